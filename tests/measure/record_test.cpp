@@ -1,26 +1,18 @@
-// Buffers of structs: what is filled, what is compared, and what is said of them.
-#include <tuner/measure/runner.hpp>
-
+// Buffers of structs: how they are filled and compared, and the messages about them.
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <set>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
-#include <tuner/measure/expressions.hpp>
 
-#include "scale_spec.hpp"
+#include "runner_fixture.hpp"
 
 namespace tuner {
 namespace {
 
 using testing::argument;
-using testing::error_of;
 using ::testing::HasSubstr;
 
 struct Star {
@@ -29,25 +21,25 @@ struct Star {
   int id;
 };
 
-class RecordsTest : public ::testing::Test {
+class RecordsTest : public testing::RunnerTest {
  protected:
-  RecordsTest() : spec_(testing::scale_spec()) {
+  RecordsTest() {
     RecordType star;
     star.fields = {{"position", ElementType::float32, 2, offsetof(Star, position), false, {}},
                    {"bright", ElementType::uint8, 1, offsetof(Star, bright), false, {}},
                    {"id", ElementType::int32, 1, offsetof(Star, id), false, {Fill{Fill::Kind::iota, 0, 0}, {}}}};
     star.bytes = sizeof(Star);
-    for (BufferSpec& buffer : spec_.buffers) {
+    for (BufferSpec& buffer : spec.buffers) {
       buffer.type = "uint8";
       buffer.components = sizeof(Star);
       buffer.record = star;
       buffer.count = testing::parsed("16 * n");
     }
     for (const char* const name : {"reference", "scale<32>"})
-      backend_.kernels[name] = [](const Launch& l) { return move(l); };
+      backend.kernels[name] = [](const Launch& l) { return move(l); };
   }
 
-  /// What a right kernel does: all but padding.
+  /// A correct kernel, which does not write padding.
   static std::optional<Outcome> move(const Launch& launch, int from = 0) {
     const auto* const in = argument<const Star*>(launch, 0);
     auto* const out = argument<Star*>(launch, 1);
@@ -55,14 +47,14 @@ class RecordsTest : public ::testing::Test {
       out[i].position[0] = in[i].position[1];
       out[i].position[1] = in[i].position[0] + 1;
       out[i].bright = in[i].bright;
-      out[i].id = in[i].id - 1;  // -1 is what poison looks like
+      out[i].id = in[i].id - 1;  // the first one, -1, equals a poison
     }
     return std::nullopt;
   }
-  /// What is said of a kernel that is right but for what \p change does.
+  /// The message about a kernel that is right except for \p change.
   template <typename Change>
   std::string failure(Change change) {
-    backend_.kernels["scale<32>"] = [change](const Launch& launch) {
+    backend.kernels["scale<32>"] = [change](const Launch& launch) {
       move(launch);
       change(argument<Star*>(launch, 1));
       return std::nullopt;
@@ -71,23 +63,10 @@ class RecordsTest : public ::testing::Test {
     return trial.verified ? "verified" : std::string(message(trial.outcome));
   }
   Trial evaluate() {
-    prepare();
-    const Image image = compile(launch_expressions(spec_, size(), backend_.device().limits, testing::block(32)));
-    return runner_->evaluate(testing::block(32), image, 0);
-  }
-  void prepare() {
-    runner_ = std::make_unique<Runner>(backend_, spec_, ProblemSize{}, MeasureOptions{});
-    const Image image = compile(reference_expressions(spec_, size(), backend_.device().limits));
-    runner_->prepare(&image);
-  }
-  ProblemSize size() const { return complete(spec_, {}); }
-  Image compile(std::vector<std::string> expressions) {
-    return std::get<Image>(backend_.compiler().compile(
-        compile_request(spec_, size(), backend_.device().limits, "fake", std::move(expressions), {})));
+    runner_ = runner();
+    return RunnerTest::evaluate(*runner_, testing::block(32));
   }
 
-  testing::FakeBackend backend_;
-  KernelSpec spec_;
   std::unique_ptr<Runner> runner_;
 };
 
@@ -109,12 +88,12 @@ TEST_F(RecordsTest, AllowFloatsTheirTolerance) {
 }
 
 TEST_F(RecordsTest, SeeWhatWasNotWritten) {
-  backend_.kernels["scale<32>"] = [](const Launch& launch) { return move(launch, 1); };
+  backend.kernels["scale<32>"] = [](const Launch& launch) { return move(launch, 1); };
   EXPECT_THAT(std::string(message(evaluate().outcome)), HasSubstr("c[0].position[0] was not written"));
 }
 
 TEST_F(RecordsTest, RefuseAReferenceThatLeavesAFieldOut) {
-  backend_.kernels["reference"] = [](const Launch& launch) {
+  backend.kernels["reference"] = [](const Launch& launch) {
     const auto* const in = argument<const Star*>(launch, 0);
     auto* const out = argument<Star*>(launch, 1);
     for (int i = 0; i < argument<int>(launch, 2); ++i) {
@@ -123,14 +102,14 @@ TEST_F(RecordsTest, RefuseAReferenceThatLeavesAFieldOut) {
     }
     return std::nullopt;
   };
-  EXPECT_THAT(error_of([&] { prepare(); }),
+  EXPECT_THAT(refusal(),
               HasSubstr("the reference does not write c[0].id and 999 more elements on n=1000, or adds to what was "
                         "there. Is the grid large enough, and `c` as long as "
                         "`16 * n` and of the type { float position[2]; uint8 bright; int id; }"));
 }
 
 TEST_F(RecordsTest, CompareOnlyTheElementsThatMeanSomething) {
-  spec_.buffers[1].compared = testing::parsed("i != 7");
+  spec.buffers[1].compared = testing::parsed("i != 7");
   EXPECT_EQ(failure([](Star* out) { out[7].id = 70; }), "verified");
   EXPECT_THAT(failure([](Star* out) { out[8].id = 70; }), HasSubstr("(1 of 3996 compared elements differ)"));
 }
@@ -144,8 +123,8 @@ TEST_F(RecordsTest, ShowTheirOutputsFieldByField) {
 }
 
 TEST_F(RecordsTest, SeeAnUnwrittenFloatWhereThePoisonOfIntegersIsTakenForIt) {
-  // 0xa5a5a5a5 is -3e-16, which zero is as good as: bytes that hold 0xff and 0x5a leave that poison to choose.
-  spec_.tolerance = Tolerance{0, 1e-6};
+  // The poison 0xa5a5a5a5 is -3e-16, which the tolerance takes for zero. Bytes with 0xff and 0x5a exclude the others.
+  spec.tolerance = Tolerance{0, 1e-6};
   const auto give = [](const Launch& launch, bool whole) {
     auto* const out = argument<Star*>(launch, 1);
     for (int i = 0; i < argument<int>(launch, 2); ++i) {
@@ -156,17 +135,17 @@ TEST_F(RecordsTest, SeeAnUnwrittenFloatWhereThePoisonOfIntegersIsTakenForIt) {
     }
     return std::nullopt;
   };
-  backend_.kernels["reference"] = [give](const Launch& launch) { return give(launch, true); };
-  backend_.kernels["scale<32>"] = [give](const Launch& launch) { return give(launch, false); };
+  backend.kernels["reference"] = [give](const Launch& launch) { return give(launch, true); };
+  backend.kernels["scale<32>"] = [give](const Launch& launch) { return give(launch, false); };
   EXPECT_THAT(std::string(message(evaluate().outcome)), HasSubstr("c[7].position[0] "));
-  backend_.kernels["scale<32>"] = [give](const Launch& launch) { return give(launch, true); };
+  backend.kernels["scale<32>"] = [give](const Launch& launch) { return give(launch, true); };
   EXPECT_TRUE(evaluate().verified);
 }
 
 TEST_F(RecordsTest, HaveASecondSetOfInputsLikeOtherBuffers) {
-  // Right for the first set only: it gives again what it saw first.
+  // Right only for the first set: it always returns the results of its first run.
   const auto seen = std::make_shared<std::vector<Star>>();
-  backend_.kernels["scale<32>"] = [seen](const Launch& launch) {
+  backend.kernels["scale<32>"] = [seen](const Launch& launch) {
     if (seen->empty()) {
       move(launch);
       seen->assign(argument<Star*>(launch, 1), argument<Star*>(launch, 1) + argument<int>(launch, 2));
@@ -179,9 +158,9 @@ TEST_F(RecordsTest, HaveASecondSetOfInputsLikeOtherBuffers) {
 }
 
 TEST_F(RecordsTest, AreShiftedByWholeRecords) {
-  spec_.verify = {{{{"n", 33}}, 1}};
+  spec.verify = {{{{"n", 33}}, 1}};
   std::set<std::uintptr_t> places;
-  backend_.kernels["scale<32>"] = [&places](const Launch& launch) {
+  backend.kernels["scale<32>"] = [&places](const Launch& launch) {
     places.insert(reinterpret_cast<std::uintptr_t>(argument<const Star*>(launch, 0)) % 256);
     return move(launch);
   };
@@ -190,41 +169,41 @@ TEST_F(RecordsTest, AreShiftedByWholeRecords) {
 }
 
 TEST_F(RecordsTest, AreMadeAnewForEachRunOfWhatChangesThem) {
-  spec_.buffers.resize(1);
-  spec_.buffers[0].role = BufferRole::inout;
-  spec_.buffers[0].name = "c";
-  spec_.launches[0].arguments = spec_.reference[0].arguments = {"c", "n"};
+  spec.buffers.resize(1);
+  spec.buffers[0].role = BufferRole::inout;
+  spec.buffers[0].name = "c";
+  spec.launches[0].arguments = spec.reference[0].arguments = {"c", "n"};
   const auto add = [](const Launch& launch) {
     for (int i = 0; i < argument<int>(launch, 1); ++i) ++argument<Star*>(launch, 0)[i].id;
     return std::nullopt;
   };
-  backend_.kernels = {{"reference", add}, {"scale<32>", add}};
+  backend.kernels = {{"reference", add}, {"scale<32>", add}};
   EXPECT_TRUE(evaluate().verified);
   EXPECT_EQ(element(runner_->expected().at("c.id"), 5), 6);
 }
 
 TEST_F(RecordsTest, AreFilledFromAFileByBytesOrByField) {
   const testing::TemporaryFolder folder;
-  spec_.file = folder / "k.cu";
+  spec.file = folder / "k.cu";
   std::vector<int> ids(1000, 77);
   std::ofstream(folder / "ids", std::ios::binary).write(reinterpret_cast<const char*>(ids.data()), 4000);
   ComputedFill from_file;
   from_file.path = "ids";
-  spec_.buffers[0].record->fields[2].fill = {std::nullopt, from_file};
+  spec.buffers[0].record->fields[2].fill = {std::nullopt, from_file};
   EXPECT_TRUE(evaluate().verified);
   EXPECT_EQ(element(runner_->outputs().at("c.id"), 9), 76);
 
   std::vector<Star> stars(1000, Star{{1, 2}, 3, 4});
   std::ofstream(folder / "stars", std::ios::binary).write(reinterpret_cast<const char*>(stars.data()), 16000);
   from_file.path = "stars";
-  spec_.buffers[0].computed_fill = from_file;
+  spec.buffers[0].computed_fill = from_file;
   EXPECT_TRUE(evaluate().verified);
   EXPECT_EQ(element(runner_->outputs().at("c.id"), 9), 3);
 }
 
 TEST_F(RecordsTest, MayBeNone) {
-  spec_.sizes[0].default_value = 0;
-  for (LaunchSpec* const launch : {&spec_.launches[0], &spec_.reference[0]}) launch->grid[0] = testing::parsed("1");
+  spec.sizes[0].default_value = 0;
+  for (LaunchSpec* const launch : {&spec.launches[0], &spec.reference[0]}) launch->grid[0] = testing::parsed("1");
   EXPECT_TRUE(evaluate().verified);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A kernel described in code, and what its fake kernels do: c[i] = 2 * a[i].
+/// A kernel described in code, and its fake kernels, which compute c[i] = 2 * a[i].
 
 #include <string>
 
@@ -51,7 +51,16 @@ std::optional<Outcome> scale_kernel(const Launch& launch) {
   return std::nullopt;
 }
 
-/// All kernels of scale_spec() doing their job.
+/// scale_kernel(), except that it then writes \p value to c[\p index].
+inline FakeKernel scaled_except(int index, float value) {
+  return [index, value](const Launch& launch) {
+    scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[index] = value;
+    return std::nullopt;
+  };
+}
+
+/// Gives \p backend correct kernels for scale_spec().
 template <typename T = float>
 void give_kernels(FakeBackend& backend) {
   for (const char* name : {"reference", "scale<32>", "scale<64>", "scale<128>", "scale<256>"})

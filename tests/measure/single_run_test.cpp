@@ -1,13 +1,6 @@
 #include <tuner/measure/single_run.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tuner/core/error.hpp>
-
-#include <tests/error_of.hpp>
-
-#include "scale_spec.hpp"
+#include "runner_fixture.hpp"
 
 namespace tuner {
 namespace {
@@ -17,13 +10,7 @@ using testing::block;
 using testing::error_of;
 using ::testing::HasSubstr;
 
-class SingleRunTest : public ::testing::Test {
- protected:
-  SingleRunTest() : spec(testing::scale_spec()) { testing::give_kernels(backend); }
-
-  testing::FakeBackend backend;
-  KernelSpec spec;
-};
+class SingleRunTest : public testing::RunnerTest {};
 
 TEST_F(SingleRunTest, TellsTheShapeAndResourcesOfEveryLaunch) {
   backend.compiler_.resources["scale<32>"].registers = 32;
@@ -50,7 +37,6 @@ TEST_F(SingleRunTest, LaunchesExactlyOnceAndLeavesTheOutputs) {
     testing::scale_kernel<float>(launch);
     return std::nullopt;
   };
-  MeasureOptions options;
   options.verify = false;
   SingleRun one(backend, spec, {}, block(32), options);
   EXPECT_FALSE(one.launch());

@@ -77,7 +77,7 @@ void Runner::State::measure_energy(const Ready& repeated, const std::vector<std:
 }
 
 void Runner::State::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
-  if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference nothing has an error");
+  if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference, no error can be computed");
   ProblemBuffers& problem = *problems.front();
   announce(Phase::measure, kHousekeepingSeconds);
   problem.reset(0);

@@ -1,0 +1,72 @@
+#pragma once
+/// Verifies and measures configurations of scale_spec() with a Runner on a fake backend.
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/runner.hpp>
+
+#include "scale_spec.hpp"
+
+namespace tuner::testing {
+
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() : spec(scale_spec()) { give_kernels(backend); }
+
+  ProblemSize size() const { return complete(spec, {}); }
+  Image compile(std::vector<std::string> expressions) {
+    return std::get<Image>(backend.compiler().compile(
+        compile_request(spec, size(), backend.device().limits, "fake", std::move(expressions), {})));
+  }
+  /// A runner that knows the expected outputs.
+  std::unique_ptr<Runner> runner(HostReference reference = {}) {
+    auto result = std::make_unique<Runner>(backend, spec, ProblemSize{}, options, reference);
+    const auto expressions = reference_expressions(spec, size(), backend.device().limits);
+    if (expressions.empty() || reference) {
+      result->prepare(nullptr);
+    } else {
+      const Image image = compile(expressions);
+      result->prepare(&image);
+    }
+    return result;
+  }
+  /// Why there is no runner().
+  std::string refusal() {
+    return error_of([this] { runner(); });
+  }
+  Trial evaluate(Runner& runner, const Configuration& configuration) {
+    const Image image = compile(launch_expressions(spec, size(), backend.device().limits, configuration));
+    return runner.evaluate(configuration, image, 0);
+  }
+  Trial evaluate(const Configuration& configuration) { return evaluate(*runner(), configuration); }
+  std::string failure(const Configuration& configuration) {
+    const Trial trial = evaluate(configuration);
+    EXPECT_FALSE(trial.verified);
+    return std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome));
+  }
+  /// With `scale<32>` and `scale<64>` as the finalists.
+  std::vector<Trial> remeasure(Runner& runner) {
+    std::vector<std::string> expressions{"scale<32>", "scale<64>"};
+    for (const LaunchSpec& prepare : spec.prepare) expressions.push_back(prepare.instantiate);
+    const Image image = compile(std::move(expressions));
+    const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+    return runner.remeasure(finalists);
+  }
+
+  FakeBackend backend;
+  KernelSpec spec;
+  MeasureOptions options;
+};
+
+}  // namespace tuner::testing

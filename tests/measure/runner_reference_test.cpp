@@ -1,0 +1,313 @@
+// The expected outputs: from a reference kernel, a function, the default configuration, a file, or a captured launch.
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <tests/temporary_folder.hpp>
+#include <tuner/measure/captured_data.hpp>
+
+#include "runner_fixture.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::AllOf;
+using testing::argument;
+using testing::block;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::kNan;
+using testing::RunnerTest;
+using testing::scaled_except;
+
+class RunnerReference : public RunnerTest {};
+
+TEST_F(RunnerReference, NamesTheElementThatTheReferenceWritesOutsideABuffer) {
+  backend.kernels["reference"] = scaled_except(1031, 0);
+  EXPECT_THAT(
+      refusal(),
+      HasSubstr("scale: the reference writes out of bounds: c[1031], which has 1000 elements of float on n=1000"));
+}
+
+TEST_F(RunnerReference, TakesAFunctionForAReference) {
+  spec.reference.clear();
+  const auto reference = [](const ProblemSize& size, std::map<std::string, HostBuffer>& buffers) {
+    for (std::int64_t i = 0; i < size.sizes.at("n"); ++i)
+      buffers.at("c").as<float>()[i] = 2 * buffers.at("a").as<float>()[i];
+  };
+  const auto shared = runner(reference);
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  backend.kernels["scale<64>"] = [](const Launch&) { return std::nullopt; };
+  EXPECT_EQ(kind(evaluate(*shared, block(64)).outcome), "wrong");
+}
+
+TEST_F(RunnerReference, MeasuresWithoutAReferenceButNeverCallsItVerified) {
+  spec.reference.clear();
+  const Trial trial = evaluate(block(32));
+  EXPECT_NE(trial.measurement(), nullptr);
+  EXPECT_FALSE(trial.verified);
+}
+
+TEST_F(RunnerReference, RefusesAReferenceThatFails) {
+  backend.kernels["reference"] = [](const Launch&) { return LaunchError{"illegal address"}; };
+  EXPECT_EQ(refusal(), "scale.cu: the reference failed on n=1000: illegal address");
+}
+
+TEST_F(RunnerReference, SaysWhatAReferenceDoesNotWrite) {
+  for (const char* type : {"float32", "int32", "uint8"}) {
+    spec = testing::scale_spec(type);
+    backend.kernels["reference"] = [](const Launch&) { return std::nullopt; };
+    EXPECT_THAT(refusal(),
+                HasSubstr("scale: the reference does not write c[0] and 999 more elements on n=1000, or adds to what "
+                          "was there. Is the grid large enough, and `c` as long as "
+                          "`n` and of the type "));
+  }
+  spec = testing::scale_spec("int32");
+  backend.kernels["reference"] = [](const Launch& launch) {
+    for (int i = 0; i < 1000; ++i)  // some results equal a poison
+      if (i != 998) argument<int*>(launch, 1)[i] = i % 2 == 0 ? -1 : 0x5a5a5a5a;
+    return std::nullopt;
+  };
+  EXPECT_THAT(refusal(), HasSubstr("scale: the reference does not write c[998] on n=1000, or adds"));
+}
+
+TEST_F(RunnerReference, NeverVerifiesWhatAddsToAnOutputAsItsReferenceDoes) {
+  for (const char* type : {"int32", "uint8", "uint64"}) {
+    spec = testing::scale_spec(type);
+    const auto add = [type = std::string(type)](const Launch& launch) {
+      for (int i = 0; i < 1000; ++i) {
+        if (type == "int32") argument<int*>(launch, 1)[i] += i % 200 + 1;
+        if (type == "uint8") argument<std::uint8_t*>(launch, 1)[i] += static_cast<std::uint8_t>(i % 200 + 1);
+        if (type == "uint64") argument<std::uint64_t*>(launch, 1)[i] += static_cast<std::uint64_t>(i % 200 + 1);
+      }
+      return std::nullopt;
+    };
+    backend.kernels["reference"] = backend.kernels["scale<32>"] = add;
+    const auto all = runner();
+    const Trial trial = evaluate(*all, block(32));
+    EXPECT_FALSE(trial.verified) << type;
+    EXPECT_THAT(std::string(message(trial.outcome)), HasSubstr("added to what was there")) << type;
+  }
+}
+
+TEST_F(RunnerReference, SaysWhereAReferenceGivesNaN) {
+  backend.kernels["reference"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    for (const int i : {7, 9}) argument<float*>(launch, 1)[i] = kNan;
+    return std::nullopt;
+  };
+  EXPECT_THAT(refusal(),
+              HasSubstr("scale: the reference gives NaN at c[7] and 1 more element on n=1000. Is c of the type float"));
+}
+
+class DefaultAsReference : public RunnerTest {
+ protected:
+  DefaultAsReference() {
+    spec.reference.clear();
+    spec.default_is_reference = true;
+    backend.kernels.erase("reference");
+  }
+};
+
+TEST_F(DefaultAsReference, VerifiesWhatAgreesWithTheDefaultConfiguration) {
+  const auto all = runner();
+  EXPECT_TRUE(evaluate(*all, block(32)).verified) << "the default itself";
+  EXPECT_TRUE(evaluate(*all, block(64)).verified);
+  backend.kernels["scale<128>"] = scaled_except(7, -5);
+  const Trial trial = evaluate(*all, block(128));
+  EXPECT_FALSE(trial.verified);
+  EXPECT_THAT(std::string(message(trial.outcome)), HasSubstr("c[7] is -5, expected "));
+}
+
+TEST_F(DefaultAsReference, RunsOnTheSecondInputsAndOnEveryProblemToo) {
+  spec.verify.push_back({{{"n", 33}}, 1});
+  const auto all = runner();
+  std::set<int> sizes;
+  backend.kernels["scale<64>"] = [&](const Launch& launch) {
+    sizes.insert(argument<int>(launch, 2));
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(*all, block(64)).verified);
+  EXPECT_THAT(sizes, ElementsAre(33, 1000));
+}
+
+TEST_F(DefaultAsReference, IsRefusedWhenItFailsWritesNothingOrGivesNaN) {
+  const std::string who = "the default configuration, which is the reference, ";
+  backend.kernels["scale<32>"] = [](const Launch&) { return LaunchError{"illegal address"}; };
+  EXPECT_EQ(refusal(), "scale.cu: " + who + "failed on n=1000: illegal address");
+  backend.kernels["scale<32>"] = [](const Launch&) { return std::nullopt; };
+  EXPECT_THAT(refusal(), HasSubstr("scale: " + who + "does not write c[0] and 999 more"));
+  backend.kernels["scale<32>"] = scaled_except(7, kNan);
+  EXPECT_THAT(refusal(), HasSubstr("scale: " + who + "gives NaN at c[7] on n=1000"));
+  backend.kernels["scale<32>"] = scaled_except(1000, 0);
+  EXPECT_THAT(refusal(), HasSubstr("scale: " + who + "writes out of bounds: c[1000]"));
+}
+
+TEST_F(DefaultAsReference, LeavesWorkSpaceAsTheConfigurationNeedsItWhenItRunsAgain) {
+  spec.buffers.push_back(testing::buffer("s", BufferRole::scratch, "float", "block"));
+  spec.launches[0].arguments = {"a", "c", "n", "s", "block"};
+  float* expected = nullptr;
+  const auto scaled = [](const Launch& launch) {
+    for (int i = 0; i < argument<int>(launch, 4); ++i) argument<float*>(launch, 3)[i] = 1;
+    return testing::scale_kernel<float>(launch);
+  };
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    expected = argument<float*>(launch, 1);
+    return scaled(launch);
+  };
+  options.second_inputs = false;
+  const auto all = runner();
+  bool stray = true;
+  backend.kernels["scale<256>"] = [&](const Launch& launch) {
+    if (std::exchange(stray, false)) expected[3] = -1;
+    return scaled(launch);
+  };
+  const Trial trial = evaluate(*all, block(256));
+  EXPECT_FALSE(stray);
+  EXPECT_TRUE(trial.verified) << message(trial.outcome);
+}
+
+class AnswerInAFile : public RunnerTest {
+ protected:
+  AnswerInAFile() {
+    spec.file = (folder / "scale.cu").string();
+    spec.reference.clear();
+    backend.kernels.erase("reference");
+    spec.buffers[0].fill = Fill{Fill::Kind::iota};
+    spec.buffers[1].answer = AnswerFile{"c.bin", {"scale.cu", 9, 30}};
+    for (int i = 0; i < 1000; ++i) numbers.push_back(float(2 * i));
+    write();
+  }
+  void write() const {
+    std::ofstream(folder / "c.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * 4));
+  }
+
+  const testing::TemporaryFolder folder;
+  std::vector<float> numbers;
+};
+
+TEST_F(AnswerInAFile, IsWhatConfigurationsAreComparedWith) {
+  spec.verify.push_back({{}, 1});
+  const auto all = runner();
+  EXPECT_TRUE(evaluate(*all, block(32)).verified);
+  backend.kernels["scale<64>"] = scaled_except(7, -5);
+  EXPECT_THAT(std::string(message(evaluate(*all, block(64)).outcome)), HasSubstr("c[7] is -5, expected 14"));
+}
+
+TEST_F(AnswerInAFile, IsRefusedWithItsPlaceWhereItDoesNotFitOrIsNaN) {
+  numbers[7] = kNan;
+  write();
+  EXPECT_THAT(refusal(), HasSubstr("scale: the answer in c.bin gives NaN at c[7] on n=1000"));
+  numbers.pop_back();
+  write();
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("scale.cu:9:30: the answer of c on n=1000: "),
+                               HasSubstr("c.bin holds 3996 bytes of data, not the 4000 of 1000 elements of float")));
+  options.verify = false;
+  EXPECT_FALSE(evaluate(block(32)).verified) << "nobody needs it then";
+}
+
+TEST_F(AnswerInAFile, IsOfOneSizeOfTheProblem) {
+  spec.verify.push_back({{{"n", 33}}, 0});
+  EXPECT_THAT(refusal(), HasSubstr("the answer of c on n=33: "));
+}
+
+TEST_F(RunnerReference, WantsNoValueOfTheReferenceWhereNothingIsCompared) {
+  spec.buffers[1].compared = testing::parsed("i < 998");
+  backend.kernels["reference"] = [](const Launch& launch) {  // 998 is NaN, 999 not written
+    for (int i = 0; i < 998; ++i) argument<float*>(launch, 1)[i] = 2 * argument<const float*>(launch, 0)[i];
+    argument<float*>(launch, 1)[998] = kNan;
+    return std::nullopt;
+  };
+  options.metrics = {"error"};
+  options.metrics_for_all = true;
+  const Trial trial = evaluate(block(32));
+  ASSERT_TRUE(trial.verified) << message(trial.outcome);
+  EXPECT_EQ(trial.measurement()->metrics.at("error"), 0);
+}
+
+class CapturedRunnerTest : public RunnerTest {
+ protected:
+  /// A file of floats.
+  std::string floats(const std::string& name, std::vector<float> values) {
+    const std::string path = (folder / name).string();
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
+    return path;
+  }
+  static std::vector<float> counting(float factor) {
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = factor * static_cast<float>(i);
+    return values;
+  }
+
+  const testing::TemporaryFolder folder;
+};
+
+TEST_F(CapturedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAsTheFileSays) {
+  options.captured.inputs["a"] = floats("a", counting(1));
+  spec.verify.push_back({{{"n", 7}}, 0});
+  std::set<std::string> seen;
+  for (const char* name : {"reference", "scale<32>"})
+    backend.kernels[name] = [&seen](const Launch& launch) {
+      const int n = argument<int>(launch, 2);
+      seen.insert(std::to_string(n) + (argument<const float*>(launch, 0)[n - 1] == float(n - 1) ? " captured" : ""));
+      return testing::scale_kernel<float>(launch);
+    };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_THAT(seen, ElementsAre("1000 captured", "7"));
+}
+
+TEST_F(CapturedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference) {
+  spec.reference.clear();
+  spec.verify.push_back({{{"n", 7}}, 0});
+  options.captured.inputs["a"] = floats("a", counting(1));
+  options.captured.outputs["c"] = floats("c", counting(2));
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  options.captured.outputs["c"] = floats("c", counting(3));
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[1] is 2, expected 3"));
+}
+
+TEST_F(CapturedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
+  spec.scalars.push_back({"shift", "int64", 1});
+  spec.launches[0].arguments.push_back("shift");
+  options.captured.scalars["shift"] = "9007199254740993";
+  spec.verify.push_back({{{"n", 7}}, 0});
+  std::set<std::pair<int, std::int64_t>> seen;
+  backend.kernels["scale<32>"] = [&seen](const Launch& launch) {
+    seen.emplace(argument<int>(launch, 2), argument<std::int64_t>(launch, 3));
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_THAT(seen, ElementsAre(std::pair(7, 1), std::pair(1000, 9007199254740993)));
+}
+
+TEST_F(CapturedRunnerTest, SaysWhichFileDoesNotFit) {
+  options.captured.inputs["a"] = floats("short", {1, 2});
+  EXPECT_THAT(refusal(), HasSubstr("short holds 8 bytes"));
+}
+
+TEST(CapturedNumber, ReadsBackToTheSameBits) {
+  const auto as_double = [](double value) {
+    double read = 0;
+    const Argument argument = captured_number(ElementType::float64, number_text(value));
+    std::memcpy(&read, argument.bytes, sizeof read);
+    return read;
+  };
+  for (const double value : {0.1, 1.0, -3.0, 1e300, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(as_double(value), value);
+  EXPECT_TRUE(std::signbit(as_double(-0.0)));
+  EXPECT_TRUE(std::isnan(as_double(std::numeric_limits<double>::quiet_NaN())));
+  const std::uint64_t largest = ~std::uint64_t{0};
+  std::uint64_t natural = 0;
+  std::memcpy(&natural, captured_number(ElementType::uint64, number_text(largest)).bytes, sizeof natural);
+  EXPECT_EQ(natural, largest);
+  EXPECT_THAT(testing::error_of([] { captured_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
+  EXPECT_THAT(testing::error_of([] { captured_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
+}
+
+}  // namespace
+}  // namespace tuner
