@@ -98,7 +98,7 @@ struct Named {
 /// The time of the choice relative to the default, from samples taken in pairs.
 struct Ratio {
   double median = 1;
-  MedianInterval interval{1, 1, 1};
+  MedianInterval interval{1, 1};
 };
 
 class NeverWorse {
@@ -163,7 +163,7 @@ class NeverWorse {
     const Measurement* const ours = trials.at(0).measurement();
     const Measurement* const defaults = trials.at(1).measurement();
     if (!ours) throw Error(spec.name + ", " + size.text() + ": " + std::string(message(trials[0].outcome)));
-    if (!defaults) return {0, {0, 0, 1}};  // the default does not run here
+    if (!defaults) return {0, {0, 0}};  // the default does not run here
     std::vector<double> ratios;
     for (std::size_t i = 0; i < std::min(ours->samples_ns.size(), defaults->samples_ns.size()); ++i)
       ratios.push_back(ours->samples_ns[i] / defaults->samples_ns[i]);

@@ -6,7 +6,7 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/outcome.hpp>
 #include <tuner/explain/verdict.hpp>
-#include <tuner/measure/single_run.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 
 namespace tuner {
 

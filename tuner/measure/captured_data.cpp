@@ -55,7 +55,7 @@ HostReference captured_answers(const KernelSpec& spec, const MeasureOptions& opt
       if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
       const auto file = options.captured.outputs.find(buffer.name);
       if (file == options.captured.outputs.end())
-        throw Error(spec.file + ": the capture does not hold what the launch left in " + buffer.name);
+        throw Error(spec.file + ": the capture does not contain the results in " + buffer.name);
       HostBuffer& expected = buffers.at(buffer.name);
       expected.bytes = read_numbers(options, file->second, expected.type, expected.count);
     }

@@ -1,11 +1,30 @@
 #include <tuner/measure/compiled_resources.hpp>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {
+
+std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                         const Configuration& configuration, const Image& image) {
+  std::vector<LaunchDetail> all;
+  for (ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
+    LaunchDetail& detail = all.emplace_back();
+    detail.shape = launch.shape;
+    detail.timed = launch.timed;
+    if (const auto at = find_function(image, launch.expression)) detail.resources = image.functions[*at].resources;
+    if (detail.resources.registers > 0) {
+      detail.occupancy =
+          occupancy(limits, launch.shape.threads_per_block(), detail.resources.registers, detail.shared_bytes());
+      detail.resources.blocks_per_sm = detail.occupancy->blocks_per_sm;
+      detail.resources.occupancy = detail.occupancy->fraction;
+    }
+    detail.expression = std::move(launch.expression);
+  }
+  return all;
+}
 
 Resources worst(const Resources& a, const Resources& b) {
   const auto lowest = [](auto x, auto y) { return x == 0 ? y : y == 0 ? x : std::min(x, y); };
@@ -21,18 +40,8 @@ Resources worst(const Resources& a, const Resources& b) {
 Resources compiled_resources(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                              const Configuration& configuration, const Image& image) {
   std::optional<Resources> all;
-  for (const ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
-    const std::optional<std::size_t> function = find_function(image, launch.expression);
-    if (!function || !launch.timed) continue;
-    Resources of_launch = image.functions[*function].resources;
-    if (of_launch.registers > 0) {
-      const Occupancy fit = occupancy(limits, launch.shape.threads_per_block(), of_launch.registers,
-                                      of_launch.static_shared_bytes + launch.shape.shared_bytes);
-      of_launch.blocks_per_sm = fit.blocks_per_sm;
-      of_launch.occupancy = fit.fraction;
-    }
-    all = all ? worst(*all, of_launch) : of_launch;
-  }
+  for (const LaunchDetail& launch : launch_details(spec, size, limits, configuration, image))
+    if (launch.timed) all = all ? worst(*all, launch.resources) : launch.resources;
   return all.value_or(Resources{});
 }
 

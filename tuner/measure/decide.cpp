@@ -12,6 +12,9 @@
 namespace tuner {
 namespace {
 
+constexpr double kMinLead = 0.002;  // a smaller relative lead of the median is always a tie
+constexpr double kMaxLoss = 0.01;   // a larger one is never a tie
+
 const Measurement& measured(const Trial& trial) {
   const Measurement* measurement = trial.measurement();
   if (measurement == nullptr)
@@ -27,8 +30,8 @@ std::pair<int, std::string> simplicity(const Trial& trial) {
 
 bool tie(const Trial& first, const Trial& second, const DecideOptions& options) {
   const Measurement &fastest = measured(first), &other = measured(second);
-  const double least = std::max(options.min_lead, options.min_lead_ns / fastest.median_ns);
-  if (other.median_ns > fastest.median_ns * (1 + std::max(options.max_loss, least))) return false;
+  const double least = std::max(kMinLead, options.min_lead_ns / fastest.median_ns);
+  if (other.median_ns > fastest.median_ns * (1 + std::max(kMaxLoss, least))) return false;
   if (other.median_ns <= fastest.median_ns * (1 + least)) return true;
   const std::size_t n = fastest.samples_ns.size();
   const bool in_pairs = first.round != 0 && first.round == second.round;

@@ -14,14 +14,12 @@ namespace tuner {
 
 /// A configuration that takes less than this part of the default's time is certainly faster.
 inline constexpr double kClearLead = 0.8;
-/// A smaller lead may result from the placement of code and data in memory: so much was seen between two loadings of
-/// one short kernel on an H200.
+/// A smaller lead may result from the placement of code and data in memory: on an H200, the times of one short kernel
+/// differed by this much after it was loaded again.
 inline constexpr double kPlacementNs = 200;
 
 struct DecideOptions {
-  double min_lead = 0.002;                ///< a smaller relative lead is always a tie
-  double min_lead_ns = 0;                 ///< so is a smaller lead in ns, even if it is above max_loss
-  double max_loss = 0.01;                 ///< a larger relative lead of the median is never a tie
+  double min_lead_ns = 0;                 ///< a smaller lead is always a tie
   std::optional<std::size_t> default_at;  ///< position of the kernel's default among the finalists
 };
 
@@ -31,9 +29,10 @@ struct Standings {
   std::vector<std::size_t> ties;  ///< all that are as fast as the fastest, except the winner; fastest first
 };
 
-/// Two trials with the same Trial::round and the same number of samples are compared sample by sample. They tie if the
-/// 95% interval of the median ratio reaches down to the least lead. Others tie if their intervals overlap. Throws
-/// std::invalid_argument if there are no \p finalists or one has no measurement.
+/// A lead of less than 0.2% or DecideOptions::min_lead_ns is a tie. A larger lead is not a tie if it is also above 1%;
+/// otherwise the noise decides. Two trials with the same Trial::round and the same number of samples are compared
+/// sample by sample. They tie if the 95% interval of the median ratio reaches down to the least lead. Others tie if
+/// their intervals overlap. Throws std::invalid_argument if there are no \p finalists or one has no measurement.
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options = {});
 
 }  // namespace tuner

@@ -37,7 +37,6 @@ struct InProcessEvaluator::State {
       : backend(b), spec(s), size(complete(s, problem)), options(std::move(o)) {
     if (options.compile_threads == 0) options.compile_threads = std::min<std::size_t>(cores(), 16);
     if (options.batch == 0) options.batch = compile_batch(backend.device().key, cores(), options.search_learns);
-    if (options.ahead == 0) options.ahead = 2 * options.batch * options.compile_threads;
     identity = backend.compiler().identity();
   }
 
@@ -186,7 +185,9 @@ InProcessEvaluator::~InProcessEvaluator() {
   for (std::thread& thread : state_->threads) thread.join();
 }
 
-std::size_t InProcessEvaluator::capacity() const { return state_->options.ahead; }
+std::size_t InProcessEvaluator::capacity() const {
+  return 2 * state_->options.batch * state_->options.compile_threads;  // two batches for each compile thread
+}
 std::size_t InProcessEvaluator::in_flight() const { return state_->flying; }
 
 void InProcessEvaluator::submit(const Configuration& configuration, double best_ns) {

@@ -19,7 +19,6 @@ struct InProcessOptions {
   std::size_t compile_threads = 0;  ///< 0: one for each core, at most 16
   std::size_t batch = 0;            ///< configurations in one compile; 0: compile_batch() decides
   bool search_learns = true;        ///< for compile_batch()
-  std::size_t ahead = 0;            ///< capacity(); 0: two batches for each compile thread
   ImageStore images;
   HostReference reference;
 };

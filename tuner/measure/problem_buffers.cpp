@@ -96,7 +96,7 @@ void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names)
       std::find_if(buffer.arrays.begin(), buffer.arrays.end(), [&](const auto& array) { return array.first == shape; });
   if (at == buffer.arrays.end() && shape.has_surfaces && !buffer.arrays.empty())
     throw SpecError(spec.location, fmt::format("{} shows {} in another shape than the textures and surfaces above, on "
-                                               "{}: with a surface among them, all have one",
+                                               "{}: if one of them is a surface, all must have the same shape",
                                                spec.name, spec.buffer, text()));
   try {
     if (at == buffer.arrays.end())
@@ -245,7 +245,7 @@ void ProblemBuffers::accept_reference() {
 void ProblemBuffers::refuse_unwritten(const ProblemBuffer& buffer, const Comparison& found) const {
   throw Error(
       fmt::format("{}: {} does not write {}{} on {}, or adds to what was there. Is the grid large enough, and `{}` as "
-                  "long as `{}` and of the type {}? An `out` buffer holds nothing before: one that is read too is "
+                  "long as `{}` and of the type {}? An `out` buffer has no contents before: one that is read too is "
                   "`inout`, or filled by `prepare`",
                   spec_.name, reference_name(spec_), element_name(*buffer.spec, found.first_index), and_more(found),
                   text(), buffer.spec->name, buffer.spec->count.text(), buffer.type_text()));

@@ -21,7 +21,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   std::vector<Entry> entries(finalists.size());
   double pause_left_s = kThrottleBudgetSeconds;
 
-  const auto launch_all = [&](Entry& entry, const Configuration& configuration, const Image& image) {
+  const auto make_ready = [&](Entry& entry, const Configuration& configuration, const Image& image) {
     // All finalists share the work space. Resizing it may change its address, which the launches then need.
     entry.run = s.ready(problem, configuration, image, *entry.module);
   };
@@ -37,7 +37,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       continue;
     }
     entry.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-    launch_all(entry, finalists[i].configuration, *finalists[i].image);
+    make_ready(entry, finalists[i].configuration, *finalists[i].image);
     trials[i].resources = entry.run.resources;
     problem.reset_for_measuring();
     for (int warm = 0; warm < 2 && !entry.failure; ++warm)
@@ -57,7 +57,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       const std::size_t i = round % 2 == 0 ? place : entries.size() - 1 - place;
       Entry& entry = entries[i];
       if (entry.failure) continue;
-      launch_all(entry, finalists[i].configuration, *finalists[i].image);
+      make_ready(entry, finalists[i].configuration, *finalists[i].image);
       problem.reset_for_measuring();
       s.load_copies(entry.run.launches);
       const SampleRequest wanted = s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch,
@@ -66,8 +66,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       const auto start = Clock::now();
       auto taken = s.sampler.take(entry.run.timed, wanted, pause_left_s);
       trials[i].times.measure += seconds_since(start);
-      if (auto* error = std::get_if<LaunchError>(&taken)) entry.failure = std::move(*error);
-      if (auto* timeout = std::get_if<Timeout>(&taken)) entry.failure = std::move(*timeout);
+      if (auto* failure = std::get_if<Outcome>(&taken)) entry.failure = std::move(*failure);
       s.restore_after(entry.failure);
       if (const auto* group = std::get_if<Sampler::Group>(&taken)) {
         for (const Sample& sample : group->samples) {
@@ -82,7 +81,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
     if (!entry.failure && s.backend.usable()) {
-      launch_all(entry, finalists[i].configuration, *finalists[i].image);
+      make_ready(entry, finalists[i].configuration, *finalists[i].image);
       entry.failure = s.judge_after_timing(problem, entry.run.launches);
       if (!entry.failure) entry.failure = s.judge_interleaved(trials[i]);
     }

@@ -306,7 +306,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   trial.resources = ready_now.resources;
   trial.times.load = seconds_since(start);
   if (ready_now.invalid) return Invalid{std::move(*ready_now.invalid)};
-  if (ready_now.timed.empty()) return Invalid{"no launch is timed: every one that happens is untimed"};
+  if (ready_now.timed.empty()) return Invalid{"no launch is timed: all of them are untimed"};
 
   start = Clock::now();
   // The main problem, number 0, comes last, so that faults are found on smaller problems, which takes less time.
@@ -327,10 +327,9 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)
     if (auto failure = State::run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s))
       return std::move(*failure);
-  auto measured = sampler.measure(
+  Outcome outcome = sampler.measure(
       ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); }, ready_now.prepare);
   trial.times.measure = seconds_since(start);
-  Outcome outcome = std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned) {
@@ -408,10 +407,9 @@ Outcome Runner::measure_reference() {
   const State::Ready reference = s.ready_reference(problem);
   double run_s = 0;
   if (auto failure = s.run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
-  auto measured = s.sampler.measure(
+  return s.sampler.measure(
       reference.but_prepare(), 0, run_s, [&](double limit_s) { s.announce(Phase::measure, limit_s); },
       reference.prepare);
-  return std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
 }
 
 HostBuffers Runner::outputs() const { return state_->main().outputs(); }

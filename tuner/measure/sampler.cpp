@@ -86,8 +86,8 @@ double Sampler::typical_clock() const {
   return values.empty() ? 0 : median(values);
 }
 
-std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const Launch> launches,
-                                                                 const SampleRequest& request, double& pause_left_s) {
+std::variant<Sampler::Group, Outcome> Sampler::take(std::span<const Launch> launches, const SampleRequest& request,
+                                                    double& pause_left_s) {
   Group group;
   std::vector<Sample> slow;
   double pause = kThrottlePauseSeconds;
@@ -95,10 +95,10 @@ std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const
     SampleRequest rest = request;
     rest.samples = request.samples - group.samples.size();
     SampleResult result = backend_.sample(launches, rest);
-    if (auto* error = std::get_if<LaunchError>(&result)) return std::move(*error);
-    if (auto* timeout = std::get_if<Timeout>(&result)) return std::move(*timeout);
+    if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
+    if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
     const auto& samples = std::get<std::vector<Sample>>(result);
-    if (samples.empty()) return LaunchError{"the backend took no samples"};
+    if (samples.empty()) return Outcome(LaunchError{"the backend took no samples"});
 
     const double limit = kThrottledClock * typical_clock();
     slow.clear();
@@ -123,10 +123,8 @@ std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const
   return group;
 }
 
-std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const Launch> launches, double best_ns,
-                                                                 double run_s,
-                                                                 const std::function<void(double)>& before,
-                                                                 std::span<const Launch> prepare) {
+Outcome Sampler::measure(std::span<const Launch> launches, double best_ns, double run_s,
+                         const std::function<void(double)>& before, std::span<const Launch> prepare) {
   const auto start = Clock::now();
   const std::size_t min_samples = std::max<std::size_t>(options_.min_samples, 1);
   const bool is_rough = best_ns > 0 && traits(backend_.device().key).shares_cores;
@@ -147,8 +145,7 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
     const SampleRequest probe = request(1, 1, run_s);
     before(probe.timeout_s);
     auto taken = take(launches, probe, pause_left_s);
-    if (auto* error = std::get_if<LaunchError>(&taken)) return std::move(*error);
-    if (auto* timeout = std::get_if<Timeout>(&taken)) return std::move(*timeout);
+    if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
     batch = batch_for(std::get<Group>(taken).samples.front().ns);
   }
 
@@ -158,8 +155,7 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
     before(wanted.timeout_s);
     const auto group_start = Clock::now();
     auto taken = take(launches, wanted, pause_left_s);
-    if (auto* error = std::get_if<LaunchError>(&taken)) return std::move(*error);
-    if (auto* timeout = std::get_if<Timeout>(&taken)) return std::move(*timeout);
+    if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
     const Group& group = std::get<Group>(taken);
     for (const Sample& sample : group.samples) {
       measurement.samples_ns.push_back(sample.ns);

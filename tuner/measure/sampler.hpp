@@ -36,9 +36,8 @@ class Sampler {
 
   /// \p run_s: the wall time of one run during verification, from which time limits are computed. \p before: called
   /// before each group of samples with its time limit. \p prepare: SampleRequest::prepare.
-  std::variant<Measurement, LaunchError, Timeout> measure(std::span<const Launch> launches, double best_ns,
-                                                          double run_s, const std::function<void(double)>& before,
-                                                          std::span<const Launch> prepare = {});
+  Outcome measure(std::span<const Launch> launches, double best_ns, double run_s,
+                  const std::function<void(double)>& before, std::span<const Launch> prepare = {});
 
   struct Group {
     std::vector<Sample> samples;
@@ -46,8 +45,8 @@ class Sampler {
   };
   /// Takes the samples of \p request. Those with a low clock are taken again after pauses, which reduce \p pause_left_s
   /// until it is used up.
-  std::variant<Group, LaunchError, Timeout> take(std::span<const Launch> launches, const SampleRequest& request,
-                                                 double& pause_left_s);
+  std::variant<Group, Outcome> take(std::span<const Launch> launches, const SampleRequest& request,
+                                    double& pause_left_s);
   /// The number of runs in one sample that makes a hot sample long enough for the clock, if a run takes \p ns. 1 if
   /// cold.
   std::size_t batch_for(double ns) const;

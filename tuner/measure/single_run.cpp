@@ -7,7 +7,6 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/runner.hpp>
 
 namespace tuner {
 namespace {
@@ -38,63 +37,29 @@ std::string text(const LaunchShape& shape) {
   return fmt::format("<<<{}, {}{}>>>", dimensions(shape.grid), dimensions(shape.block), shared);
 }
 
-std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                         const Configuration& configuration, const Image& image) {
-  std::vector<LaunchDetail> all;
-  for (ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
-    LaunchDetail& detail = all.emplace_back();
-    detail.shape = launch.shape;
-    detail.timed = launch.timed;
-    if (const auto at = find_function(image, launch.expression)) detail.resources = image.functions[*at].resources;
-    if (detail.resources.registers > 0) {
-      detail.occupancy =
-          occupancy(limits, launch.shape.threads_per_block(), detail.resources.registers, detail.shared_bytes());
-      detail.resources.blocks_per_sm = detail.occupancy->blocks_per_sm;
-      detail.resources.occupancy = detail.occupancy->fraction;
-    }
-    detail.expression = std::move(launch.expression);
+SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize& asked, Configuration configuration,
+                     const MeasureOptions& options)
+    : configuration_(std::move(configuration)), runner_(backend, spec, asked, options) {
+  const ProblemSize size = complete(spec, asked);
+  const Device& device = backend.device();
+  image_ =
+      compiled(backend, compile_request(spec, size, device.limits, backend.architecture(), configuration_, device.name),
+               configuration_.text());
+  launches_ = launch_details(spec, size, device.limits, configuration_, image_);
+  if (!options.verify || !spec.has_reference_program()) {
+    runner_.prepare(nullptr);
+    return;
   }
-  return all;
+  const Image reference = compiled_reference(backend, spec, size);
+  runner_.prepare(&reference);
 }
 
-struct SingleRun::State {
-  State(Backend& b, const KernelSpec& s, const ProblemSize& asked, Configuration c, const MeasureOptions& options)
-      : spec(s), size(complete(s, asked)), configuration(std::move(c)), runner(b, s, size, options) {
-    const DeviceLimits& limits = b.device().limits;
-    image = compiled(b, compile_request(spec, size, limits, b.architecture(), configuration, b.device().name),
-                     configuration.text());
-    launches = launch_details(spec, size, limits, configuration, image);
-    if (!options.verify || !spec.has_reference_program()) {
-      runner.prepare(nullptr);
-      return;
-    }
-    const Image reference = compiled_reference(b, spec, size);
-    runner.prepare(&reference);
-  }
-
-  const KernelSpec& spec;
-  ProblemSize size;
-  Configuration configuration;
-  Image image;
-  std::vector<LaunchDetail> launches;
-  Runner runner;
-};
-
-SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize& size, Configuration configuration,
-                     const MeasureOptions& options)
-    : state_(std::make_unique<State>(backend, spec, size, std::move(configuration), options)) {}
-SingleRun::~SingleRun() = default;
-
-const std::vector<LaunchDetail>& SingleRun::launches() const { return state_->launches; }
 Trial SingleRun::measure() {
-  Trial trial = state_->runner.evaluate(state_->configuration, state_->image, 0);
+  Trial trial = runner_.evaluate(configuration_, image_, 0);
   // The last verification may have used other inputs than expected().
-  if (trial.measurement() != nullptr && state_->runner.usable()) launch();
+  if (trial.measurement() != nullptr && runner_.usable()) launch();
   return trial;
 }
-std::optional<Outcome> SingleRun::launch() { return state_->runner.launch(state_->configuration, state_->image); }
-HostBuffers SingleRun::outputs() const { return state_->runner.outputs(); }
-HostBuffers SingleRun::expected() const { return state_->runner.expected(); }
 
 ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& asked,
                            const MeasureOptions& options) {

@@ -40,27 +40,25 @@ double scaled_mad(std::span<const double> values) {
   return 1.4826 * median(deviations);
 }
 
-std::size_t median_interval_rank(std::size_t n, double confidence) {
+std::size_t median_interval_rank(std::size_t n) {
   // [x(r), x(n-1-r)] misses the median when at most r of the n values lie on one side of it: 2 * P(B <= r).
   if (n < 3) return 0;
   std::size_t rank = 0;
   double below = binomial_half(n, 0);
   while (2 * (rank + 1) + 1 < n) {
     below += binomial_half(n, rank + 1);
-    if (1 - 2 * below < confidence) break;
+    if (1 - 2 * below < 0.95) break;
     ++rank;
   }
   return rank;
 }
 
-MedianInterval median_interval(std::span<const double> values, double confidence) {
+MedianInterval median_interval(std::span<const double> values) {
   const std::size_t n = values.size();
-  if (n == 0) return {kNan, kNan, 0};
+  if (n == 0) return {kNan, kNan};
   const std::vector<double> ordered = sorted(values);
-  const std::size_t rank = median_interval_rank(n, confidence);
-  double below = 0;
-  for (std::size_t i = 0; i <= rank; ++i) below += binomial_half(n, i);
-  return {ordered[rank], ordered[n - 1 - rank], std::max(0.0, 1 - 2 * below)};
+  const std::size_t rank = median_interval_rank(n);
+  return {ordered[rank], ordered[n - 1 - rank]};
 }
 
 double clock_step(std::span<const double> values, double when_equal) {

@@ -14,20 +14,19 @@ double median(std::span<const double> values);
 /// fewer than two values.
 double scaled_mad(std::span<const double> values);
 
-/// An interval that contains the true median with probability \p confidence or more.
+/// An interval that contains the true median with a probability of at least 95%.
 struct MedianInterval {
   double low = 0;
   double high = 0;
-  double confidence = 0;  ///< achieved: 1 - 2 * P(Binomial(n, 1/2) < rank)
 };
 
-/// The narrowest symmetric pair of order statistics whose coverage is at least \p confidence (David and Nagaraja,
-/// "Order Statistics", 3rd ed., section 7.1). With up to 5 values no pair reaches 95%: then the interval is [min, max],
-/// with the achieved confidence. {NaN, NaN, 0} for no values.
-MedianInterval median_interval(std::span<const double> values, double confidence = 0.95);
+/// The narrowest symmetric pair of order statistics whose coverage is at least 95% (David and Nagaraja, "Order
+/// Statistics", 3rd ed., section 7.1). With up to 5 values no pair reaches that: then the interval is [min, max]. NaN
+/// for no values.
+MedianInterval median_interval(std::span<const double> values);
 
 /// The rank, from 0, of the lower end of median_interval(): it is [x(rank), x(n - 1 - rank)] of sorted values.
-std::size_t median_interval_rank(std::size_t n, double confidence = 0.95);
+std::size_t median_interval_rank(std::size_t n);
 
 /// The resolution of the clock that measured \p values: the smallest step between different values, if some values
 /// repeat. 0 if none repeats; \p when_equal if all (at least two) are equal.

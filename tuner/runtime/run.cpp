@@ -5,6 +5,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
+#include <tuner/measure/single_run.hpp>
 #include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/backends.hpp>
