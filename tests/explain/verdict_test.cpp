@@ -42,7 +42,7 @@ TEST(Verdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
   EXPECT_EQ(explain(input).limit, Limit::latency);
   input.rates.arithmetic = 0;
   EXPECT_EQ(explain(input).limit, Limit::unknown);
-  EXPECT_THAT(explain(input).reason, HasSubstr("how fast this device computes was not measured"));
+  EXPECT_THAT(explain(input).reason, HasSubstr("the arithmetic rate of this device was not measured"));
   input.flops = 1e8;
   EXPECT_EQ(explain(input).limit, Limit::latency) << "memory is what it would wait for";
 }

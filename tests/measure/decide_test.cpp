@@ -28,7 +28,7 @@ Trial trial(int block, int registers, std::vector<double> samples) {
   return result;
 }
 
-/// 20 samples around \p centre: 2% of drift that all share, and noise of the size \p own whose order \p phase shifts.
+/// 20 samples around \p centre with a common drift of 2% and noise of the size \p own, whose order \p phase shifts.
 std::vector<double> drifting(double centre, double own, int phase = 0) {
   std::vector<double> samples;
   for (int i = 0; i < 20; ++i) samples.push_back(centre * (1 + 0.02 * i / 20) + own * (((i + phase) * 7) % 5 - 2));
@@ -67,7 +67,7 @@ TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
 }
 
 TEST(Decide, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
-  // In pairs the third is told from the first; the second is not, whose noise is wider.
+  // In pairs, the third differs clearly from the first; the second, which has more noise, does not.
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 1)), trial(64, 16, drifting(1008, 30, 2)),
                                   trial(128, 64, drifting(1006, 1))};
   ASSERT_EQ(decide(trials).winner, 1u);
@@ -82,7 +82,7 @@ TEST(Decide, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
 }
 
 TEST(Decide, SeesADifferenceThroughCommonDriftByComparingPairs) {
-  // 0.5% apart under 2% of drift: the intervals overlap, the pairs do not.
+  // 0.5% apart with a drift of 2%: the intervals overlap, but pairs differ.
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
   EXPECT_GT(trials[0].measurement()->high_ns, trials[1].measurement()->low_ns);
   EXPECT_EQ(decide(trials).winner, 0u);
@@ -96,7 +96,7 @@ TEST(Decide, ComparesIntervalsWhenSamplesAreNoPairs) {
 }
 
 TEST(Decide, ComparesIntervalsOfEquallyManySamplesThatWereNotTakenSideBySide) {
-  // As above, where the pairs are apart: one after the other the drift is not common.
+  // The same samples, but measured one after the other, so that they do not share the drift.
   std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
   for (const std::pair<int, int>& rounds : {std::pair(0, 0), std::pair(1, 2)}) {
     trials[0].round = rounds.first;

@@ -88,7 +88,7 @@ TEST_F(InProcessEvaluatorTest, WaitsForNoCompilerWhenItIsToldNotTo) {
     evaluator.withdraw(both);
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(std::holds_alternative<Withdrawn>(next_event(evaluator)));
     EXPECT_EQ(evaluator.in_flight(), 0u);
-  }  // ends although nobody lets the compiler go on
+  }  // the destructor returns although the compiler is still blocked
   backend.compiler_.before = nullptr;
 }
 
@@ -157,7 +157,7 @@ TEST_F(InProcessEvaluatorTest, AbandonsWhatIsWorseThanATrialThatFinishedAfterItW
     return Sample{(expression == "scale<32>" ? 1e6 : 3e6) + double(i), 0};
   };
   InProcessEvaluator evaluator(backend, spec, {}, {}, options);
-  auto trials = evaluate_all(evaluator);  // all submitted while no best is known
+  auto trials = evaluate_all(evaluator);  // all were submitted before a best was known
   EXPECT_FALSE(trials.at(block(32)).measurement()->abandoned);
   EXPECT_TRUE(trials.at(block(64)).measurement()->abandoned);
 }

@@ -23,7 +23,7 @@ T argument(const Launch& launch, std::size_t i) {
   return value;
 }
 
-/// What a fake kernel does: memory effects of one launch, and the outcome where it fails.
+/// A fake kernel: changes memory like a launch, and returns an outcome if it fails.
 using FakeKernel = std::function<std::optional<Outcome>(const Launch&)>;
 
 class FakeCompiler : public Compiler {
@@ -70,7 +70,7 @@ class FakeMemory : public DeviceMemory {
   std::byte* data_;
 };
 
-/// Its objects are the address of its elements.
+/// The address of its elements serves as texture and surface objects.
 class FakeArray : public DeviceArray {
  public:
   FakeArray(const ArrayShape& shape, std::size_t& loads) : elements_(shape.bytes()), loads_(loads) {}
@@ -156,7 +156,7 @@ class FakeBackend : public Backend {
       if (auto failure = kernels.at(expression(launch))(launch)) return failure;
     return std::nullopt;
   }
-  /// Takes times from samples_of, else 1000 ns at 1000 MHz each.
+  /// Takes samples from next_sample, if set; else each is 1000 ns at 1000 MHz.
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     requests.push_back(request);
     std::vector<Sample> result;
@@ -166,7 +166,7 @@ class FakeBackend : public Backend {
     }
     return result;
   }
-  /// Two passes, and 3 for each metric; or why_no_counters.
+  /// Runs two passes and returns 3 for each metric, unless why_no_counters is set.
   CountResult collect(std::span<const Launch> launches, const CountRequest& request) override {
     counted.push_back({expression(launches.front()), taken, request.cold});
     if (!why_no_counters.empty()) return Unavailable{why_no_counters};
@@ -201,7 +201,7 @@ class FakeBackend : public Backend {
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;
-  std::vector<ArrayShape> shapes;  // of the arrays that were asked for
+  std::vector<ArrayShape> shapes;  // of all arrays allocated so far
   std::size_t loads = 0;           // of all arrays
   struct Counted {
     std::string expression;

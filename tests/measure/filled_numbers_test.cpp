@@ -1,4 +1,4 @@
-// A number that its type cannot hold is an error, wherever it comes from.
+// A number that its type cannot hold is an error for each kind of fill.
 #include <cmath>
 #include <limits>
 
@@ -37,7 +37,7 @@ TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
   EXPECT_TRUE(store_number(bytes, ElementType::bfloat16, std::numeric_limits<std::uint64_t>::max()));
 }
 
-/// What is wrong with \p fill of 1000 elements of \p type.
+/// The error of \p fill for 1000 elements of \p type.
 std::string complaint(const std::string& fill, const std::string& type) {
   const KernelSpec spec = parse_kernel_file(
       "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner parameter p = 1\n"

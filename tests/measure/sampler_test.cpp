@@ -124,7 +124,7 @@ TEST_F(SamplerTest, WidensTheIntervalByTheStepOfACoarseClock) {
 }
 
 TEST_F(SamplerTest, RetakesSamplesWhoseClockDropped) {
-  // The third group of samples of a session meets a card that has throttled for a moment.
+  // The card throttles for a moment during the third group of samples.
   Sampler sampler(backend, options, [this](double s) { slept += s; });
   double pauses = 1;
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
@@ -155,7 +155,7 @@ TEST_F(SamplerTest, KeepsSlowSamplesWhenTheCardStaysSlow) {
 }
 
 TEST_F(SamplerTest, StatesIntervalsThatContainTheMedianAlthoughItStopsWhenTheyAreNarrow) {
-  // Stopping on the width of the interval looks at the data; what is stated must hold nevertheless.
+  // Stopping depends on the width of the interval, but the interval must keep its confidence.
   std::mt19937_64 random(3);
   for (const double noise : {0.002, 0.01, 0.03}) {
     std::lognormal_distribution<double> factor(0, noise);

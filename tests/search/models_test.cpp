@@ -19,7 +19,7 @@ struct Data {
   std::vector<double> targets;
 };
 
-/// y = x0^2 + x1 * x2 on a grid; x3 says nothing.
+/// y = x0^2 + x1 * x2 on a grid; x3 has no influence.
 double truth(const float* x) { return x[0] * x[0] + x[1] * x[2]; }
 
 Data sample(std::size_t count, std::uint64_t seed) {
@@ -133,7 +133,7 @@ TEST(History, DrawsAWithdrawnConfigurationNoMoreOftenThanOthers) {
   History history(space);
   Random random(3);
   for (Index i = 0; i < 36; ++i) history.propose(i);
-  ASSERT_TRUE(history.random_fresh(random));  // the fresh ones are the minority: from here on they are listed
+  ASSERT_TRUE(history.random_fresh(random));  // few are fresh now, so a list of them is used from now on
   for (int i = 0; i < 20; ++i) {
     history.propose(36);
     history.withdraw(36);

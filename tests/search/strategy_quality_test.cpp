@@ -1,4 +1,4 @@
-// That the strategies search: on a made-up kernel each is clearly better than random draws, averaged over seeds.
+// Each strategy must be clearly better than random draws on a made-up kernel, averaged over seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST(StrategyQuality, AutoAvoidsARegionThatFails) {
 
 TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
   const EnumeratedSpace space = kernel_space();
-  std::vector<Observation> elsewhere;  // the same kernel on a device twice as slow, other noise
+  std::vector<Observation> elsewhere;  // the same kernel on a device that is half as fast, with other noise
   Index best = 0;
   for (Index i = 0; i < space.size(); i += 3) {
     elsewhere.push_back({i, 2 * kernel_time(space, i) + 0.01 * static_cast<double>(i % 7), {}});
@@ -89,7 +89,7 @@ TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
   EXPECT_LT(reached, 1.1 * kernel_time(space, best));
 }
 
-/// A kernel whose speed hangs on its registers, which no parameter tells: they are scattered over the space.
+/// A kernel whose speed depends on its registers. These are scattered over the space, so no parameter predicts them.
 double hidden_registers(Index index) { return static_cast<double>((index * 2654435761u >> 7) % 128); }
 
 /// Mean over seeds of the best time after \p trials with sixteen proposals compiled ahead of the device.

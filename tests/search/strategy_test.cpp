@@ -1,4 +1,4 @@
-// What every strategy promises, whatever it does inside.
+// Properties that all strategies must have.
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ std::vector<Index> run(Strategy& strategy, const EnumeratedSpace& space, std::si
 
 class EveryStrategy : public ::testing::TestWithParam<std::string> {
  protected:
-  /// What \p strategy proposes on the mixed space, one after the other, until \p trials or the end.
+  /// The proposals of \p strategy on the mixed space, in order, until \p trials or the end.
   std::vector<Index> visited(Strategy& strategy, std::size_t trials) const {
     return run(strategy, mixed_, trials, [this](Index i) { return some_time(mixed_, i); });
   }
@@ -166,7 +166,7 @@ TEST_P(EveryStrategy, DoesNotProposeWhatItWasToldOf) {
   std::vector<Observation> told;
   for (Index i = 0; i < mixed_.size(); i += 2) told.push_back({i, some_time(mixed_, i), {}});
   strategy->learn(told);
-  strategy->learn(told);  // a resumed session may tell twice
+  strategy->learn(told);  // a resumed session may report results twice
   const auto proposals = visited(*strategy, mixed_.size());
   EXPECT_EQ(proposals.size(), mixed_.size() / 2);
   EXPECT_TRUE(std::all_of(proposals.begin(), proposals.end(), [](Index i) { return i % 2 == 1; }));

@@ -154,7 +154,7 @@ void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
   else if (const auto share = counted_share(input, {"warp_execution_efficiency"}))
     lanes = *share * input.limits.warp_size;
   if (lanes && *lanes < 0.75 * input.limits.warp_size)
-    say(fmt::format("branches part its warps: {:.1f} of {} lanes work at a time", *lanes, input.limits.warp_size));
+    say(fmt::format("branches split its warps: {:.1f} of {} lanes work at a time", *lanes, input.limits.warp_size));
 }
 
 /// Shares of their time that warps wait, according to counters.
@@ -236,14 +236,14 @@ Verdict explain(const VerdictInput& input) {
                                  format_ns(launches * input.rates.launch_ns), format_ns(input.ns));
   } else if (!verdict.counted && input.rates.arithmetic <= 0 && input.flops &&
              *input.flops > kRidge * input.bytes.value_or(0)) {
-    verdict.reason = "it computes much for each byte, and how fast this device computes was not measured";
+    verdict.reason = "it computes much for each byte, but the arithmetic rate of this device was not measured";
   } else if (const Stalls waits = stalls(input); !all.empty() || waits.barrier || waits.loads) {
     verdict.limit = Limit::latency;
     verdict.reason = waiting_reason(input, launch, all, waits);
     verdict.counted = verdict.counted || waits.barrier || waits.loads;
   } else {
     verdict.reason =
-        "neither bytes nor flops of the kernel are known, nor counters: only its launches can be looked at";
+        "neither bytes nor flops nor counters of the kernel are known: only its launches can be judged";
   }
   return verdict;
 }

@@ -116,7 +116,8 @@ std::optional<Frame> Communicator::receive() {
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   if (bytes.size() < sizeof header || header.magic != kMagic || header.bytes != bytes.size() - sizeof header ||
       header.bytes > kMaxFrameBytes || header.kind > static_cast<std::uint32_t>(FrameKind::quit))
-    throw Error(fmt::format("rank {} sent {} bytes that are no message of tune-mpi", status.MPI_SOURCE, bytes.size()));
+    throw Error(
+        fmt::format("rank {} sent {} bytes that are not a message of tune-mpi", status.MPI_SOURCE, bytes.size()));
   bytes.erase(bytes.begin(), bytes.begin() + sizeof header);
   return Frame{status.MPI_SOURCE, static_cast<FrameKind>(header.kind), header.channel, std::move(bytes)};
 }

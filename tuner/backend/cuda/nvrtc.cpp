@@ -167,8 +167,7 @@ std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
                                                  : "no libnvrtc.so.13, .12 or .11.2 in " + search.asked);
   }
   return "NVRTC, the CUDA run-time compiler, was not found. Install the CUDA toolkit, or set TUNER_NVRTC to "
-         "libnvrtc.so, "
-         "to its folder, or to `python` for the package nvidia-cuda-nvrtc. Tried:" +
+         "libnvrtc.so, to its folder, or to `python` for the package nvidia-cuda-nvrtc. Tried:" +
          reasons;
 }
 
