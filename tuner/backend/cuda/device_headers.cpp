@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <vector>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <tuner/core/host_functions.hpp>
 
@@ -174,9 +175,7 @@ std::string device_headers_version() {
   for (const std::string_view name : kOfTheHost) add(name);
   for (const std::string_view name : kBuiltIn) add(name);
   for (const std::string_view name : kOfTheToolkit) add(name), add(of_the_toolkit(name));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace tuner::cuda

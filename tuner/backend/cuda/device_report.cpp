@@ -1,7 +1,6 @@
 #include <tuner/backend/cuda/device_report.hpp>
 
-#include <cinttypes>
-#include <cstdio>
+#include <fmt/format.h>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
@@ -10,24 +9,17 @@
 namespace tuner::cuda {
 namespace {
 
-std::string text(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
 /// "48 KiB", "60 MiB", "139.8 GiB (150110011392 bytes)".
 std::string size_text(std::int64_t bytes) {
-  if (bytes >= std::int64_t{1} << 30) {
-    return text("%.1f GiB", static_cast<double>(bytes) / (1 << 30)) + " (" + std::to_string(bytes) + " bytes)";
-  }
-  if (bytes >= 1 << 20) return text("%.4g MiB", static_cast<double>(bytes) / (1 << 20));
-  return text("%.4g KiB", static_cast<double>(bytes) / 1024);
+  const auto amount = static_cast<double>(bytes);
+  if (bytes >= 1 << 30) return fmt::format("{:.1f} GiB ({} bytes)", amount / (1 << 30), bytes);
+  if (bytes >= 1 << 20) return fmt::format("{:.4g} MiB", amount / (1 << 20));
+  return fmt::format("{:.4g} KiB", amount / 1024);
 }
 
 template <typename Extents>
 std::string extents_text(const Extents& extents) {
-  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " + std::to_string(extents[2]);
+  return fmt::format("{} x {} x {}", extents[0], extents[1], extents[2]);
 }
 
 std::string yes_no(int value) { return value != 0 ? "yes" : "no"; }
@@ -50,26 +42,25 @@ std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
   const auto add = [&rows](const char* name, std::string value) { rows.emplace_back(name, std::move(value)); };
   add("device", std::to_string(ordinal));
   add("name", device.name);
-  add("compute capability",
-      std::to_string(limits.compute_capability / 10) + '.' + std::to_string(limits.compute_capability % 10));
+  add("compute capability", fmt::format("{}.{}", limits.compute_capability / 10, limits.compute_capability % 10));
   add("multiprocessors", std::to_string(limits.sm_count));
-  if (cores > 0) add("FP32 cores", std::to_string(cores * limits.sm_count) + " (" + std::to_string(cores) + " per SM)");
+  if (cores > 0) add("FP32 cores", fmt::format("{} ({} per SM)", cores * limits.sm_count, cores));
   const double clock = get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
-  add("SM clock", text("%.0f MHz", clock / 1e6));
+  add("SM clock", fmt::format("{:.0f} MHz", clock / 1e6));
   const Throughput begins = throughput_per_sm(limits.compute_capability);
   const auto add_peak = [&](const char* name, int multiply_adds, const char* of) {
     const double flops = 2.0 * multiply_adds * limits.sm_count * clock;
-    if (flops > 0) add(name, text("%.4g TFLOP/s", flops / 1e12) + of);
+    if (flops > 0) add(name, fmt::format("{:.4g} TFLOP/s{}", flops / 1e12, of));
   };
   add_peak("FP32 peak", cores, "");
   add_peak("FP64 peak", begins.fp64, "");
   add_peak("tensor peak", begins.tensor, " in half precision, dense");
   add("global memory", size_text(static_cast<std::int64_t>(memory)));
-  add("memory clock", text("%.0f MHz", memory_khz / 1e3));
+  add("memory clock", fmt::format("{:.0f} MHz", memory_khz / 1e3));
   add("memory bus", std::to_string(device.key.memory_bus_bits) + " bits");
   if (bandwidth > 0) {
-    add("theoretical bandwidth", text("%.1f GB/s", bandwidth / 1e9));
-    if (clock > 0) add("bytes an SM clock", text("%.4g", bandwidth / clock));
+    add("theoretical bandwidth", fmt::format("{:.1f} GB/s", bandwidth / 1e9));
+    if (clock > 0) add("bytes an SM clock", fmt::format("{:.4g}", bandwidth / clock));
   }
   add("L2 cache", size_text(device.key.l2_bytes));
   add("constant memory", size_text(get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY)));
@@ -80,8 +71,8 @@ std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
   add("registers per SM", std::to_string(limits.registers_per_sm));
   add("warp size", std::to_string(limits.warp_size));
   add("threads per block", std::to_string(limits.max_threads_per_block));
-  add("threads per SM", std::to_string(limits.max_threads_per_sm) + " (" +
-                            std::to_string(limits.max_threads_per_sm / limits.warp_size) + " warps)");
+  add("threads per SM",
+      fmt::format("{} ({} warps)", limits.max_threads_per_sm, limits.max_threads_per_sm / limits.warp_size));
   add("blocks per SM", std::to_string(limits.max_blocks_per_sm));
   add("block dimensions", extents_text(limits.max_block));
   add("grid dimensions", extents_text(limits.max_grid));

@@ -1,6 +1,6 @@
 #include <tuner/backend/cuda/discovery.hpp>
 
-#include <cstdio>
+#include <fmt/format.h>
 
 #include <tuner/backend/cuda/nvrtc.hpp>
 
@@ -61,13 +61,9 @@ int query_compute_capability(CUdevice device) {
 }
 
 std::string pci_address(CUdevice device) {
-  const auto get = [device](CUdevice_attribute attribute) {
-    return static_cast<unsigned>(device_attribute(device, attribute));
-  };
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%04x:%02x:%02x.0", get(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-                get(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), get(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
-  return buffer;
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                     device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                     device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
 Device query_device(int ordinal, bool compiler) {

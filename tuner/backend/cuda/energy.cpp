@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
+
+#include <fmt/format.h>
 
 #include <tuner/core/elapsed.hpp>
 
@@ -85,8 +86,8 @@ Unavailable failed_run(CUresult result) {
 std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> steps) {
   const std::size_t intervals = steps.empty() ? 0 : steps.size() - 1;
   if (intervals < kFewestParts) {
-    return Unavailable{"the card's energy counter moved only " + std::to_string(steps.size()) +
-                       " times while the kernel ran: ask for a longer window"};
+    return Unavailable{fmt::format(
+        "the card's energy counter moved only {} times while the kernel ran: ask for a longer window", steps.size())};
   }
   MeanPower power;
   power.seconds = steps.back().seconds - steps.front().seconds;
@@ -127,12 +128,9 @@ std::vector<EnergyStep> EnergyWatch::stop() {
 }
 
 EnergyResult measure_energy(EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream, double seconds) {
-  if (!(seconds >= kShortestEnergyWindow)) {
-    char text[128];
-    std::snprintf(text, sizeof text, "%g s are too short for a card's energy sensor: measure for at least %g s",
-                  seconds, kShortestEnergyWindow);
-    return Unavailable{text};
-  }
+  if (!(seconds >= kShortestEnergyWindow))
+    return Unavailable{fmt::format("{:g} s are too short for a card's energy sensor: measure for at least {:g} s",
+                                   seconds, kShortestEnergyWindow)};
   Treadmill treadmill(launches, stream);
   std::size_t runs = 0;
   double took = 0;

@@ -1,5 +1,7 @@
 #include <tuner/backend/cuda/kernel_function.hpp>
 
+#include <fmt/format.h>
+
 #include <tuner/core/occupancy.hpp>
 
 namespace tuner::cuda {
@@ -36,19 +38,16 @@ std::optional<std::string> why_not_launchable(const KernelFunction& kernel, cons
   if (std::optional<std::string> violated = violated_limit(shape, limits)) return violated;
   const std::int64_t threads = shape.threads_per_block();
   const std::int64_t shared = shape.shared_bytes + kernel.resources.static_shared_bytes;
-  if (shared > limits.max_shared_bytes) {
-    return std::to_string(shared) + " bytes of shared memory (" + std::to_string(kernel.resources.static_shared_bytes) +
-           " static) exceed the limit of " + std::to_string(limits.max_shared_bytes) + " per block";
-  }
+  if (shared > limits.max_shared_bytes)
+    return fmt::format("{} bytes of shared memory ({} static) exceed the limit of {} per block", shared,
+                       kernel.resources.static_shared_bytes, limits.max_shared_bytes);
   const Occupancy fit = occupancy(limits, threads, kernel.resources.registers, shared);
-  if (fit.blocks_per_sm == 0 && fit.limiter == OccupancyLimiter::registers) {
-    return std::to_string(threads) + " threads of " + std::to_string(kernel.resources.registers) +
-           " registers exceed the limit of " + std::to_string(limits.registers_per_block) + " registers per block";
-  }
-  if (threads > kernel.max_threads_per_block) {
-    return "block of " + std::to_string(threads) + " threads exceeds this kernel's limit of " +
-           std::to_string(kernel.max_threads_per_block) + " (registers or __launch_bounds__)";
-  }
+  if (fit.blocks_per_sm == 0 && fit.limiter == OccupancyLimiter::registers)
+    return fmt::format("{} threads of {} registers exceed the limit of {} registers per block", threads,
+                       kernel.resources.registers, limits.registers_per_block);
+  if (threads > kernel.max_threads_per_block)
+    return fmt::format("block of {} threads exceeds this kernel's limit of {} (registers or __launch_bounds__)",
+                       threads, kernel.max_threads_per_block);
   return not_resident(shape, fit.blocks_per_sm, limits);
 }
 

@@ -1,5 +1,7 @@
 #include <tuner/backend/cuda/nvml.hpp>
 
+#include <fmt/format.h>
+
 #include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
@@ -52,8 +54,8 @@ std::variant<std::unique_ptr<EnergySensor>, Unavailable> open_energy_sensor(cons
     return Unavailable{std::string(library) + " lacks " + opened.missing() + ": install a newer NVIDIA driver"};
   const auto failed = [&](NvmlResult result, const char* call) {
     const char* const text = nvml.nvmlErrorString(result);
-    return Unavailable{std::string(call) + " failed: " + (text != nullptr ? text : "unknown") + " (NVML error " +
-                       std::to_string(result) + "): this card's energy cannot be measured here"};
+    return Unavailable{fmt::format("{} failed: {} (NVML error {}): this card's energy cannot be measured here", call,
+                                   text != nullptr ? text : "unknown", static_cast<int>(result))};
   };
   if (const NvmlResult result = nvml.nvmlInit_v2(); result != kNvmlSuccess) return failed(result, "nvmlInit_v2");
   NvmlDevice device = nullptr;

@@ -46,14 +46,8 @@ class Program {
     return nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(raw.size()), raw.data());
   }
 
-  std::string log() {
-    std::size_t size = 0;
-    require(nvrtc_.nvrtcGetProgramLogSize(program_, &size), "nvrtcGetProgramLogSize");
-    std::string text(size, '\0');
-    if (size > 0) require(nvrtc_.nvrtcGetProgramLog(program_, text.data()), "nvrtcGetProgramLog");
-    while (!text.empty() && text.back() == '\0') text.pop_back();
-    return text;
-  }
+  std::string log() { return text(nvrtc_.nvrtcGetProgramLogSize, nvrtc_.nvrtcGetProgramLog, "nvrtcGetProgramLog"); }
+  std::string ptx() { return text(nvrtc_.nvrtcGetPTXSize, nvrtc_.nvrtcGetPTX, "nvrtcGetPTX"); }
 
   std::vector<std::byte> cubin() {
     std::size_t size = 0;
@@ -61,15 +55,6 @@ class Program {
     std::vector<std::byte> code(size);
     require(nvrtc_.nvrtcGetCUBIN(program_, reinterpret_cast<char*>(code.data())), "nvrtcGetCUBIN");
     return code;
-  }
-
-  std::string ptx() {
-    std::size_t size = 0;
-    require(nvrtc_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize");
-    std::string text(size, '\0');
-    require(nvrtc_.nvrtcGetPTX(program_, text.data()), "nvrtcGetPTX");
-    while (!text.empty() && text.back() == '\0') text.pop_back();
-    return text;
   }
 
   /// nullopt if \p expression names nothing.
@@ -80,6 +65,16 @@ class Program {
   }
 
  private:
+  /// The answer of \p get, called \p call, without zeros at its end.
+  template <typename Size, typename Get>
+  std::string text(Size size_of, Get get, const char* call) {
+    std::size_t size = 0;
+    require(size_of(program_, &size), call);
+    std::string text(size, '\0');
+    if (size > 0) require(get(program_, text.data()), call);
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
   void require(nvrtcResult result, const char* call) {
     if (result != NVRTC_SUCCESS) {
       throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
