@@ -35,10 +35,10 @@ bool put(std::byte* to, From value) {
 }
 
 /// Writes \p bits, the number of a floating type that is nearest to \p value. Writes nothing and returns false if a
-/// finite number became infinite.
-template <typename Bits, typename Number>
-bool put_nearest(std::byte* to, Number value, Bits bits, double as_stored) {
-  if (std::isinf(as_stored) && !std::isinf(static_cast<double>(value))) return false;
+/// finite number became infinite. \p number_of returns the number with some bits.
+template <typename Number, typename Bits, typename NumberOf>
+bool put_nearest(std::byte* to, Number value, Bits bits, NumberOf number_of) {
+  if (std::isinf(number_of(bits)) && !std::isinf(static_cast<double>(value))) return false;
   std::memcpy(to, &bits, sizeof bits);
   return true;
 }
@@ -62,16 +62,12 @@ bool store(std::byte* to, ElementType type, Number value) {
       return put<std::int64_t>(to, value);
     case ElementType::uint64:
       return put<std::uint64_t>(to, value);
-    case ElementType::half: {
-      const std::uint16_t bits = fill_value::half_bits(static_cast<float>(value));
-      return put_nearest(to, value, bits, fill_value::half_value(bits));
-    }
-    case ElementType::bfloat16: {
-      const std::uint16_t bits = fill_value::bfloat16_bits(static_cast<float>(value));
-      return put_nearest(to, value, bits, fill_value::bfloat16_value(bits));
-    }
+    case ElementType::half:
+      return put_nearest(to, value, fill_value::half_bits(static_cast<float>(value)), fill_value::half_value);
+    case ElementType::bfloat16:
+      return put_nearest(to, value, fill_value::bfloat16_bits(static_cast<float>(value)), fill_value::bfloat16_value);
     case ElementType::float32:
-      return put_nearest(to, value, static_cast<float>(value), static_cast<float>(value));
+      return put_nearest(to, value, static_cast<float>(value), [](float number) { return number; });
     case ElementType::float64:
       return put<double>(to, value);
   }
