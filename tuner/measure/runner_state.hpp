@@ -93,6 +93,13 @@ struct Runner::State {
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
+
+  struct Contender;
+  void make_ready(Contender& one);
+  void begin(Contender& one, double& pause_left_s);
+  void sample(Contender& one, double& pause_left_s);
+  void finish(Contender& one);
+
   void collect_metrics(const Ready& run, Measurement& measurement);
   void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
   void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
