@@ -40,7 +40,7 @@ std::string repeated(const std::string& text, int count) {
   return result;
 }
 
-/// 1 … \p count, each behind a blank.
+/// 1 … \p count, each after a blank.
 std::string counted(int count) {
   std::string result;
   for (int i = 1; i <= count; ++i) result += ' ' + std::to_string(i);
@@ -168,7 +168,7 @@ const Malformed kMalformed[] = {
     {"CompileWithoutAnOption", with_line(0, "#pragma tuner compile"), 20, 22, "expected an option"},
     {"CompileOptionWithoutADash", with_line(0, "#pragma tuner compile use_fast_math"), 20, 23, "expected an option"},
     {"CompileOptionsValueBehindABlank", with_line(0, "#pragma tuner compile --maxrregcount 32"), 20, 38,
-     "an option's value stands behind its '=', without blanks"},
+     "an option's value follows its '=', without blanks"},
     {"CompileOptionOfAnUnknownName", with_line(0, "#pragma tuner compile -G --maxrregcount={blok}"), 20, 42,
      "unknown name 'blok'; did you mean 'block'?"},
     {"CompileOptionNeverClosed", with_line(0, "#pragma tuner compile --maxrregcount={block"), 20, 44,
@@ -176,7 +176,7 @@ const Malformed kMalformed[] = {
     {"CompileOptionWithAValueForItsName", with_line(0, "#pragma tuner compile --{load}=true"), 20, 23,
      "'--' is no option"},
     {"CompileOptionWithAValueInItsName", with_line(0, "#pragma tuner compile --fmad{block}"), 20, 23,
-     "the values of '--fmad' stand behind a '='"},
+     "the values of '--fmad' follow a '='"},
     {"CompileWhenWithoutACondition", with_line(0, "#pragma tuner compile -G when"), 20, 30, "expected a value"},
     {"CompileWhenAnUnknownName", with_line(0, "#pragma tuner compile -G when blok > 1"), 20, 31,
      "unknown name 'blok'; did you mean 'block'?"},

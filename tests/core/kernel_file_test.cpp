@@ -300,7 +300,7 @@ class KernelElsewhere : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
     return (folder_ / name).string();
   }
-  /// kVectorAdd and \p lines behind it.
+  /// kVectorAdd, followed by \p lines.
   KernelSpec with(const std::string& lines) const {
     return read_kernel_file(write("tuned/add.cu", kVectorAdd + lines));
   }
@@ -476,7 +476,7 @@ TEST(KernelFile, RefusesUntimedLaunchesThatTimedRunsWouldMiss) {
   EXPECT_THAT(why("", untimed, "tickets"),
               HasSubstr("launch 'finish' is untimed and takes 'tickets', which is 'zeroed'"));
   EXPECT_THAT(why(sometimes, "", "c"),
-              HasSubstr("launch 'finish' is timed behind one that is not: untimed ones come last"));
+              HasSubstr("launch 'finish' is timed after one that is not: untimed ones come last"));
 }
 
 TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What texture and surface objects can show, as GPUs have it; every backend refuses the rest alike.
+/// The elements that texture and surface objects can have on GPUs. Every backend refuses others with the same messages.
 
 #include <algorithm>
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace tuner {
 
-/// Elements in memory of their own that texture and surface objects show.
+/// The shape of a DeviceArray.
 struct ArrayShape {
   ElementType type = ElementType::float32;
   int components = 1;                   ///< 1, 2 or 4
   std::array<std::size_t, 3> extent{};  ///< elements in x, y and z; 0: there is no such dimension
-  bool is_fetched = false;              ///< linear memory, read by tex1Dfetch alone
-  bool has_surfaces = false;            ///< arrays that have may be smaller
+  bool is_fetched = false;              ///< linear memory, read only by tex1Dfetch
+  bool has_surfaces = false;            ///< can be a surface; devices limit the extent of such arrays more
 
   std::size_t element_bytes() const { return static_cast<std::size_t>(components) * info(type).bytes; }
   std::size_t row_bytes() const { return extent[0] * element_bytes(); }
@@ -29,7 +29,7 @@ struct ArrayShape {
   friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 
-/// Throws Error for elements that there are no textures and surfaces of.
+/// Throws Error if textures and surfaces cannot have such elements.
 inline void require_elements(const ArrayShape& shape) {
   const ElementTypeInfo& type = info(shape.type);
   if (type.bytes > 4 || shape.type == ElementType::bfloat16)
@@ -39,7 +39,7 @@ inline void require_elements(const ArrayShape& shape) {
     throw Error("textures and surfaces have elements of 1, 2 or 4 numbers");
 }
 
-/// Throws Error for a way in which such elements cannot be read.
+/// Throws Error if such elements cannot be read in this way.
 inline void require_readable(const ArrayShape& shape, const TextureReading& reading) {
   const ElementTypeInfo& type = info(shape.type);
   if (reading.as_float && (type.is_floating || type.bytes > 2))
@@ -52,7 +52,7 @@ inline void require_readable(const ArrayShape& shape, const TextureReading& read
     throw Error("tex1Dfetch knows no 'linear' and no 'normalized'");
 }
 
-/// Throws Error for what cannot be a surface.
+/// Throws Error if \p shape cannot be a surface.
 inline void require_surface(const ArrayShape& shape) {
   if (shape.is_fetched || !shape.has_surfaces) throw Error("such memory can be no surface");
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// What can compile, load, launch and time kernels: a GPU through the CUDA driver, or any CPU. Expected failures are
-/// values (CompileError, LaunchError); exceptions mean that the backend itself is broken.
+/// A backend compiles, loads, launches and times kernels, on a GPU through the CUDA driver or on any CPU. Expected
+/// failures are values (CompileError, LaunchError). Exceptions mean that the backend itself is broken.
 
 #include <atomic>
 #include <cstddef>
@@ -31,25 +31,26 @@ struct CompileRequest {
   std::vector<std::string> expressions;
   std::vector<std::string> defines;  ///< `NAME=VALUE`
   std::string architecture;          ///< "sm_90"; the host backend's is "host"
-  /// The files that source reads, as they were before it was compiled; null: none.
+  /// The files that `source` includes, as they were before it is compiled; null: none.
   std::shared_ptr<const Includes> includes = nullptr;
-  /// The host backend's objects: threads of a block switch at memory accesses (ThreadOrder::Kind::interleaved).
+  /// Host backend only: threads of a block switch at memory accesses (ThreadOrder::Kind::interleaved).
   bool interleaved = false;
-  /// Once set, a compile that can be ended early ends as CompileError. Null: none wants it to end.
+  /// When this becomes true, compilers that can stop end with CompileError. May be null.
   const std::atomic<bool>* stop = nullptr;
-  /// Its kernels launch kernels: a GPU's image is linked with the device runtime.
+  /// The kernels launch kernels themselves: a GPU's image is linked with the device runtime.
   bool device_launches = false;
-  /// In NVRTC's words. The host backend takes `-G` as "do not optimise" and leaves out all others.
+  /// As for NVRTC. The host backend takes `-G` as "do not optimise" and ignores all others.
   std::vector<CompileOption> options = {};
-  /// The kernel file's own, `NAME=VALUE`: for its text and what that includes, not for the compiler's own headers.
+  /// The macros of the kernel file, `NAME=VALUE`. They hold for its text and the files that it includes, not for the
+  /// compiler's own headers.
   std::vector<std::string> macros = {};
   /// KernelSpec::include_paths
   std::vector<std::string> include_paths = {};
-  /// For a compiler on another host: what `includes` holds, which may be nowhere there. Empty: it reads the files.
+  /// The files of `includes`, for a compiler on another host that may not have them. Empty: the compiler reads files.
   std::vector<IncludedFile> carried = {};
 };
 
-/// The files that \p request reads: those that it carries, or as they are now.
+/// The files that \p request includes: those that it carries, or otherwise those on the disk now.
 inline Includes includes_of(const CompileRequest& request) {
   if (!request.carried.empty()) return {request.carried, {}};
   return included_files(request.source, request.file_name, request.include_paths);
@@ -58,10 +59,10 @@ inline Includes includes_of(const CompileRequest& request) {
 struct CompiledFunction {
   std::string expression;  ///< as requested
   std::string symbol;      ///< lowered name in the image
-  Resources resources;     ///< occupancy not filled in
+  Resources resources;     ///< without occupancy
 };
 
-/// Machine code of one compile: a cubin or a shared object.
+/// The machine code of one compile: a cubin or a shared object.
 struct Image {
   std::vector<std::byte> code;
   std::vector<CompiledFunction> functions;  ///< in the order of CompileRequest::expressions
@@ -70,12 +71,12 @@ struct Image {
 
 using CompileResult = std::variant<Image, CompileError>;
 
-/// Needs no device; thread-safe.
+/// Needs no device. Thread-safe.
 class Compiler {
  public:
   virtual ~Compiler() = default;
   virtual CompileResult compile(const CompileRequest& request) = 0;
-  /// Compiler, version and fixed options: everything besides the request that decides the image.
+  /// Compiler, version and fixed options: everything that an image depends on, apart from the request.
   virtual std::string identity() const = 0;
 };
 
@@ -89,17 +90,17 @@ struct Variable {
 class Module {
  public:
   virtual ~Module() = default;
-  /// Resources with occupancy for blocks of \p shape.
+  /// The resources of a function, with the occupancy for blocks of \p shape.
   virtual Resources resources(std::size_t function, const LaunchShape& shape) const = 0;
-  /// What the kernel takes, as C++ types; empty where it does not say (core/parameter_types.hpp).
+  /// The C++ types of the kernel's parameters; empty if they are unknown (core/parameter_types.hpp).
   virtual std::vector<std::string> parameter_types(std::size_t /*function*/) const { return {}; }
-  /// The variable that the expression of this number is the address of.
+  /// The variable whose address the expression with this number is.
   virtual Variable variable(std::size_t /*function*/) const { return {}; }
 };
 
 using DevicePointer = std::uintptr_t;
 
-/// Owns memory of a backend; freed with it. Movable.
+/// Owns memory of a backend.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
@@ -107,15 +108,15 @@ class DeviceMemory {
   virtual std::size_t bytes() const = 0;
 };
 
-/// Owns elements that texture and surface objects show, and these objects.
+/// Owns elements, and the texture and surface objects through which kernels access them.
 class DeviceArray {
  public:
   virtual ~DeviceArray() = default;
-  /// A `cudaTextureObject_t` of it. Throws Error where the device cannot read it so.
+  /// A `cudaTextureObject_t` of the array. Throws Error if the device does not support \p reading.
   virtual std::uint64_t texture(const TextureReading& reading) = 0;
-  /// A `cudaSurfaceObject_t` of it. Throws Error.
+  /// A `cudaSurfaceObject_t` of the array. Throws Error.
   virtual std::uint64_t surface() = 0;
-  /// Copies all elements, x fastest, from or to memory, and waits for it.
+  /// Copies all elements, x fastest, from or to memory, and waits for the copy.
   virtual void load(DevicePointer from) = 0;
   virtual void store(DevicePointer to) = 0;
 };
@@ -141,18 +142,18 @@ struct Launch {
   std::size_t function = 0;
   LaunchShape shape;
   std::vector<Argument> arguments;
-  /// Launches from the device that are pending at once, at most. What runs makes room for the most that any of its
-  /// launches names, and for no more than it must: each launch from the device costs the more, the more may be pending.
+  /// The largest number of launches from the device that are pending at once. A run makes room for the largest number
+  /// of its launches. More room makes each launch from the device slower.
   std::int64_t device_launches = 0;
-  /// Constant memory that the kernel reads, and where its contents are: for whoever runs launches to copy.
+  /// Constant memory that the kernel reads. Its contents are copied from `from` before a run.
   struct Constant {
     Variable variable;
     std::uintptr_t from = 0;
     std::size_t bytes = 0;
   };
   std::vector<Constant> constants = {};
-  /// Arrays that its objects show, and the memory that they are copies of: for whoever runs launches to load and, where
-  /// the kernel writes them, to store.
+  /// Arrays that the kernel accesses, and the memory that they are copies of. A run loads the arrays first and stores
+  /// those that the kernel writes afterwards.
   struct Array {
     DeviceArray* array = nullptr;
     DevicePointer memory = 0;
@@ -161,63 +162,63 @@ struct Launch {
   std::vector<Array> arrays = {};
 };
 
-/// What one sample is: \p batch consecutive runs of all launches between two events.
+/// A request for samples. One sample is the time of consecutive runs of all launches.
 struct SampleRequest {
   std::size_t samples = 1;
   std::size_t batch = 1;  ///< runs in one sample; the sample is their mean
-  bool cold = true;       ///< flush L2 before each sample (batch must be 1)
-  double timeout_s = 0;   ///< give up after this long; 0: never
-  /// Run before each sample and its flush, outside of its time (batch must be 1).
+  bool cold = true;       ///< flush L2 before each sample; needs a batch of 1
+  double timeout_s = 0;   ///< stop after this time; 0: never
+  /// Launched before each sample and its flush, and not timed; needs a batch of 1.
   std::span<const Launch> prepare = {};
 };
 
 struct Sample {
   double ns = 0;         ///< of one run
-  double clock_mhz = 0;  ///< SM clock seen around the run; 0 when unknown
+  double clock_mhz = 0;  ///< SM clock at the time of the run; 0: unknown
 };
 
 using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
 
-/// Why something cannot be had here, and what to do about it: one sentence without its full stop.
+/// Something is not available here. The reason also says what to do about it: one sentence without its full stop.
 struct Unavailable {
   std::string reason;
 };
 
-/// What to count of one run of all launches, and how.
+/// A request for the metrics of one run of all launches.
 struct CountRequest {
-  std::vector<std::string> metrics;  ///< by the names of core/metric.hpp (no sets), or the chip's own
+  std::vector<std::string> metrics;  ///< names of core/metric.hpp (no sets), or counters of the chip
   bool cold = true;                  ///< flush L2 before each pass
-  /// Makes the inputs as they are before a run; called before each pass (a set of counters may take several). Null:
-  /// every pass finds what the one before it left.
+  /// Restores the inputs of a run. Called before each pass; several counters may need several passes. Null: the inputs
+  /// of a pass are as the pass before left them.
   std::function<void()> restore = nullptr;
 };
-/// Values by the names asked for, in the units of core/metric.hpp.
+/// Values by the names in the request, in the units of core/metric.hpp.
 using Metrics = std::map<std::string, double>;
 using CountResult = std::variant<Metrics, Unavailable>;
 
-/// What running launches over and over draws from the whole card.
+/// The energy that the whole card uses while launches run repeatedly.
 struct Energy {
   double joules = 0;                       ///< of one run of all launches
   double low_joules = 0, high_joules = 0;  ///< 95% confidence interval of its mean
   double watts = 0;                        ///< mean over the window
-  double run_s = 0;                        ///< mean time of one run in the window, its inputs where it left them
-  double window_s = 0;                     ///< what the sensor was read over
+  double run_s = 0;                        ///< mean time of one run in the window; its inputs are not restored
+  double window_s = 0;                     ///< the time over which the sensor was read
   std::size_t runs = 0;                    ///< in the window
 };
 using EnergyResult = std::variant<Energy, Unavailable>;
-/// The sensor of a card sees part of the time only and is updated a few times a second: less says nothing.
+/// Seconds. A shorter window is useless: the sensor observes part of the time only and is updated a few times a second.
 inline constexpr double kShortestEnergyWindow = 1.0;
 
-/// In which order the blocks of a launch, and the threads of a block, are started where the backend has the choice. The
-/// result of a right kernel does not depend on it. interleaved: the threads of a block are shuffled, and those of an
-/// image compiled with CompileRequest::interleaved let each other run at loads and stores too.
+/// The order in which the blocks of a launch, and the threads of a block, start, if the backend can choose it. The
+/// result of a correct kernel does not depend on the order. interleaved: the threads of a block are shuffled. In an
+/// image that is compiled with CompileRequest::interleaved they also switch at loads and stores.
 struct ThreadOrder {
   enum class Kind { forward, reverse, shuffled, interleaved };
   Kind kind = Kind::forward;
-  std::uint64_t seed = 0;  ///< of a shuffle, and of where threads switch
+  std::uint64_t seed = 0;  ///< of the shuffle, and of the places where threads switch
 };
 
-/// Result of comparing an output with its reference where the data is.
+/// The result of comparing an output with its reference, in the memory of the device.
 struct Comparison {
   std::uint64_t mismatches = 0;
   std::uint64_t first_index = 0;    ///< of the first mismatch
@@ -225,13 +226,13 @@ struct Comparison {
   double largest_error = 0;         ///< relative, over all elements
 };
 
-/// Which kernels of its own the backend of a GPU compiles while it opens the device, as either takes a tenth of a
-/// second: none before they are needed, those for trials, or those for measure_ceilings().
+/// The internal kernels that a GPU's backend compiles while it opens the device: none, those for trials, or those for
+/// measure_ceilings(). The others are compiled when they are needed, which takes a tenth of a second.
 enum class OwnKernels { when_needed, of_trials, of_ceilings };
 
-/// May be used from several threads, but measure_ceilings() and the destructor by one alone. run, sample, fill, compare
-/// and fingerprint take turns; load, allocate, upload, download and the compiler wait for none of them, nor do enqueue
-/// and synchronize on a GPU. Memory that two threads use at once is theirs to order.
+/// Thread-safe, except measure_ceilings() and the destructor. run, sample, fill, compare and fingerprint wait for each
+/// other. load, allocate, upload, download and the compiler wait for none of these, nor do enqueue and synchronize on a
+/// GPU. Threads that use the same memory must order their calls themselves.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -239,71 +240,69 @@ class Backend {
   virtual std::string architecture() const = 0;
   virtual Compiler& compiler() = 0;
 
-  /// LaunchError when the image does not load (wrong architecture, too many resources).
+  /// LaunchError if the image does not load (wrong architecture, too many resources).
   virtual std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) = 0;
-  /// Throws Error when there is no room; \p zero fills it with zero bytes.
+  /// Throws Error if there is not enough memory.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
-  /// Throws Error when there is no room, or no such array on this device.
+  /// Throws Error if there is not enough memory, or if the device does not support \p shape.
   virtual std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& /*shape*/) {
     throw Error("this backend has no textures");
   }
   virtual void upload(DevicePointer to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, DevicePointer from, std::size_t bytes) = 0;
   virtual void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) = 0;
-  /// Fills \p count elements as \p fill says; element i depends only on (\p seed, i), equally on every backend.
+  /// Fills \p count elements. Element i depends only on \p fill, \p seed and i, and is the same on every backend.
   virtual void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) = 0;
   virtual Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
                              const Tolerance& tolerance) = 0;
-  /// 64-bit fingerprint of memory, to see that inputs were not written.
+  /// A 64-bit fingerprint of memory, to check that inputs were not written.
   virtual std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) = 0;
 
-  /// Runs \p launches in order and waits. Nothing when all went well. \p timeout_s as in SampleRequest: on a GPU a
-  /// kernel that hangs cannot be stopped, only reported (the process must end).
+  /// Runs \p launches in order and waits for them. Returns nothing if all succeeded. \p timeout_s as in SampleRequest.
+  /// On a GPU a kernel that hangs is reported but cannot be stopped: the process must end.
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
-  /// Counts \p request.metrics over one run of \p launches, each of which has to have run before: several launches are
-  /// one range. Runs them once for each pass, serialised and apart from any timing, L2 as cold samples find it; nothing
-  /// else may use the device's context meanwhile. Unavailable too when the kernel faults (usable() tells).
+  /// Counts \p request.metrics over one run of all \p launches together. They must have run before. Each pass runs them
+  /// once, serialised and not timed, with L2 as for cold samples. Nothing else may use the device's context meanwhile.
+  /// Also Unavailable if the kernel faults; then see usable().
   virtual CountResult collect(std::span<const Launch> /*launches*/, const CountRequest& /*request*/) {
     return Unavailable{"there are hardware counters on a GPU only"};
   }
-  /// Runs \p launches over and over for about \p seconds (at least kShortestEnergyWindow) after warming up, and reads
-  /// the card's energy sensor. What else runs on the card is counted too.
+  /// Warms up, then runs \p launches repeatedly for about \p seconds (at least kShortestEnergyWindow) and reads the
+  /// card's energy sensor. Other work on the card is counted too.
   virtual EnergyResult energy(std::span<const Launch> /*launches*/, double /*seconds*/) {
     return Unavailable{"there is an energy sensor on a GPU only"};
   }
-  /// Makes room for \p pending launches from the device at once, for good: for what is enqueued. Throws Error where
-  /// there is none.
+  /// Makes room, permanently, for \p pending launches from the device at once; needed before enqueue(). Throws Error if
+  /// that is not possible.
   virtual void allow_device_launches(std::int64_t /*pending*/) {}
-  /// The order of every run from now on. False where the hardware decides (a GPU): nothing changes then.
+  /// Sets the order of all later runs. Returns false, and changes nothing, if the hardware decides (a GPU).
   virtual bool set_order(const ThreadOrder&) { return false; }
-  /// The hot path of serving: enqueues one launch on \p stream (a CUstream; null: the default stream; ignored by the
-  /// host backend, which returns when the kernel is done). \p parameters: one pointer to each argument, as
-  /// cuLaunchKernel takes them. The backend's context must be current on this thread. No allocation, no lock. Throws
-  /// Error.
+  /// The hot path of serving: enqueues one launch on \p stream, a CUstream (null: the default stream). The host backend
+  /// ignores \p stream and returns when the kernel is done. \p parameters: one pointer to each argument, as for
+  /// cuLaunchKernel. The backend's context must be current on this thread. No allocation, no lock. Throws Error.
   virtual void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
                        void* stream) = 0;
   /// Waits for \p stream. Throws Error.
   virtual void synchronize(void* stream) = 0;
-  /// Times what enqueue() enqueues. Here by the host's clock, for backends that return when the kernel is done.
+  /// Times launches of enqueue(). This one uses the host's clock, for backends that return when the kernel is done.
   virtual std::unique_ptr<Stopwatch> stopwatch() { return std::make_unique<HostStopwatch>(); }
-  /// Copies on \p stream, behind what was enqueued there, and waits for it. From any thread, with the backend's context
-  /// current. Throws Error.
+  /// Copies on \p stream, after all work that was enqueued there, and waits for the copy. From any thread, with the
+  /// backend's context current. Throws Error.
   virtual void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) {
     synchronize(stream);
     download(to, from, bytes);
   }
-  /// fill_bytes() on \p stream, behind what was enqueued there; from any thread, with the
-  /// backend's context current.
+  /// fill_bytes() on \p stream, after all work that was enqueued there. From any thread, with the backend's context
+  /// current.
   virtual void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* /*stream*/) {
     fill_bytes(to, value, bytes);
   }
-  /// The device context is gone, and everything in it: handles are dropped from now on, never freed.
+  /// Call this when the device context is gone, with everything in it: handles are never freed after that.
   virtual void abandon() noexcept {}
-  /// Measures device().ceilings and, on a GPU, peaks the first time it is called; leaves 0 where it
-  /// has no meaning.
+  /// The first call measures device().ceilings and, on a GPU, device().peaks. Numbers without a meaning stay 0.
   virtual void measure_ceilings() {}
-  /// False once a fault has poisoned the device context: nothing more can run in this process.
+  /// False once a fault has made the device context unusable: nothing more can run in this process.
   virtual bool usable() const = 0;
 };
 

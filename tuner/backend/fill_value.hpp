@@ -1,8 +1,7 @@
 #pragma once
-/// The numbers that inputs are filled with: element i of a fill depends only on (seed, i) and is the same bit for bit
-/// on every backend. Plain C++ without includes, so that the very same text can be compiled for a GPU by NVRTC.
-/// Not a random number library: one draw an element, as good as SplitMix64 (Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", OOPSLA 2014).
+/// The numbers that inputs are filled with. Element i of a fill depends only on (seed, i) and has the same bits on
+/// every backend. Plain C++ without includes, because NVRTC compiles the same text for a GPU. Each element is one
+/// number of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 ///
 /// A host file that includes this is compiled with -ffp-contract=off: a fused multiply-add would round differently.
 
@@ -23,7 +22,7 @@ TUNER_FILL_FUNCTION Bits splitmix64(Bits x) {
   return x ^ (x >> 31);
 }
 
-/// \p low + (\p high - \p low) * u, u uniform in [0, 1) with 53 bits. Each operation is rounded on its own.
+/// \p low + (\p high - \p low) * u, with u uniform in [0, 1) and 53 bits. Each operation is rounded separately.
 TUNER_FILL_FUNCTION double uniform(Bits seed, Bits i, double low, double high) {
   const Bits u = splitmix64(seed ^ splitmix64(i));
   const double unit = static_cast<double>(u >> 11) * 0x1p-53;  // exact
@@ -34,7 +33,7 @@ TUNER_FILL_FUNCTION double uniform(Bits seed, Bits i, double low, double high) {
 #endif
 }
 
-/// The largest integer not above \p value, in the range of the 64-bit type; NaN gives 0.
+/// The largest integer not above \p value, clamped to the range of the 64-bit type; NaN gives 0.
 TUNER_FILL_FUNCTION long long floor_signed(double value) {
   if (!(value >= -0x1p63)) return value < 0 ? (-0x7fffffffffffffffLL - 1) : 0;
   if (value >= 0x1p63) return 0x7fffffffffffffffLL;
@@ -93,8 +92,7 @@ TUNER_FILL_FUNCTION unsigned short bfloat16_bits(float value) {
 }
 TUNER_FILL_FUNCTION float bfloat16_value(unsigned short bits) { return float_of(static_cast<unsigned>(bits) << 16); }
 
-/// Whether \p actual is not \p expected within the tolerance: NaN on either side always differs, infinities must be
-/// equal.
+/// Whether \p actual differs from \p expected by more than the tolerance. NaN always differs; infinities must be equal.
 TUNER_FILL_FUNCTION bool differs(double actual, double expected, double relative, double absolute) {
   if (actual == expected) return false;
   const double error = actual < expected ? expected - actual : actual - expected;
@@ -103,7 +101,7 @@ TUNER_FILL_FUNCTION bool differs(double actual, double expected, double relative
   return !(error <= absolute + relative * size);
 }
 
-/// |actual - expected| / |expected|; 0 when equal, infinity where it has no value.
+/// |actual - expected| / |expected|; 0 if they are equal, infinity if the quotient is not finite.
 TUNER_FILL_FUNCTION double relative_error(double actual, double expected) {
   if (actual == expected) return 0;
   const double error = actual < expected ? expected - actual : actual - expected;
@@ -114,8 +112,11 @@ TUNER_FILL_FUNCTION double relative_error(double actual, double expected) {
 
 }  // namespace tuner::fill_value
 
-// Which numbers a fill gives (Fill of core/kernel_spec.hpp), by kind:
-//   uniform   floating: uniform(seed, i, low, high) rounded to the type (half and bfloat16 through float);
-//             signed integers: floor_signed of it, unsigned: floor_unsigned of it, truncated to the type's width.
+// The numbers of each kind of Fill (core/kernel_spec.hpp):
+//
+//   uniform   uniform(seed, i, low, high). Floating types round it, half and bfloat16 after rounding to float. Integers
+//             are floor_signed or floor_unsigned of it, truncated to the width of the type.
+//
 //   constant  low, converted in the same way.
-//   iota      i: floating types through double (half and bfloat16 through double and float), integers modulo 2^bits.
+//
+//   iota      i. Floating types round it from double, half and bfloat16 through float. Integers are i modulo 2^bits.

@@ -1,5 +1,5 @@
 #pragma once
-/// Times what is enqueued on one stream between two calls, without waiting for it.
+/// Times the work that is enqueued on one stream between two calls, without waiting for it.
 
 #include <chrono>
 #include <optional>
@@ -8,18 +8,18 @@
 
 namespace tuner {
 
-/// For one thread at a time, with the backend's context current and the stream not captured. A time that cannot be
-/// taken is none: nothing is thrown.
+/// For one thread at a time, with the backend's context current and the stream not captured. Does not throw: if a time
+/// cannot be measured, there is none.
 class Stopwatch {
  public:
   virtual ~Stopwatch() = default;
   virtual void start(void* stream) noexcept = 0;
   virtual void stop(void* stream) noexcept = 0;
-  /// Between the last start() and stop(); nothing as long as it runs.
+  /// The time between the last start() and stop(); nothing while that work still runs.
   virtual std::optional<double> elapsed_ns() noexcept = 0;
 };
 
-/// By the host's clock: where what is enqueued is done when that returns.
+/// Uses the host's clock. For backends whose launches end before they return.
 class HostStopwatch final : public Stopwatch {
  public:
   void start(void*) noexcept override { start_ = Clock::now(); }

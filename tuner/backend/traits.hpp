@@ -1,6 +1,6 @@
 #pragma once
-/// What follows from the kind of a backend and must be known before one is opened. Whoever would ask for a backend's
-/// name asks here.
+/// Properties of each kind of backend, known before one is opened. Code asks for these properties, not for names of
+/// backends.
 
 #include <charconv>
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace tuner {
 
-// DeviceKey::backend.
+// Values of DeviceKey::backend.
 inline constexpr std::string_view kCudaBackend = "cuda";
 inline constexpr std::string_view kHostBackend = "host";
 
 struct BackendTraits {
-  bool is_gpu = true;          ///< has counters, a sensor and machine code to show; a CPU is slow beside it
-  bool keeps_objects = false;  ///< its compiler remembers what it compiled: images need not be stored
-  bool shares_cores = false;   ///< runs where everything else does: what takes long may only be waiting
-  std::size_t batch = 0;       ///< configurations that one compile should have; 0: as many as cores suggest
+  bool is_gpu = true;          ///< has counters, an energy sensor and machine code to show; much faster than a CPU
+  bool keeps_objects = false;  ///< its compiler keeps its images, so they need not be stored
+  bool shares_cores = false;   ///< shares its cores with all other work, so a slow kernel may only be waiting
+  std::size_t batch = 0;       ///< the best number of configurations in one compile; 0: depends on the number of cores
 };
 
 inline BackendTraits traits(const DeviceKey& key) {
@@ -33,8 +33,8 @@ inline std::string architecture_of(const DeviceKey& key) {
   return key.backend == kHostBackend ? key.backend : "sm_" + std::to_string(key.compute_capability);
 }
 
-/// 90 for "compute_90", which PTX is written for and later chips can be given; nothing for an architecture that is one
-/// chip's.
+/// 90 for "compute_90", an architecture of PTX, which later chips can use too; nothing for the architecture of one
+/// chip.
 inline std::optional<int> virtual_capability(std::string_view architecture) {
   constexpr std::string_view kPrefix = "compute_";
   if (!architecture.starts_with(kPrefix)) return std::nullopt;

@@ -34,7 +34,7 @@ WorkSpaces::WorkSpaces(Backend& backend, const ContextName& context)
     : backend_(backend), context_(context), reserve_(std::make_shared<Reserve>()) {}
 
 WorkSpaces::Owned WorkSpaces::allocate_now(const WorkNeed& need) const {
-  // Rounded up, so that growing needs seldom ask again.
+  // Rounded up, so that growing needs seldom allocate again.
   const auto rounded = [](std::size_t bytes) {
     return bytes == 0 ? 0 : std::bit_ceil(std::max(bytes, kWorkAlignment));
   };
@@ -42,13 +42,13 @@ WorkSpaces::Owned WorkSpaces::allocate_now(const WorkNeed& need) const {
   owned.size = {rounded(need.zeroed), rounded(need.scratch)};
   owned.memory = backend_.allocate(owned.size.bytes());
   owned.space = {owned.memory->address(), owned.memory->address() + owned.size.zeroed};
-  // An upload is done when it returns, on whatever stream the launch will be.
+  // An upload is complete when it returns, so it is before a launch on any stream.
   const std::vector<std::byte> zeros(owned.size.zeroed);
   if (!zeros.empty()) backend_.upload(owned.space.zeroed, zeros.data(), zeros.size());
   return owned;
 }
 
-/// Where memory is short, what nobody uses is given back first.
+/// If memory is short, frees unused spaces and tries again.
 WorkSpaces::Owned WorkSpaces::allocate(const WorkNeed& need) {
   try {
     return allocate_now(need);
@@ -69,7 +69,7 @@ std::unique_ptr<WorkSpaces::Owned> WorkSpaces::obtain(const WorkNeed& need) {
   return space;
 }
 
-/// The slot of the stream at \p place, or the free one that it would get.
+/// The slot of the stream at \p place, or the free slot that it would get.
 WorkSpaces::Slot& WorkSpaces::slot_of(std::uint64_t place) {
   for (std::size_t i = place * 0x9e3779b97f4a7c15u >> 40;; ++i) {
     Slot& slot = slots_[i % slots_.size()];
@@ -78,11 +78,12 @@ WorkSpaces::Slot& WorkSpaces::slot_of(std::uint64_t place) {
   }
 }
 
-/// The slot of \p stream, entered, when it has a space that is large enough.
+/// Enters the slot of \p stream if its space is large enough; otherwise returns null.
 WorkSpaces::Slot* WorkSpaces::find(const StreamName& stream, const WorkNeed& need) {
   Slot& slot = slot_of(stream.place);
   slot.users.fetch_add(1);
-  // Entered before the space was taken away, or not at all: retire() clears the id first and waits for the users then.
+  // retire() clears the id before it waits for the users. So this call either enters before the space is taken away, or
+  // sees the cleared id.
   if (slot.id.load() == stream.id && need.within(slot.owned->size)) return &slot;
   slot.users.fetch_sub(1);
   return nullptr;
@@ -104,7 +105,7 @@ WorkSpaces::Slot& WorkSpaces::enter(const StreamName& stream, const WorkNeed& ne
     enough = {std::max(need.zeroed, before.zeroed), std::max(need.scratch, before.scratch)};
   }
   std::unique_ptr<Owned> space = obtain(enough);
-  retire(slot);  // what the stream has outgrown, or what a destroyed stream had
+  retire(slot);  // too small now, or of a destroyed stream
   slot.owned = std::move(space);
   slot.users.fetch_add(1);
   slot.id.store(stream.id);
@@ -120,27 +121,27 @@ void WorkSpaces::retire(Slot& slot) {
   retired_.push_back(std::move(slot.owned));
 }
 
-/// Takes all spaces back from their streams. Nobody gets one meanwhile without growing_.
+/// Takes all spaces back from their streams. The caller holds growing_, so that no stream gets one meanwhile.
 void WorkSpaces::take_all() {
   for (Slot& slot : slots_) retire(slot);
   for (Slot& slot : slots_) slot.place.store(0);
   streams_ = 0;
 }
 
-/// Waits for all launches: any stream can have what was retired then.
+/// Waits for all launches. After that any stream can use the retired spaces.
 void WorkSpaces::settle() {
   wait_for_all(context_);
   for (auto& space : retired_) idle_.push_back(std::move(space));
   retired_.clear();
   retired_bytes_ = 0;
-  // The largest are worth keeping; what streams outgrew would pile up otherwise.
+  // Keeps only the largest: otherwise, spaces that became too small would pile up.
   std::sort(idle_.begin(), idle_.end(), [](const auto& a, const auto& b) { return a->size.bytes() > b->size.bytes(); });
   std::size_t kept = 0, bytes = 0;
   while (kept < idle_.size() && (kept < kMaxStreams || bytes < kMaxRetiredBytes)) bytes += idle_[kept++]->size.bytes();
   idle_.resize(kept);
 }
 
-/// Frees what no stream and no graph has.
+/// Frees the spaces that belong to no stream and no graph.
 void WorkSpaces::give_back_unused() {
   settle();
   idle_.clear();
@@ -164,7 +165,7 @@ WorkSpaces::Lease::Lease(WorkSpaces& owner, const StreamName& stream, const Work
 
 WorkSpaces::Lease::~Lease() {
   slot_.in_turn.clear(std::memory_order_release);
-  if (slot_.users.fetch_sub(1) > 1) slot_.in_turn.notify_one();  // whoever waits is a user
+  if (slot_.users.fetch_sub(1) > 1) slot_.in_turn.notify_one();  // a thread that waits is a user too
 }
 
 void WorkSpaces::prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures) {

@@ -1,13 +1,13 @@
 #pragma once
-/// The device memory that calls work in, owned by one context and bounded: one space for each stream in use, which
-/// launches on that stream share because they run in order, and spaces lent to captured launches, each for as long as a
-/// graph made of the capture exists.
+/// The work space of calls in one context, with bounded size. Each stream in use has one space. The launches on a
+/// stream share it because they run in order. Captured launches borrow other spaces until all graphs of their capture
+/// are destroyed.
 ///
-/// A space has a part that is zero before a launch and zero again after it (`zeroed` buffers), and a part with any
-/// contents (`scratch`), so that different kernels can use it in turn.
+/// A space has two parts: one that is zero before and after each launch (`zeroed` buffers), and one with any contents
+/// (`scratch`). Different kernels can therefore use it in turn.
 ///
-/// Two executable graphs made of one capture share its spaces, as they share the pointers that the caller captured, the
-/// output among them: like any graph with temporary memory they are replayed one after the other.
+/// Executable graphs of one capture share its spaces, as they share the captured pointers and so the output. Like all
+/// graphs with temporary memory, they must be replayed one after the other.
 
 #include <array>
 #include <atomic>
@@ -37,10 +37,9 @@ struct WorkSpace {
 
 class WorkSpaces {
  public:
-  /// At once; when more are in use, the context is waited for and all spaces go to other streams.
+  /// Streams with a space at the same time. One more stream waits for the context and takes all spaces back.
   static constexpr std::size_t kMaxStreams = 256;
-  /// Spaces of destroyed streams, and bytes in them. With more, the context is waited for, so that others can have
-  /// them.
+  /// Retired spaces, and bytes in them. Above these limits, a call waits for the context to make them available again.
   static constexpr std::size_t kMaxRetired = 4096, kMaxRetiredBytes = std::size_t{64} << 20;
 
   WorkSpaces(Backend& backend, const ContextName& context);
@@ -51,17 +50,17 @@ class WorkSpaces {
     WorkNeed size;
     WorkSpace space;
   };
-  struct alignas(64) Slot {               // threads on different streams share none
+  struct alignas(64) Slot {               // a cache line for each stream
     std::atomic<std::uint64_t> place{0};  ///< of its stream; 0: free
     std::atomic<std::uint64_t> id{0};     ///< of its stream; 0: the space is being exchanged
-    std::atomic<unsigned> users{0};       ///< calls that are between finding their space and having enqueued
+    std::atomic<unsigned> users{0};       ///< calls that have found their space and not yet enqueued everything
     std::atomic_flag in_turn = ATOMIC_FLAG_INIT;
     std::unique_ptr<Owned> owned;  ///< changes only while there is neither an id nor a user
   };
 
  public:
-  /// The space of one stream while a call enqueues its launches. One thread has it at a time, and the others sleep. A
-  /// call's launches may hand results to each other in it. Another call's launch between them would overwrite those.
+  /// The space of one stream while a call enqueues its launches. One thread has it at a time; the others sleep. The
+  /// launches of a call may pass results to each other in it, so no launch of another call may come between them.
   class Lease {
    public:
     Lease(WorkSpaces& owner, const StreamName& stream, const WorkNeed& need);
@@ -76,16 +75,16 @@ class WorkSpaces {
 
   /// Makes room for leases of \p stream and for \p captures more captured launches.
   void prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures);
-  /// A space that \p graph keeps; nothing is allocated. Nothing when there is not room enough.
+  /// A space for \p graph, which keeps it. Does not allocate; returns nothing if no space is large enough.
   std::optional<WorkSpace> lend(void* graph, const WorkNeed& need);
-  /// Frees every space that neither a graph has nor a call needs at this moment. Waits for the context.
+  /// Frees every space that no graph has and no call needs at this moment. Waits for the context.
   void trim();
-  /// The caller's own \p bytes at \p memory, laid out, the zeroed part set to zero on \p stream. Throws Error when that
-  /// is too little or not aligned to kWorkAlignment.
+  /// A space in the caller's \p bytes at \p memory. Sets its zeroed part to zero on \p stream. Throws Error if \p bytes
+  /// are too few or not aligned to kWorkAlignment.
   WorkSpace lay_out(std::string_view kernel, void* memory, std::size_t bytes, const WorkNeed& need, void* stream) const;
 
  private:
-  /// Spaces that are lent to graphs and come back from a thread of the driver's, perhaps after everything else is gone.
+  /// Spaces for graphs. A thread of the driver returns them, perhaps after the WorkSpaces were destroyed.
   struct Reserve;
   struct Loan;
 
@@ -102,10 +101,10 @@ class WorkSpaces {
 
   Backend& backend_;
   ContextName context_;
-  std::array<Slot, 2 * kMaxStreams> slots_;  // probed linearly; at most half full
-  std::mutex growing_;                       // of all below
+  std::array<Slot, 2 * kMaxStreams> slots_;  // a hash table with linear probing, at most half full
+  std::mutex growing_;                       // guards the members below
   std::size_t streams_ = 0;
-  std::vector<std::unique_ptr<Owned>> retired_;  // launches of streams that had them may still be running
+  std::vector<std::unique_ptr<Owned>> retired_;  // launches that use them may still run
   std::size_t retired_bytes_ = 0;
   std::vector<std::unique_ptr<Owned>> idle_;  // the largest first
   std::shared_ptr<Reserve> reserve_;

@@ -1,6 +1,6 @@
 #pragma once
-/// When a tuning stops. Every limit is optional; the first one reached ends the search. With none, the strategy's
-/// own end (an exhausted space) does.
+/// When a tuning stops. Every limit is optional. The first one that is reached ends the search. Without any limit, the
+/// search ends when the strategy has nothing left to propose.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@ struct Budget {
   std::optional<double> target;          ///< stop at an objective at or below this
   std::optional<double> until_unlikely;  ///< stop when P(an improvement of 1%) falls below this, 0..1
 
-  /// The trials after which it ends in a space of \p valid configurations; nothing when it does not count them.
+  /// The number of trials that ends a search of \p valid configurations; nothing if trials are not limited.
   std::optional<std::size_t> trials_of(std::size_t valid) const {
     if (!fraction) return trials;
     const auto share = static_cast<std::size_t>(std::ceil(*fraction * static_cast<double>(valid)));

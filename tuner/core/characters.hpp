@@ -1,6 +1,6 @@
 #pragma once
-/// The classes of characters that kernel files and expressions are read by. Not those of <cctype>, which depend on the
-/// locale and are undefined for negative chars.
+/// Classes of characters for reading kernel files and expressions. The functions of <cctype> are not used: they depend
+/// on the locale and are undefined for negative chars.
 
 #include <string_view>
 
@@ -8,7 +8,7 @@ namespace tuner {
 
 /// White space within a line.
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-/// White space, ends of lines too: an expression may go on over them.
+/// White space, line ends included: an expression may continue on the next line.
 inline bool is_space(char c) { return is_blank(c) || c == '\n'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -1,5 +1,5 @@
 #pragma once
-/// Options for the compiler of kernels, in the words of NVRTC: `#pragma tuner compile -use_fast_math`.
+/// Options for the compiler of kernels, spelled as NVRTC spells them: `#pragma tuner compile -use_fast_math`.
 
 #include <string>
 #include <string_view>
@@ -8,25 +8,25 @@
 
 namespace tuner {
 
-/// An option with every value in it.
+/// An option with its values filled in.
 struct CompileOption {
   std::string text;       ///< `--maxrregcount=32`
-  SourceLocation origin;  ///< where a kernel file says so, for messages; decides nothing
+  SourceLocation origin;  ///< its place in a kernel file, for messages only; not compared
 
   friend bool operator==(const CompileOption& a, const CompileOption& b) { return a.text == b.text; }
 };
 
-/// Of `--maxrregcount=32`: `maxrregcount`. One or two dashes are the same to NVRTC.
+/// `maxrregcount` of `--maxrregcount=32`. NVRTC treats one dash and two dashes alike.
 std::string_view option_name(std::string_view text);
 
-/// Why a kernel file may not give option \p text (up to its first value), and what to do instead, as what follows its
-/// name: "is set by tuner: …". Empty where it may.
+/// Why a kernel file may not use option \p text (up to its first value), and what to do instead. The text continues the
+/// option's name: "is set by tuner: …". Empty if the option is allowed.
 std::string why_refused(std::string_view text);
 
-/// Whether a reference is compiled with option \p text too: not where it is about speed, exactness or debugging.
+/// Whether option \p text also applies to the reference. Options for speed, exactness or debugging do not.
 bool belongs_to_reference(std::string_view text);
 
-/// Whether option \p text asks for code that is not optimised: `-G`.
+/// Whether option \p text turns optimisation off: `-G`.
 bool is_device_debug(std::string_view text);
 
 }  // namespace tuner

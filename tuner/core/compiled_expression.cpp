@@ -22,7 +22,7 @@ struct Instruction {
   bool compares_reals = false;  // likewise
 };
 
-/// A parameter as the program sees it: its values as numbers; words by their number in a table.
+/// A parameter as the program sees it. All values are numbers: a word is its position in a table.
 struct Slot {
   std::size_t parameter = 0;
   std::vector<std::int64_t> values;
@@ -34,7 +34,7 @@ struct Program {
   std::uint32_t root = 0;
   std::vector<Slot> slots;
 
-  /// \p read: the value of a slot.
+  /// \p read returns the value of a slot.
   std::int64_t run(std::uint32_t at, const auto& read, ArithmeticProblem& problem) const {
     const Instruction& i = instructions[at];
     const auto operand = [&](std::size_t k) { return run(i.operands[k], read, problem); };
@@ -70,7 +70,7 @@ struct Program {
     }
   }
 
-  /// The same of a number that may be double.
+  /// run() for a result that may be double.
   double run_real(std::uint32_t at, const auto& read, ArithmeticProblem& problem) const {
     const Instruction& i = instructions[at];
     if (!i.is_real) return static_cast<double>(run(at, read, problem));
@@ -80,7 +80,7 @@ struct Program {
     return apply_real(i.op, operand(0), i.operands.size() > 1 ? operand(1) : 0);
   }
 
-  /// \p range: the values that a slot may have.
+  /// \p range returns the values that a slot may have.
   Interval bound(std::uint32_t at, const auto& range) const {
     const Instruction& i = instructions[at];
     const auto operand = [&](std::size_t k) { return bound(i.operands[k], range); };
@@ -122,7 +122,7 @@ struct Program {
   }
 };
 
-/// Translates a tree; gives up (nothing) where words and numbers mix in ways that only evaluation can judge.
+/// Translates a tree. Returns nothing if words and numbers mix in ways that only evaluation can judge.
 class Translator {
  public:
   Translator(std::span<const TuningParameter> parameters, const Bindings& fixed)
@@ -175,7 +175,7 @@ class Translator {
       operands.push_back(*operand);
       const Instruction& first = program_.instructions[operands.front()];
       if (operands.size() > 1 || first.op != Op::constant) continue;
-      // A decided condition leaves one branch, and the other one may be anything.
+      // The condition is a constant: only one branch is ever evaluated, so the other may be anything.
       if (node.op == Op::conditional) return number(*node.children[first.value != 0 ? 1 : 2]);
       if (node.op == Op::logical_and && first.value == 0) return constant(0);
       if (node.op == Op::logical_or && first.value != 0) return constant(1);
@@ -194,7 +194,7 @@ class Translator {
       if (!operand) return std::nullopt;
       operands.push_back(*operand);
     }
-    // `in` compares its first operand with each: two free names there have no meaning.
+    // `in` compares its first operand with every other: two free names cannot be compared.
     if (is_free(*node.children[0])) {
       for (std::size_t i = 1; i < node.children.size(); ++i) {
         if (is_free(*node.children[i])) return std::nullopt;
@@ -337,7 +337,7 @@ CompiledExpression::Verdict CompiledExpression::check(std::span<const std::uint1
 
 bool CompiledExpression::holds(std::span<const std::uint16_t> digits) const {
   const Verdict verdict = check(digits);
-  // The tree knows what went wrong, and where.
+  // Only the tree can report the error with its place.
   return verdict == Verdict::error ? impl_->expression.evaluate_boolean(impl_->with(digits)) : verdict == Verdict::yes;
 }
 
@@ -357,7 +357,7 @@ const std::vector<std::size_t>& CompiledExpression::parameters() const { return 
 
 struct OpenExpression::Impl {
   std::optional<Program> program;  // absent: the tree is evaluated
-  Expression expression;           // the rest is for that
+  Expression expression;           // this and the members below are set only then
   std::vector<std::string> open;
   Bindings fixed;
 
@@ -366,7 +366,7 @@ struct OpenExpression::Impl {
 };
 
 OpenExpression::OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed) {
-  // Open names are parameters whose lists of values nobody looks at.
+  // Open names become parameters. Their lists of values are never read.
   std::vector<TuningParameter> parameters;
   for (const std::string& name : open) parameters.push_back({name, {Value(std::int64_t{0})}});
   Impl impl{Translator(parameters, fixed).translate(*ExpressionAccess::root(expression)), {}, {}, {}};

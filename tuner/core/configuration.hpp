@@ -1,6 +1,6 @@
 #pragma once
-/// A configuration: one value for each tuning parameter of a kernel. Stored and exchanged by value (names and
-/// values), never by index into a space, so that it survives a change of the space.
+/// A configuration: one value for each tuning parameter of a kernel. It is stored and exchanged as names and values,
+/// never as an index into a space, so that it stays valid when the space changes.
 
 #include <compare>
 #include <initializer_list>
@@ -29,8 +29,8 @@ class Configuration {
 
   /// Canonical text: `block_x=32 block_y=8 vector=1`, sorted by name. Equal configurations have equal text.
   std::string text() const;
-  /// Inverse of text(); entries are separated by blanks or commas. Throws std::invalid_argument naming the part
-  /// that is not `name=value` or repeats a name.
+  /// Inverse of text(). Entries are separated by blanks or commas. Throws std::invalid_argument, which names the part
+  /// that is not `name=value` or that repeats a name.
   static Configuration parse(std::string_view text);
 
   friend bool operator==(const Configuration&, const Configuration&) = default;

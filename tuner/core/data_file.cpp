@@ -23,10 +23,10 @@ struct NpyHeader {
   std::string descr, shape_text;
   bool fortran = false;
   std::vector<std::uint64_t> shape;
-  std::size_t data = 0;  ///< where it begins
+  std::size_t data = 0;  ///< offset of the elements
 };
 
-/// What stands behind `'key':` in a header, which is the text of a Python dictionary.
+/// The text after `'key':` in a header, which is a Python dictionary.
 std::optional<std::string_view> value_of(std::string_view header, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const std::size_t at = header.find(quote + std::string(key) + quote);
@@ -72,7 +72,7 @@ std::optional<NpyHeader> read_npy(std::string_view bytes) {
   return npy;
 }
 
-/// As NumPy names them. It has no bfloat16, whose bytes it can only write as two of no kind.
+/// NumPy's name. NumPy has no bfloat16: V2 is two untyped bytes.
 std::string_view numpy_name(ElementType type) {
   switch (type) {
     case ElementType::int8:
@@ -149,7 +149,7 @@ std::vector<std::byte> numbers_of(const std::string& file, std::string_view byte
 }
 
 std::string npy_header(ElementType type, std::size_t count) {
-  constexpr std::size_t kPrefix = 10, kAlignment = 64;  // NumPy aligns what follows the header
+  constexpr std::size_t kPrefix = 10, kAlignment = 64;  // NumPy aligns the elements
   const bool has_order = info(type).bytes > 1 && type != ElementType::bfloat16;
   std::string header = "{'descr': '" + std::string(has_order ? "<" : "|") + std::string(numpy_name(type)) +
                        "', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";

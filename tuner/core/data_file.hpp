@@ -1,6 +1,6 @@
 #pragma once
-/// Files of numbers that kernel files name: `.npy` as NumPy writes it (format versions 1 to 3), or the bytes of the
-/// elements and nothing else.
+/// Files of numbers that kernel files name. Such a file is either `.npy` as NumPy writes it (format versions 1 to 3),
+/// or holds only the bytes of the elements.
 
 #include <cstddef>
 #include <filesystem>
@@ -12,15 +12,16 @@
 
 namespace tuner {
 
-/// The \p count elements of \p type that \p path holds, as they lie in memory. What begins as `.npy` does is read so,
-/// everything else raw. Throws Error that names the file, and both types, shapes or sizes where they differ.
+/// Reads \p count elements of \p type from \p path, as they lie in memory. A file that begins like `.npy` is read as
+/// one; any other file is read as raw bytes. Throws Error, which names the file and, if types, shapes or sizes differ,
+/// both of them.
 std::vector<std::byte> read_data_file(const std::filesystem::path& path, ElementType type, std::size_t count);
 
-/// The same of \p bytes, which \p file holds.
+/// The same for \p bytes, the contents of \p file.
 std::vector<std::byte> numbers_of(const std::string& file, std::string_view bytes, ElementType type, std::size_t count);
 
-/// What a `.npy` file of \p count elements of \p type begins with; their bytes, as they lie in memory, are the rest of
-/// it. bfloat16, which NumPy lacks, is written as two bytes of no kind.
+/// The beginning of a `.npy` file of \p count elements of \p type. Their bytes follow, as they lie in memory. NumPy has
+/// no bfloat16: such an element is written as two untyped bytes.
 std::string npy_header(ElementType type, std::size_t count);
 
 }  // namespace tuner

@@ -6,7 +6,7 @@ namespace tuner {
 
 double Ceilings::of_mix(double written) const {
   const double alone = std::abs(1 - 2 * written), copied = 1 - alone;
-  double seconds = 0;  // of one byte; infinite where a rate is 0
+  double seconds = 0;  // for one byte; infinite if a rate is 0
   if (alone > 0) seconds += alone / (written < 0.5 ? read : write);
   if (copied > 0) seconds += copied / copy;
   return 1 / seconds;

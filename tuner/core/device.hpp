@@ -1,6 +1,6 @@
 #pragma once
-/// What is known about the silicon that runs kernels: its identity (DeviceKey, the key of all wisdom), its limits
-/// (constraints that nobody has to write) and the software around it (Environment, which makes wisdom stale).
+/// A device that runs kernels: its identity (DeviceKey, the key of all wisdom), its limits (constraints of every
+/// kernel) and its software (Environment; a change makes wisdom stale).
 
 #include <array>
 #include <compare>
@@ -26,7 +26,7 @@ struct DeviceKey {
   friend auto operator<=>(const DeviceKey&, const DeviceKey&) = default;
 };
 
-/// Limits a launch must respect; CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
+/// Limits that every launch must meet; CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
 struct DeviceLimits {
   int warp_size = 32;
   int sm_count = 1;
@@ -42,31 +42,31 @@ struct DeviceLimits {
   int max_registers_per_thread = 255;
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
-  bool cooperative_launch = true;  ///< all blocks of a grid can be launched together, to meet
+  bool cooperative_launch = true;  ///< can run all blocks of a grid at once, so that they can wait for each other
   int compute_capability = 0;
 };
 
-/// Software whose change makes stored wisdom stale (still served, marked so).
+/// When this software changes, stored wisdom becomes stale: it is still served, but marked.
 struct Environment {
   std::string driver;    ///< CUDA driver version, "13.0"; kernel release for the host
   std::string compiler;  ///< "nvrtc 13.0", "g++ 12.2.0"
 };
 
-/// What a device was seen to do at best besides streaming; 0: not measured.
+/// The highest measured rates and shortest measured times of a device, besides streaming; 0: not measured.
 struct DevicePeaks {
   double fp32 = 0, fp64 = 0, integer = 0;  ///< operations/s in multiply-adds, each of which is two
   double latency_ns = 0;                   ///< of one load from device memory
-  double launch_ns = 0;                    ///< of an empty kernel with cold caches, as a sample measures it
+  double launch_ns = 0;                    ///< of an empty kernel with cold caches, measured like a sample
 };
 
-/// What a device was seen to stream at best, bytes/s, reads and writes together; 0: not measured.
+/// The highest measured streaming rates of a device, bytes/s, reads and writes together; 0: not measured.
 struct Ceilings {
   double read = 0;   ///< reads only
-  double copy = 0;   ///< as many bytes read as written
+  double copy = 0;   ///< half of the bytes read, half written
   double write = 0;  ///< writes only
 
-  /// Of traffic of which the part \p written (0..1) is writes: in the time that its copy takes, and what is left of
-  /// reads or writes alone. 0 where what that needs was not measured.
+  /// The ceiling for traffic of which the share \p written (0..1) is writes. As much of it as possible counts as a
+  /// copy, the rest as reads or writes alone. 0 if a rate that this needs was not measured.
   double of_mix(double written) const;
 };
 
@@ -74,7 +74,7 @@ struct Device {
   DeviceKey key;
   DeviceLimits limits;
   Environment environment;
-  std::string name;  ///< marketing name, for people only
+  std::string name;  ///< marketing name; only shown
   int index = 0;     ///< ordinal on this machine
   Ceilings ceilings;
   DevicePeaks peaks;

@@ -29,7 +29,7 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-// Far more than anybody writes, little enough to be read in well under a second.
+// Far more than anybody writes. So many are still read in well under a second.
 constexpr std::size_t kMostDirectives = 4096;
 
 class DirectiveFinder {
@@ -75,7 +75,7 @@ class DirectiveFinder {
     }
   }
 
-  /// \p text: what follows `#pragma tuner` in \p found.
+  /// \p text is the part of \p found after `#pragma tuner`.
   LogicalLine tuner_line(const DirectiveLine& found, std::string_view text) const {
     LogicalLine line;
     line.file = file_;

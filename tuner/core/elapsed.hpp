@@ -1,5 +1,5 @@
 #pragma once
-/// Wall time since a moment, in the one unit that budgets and limits are given in.
+/// Elapsed wall time in seconds, the unit of all budgets and limits.
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The element types a kernel file can name, with their size and their spelling in CUDA C++.
+/// The element types that a kernel file can name, with their sizes and their spellings in CUDA C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ElementTypeInfo {
   std::string_view spelling;  ///< CUDA C++: `signed char`, `__half`, `float`
   std::size_t bytes;
   bool is_floating;
-  double epsilon;  ///< unit roundoff u of the accumulation result in this type; 0 for integers
+  double epsilon;  ///< unit roundoff u of this type; 0 for integers
 };
 
 /// All types, in enum order.
@@ -31,13 +31,14 @@ struct VectorType {
 /// CUDA's vector types by their names.
 std::optional<VectorType> vector_type(std::string_view name);
 
-/// What elements of the C++ type \p spelling are made of: `unsigned char`, `size_t`, `float4`. Nothing for other types.
+/// The numbers in one element of the C++ type \p spelling: `unsigned char`, `size_t`, `float4`. Nothing for types that
+/// are neither numbers nor vectors of numbers.
 std::optional<VectorType> numbers_of(std::string_view spelling);
 
 struct IntegerRange {
   std::int64_t low = 0, high = 0;
 };
-/// What an integer of \p type holds, as far as 64 bits with a sign do; nothing for floating types.
+/// The values of an integer of \p type, cut off where a signed 64-bit integer ends; nothing for floating types.
 std::optional<IntegerRange> integer_range(ElementType type);
 /// Canonical names and the aliases `int`, `unsigned`, `bf16`, `fp16`, `float32`, `float64`.
 std::optional<ElementType> element_type(std::string_view name);

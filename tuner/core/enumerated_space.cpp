@@ -13,7 +13,7 @@ namespace tuner {
 
 namespace {
 
-/// Strings that are numbers ("0.5", "1e-3") are ordered as numbers, after everything that is not a string.
+/// Strings that are numbers ("0.5", "1e-3") are ordered as numbers. Values that are not strings come first.
 bool value_before(const Value& a, const Value& b) {
   if (a.is_string() && b.is_string()) {
     const auto number = [](const std::string& text) {

@@ -1,7 +1,7 @@
 #pragma once
-/// The valid configurations of a search space for one problem on one device, each known by its index. What search
-/// strategies walk on: random access, lookup, neighbours, uniform sampling. Indices are only meaningful within this
-/// object; stored results name values (Configuration).
+/// The valid configurations of a search space for one problem on one device, each with an index. Search strategies use
+/// it for random access, lookup, neighbours and uniform sampling. Indices are only meaningful within this object;
+/// stored results name values (Configuration).
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tuner {
 
-/// Which configurations count as neighbours.
+/// The configurations that count as neighbours.
 enum class Neighbourhood {
   hamming,   ///< exactly one parameter differs, by any amount
   adjacent,  ///< exactly one parameter differs, by one step in its order of values
@@ -28,14 +28,13 @@ class EnumeratedSpace {
   using Digits = std::vector<std::uint16_t>;
 
   EnumeratedSpace() = default;
-  /// \p digits: rows of parameters.size() digits, in any order, without duplicates; a space
-  /// without parameters has one configuration. Throws std::length_error when
-  /// the product of the parameters passes 2^63.
+  /// \p digits: rows of parameters.size() digits, in any order, without duplicates. A space without parameters has one
+  /// configuration. Throws std::length_error if the product of the parameters exceeds 2^63.
   EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits);
-  /// From the codes (mixed_radix.hpp) of configurations, without duplicates: index i is the i-th of them.
+  /// From the codes (mixed_radix.hpp) of configurations, without duplicates. Index i is the i-th code.
   static EnumeratedSpace from_codes(std::vector<TuningParameter> parameters, std::vector<std::uint64_t> codes);
-  /// From explicit configurations (a recording): parameters and their values in order of value.
-  /// Index i is the i-th configuration given. Throws std::invalid_argument for unequal names or duplicates.
+  /// From explicit configurations, as in a recording. The values of each parameter are sorted. Index i is the i-th
+  /// configuration given. Throws std::invalid_argument for unequal names or duplicates.
   static EnumeratedSpace from_configurations(std::span<const Configuration> configurations);
 
   std::size_t size() const;
@@ -60,9 +59,10 @@ class EnumeratedSpace {
   std::vector<TuningParameter> parameters_;
   MixedRadix radix_;
   std::vector<std::uint64_t> codes_;  // by index
-  std::vector<Index> by_code_;        // indices sorted by code; empty when codes_ is sorted itself
-  // Codes c with equal c >> bucket_shift_ stand together in the sorted order, from bucket_start_[c >> bucket_shift_]:
-  // about one a bucket, so that a lookup costs two cache misses instead of a binary search over all codes.
+  std::vector<Index> by_code_;        // indices sorted by code; empty if codes_ is sorted already
+
+  // Codes with equal c >> bucket_shift_ are neighbours in the sorted order, from bucket_start_[c >> bucket_shift_] on.
+  // A bucket has about one code: a lookup costs two cache misses instead of a binary search over all codes.
   int bucket_shift_ = 0;
   std::vector<Index> bucket_start_;
 };

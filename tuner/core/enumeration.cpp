@@ -11,9 +11,9 @@ namespace tuner {
 namespace {
 
 constexpr std::size_t kMostConfigurations = std::size_t{1} << 26;
-// Steps between two looks at the stop hook: some hundred microseconds.
+// Steps between two calls of the stop hook: some hundred microseconds.
 constexpr std::uint64_t kStepsBetweenLooks = 1024;
-// About a minute, besides the steps that the found configurations account for.
+// About a minute. Each configuration that is found allows kStepsAFind steps more.
 constexpr std::uint64_t kMostSteps = 100'000'000;
 constexpr std::uint64_t kStepsAFind = 64;
 
@@ -22,8 +22,8 @@ struct Predicate {
   bool failing_is_no;
 };
 
-/// Depth-first over prefixes. A predicate is checked when its last parameter is bound; before that, interval
-/// arithmetic cuts prefixes that cannot be completed.
+/// Walks over prefixes, depth first. A predicate is checked when its last parameter is bound. Before that, interval
+/// arithmetic cuts off prefixes that cannot be completed.
 class Walk {
  public:
   Walk(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
@@ -51,7 +51,7 @@ class Walk {
  private:
   using List = std::vector<const Predicate*>;
 
-  /// Binds first what decides a predicate soonest: again and again the parameters of the predicate with the fewest
+  /// Binds parameters in an order that decides predicates early: each time those of the predicate with the fewest
   /// combinations left.
   void choose_order() {
     std::vector<char> placed(parameters_.size(), 0);
@@ -82,7 +82,7 @@ class Walk {
     schedule();
   }
 
-  /// At depth d the first d parameters of the order are bound.
+  /// Assigns each predicate to depths. At depth d the first d parameters of the order are bound.
   void schedule() {
     complete_.resize(parameters_.size() + 1);
     partial_.resize(parameters_.size() + 1);
@@ -130,7 +130,8 @@ class Walk {
            " steps, and the search space is not at its end";
   }
 
-  /// False when one of \p predicates is false. One without an answer waits: another may still rule out the prefix.
+  /// False if one of \p predicates is false. One that cannot be evaluated is kept in pending_: another predicate may
+  /// still rule out the prefix.
   bool admits(const List& predicates) {
     for (const Predicate* predicate : predicates) {
       const auto verdict = predicate->compiled.check(digits_);

@@ -1,5 +1,5 @@
 #pragma once
-/// Walks over the configurations that meet all of a list of predicates. Private to this room.
+/// Finds the configurations that meet all predicates of a list. Private to this room.
 
 #include <vector>
 
@@ -12,12 +12,13 @@ namespace tuner {
 
 struct Conjunct {
   Expression predicate;
-  bool failing_is_no = false;  ///< no answer means that the configuration is invalid, not that the kernel is wrong
+  bool failing_is_no = false;  ///< if evaluation fails, the configuration is invalid; otherwise the kernel is wrong
 };
 
-/// Configurations for which no conjunct is false, in lexicographic order of the parameters as given. Throws
-/// EvaluationError when one of them is left whose conjunct has no answer, std::length_error past 2^26 of them or
-/// after too many steps, EnumerationStopped when \p stop says so. Ends when \p at_most were found, in whatever order.
+/// The configurations for which no conjunct is false, in lexicographic order of the parameters as given. Throws
+/// EvaluationError if the evaluation of a conjunct fails for one of them, std::length_error after 2^26 configurations
+/// or too many steps, EnumerationStopped if \p stop returns true. Stops after \p at_most configurations, which may then
+/// be any.
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
                                     const std::vector<Conjunct>& conjuncts, const Bindings& fixed, const StopHook& stop,
                                     std::size_t at_most = ~std::size_t{0});

@@ -1,6 +1,6 @@
 #pragma once
-/// Exceptions for a broken world. Expected failures of a configuration are values: see outcome.hpp. Within the library,
-/// arguments that break a contract throw std::invalid_argument or std::length_error where a function says so.
+/// Exceptions of kernel files. Expected failures of a configuration are values: see outcome.hpp. Functions of the
+/// library throw std::invalid_argument or std::length_error for arguments that break a contract, where they say so.
 
 #include <string>
 #include <utility>
@@ -9,19 +9,19 @@
 
 namespace tuner {
 
-/// A place in a kernel file, 1-based; columns count bytes. Line 0: the file (or the code) as a whole.
+/// A place in a kernel file. Lines and columns count from 1, columns in bytes. Line 0: the whole file, or code.
 struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
-  /// `file:line:column`; without a line only the file, which may be empty.
+  /// `file:line:column`; without a line only the file name, which may be empty.
   std::string text() const {
     return line == 0 ? file : file + ':' + std::to_string(line) + ':' + std::to_string(column);
   }
 };
 
-/// A kernel file or builder that does not describe a kernel. what() is `file:line:column: message`, or less where
-/// there is no line or no file.
+/// A kernel file or builder does not describe a kernel. what() is `file:line:column: message`, without the parts that
+/// are unknown.
 class SpecError : public Error {
  public:
   SpecError(SourceLocation location, const std::string& message)

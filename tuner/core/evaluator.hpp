@@ -1,6 +1,6 @@
 #pragma once
-/// Answers configurations of one (kernel, problem size) with trials: live on a backend, in worker processes, or
-/// replayed from a recording. Asynchronous, so that compiling, running and searching overlap.
+/// Evaluates configurations of one kernel and problem size: on a backend, in worker processes, or from a recording.
+/// Asynchronous, so that compiling, running and searching overlap.
 
 #include <chrono>
 #include <cstddef>
@@ -20,39 +20,40 @@ namespace tuner {
 /// A submitted configuration is compiled and waits for the device.
 struct Compiled {
   Configuration configuration;
-  Resources resources;  ///< all 0 where the compiler does not tell
+  Resources resources;  ///< all 0 if the compiler does not report them
 };
 /// A submitted configuration was taken back by withdraw(): it never ran.
 struct Withdrawn {
   Configuration configuration;
 };
-/// What happens to a submitted configuration: perhaps Compiled, then exactly one Trial or Withdrawn.
+/// Each submitted configuration causes at most one Compiled, then exactly one Trial or Withdrawn.
 using Event = std::variant<Trial, Compiled, Withdrawn>;
 
-/// What was seen of one of the devices that run configurations for a session.
+/// Reports on one of the devices that run configurations for a session.
 struct LaneReport {
   std::string name;        ///< "GPU 1"
-  std::size_t trials = 0;  ///< that it ran
-  /// Its times over those of the lane that decides, of what both measured again: the middle, and the range of the
-  /// middle half. 0: nothing was measured on both.
+  std::size_t trials = 0;  ///< number of trials that it ran
+  /// Its times divided by those of the lane that decides, for configurations that both measured again: the median, and
+  /// the range of the middle half. 0: no configuration was measured on both.
   double offset = 0, offset_low = 0, offset_high = 0;
-  std::string lost;       ///< why it was given up; empty: it was not
-  bool unusable = false;  ///< given up because its device is, whatever the kernel
+  std::string lost;       ///< why it was given up; empty if it was not
+  bool unusable = false;  ///< given up because its device is unusable for any kernel
 };
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  /// How many submitted configurations it can keep busy; the session keeps this many in flight.
+  /// How many configurations it can work on at once. The session keeps this many in flight.
   virtual std::size_t capacity() const = 0;
-  /// Starts evaluating \p configuration. \p best_ns: median of the best so far (0: none), for early stop.
+  /// Starts evaluating \p configuration. \p best_ns: median of the best so far (0: none), so that a much slower
+  /// configuration can be stopped early.
   virtual void submit(const Configuration& configuration, double best_ns) = 0;
   virtual std::size_t in_flight() const = 0;
-  /// Waits for the next event, of any configuration; nothing when \p patience passed before there was one. A
-  /// configuration that runs in this thread is not interrupted. Precondition: in_flight() > 0.
+  /// Waits for the next event of any configuration. Returns nothing if \p patience passes first. A configuration that
+  /// runs in this thread is not interrupted. Precondition: in_flight() > 0.
   virtual std::optional<Event> next_event(std::chrono::duration<double> patience) = 0;
-  /// Waits for the next finished trial: for those who do not follow what happens before. Precondition: in_flight() > 0,
-  /// and nothing was withdrawn.
+  /// Waits for the next finished trial and ignores other events. Precondition: in_flight() > 0, and nothing was
+  /// withdrawn.
   Trial next() {
     for (;;) {
       std::optional<Event> event = next_event(std::chrono::seconds(1));
@@ -60,24 +61,24 @@ class Evaluator {
       if (Trial* trial = std::get_if<Trial>(&*event)) return std::move(*trial);
     }
   }
-  /// What waits for the device shall run in this order, what is not named after all that is. A wish: what has started
-  /// meanwhile is passed over.
+  /// Asks for the order in which waiting configurations run. Those that \p order does not name run last. Configurations
+  /// that have started already are not affected.
   virtual void prefer(std::span<const Configuration> order) { static_cast<void>(order); }
-  /// Takes back what waits for the compiler, is being compiled or waits for the device. A wish like prefer(): what was
-  /// taken back comes as Withdrawn.
+  /// Asks to take back configurations that wait for the compiler, are being compiled or wait for the device. Each one
+  /// that is taken back is reported as Withdrawn.
   virtual void withdraw(std::span<const Configuration> configurations) { static_cast<void>(configurations); }
-  /// False once nothing more can run (a fault poisoned the device in this process): trials that still come back say
-  /// nothing about their configurations.
+  /// False once nothing more can run, for example because a fault made the device unusable in this process. Trials that
+  /// come back after that are not about their configurations.
   virtual bool usable() const { return true; }
-  /// Measures finished configurations again, interleaved so that slow drift hits all of them alike, and returns one
-  /// trial each in the order given, all of one lane but for what is wrong on another. Measures less when \p seconds
-  /// pass, but never nothing. Empty where there is nothing to measure (recordings). Precondition: in_flight() == 0.
+  /// Measures finished configurations again, interleaved so that slow drift affects all of them alike. Returns one
+  /// trial for each, in the order given. All are from one lane, except those that were wrong on another lane. After \p
+  /// seconds it takes fewer samples, but always some. Returns nothing for a recording. Precondition: in_flight() == 0.
   virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                        double seconds = std::numeric_limits<double>::infinity()) {
     (void)finalists, (void)seconds;
     return {};
   }
-  /// The devices it runs on, in the order of Trial::lane; empty where it is one, or none.
+  /// The devices that it runs on, in the order of Trial::lane; empty if there are fewer than two.
   virtual std::vector<LaneReport> lanes() const { return {}; }
 };
 

@@ -13,7 +13,7 @@ namespace {
   throw EvaluationError(node.location, message);
 }
 
-/// Evaluates one tree by walking over it.
+/// Evaluates a tree by walking over it.
 class TreeEvaluator {
  public:
   explicit TreeEvaluator(const Bindings& bindings) : bindings_(bindings) {}
@@ -83,7 +83,7 @@ class TreeEvaluator {
     return logical ? Value(result != 0) : Value(result);
   }
 
-  /// A name that is not bound is a word when the other side is one.
+  /// A name that is not bound is a word if the other side is one.
   bool equal(const ExpressionNode& a, const ExpressionNode& b) const {
     const bool a_free = is_free(a);
     const bool b_free = is_free(b);
@@ -123,7 +123,7 @@ class TreeEvaluator {
   const Bindings& bindings_;
 };
 
-/// Finds the first name that is unknown or used as what it is not.
+/// Finds the first name that is unknown, or is a word where a number is needed, or the reverse.
 class NameChecker {
  public:
   explicit NameChecker(const KnownNames& known) : known_(known) {}

@@ -1,9 +1,8 @@
 #pragma once
 /// Expressions over parameters, problem sizes, choices and device limits, as written in kernel files. Grammar and
 /// functions: docs/kernel-files.md. Integer arithmetic is checked: overflow and division by zero are errors with line
-/// and column, never wrapped numbers. Where numbers with a point are allowed (what elements are filled with),
-/// everything that meets one is double, and each operation is rounded by itself, so that the numbers are the same
-/// everywhere.
+/// and column, never wrapped numbers. Numbers with a point are allowed in fills only. An operation on such a number is
+/// computed in double. Each operation is rounded separately, so that results are the same everywhere.
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +23,7 @@ namespace tuner {
 class Bindings {
  public:
   void set(std::string_view name, Value value);
-  /// Null: it stands for nothing. Valid until the next set().
+  /// The value of \p name, or null. Valid until the next set().
   const Value* find(std::string_view name) const;
   /// Sorted.
   std::vector<std::string> names() const;
@@ -33,7 +32,7 @@ class Bindings {
   std::vector<std::pair<std::string, Value>> values_;  // some dozens, made and copied more often than searched
 };
 
-/// Arithmetic that has no answer: overflow, division by zero, a string where a number is needed.
+/// An evaluation that has no result: overflow, division by zero, a string where a number is needed.
 class EvaluationError : public SpecError {
  public:
   using SpecError::SpecError;
@@ -52,17 +51,17 @@ class Expression {
   Value evaluate(const Bindings& bindings) const;
   std::int64_t evaluate_integer(const Bindings& bindings) const;
   bool evaluate_boolean(const Bindings& bindings) const;
-  /// Infinite or NaN where double arithmetic says so.
+  /// In double where numbers with a point are involved; the result may be infinite or NaN.
   double evaluate_number(const Bindings& bindings) const;
 
   /// Names used, sorted, without duplicates.
   const std::vector<std::string>& names() const;
-  /// Throws SpecError with the place of the first name not in \p known, with a suggestion.
+  /// Throws SpecError, with its place and a suggestion, for the first name that is not in \p known.
   void require_known(std::span<const std::string> known) const;
   /// As written.
   const std::string& text() const;
   const SourceLocation& location() const;
-  /// Whether a number with a point is in it.
+  /// Whether it contains a number with a point.
   bool has_reals() const;
 
  private:
@@ -72,21 +71,21 @@ class Expression {
   std::shared_ptr<const Tree> tree_;
 };
 
-/// A predicate over tuning parameters whose names are resolved once, for loops that evaluate it millions of times:
-/// no allocation, no lookup, words are numbers. Configurations are given as digits: the position of each parameter's
-/// value in its list.
+/// A predicate over tuning parameters for loops that evaluate it millions of times. Names are resolved once, words are
+/// numbers, and an evaluation neither allocates nor looks anything up. Configurations are given as digits: the position
+/// of each parameter's value in its list.
 class CompiledExpression {
  public:
   enum class Verdict { no, yes, error };
 
   /// Names of \p parameters, which must outlive this, are read from the digits; all others are taken from \p fixed.
   CompiledExpression(const Expression& expression, std::span<const TuningParameter> parameters, const Bindings& fixed);
-  /// \p digits: one for each parameter; those of parameters that the predicate does not name are not looked at.
+  /// \p digits: one for each parameter; those of parameters that the predicate does not name are ignored.
   Verdict check(std::span<const std::uint16_t> digits) const;
-  /// Throws EvaluationError where check() answers error.
+  /// Like check(), but throws EvaluationError instead of returning Verdict::error.
   bool holds(std::span<const std::uint16_t> digits) const;
-  /// True when no completion of \p digits can hold, by interval arithmetic; false when one may. \p bound: which digits
-  /// are decided. \p failing_is_no: completions that have no answer count as not holding.
+  /// True if interval arithmetic shows that the predicate is false for every completion of \p digits. \p bound: the
+  /// digits that are decided. \p failing_is_no: completions for which evaluation fails count as false.
   bool cannot_hold(std::span<const std::uint16_t> digits, std::span<const bool> bound, bool failing_is_no) const;
   /// Positions of the parameters it names, ascending.
   const std::vector<std::size_t>& parameters() const;
@@ -96,7 +95,7 @@ class CompiledExpression {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// An expression in which some names stay open, for callers that compute it for ever new values: no allocation.
+/// An expression with open names, for callers that evaluate it for many values. Evaluation does not allocate.
 class OpenExpression {
  public:
   struct Range {
@@ -105,14 +104,14 @@ class OpenExpression {
 
   /// The constant 0.
   OpenExpression() = default;
-  /// \p open: names whose values come with each evaluation, in this order; all others are taken from \p fixed.
+  /// \p open: names whose values are given at each evaluation, in this order; all others are taken from \p fixed.
   OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed);
-  /// Nothing where it has no answer (overflow, division by zero).
+  /// Nothing if evaluation fails (overflow, division by zero).
   std::optional<std::int64_t> evaluate(const std::int64_t* values) const;
-  /// The same of an expression that may have numbers with a point: infinite or NaN where double arithmetic says so.
+  /// The same for an expression that may have numbers with a point; the result may be infinite or NaN.
   std::optional<double> evaluate_number(const std::int64_t* values) const;
-  /// Of an expression without these: an interval around every evaluation with values between \p low and \p high;
-  /// nothing when one may have no answer.
+  /// An interval that contains every result for values between \p low and \p high; nothing if an evaluation may fail.
+  /// Precondition: no numbers with a point.
   std::optional<Range> range(const std::int64_t* low, const std::int64_t* high) const;
 
  private:

@@ -32,7 +32,7 @@ constexpr std::array<Function, 7> kFunctions{{
     {"abs", Op::absolute, 1, 1},
 }};
 
-/// Those that only numbers with a point have. Their names are nobody's: a parameter may be called `log`.
+/// Functions that give numbers with a point. Their names are not reserved: a parameter may be called `log`.
 constexpr std::array<Function, 6> kRealFunctions{{
     {"sqrt", Op::square_root, 1, 1},
     {"exp", Op::exponential, 1, 1},

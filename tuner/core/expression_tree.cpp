@@ -17,7 +17,7 @@ bool is_constant(const ExpressionNode& node) { return node.op == Op::constant ||
 
 bool is_boolean_result(Op op) { return op == Op::logical_not || op == Op::is_pow2 || is_comparison(op); }
 
-/// Whether \p op of \p children is double.
+/// Whether \p op applied to \p children is double.
 bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocation& location) {
   const auto is_real = [](const Pointer& child) { return child->is_real; };
   if (op >= Op::square_root) return true;
@@ -121,7 +121,7 @@ Expression ExpressionAccess::make(ExpressionNode::Pointer root, std::string text
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text) {
   std::vector<Pointer> children;
   for (const Expression& operand : operands) children.push_back(ExpressionAccess::root(operand));
-  // Not make_node(): a constant that has no answer must not throw here but when it is evaluated.
+  // Not make_node(): a constant expression that fails must throw when it is evaluated, not here.
   auto node = make_parent(op, std::move(children), operands.front().location());
   return ExpressionAccess::make(std::move(node), text, operands.front().location());
 }

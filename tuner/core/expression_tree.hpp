@@ -1,5 +1,5 @@
 #pragma once
-/// The syntax tree behind Expression. Private to this room.
+/// The syntax tree of an Expression. Private to this room.
 
 #include <cstdint>
 #include <map>
@@ -44,7 +44,7 @@ enum class Op : std::uint8_t {
   is_pow2,
   size_of,
   absolute,
-  square_root,  ///< this and all that follow give numbers with a point: only where they are asked for (Numbers::any)
+  square_root,  ///< this and all that follow give numbers with a point: only with Numbers::any
   exponential,
   logarithm,
   sine,
@@ -60,8 +60,8 @@ struct ExpressionNode {
   std::int64_t value = 0;  ///< of a constant or boolean
   double real = 0;         ///< of a real
   bool is_real = false;    ///< its value is double
-  bool has_reals = false;  ///< it, or something below it, is
-  std::string name;        ///< of a name, and of size_of's argument
+  bool has_reals = false;  ///< its value, or one in the tree below, is double
+  std::string name;        ///< of a name, or of the argument of size_of
   std::vector<Pointer> children;
   SourceLocation location;  ///< of the operator, or of the value itself
   std::size_t depth = 1;    ///< of the tree below
@@ -81,26 +81,26 @@ struct Expression::Tree {
   std::vector<std::string> names;  // sorted, unique
 };
 
-/// Which numbers an expression may have. Those with a point have no place in integer arithmetic.
+/// The numbers that an expression may have. Integer arithmetic excludes those with a point.
 enum class Numbers { integers, any };
 
 /// Names that stand for expressions (`let`).
 using Substitutions = std::map<std::string, Expression, std::less<>>;
 
-/// What a name in an expression may be: a number, or a word out of a list.
+/// Says whether a name in an expression is a number or one of some words.
 struct NameKind {
   bool is_word = false;
-  std::vector<std::string> words;  ///< what it may be compared with
+  std::vector<std::string> words;  ///< that it may be compared with
 };
 using KnownNames = std::map<std::string, NameKind, std::less<>>;
 
 ExpressionNode::Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location);
-/// \p op of \p children. Operators of constants are computed here, so that `1 / 0` is found when the file is read:
-/// throws EvaluationError where they have no answer, and SpecError when the tree grows too large or an operator that
-/// takes integers alone has a number with a point.
+/// \p op applied to \p children. Operators of constants are computed at once, so that `1 / 0` is found when the file is
+/// read. Throws EvaluationError if such a computation fails. Throws SpecError if the tree grows too large, or if an
+/// operator that takes only integers is given a number with a point.
 ExpressionNode::Pointer make_node(Op op, std::vector<ExpressionNode::Pointer> children, const SourceLocation& location);
 
-/// Lets the parts of this room that make or take apart expressions see their trees.
+/// Gives this room access to the trees of expressions.
 struct ExpressionAccess {
   static const ExpressionNode::Pointer& root(const Expression& expression) { return expression.tree_->root; }
   static Expression make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location);
@@ -113,20 +113,20 @@ inline bool is_name(const Expression& expression) { return ExpressionAccess::roo
 
 /// The operands of top-level `and`s, in order.
 std::vector<Expression> split_conjunction(const Expression& expression);
-/// \p op of \p operands, for predicates that nobody wrote; \p text is what messages show.
+/// \p op applied to \p operands, for predicates that are not written in a kernel file. Messages show \p text.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text);
 
-/// Throws SpecError at the first name that is not in \p known, at a word compared with something it can never be,
-/// and at a word where a number is needed.
+/// Throws SpecError at the first name that is not in \p known or is used wrongly: a word where a number is needed, or a
+/// word that is compared with a value that it never has.
 void check_names(const Expression& expression, const KnownNames& known);
 
-/// Arithmetic shared by all evaluators. \p problem is set, and 0 returned, where there is no answer.
+/// Arithmetic that all evaluators share. If an operation fails, \p problem is set and 0 is returned.
 struct ArithmeticProblem {
   const char* message = nullptr;
 };
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem);
 std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem);
-/// Of doubles; \p b is not looked at where \p op has one operand.
+/// The same for doubles, which cannot fail. \p b is ignored if \p op has one operand.
 double apply_real(Op op, double a, double b);
 bool compare(Op op, auto a, auto b) {
   return op == Op::equal        ? a == b

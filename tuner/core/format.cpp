@@ -15,10 +15,10 @@ std::string text_of(double value, std::chars_format format, int digits) {
 
 std::string fixed(double value, int digits) { return text_of(value, std::chars_format::fixed, digits); }
 
-/// `07`: as times of the day are written.
+/// `07`, as in times of the day.
 std::string two_digits(std::int64_t value) { return (value < 10 ? "0" : "") + std::to_string(value); }
 
-/// Three significant digits, without an exponent for what is printed here.
+/// Three significant digits, never with an exponent.
 std::string three_digits(double value) {
   const double size = std::fabs(value);
   return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);

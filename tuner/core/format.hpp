@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers for people: three significant digits and a unit; `-` for what is none. Pure.
+/// Formats numbers for people: three significant digits and a unit; `-` for a value that is not a number. Pure.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@ namespace tuner {
 
 /// `812 ns`, `12.3 us`, `1.05 ms`, `2.4 s`.
 std::string format_ns(double ns);
-/// `2.8 s`, `1:48`, `2:03:10`: how long something takes or took.
+/// A duration: `2.8 s`, `1:48`, `2:03:10`.
 std::string format_seconds(double seconds);
 /// `4.21 TB/s`, `812 GB/s`: powers of 1000, as vendors give bandwidth.
 std::string format_rate(double bytes_per_second);
@@ -17,13 +17,13 @@ std::string format_rate(double bytes_per_second);
 std::string format_flops(double flops_per_second);
 /// `227 KiB`, `60 MiB`, `768 B`: powers of 1024.
 std::string format_bytes(std::int64_t bytes);
-/// `87.2%`, or with other \p digits behind the point; a fraction of 1 in.
+/// `87.2%` for 0.872, with \p digits after the point.
 std::string format_percent(double fraction, int digits = 1);
-/// `123`, `12,345`, `1.2e+12` once digits stop helping.
+/// `123`, `12,345`; from 10^12 on `1.2e+12`.
 std::string format_count(double count);
 /// `+-0.4%`: half the width of [low, high] relative to \p centre.
 std::string format_interval(double centre, double low, double high);
-/// `2026-03-01 12:30` (UTC) of milliseconds since 1970.
+/// `2026-03-01 12:30` (UTC), from milliseconds since 1970.
 std::string format_instant(std::int64_t milliseconds);
 /// \p count with its noun: `1 trial`, `3 trials`.
 std::string plural(std::int64_t count, std::string_view noun);

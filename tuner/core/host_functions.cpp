@@ -26,7 +26,7 @@ void add_macros(std::string_view code, Words& words) {
   }
 }
 
-/// Of a host's program alone, wherever they stand in a declaration.
+/// A declaration with `std::` and one of these words belongs to the host.
 constexpr std::array<std::string_view, 20> kOfTheHost{
     "vector",     "string",     "map",           "unordered_map", "set",          "list",         "deque",
     "ostream",    "istream",    "ifstream",      "ofstream",      "stringstream", "chrono",       "mt19937",
@@ -61,7 +61,7 @@ class HostFunctionScanner {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// Where a declaration stands. What `#if` opens, each of its branches opens.
+  /// The state of the scan. Each branch of an `#if` starts from the same one.
   struct State {
     std::size_t begin;
     int parentheses, depth, namespaces;
@@ -85,7 +85,7 @@ class HostFunctionScanner {
     at_ = line.end;
   }
 
-  /// What stands of the declaration outside of parentheses, braces and directives.
+  /// The text of the declaration outside of parentheses, braces and directives.
   std::string head() const {
     std::string text;
     int inside = 0;
@@ -139,7 +139,7 @@ class HostFunctionScanner {
     const auto words = words_of(text);
     const auto is = [&](std::string_view word) { return !words.empty() && words.front() == word; };
     const std::size_t bracket = text.find('(');
-    // `void f(int);`, not `int x(3);` or `MACRO(x);`: a name before the bracket, a type before the name.
+    // `void f(int);`, not `int x(3);` or `MACRO(x);`: a type and a name before the bracket.
     const std::size_t inside = code_.find_first_not_of(" \t\n", code_.find('(', begin_) + 1);
     const bool is_prototype =
         bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
@@ -159,7 +159,7 @@ class HostFunctionScanner {
     begin_ = kNone;
   }
 
-  /// Up to \p end, but for directives.
+  /// Turns the declaration, up to \p end, into blanks, except directives.
   void blank(std::size_t end) {
     for (std::size_t i = begin_; i < end; ++i) {
       if (const auto line = directive_at(code_, i)) i = line->end;
@@ -171,7 +171,7 @@ class HostFunctionScanner {
   const Words& device_words_;
   std::string& result_;
   std::size_t at_ = 0;
-  std::size_t begin_ = kNone;  // of the declaration
+  std::size_t begin_ = kNone;  // of the current declaration
   int parentheses_ = 0;
   int depth_ = 0;       // of braces within the declaration
   int namespaces_ = 0;  // around it, and `extern "C" {`

@@ -1,6 +1,6 @@
 #pragma once
-/// Kernels' files as they are found hold more than kernels: `main()`, functions that allocate, launch and print. No
-/// device code can call these, and what compiles kernels at run time cannot compile them.
+/// Removes host code from a kernel's file: `main()`, functions that allocate, launch and print. Compilers that work at
+/// run time cannot compile such functions, and device code cannot call them.
 
 #include <string>
 #include <string_view>
@@ -8,11 +8,10 @@
 
 namespace tuner {
 
-/// \p text with its host functions as blanks; lines and directives stay where they are. A host function is one outside
-/// of classes that says neither `__global__` nor `__device__` nor `constexpr`, in words or by a macro that \p text or
-/// one of \p headers defines. Declarations of variables by standard containers, files and streams go with them. Reads
-/// what a compiler takes; of anything else it may take away too much, so that only its effect is of use: whether the
-/// rest compiles.
+/// \p text with blanks in place of its host functions; lines and directives keep their places. A host function stands
+/// outside of classes and has neither `__global__` nor `__device__` nor `constexpr`, also not in a macro that \p text
+/// or one of \p headers defines. Variables that are standard containers, files or streams become blanks too. Expects
+/// valid C++; of other text it may remove too much, so check whether the rest compiles.
 std::string without_host_functions(std::string_view text, const std::vector<std::string_view>& headers = {});
 
 }  // namespace tuner

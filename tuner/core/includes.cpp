@@ -44,7 +44,7 @@ class IncludeWalk {
         give_up("#" + whole + " in " + from.string() + " names its file by a macro");
       }
     }
-    // Whether a file is there decides what is compiled, like the file itself.
+    // Whether the file exists decides what is compiled.
     for (std::size_t at = whole.find("__has_"); at != std::string::npos; at = whole.find("__has_", at + 6)) {
       const std::size_t open = whole.find('(', at);
       if (open == std::string::npos) return;

@@ -1,5 +1,6 @@
 #pragma once
-/// Reading files that somebody named: regular ones, up to a size. A FIFO would wait for ever, a device never end.
+/// Reads files that users name, if they are regular and not too large. A FIFO would block for ever, and a device might
+/// never end.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,16 +9,17 @@
 
 namespace tuner {
 
-/// No kernel file that people write comes near this.
+/// Far more than a kernel file that people write.
 inline constexpr std::int64_t kMaxKernelFileBytes = std::int64_t{1} << 20;
 
-/// A file of numbers is no larger than what a machine can hold.
+/// More than the memory of a machine.
 inline constexpr std::int64_t kMaxDataFileBytes = std::int64_t{1} << 40;
 
-/// Throws Error, with \p what ("kernel file") and the reason, unless \p path is a regular file of at most \p limit
-/// bytes that can be read.
+/// Throws Error, which names \p what ("kernel file") and the reason, unless \p path is a regular file of at most
+/// \p limit bytes.
 void require_input_file(const std::filesystem::path& path, std::int64_t limit, std::string_view what);
-/// All bytes of it. Throws as require_input_file(), also when the file grows past \p limit meanwhile.
+/// All bytes of \p path. Throws like require_input_file(), also if the file cannot be read or grows beyond \p limit
+/// meanwhile.
 std::string read_input_file(const std::filesystem::path& path, std::int64_t limit, std::string_view what);
 
 }  // namespace tuner

@@ -18,7 +18,7 @@ Interval clamped(Wide low, Wide high, bool may_fail) {
 
 Interval anything() { return {kLow, kHigh, true}; }
 
-/// Of an operation that is monotonic in each operand: its extremes lie in the corners.
+/// For an operation that is monotonic in each operand: its extremes lie in the corners.
 Interval corners(std::initializer_list<Wide> as, std::initializer_list<Wide> bs, bool may_fail, auto operation) {
   Wide low = 0, high = 0;
   bool first = true;

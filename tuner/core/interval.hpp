@@ -1,6 +1,6 @@
 #pragma once
-/// Interval arithmetic over the operators of expressions: what a value can still become when some parameters are not
-/// decided yet. Private to this room.
+/// Interval arithmetic over the operators of expressions. It bounds the results that are possible while some parameters
+/// are not decided yet. Private to this room.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace tuner {
 
 struct Interval {
   std::int64_t low = 0, high = 0;  ///< both included
-  bool may_fail = false;           ///< some value in the inputs' intervals may have no answer
+  bool may_fail = false;           ///< evaluation may fail for some values of the inputs
 
   bool is_single() const { return low == high; }
   bool surely_zero() const { return low == 0 && high == 0; }
@@ -19,7 +19,8 @@ struct Interval {
   Interval truth() const { return {surely_nonzero(), !surely_zero(), may_fail}; }
 };
 
-/// Contains every result of \p op for values in the operands; results that overflow are cut off and marked.
+/// An interval that contains every result of \p op for values in the operands. It is cut off at 64 bits, and marked, if
+/// results may overflow.
 Interval apply_unary(Op op, Interval a);
 Interval apply_binary(Op op, Interval a, Interval b);
 /// The smallest interval around both.

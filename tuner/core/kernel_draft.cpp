@@ -11,7 +11,7 @@
 namespace tuner {
 namespace {
 
-/// A `let` stands for text only in what follows it, and only in expressions.
+/// A `let` replaces its name only in the lines after it.
 void require_lets_before_use(const KernelDraft& draft) {
   for (const Expression& user : draft.expressions) {
     for (const std::string& name : user.names()) {
@@ -38,7 +38,7 @@ void require_lets_before_use(const KernelDraft& draft) {
   }
 }
 
-/// A wrong number of template arguments is clearer in a sentence than in what compilers say of it.
+/// Reports a wrong number of template arguments, more clearly than compilers do.
 void require_template_arguments(const KernelDraft& draft) {
   const std::string kernel = code_of(program_text(draft.spec)),
                     reference = code_of(program_text(draft.spec, ProgramPart::reference));
@@ -49,7 +49,7 @@ void require_template_arguments(const KernelDraft& draft) {
   }
 }
 
-/// What a file includes is looked for beside it, wherever its text stands now.
+/// Files that a source includes are looked for beside it, also when its text is compiled as part of another file.
 void include_beside_sources(KernelSpec& spec) {
   std::vector<std::string> paths;
   const auto add = [&](std::string path) {
@@ -61,7 +61,7 @@ void include_beside_sources(KernelSpec& spec) {
   spec.include_paths = std::move(paths);
 }
 
-/// Null where there are none.
+/// Null if there are none.
 std::shared_ptr<const Includes> includes_of(const KernelSpec& spec, ProgramPart part) {
   Includes includes = included_files(program_text(spec, part), spec.file, spec.include_paths);
   if (!includes.unknown && includes.files.empty()) return nullptr;
@@ -126,7 +126,7 @@ void apply(KernelDraft& draft, const FillDraft& pending) {
   }
 }
 
-/// A file holds whole records: a field has no other fill beside it.
+/// A file fills whole records: their fields cannot have other fills.
 void require_one_source(KernelDraft& draft, const FillDraft& pending) {
   const BufferSpec& buffer = *named_buffer(draft, pending.buffer, pending.location);
   if (!pending.field.empty() && buffer.computed_fill && !buffer.computed_fill->path.empty())
@@ -150,7 +150,7 @@ void finish_launch(KernelDraft& draft, const LaunchDraft& finished) {
   draft.spec.launches.push_back(finished.launch);
 }
 
-/// Both or none. \p subject: of the message.
+/// Whether \p finished has both a grid and a block. Throws SpecError about \p subject if it has only one.
 bool has_shape(const LaunchDraft& finished, const std::string& subject) {
   const bool has_grid = finished.given.count("grid") != 0;
   if (has_grid != (finished.given.count("block") != 0)) {
@@ -169,8 +169,8 @@ void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
   launch.block[0] = Expression::constant(256);
 }
 
-/// What is left out: 256 threads a block, one thread for each element of the first output, the first launch's
-/// arguments.
+/// A reference that leaves them out gets the arguments of the first launch, and one thread for each element of the
+/// first output.
 void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
   record_arguments(draft, finished, "reference argument " + std::to_string(draft.spec.reference.size()));
   LaunchSpec launch = finished.launch;
@@ -186,7 +186,7 @@ void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
   draft.spec.reference.push_back(std::move(launch));
 }
 
-/// What is left out: 256 threads a block, one thread for each element of the first buffer that it may change.
+/// A 'prepare' without a shape gets one thread for each element of the first buffer that it may change.
 void finish_prepare(KernelDraft& draft, const LaunchDraft& finished) {
   record_arguments(draft, finished, "prepare argument " + std::to_string(draft.spec.prepare.size()));
   LaunchSpec launch = finished.launch;

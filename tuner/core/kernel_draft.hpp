@@ -1,6 +1,6 @@
 #pragma once
-/// A kernel file whose directives have been read one by one, before what needs all of them is done. Private to this
-/// room.
+/// The directives of a kernel file, read one by one. finish() then does everything that needs all of them. Private to
+/// this room.
 
 #include <map>
 #include <optional>
@@ -13,19 +13,19 @@
 
 namespace tuner {
 
-/// A launch of the kernel, of its reference or before each run while its directives come in.
+/// A launch whose directives are being read: one of the kernel, of its reference, or one that prepares each run.
 struct LaunchDraft {
   enum class Role { kernel, reference, prepare };
   LaunchSpec launch;
   Role role = Role::kernel;
-  std::map<std::string, SourceLocation> given;  ///< directives
+  std::map<std::string, SourceLocation> given;  ///< the directives that were read
   std::vector<SourceLocation> argument_places;
   SourceLocation instantiate_place;  ///< of LaunchSpec::instantiate
 };
 
 struct FillDraft {
   std::string buffer;
-  std::string field;  ///< of its records; empty: all
+  std::string field;  ///< of its records; empty: all fields
   Fill fill;
   std::optional<ComputedFill> computed = {};
   SourceLocation location;
@@ -44,7 +44,7 @@ struct ComparedDraft {
 };
 
 struct KernelDraft {
-  KernelSpec spec;  ///< all but its space, launches, reference, fills, and types that were left out
+  KernelSpec spec;  ///< without its space, launches, reference, fills, and types that were left out
   std::vector<TuningParameter> parameters;
   std::vector<Constraint> constraints;
   Substitutions lets;
@@ -53,17 +53,17 @@ struct KernelDraft {
   std::vector<AnswerDraft> answers;
   std::vector<ComparedDraft> compared;
 
-  SpecPlaces places;                    ///< where everything stands
-  std::vector<Expression> expressions;  ///< all of them
+  SpecPlaces places;                    ///< of everything, for messages
+  std::vector<Expression> expressions;  ///< of all directives
 };
 
 /// `stars`, or `stars.mass`.
 std::string filled_name(const FillDraft& fill);
 
-/// Makes the count of \p buffer, in elements as the file declares them, one in numbers.
+/// Changes the count of \p buffer from elements, as the file declares them, to numbers.
 void count_in_numbers(BufferSpec& buffer);
 
-/// Fills in what was left out and checks the whole. Throws SpecError at the place of what does not fit together.
+/// Fills in what was left out, then validates the kernel. Throws SpecError with a place.
 KernelSpec finish(KernelDraft draft);
 
 }  // namespace tuner

@@ -35,8 +35,8 @@ void read_directive(KernelReader& kernel, TokenCursor& cursor) {
   if (!cursor.at_end()) cursor.fail("unexpected " + cursor.described() + " after " + in_quotes(name));
 }
 
-/// In other languages `//` divides: behind an expression it starts a comment only where what follows cannot be meant
-/// as an operand.
+/// In other languages `//` divides. After an expression it therefore starts a comment only if the comment does not
+/// begin like an operand.
 void require_comment(const KernelReader& kernel, const LogicalLine& line) {
   const LogicalLine comment = LogicalLine::from(line.comment, {});
   const TokenCursor cursor(comment);
@@ -46,7 +46,7 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
   if (!operand) return;
   throw SpecError({kernel.spec.file, line.comment_at.line, line.comment_at.column},
                   "'//' starts a comment, but " + cursor.described() +
-                      " reads like the rest of the expression: integer division is '/'; a comment behind an "
+                      " reads like the rest of the expression: integer division is '/'; a comment after an "
                       "expression cannot begin with a number, a bracket or a name of this file");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Reads kernel files: CUDA C++ with `#pragma tuner` lines (docs/kernel-files.md). Not a C++ parser: everything
-/// else in the file is left to the compiler.
+/// Reads kernel files: CUDA C++ with `#pragma tuner` lines (docs/kernel-files.md). Only these lines are parsed; the
+/// rest of the file is left to the compiler.
 
 #include <filesystem>
 #include <string>
@@ -11,9 +11,9 @@
 namespace tuner {
 
 /// Throws SpecError with line and column, and a suggestion for misspelt directives and names. \p sources: the files
-/// that its `source` directives name, in order, where they are known already (KernelSpec::sources); else they are read.
+/// that the `source` directives name, in order, if they were read before (KernelSpec::sources). Others are read now.
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources = {});
-/// Throws Error when \p path is no regular file of at most kMaxKernelFileBytes that can be read, SpecError as above.
+/// Throws Error if \p path is not a readable regular file of at most kMaxKernelFileBytes, SpecError as above.
 KernelSpec read_kernel_file(const std::filesystem::path& path);
 
 }  // namespace tuner

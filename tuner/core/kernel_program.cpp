@@ -19,7 +19,7 @@ CompileOption resolved(const CompileOptionSpec& option, const Bindings& bindings
   return result;
 }
 
-/// Calls \p visit with everything that is worked out for \p option.
+/// Calls \p visit with each expression of \p option.
 void expressions_of(const CompileOptionSpec& option, const auto& visit) {
   if (option.when) visit(*option.when);
   for (const auto& part : option.parts)
@@ -143,7 +143,7 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
     if (spec.has_reference_sources() && names_a_parameter(spec, one.value.names())) continue;
     try {
       result.push_back(macro(one, all, values));
-    } catch (const EvaluationError&) {  // of a configuration that may be invalid
+    } catch (const EvaluationError&) {  // the first values may make an invalid configuration
     }
   }
   return result;
@@ -196,7 +196,7 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
       if (times > 0) used.emplace(word);
     used.insert(launch.arguments.begin(), launch.arguments.end());
     for (const ComputedArgument& argument : launch.computed_arguments) use(argument.value);
-    for (const ComputedText& text : launch.computed_texts)  // words in braces are counted above
+    for (const ComputedText& text : launch.computed_texts)  // words in braces were counted above
       if (const auto let = words.find(text.text); let != words.end() && let->second > 0) use(text.value);
     for (const auto* extents : {&launch.grid, &launch.block})
       for (const Expression& extent : *extents) use(extent);

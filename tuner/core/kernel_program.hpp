@@ -1,6 +1,6 @@
 #pragma once
-/// What a kernel's text is compiled with: the values of names in it, options and macros. Internal to the core room;
-/// others call what kernel_spec.hpp declares.
+/// The values, options and macros that a kernel's text is compiled with. Private to this room; kernel_spec.hpp declares
+/// the functions for others.
 
 #include <map>
 #include <string>
@@ -11,16 +11,17 @@
 
 namespace tuner {
 
-/// Names and the C++ text that stands for each.
+/// Names, and the C++ text that replaces each.
 using Replacements = std::map<std::string, std::string, std::less<>>;
 
-/// Of sizes, choices, types and the parameters of \p configuration.
+/// The values of sizes, choices, types and the parameters of \p configuration.
 Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const Configuration& configuration);
 
-/// As C++ has it. In a template argument list a negative number could merge with the sign before it.
+/// The value as C++. A negative number is in parentheses: in a template argument list it could merge with a sign before
+/// it.
 std::string cpp_text(const Value& value);
 
-/// That every option and every macro has a value, as predicates that enumeration can prune with.
+/// Adds predicates for the enumeration: every option and every macro can be evaluated.
 void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts);
 
 }  // namespace tuner

@@ -11,8 +11,8 @@
 namespace tuner {
 namespace {
 
-// Far more than anybody writes; what is done with them takes well under a second.
-constexpr std::size_t kMostValues = 65535;  // of all parameters and choices
+// Far more than anybody writes. So many are still processed in well under a second.
+constexpr std::size_t kMostValues = 65535;  // of all parameters and choices together
 constexpr std::size_t kMostOperations = 1'000'000;
 
 }  // namespace
@@ -120,7 +120,7 @@ void KernelReader::read_name(TokenCursor& cursor, std::string_view what, LaunchD
   of.instantiate_place = cursor.place();
   const std::string_view line = cursor.line().text;
   const std::size_t begin = cursor.peek().begin, end = begin + cursor.rest().size();
-  std::string& text = of.launch.instantiate;  // with single blanks: continued lines are indented
+  std::string& text = of.launch.instantiate;  // gets single blanks: continued lines are indented
   std::vector<ComputedText>& computed = of.launch.computed_texts;
   for (std::size_t at = begin; at < end; ++at) {
     if (line[at] == '{') {

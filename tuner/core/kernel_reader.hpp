@@ -1,7 +1,6 @@
 #pragma once
-/// What the directives of a kernel file share while they are read one by one, and who reads which. What a single line
-/// can get wrong is found here; what needs the whole file is left to finish(), which is told where everything was
-/// written. Private to this room.
+/// Reads the directives of a kernel file one by one. Errors that a single line shows are found here. Errors that need
+/// the whole file are left to finish(), which gets the place of everything. Private to this room.
 
 #include <cstddef>
 #include <functional>
@@ -20,32 +19,33 @@ struct KernelReader {
   KernelDraft draft;
   KernelSpec& spec = draft.spec;
   SpecPlaces& places = draft.places;
-  Token directive;  ///< the one at hand
+  Token directive;  ///< the one that is being read
   SourceLocation directive_place;
-  std::map<std::string, std::string> declared;  ///< name -> what it is
-  std::vector<SourceFile> known_sources;        ///< what parse_kernel_file() was given
+  std::map<std::string, std::string> declared;  ///< name -> what it is: "buffer", "size"
+  std::vector<SourceFile> known_sources;        ///< the `sources` of parse_kernel_file()
 
   KernelReader() = default;
   KernelReader(const KernelReader&) = delete;
   KernelReader& operator=(const KernelReader&) = delete;
 
-  /// Throws SpecError for a second \p key.
+  /// Throws SpecError if it was called with \p key before.
   void once(const std::string& key);
-  /// Takes the name of a new thing.
+  /// Reads the name of a new \p what.
   std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
-  /// Ends at the end of the line, a comma or \p closing.
+  /// Reads an expression up to the end of the line, a comma or \p closing.
   Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
-  /// `= VALUE VALUE …` to the end of the line, each once, of all \p names.
+  /// Reads `= VALUE VALUE …` to the end of the line, the values of each of \p names. No value may occur twice.
   std::vector<Value> values(TokenCursor& cursor, const std::vector<std::string>& names);
-  /// The name of a type; of an element type its canonical one.
+  /// Reads the name of a type. Returns the canonical name of an element type.
   std::string type_name(TokenCursor& cursor, const std::string& key);
-  /// `NAME=VALUE` to the end of the line, each name once: calls \p read with each name, at its value.
+  /// Reads `NAME=VALUE …` to the end of the line. Calls \p read with each name to read its value. No name may occur
+  /// twice.
   void assignments(TokenCursor& cursor, const std::string& key, const std::function<void(const std::string&)>& read);
-  /// C++ to the end of the line, with expressions in braces and `let`s: what \p of instantiates.
+  /// Reads the C++ name that \p of instantiates: the rest of the line, with expressions in braces and `let`s.
   void read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of);
 
   LaunchDraft& start_launch(const std::string& name, LaunchDraft::Role role);
-  /// The launch that the directive at hand belongs to. Throws SpecError where it has one already.
+  /// The launch that the current directive belongs to. Throws SpecError if that launch has such a directive already.
   LaunchDraft& once_in_launch();
 
  private:

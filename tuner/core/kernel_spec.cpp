@@ -58,7 +58,7 @@ LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
   return shape;
 }
 
-/// The device's limits for \p launch as predicates that enumeration can prune with.
+/// Adds the device's limits for \p launch as predicates for the enumeration.
 void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size, const DeviceLimits& limits,
                 std::vector<Conjunct>& conjuncts) {
   const std::string text = "limits of the device";
@@ -105,14 +105,14 @@ void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemS
                   text));
 }
 
-/// Where \p launch is made and timed; nothing: everywhere.
+/// The condition on which \p launch is made and timed; nothing if it always is.
 std::optional<Expression> timed_where(const LaunchSpec& launch) {
   if (!launch.untimed) return launch.when;
   const Expression timed = combine(Op::logical_not, {*launch.untimed}, "it is timed");
   return launch.when ? combine(Op::logical_and, {*launch.when, timed}, "it is launched and timed") : timed;
 }
 
-/// There would be nothing to time when every launch has a condition and none holds.
+/// The condition on which there is something to time; nothing if there always is.
 std::optional<Expression> any_timed_launch(const KernelSpec& spec) {
   std::optional<Expression> result;
   for (const LaunchSpec& launch : spec.launches) {
@@ -148,7 +148,7 @@ std::string resolved_name(const LaunchSpec& launch, const Bindings& bindings, co
   return text + substitute_words(whole.substr(end), all);
 }
 
-/// Why \p launch, which happens, cannot be made. Throws EvaluationError where something has no answer.
+/// Why \p launch, whose condition is true, cannot be made. Throws EvaluationError.
 std::optional<std::string> launch_problem(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
                                           const DeviceLimits& limits, const Bindings& all) {
   if (launch.untimed) launch.untimed->evaluate_boolean(all);
@@ -159,7 +159,7 @@ std::optional<std::string> launch_problem(const KernelSpec& spec, const LaunchSp
   return std::nullopt;
 }
 
-/// Why no configuration at all may run for this problem.
+/// Why no configuration may run for this problem.
 std::optional<std::string> problem_of_size(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                            const Bindings& bindings) {
   for (const SizeSpec& wanted : spec.sizes) {
@@ -378,7 +378,7 @@ std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const Prob
                                               const DeviceLimits& limits) {
   if (spec.reference_kind() == ReferenceKind::default_configuration) {
     const Configuration configuration = reference_configuration(spec);
-    KernelSpec alone = spec;  // the space at hand may be a part that leaves it out
+    KernelSpec alone = spec;  // the space of `spec` may be a part without the default configuration
     std::vector<TuningParameter> parameters = spec.space.parameters();
     for (TuningParameter& parameter : parameters) parameter.values = {*configuration.find(parameter.name)};
     alone.space = SearchSpace(std::move(parameters), spec.space.constraints());

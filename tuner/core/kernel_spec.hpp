@@ -1,6 +1,6 @@
 #pragma once
-/// Everything known about one kernel: source, space, launches, arguments, reference, bytes and flops. Built from a
-/// kernel file (kernel_file.hpp) or in code (tuner::KernelBuilder).
+/// The description of one kernel: source, space, launches, arguments, reference, bytes and flops. Made from a kernel
+/// file (kernel_file.hpp) or in code (tuner::KernelBuilder).
 
 #include <array>
 #include <cstdint>
@@ -25,23 +25,23 @@
 
 namespace tuner {
 
-/// A compile-time choice of the caller: `type T = float double`, `choice operation = sum min`. Part of the problem,
-/// not tuned.
+/// A compile-time choice of the caller: `type T = float double`, `choice operation = sum min`. It is part of the
+/// problem and not tuned.
 struct ChoiceSpec {
   std::string name;
   bool is_type = false;
   std::vector<std::string> values;  ///< canonical type names for a type; the first is the default
 };
 
-/// A type that follows from a type choice: `type R of T = int8:int64 half:float`; where T has no entry, R is T.
-/// Not part of the problem: the caller never sets it.
+/// A type that follows from a type choice: `type R of T = int8:int64 half:float`. If T has no entry, R is T. The caller
+/// never sets it, so it is not part of the problem.
 struct DerivedTypeSpec {
   std::string name;
   std::string of;
   std::map<std::string, std::string> mapping;  ///< canonical type names
 };
 
-/// A size of the problem and the integer type the kernel receives it as.
+/// A size of the problem, and the integer type of the kernel's argument.
 struct SizeSpec {
   std::string name;
   ElementType type = ElementType::int32;  ///< int32, uint32, int64 or uint64; a size that does not fit is Invalid
@@ -55,54 +55,53 @@ struct Fill {
   double low = 0, high = 1;  ///< uniform: [low, high), rounded down for integers; constant: low
   SourceLocation location = {};
 
-  /// What a buffer gets whose author does not say: uniform [0, 1) for floating types, [0, 10) for integers.
+  /// The fill of a buffer without one: uniform [0, 1) for floating types, [0, 10) for integers.
   static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0, {}}; }
 };
 
-/// What an input is filled with where the numbers of a Fill are not known when the file is read. One of: bounds, an
-/// element's value, a file.
+/// A fill whose numbers are not known when the kernel file is read. It has bounds, the value of an element, or a file.
 struct ComputedFill {
-  Fill numbers;                         ///< its kind, and a bound that is a number
-  std::optional<Expression> low, high;  ///< bounds in their place, of sizes and choices
-  std::optional<Expression> element;    ///< of these and of `i`, the element's index from 0
-  std::string path;                     ///< as written; a relative one begins beside the kernel file
+  Fill numbers;                         ///< its kind, and bounds that are numbers
+  std::optional<Expression> low, high;  ///< bounds that are expressions of sizes and choices
+  std::optional<Expression> element;    ///< of sizes, choices and `i`, the element's index from 0
+  std::string path;                     ///< as written; relative to the folder of the kernel file
   SourceLocation location;
 };
 
-/// The expected elements of an output, as ComputedFill::path has those of an input.
+/// A file with the expected elements of an output. Its path is like ComputedFill::path.
 struct AnswerFile {
   std::string path;
   SourceLocation location;
 };
 
-/// What one buffer, or one field of its records, is filled with.
+/// The fill of a buffer, or of a field of its records.
 struct FieldFill {
-  std::optional<Fill> numbers;           ///< Fill::by_default() when left out
-  std::optional<ComputedFill> computed;  ///< in their place
+  std::optional<Fill> numbers;           ///< if neither is set, Fill::by_default() holds
+  std::optional<ComputedFill> computed;  ///< goes before `numbers`
 };
 
-/// Some numbers of one type in a record: `float3 position`, `int id[2]`.
+/// A field of a record: some numbers of one type, as in `float3 position` or `int id[2]`.
 struct RecordField {
   std::string name;
   ElementType type = ElementType::float32;
-  int count = 1;           ///< numbers
-  std::size_t offset = 0;  ///< bytes from where the record begins
+  int count = 1;           ///< of numbers
+  std::size_t offset = 0;  ///< bytes from the beginning of the record
   bool is_bool = false;    ///< holds 0 or 1
   FieldFill fill = {};
 };
 
-/// Elements that are structs of several types: what they hold, and where C++ puts that.
+/// Elements that are structs: their fields, laid out as C++ does.
 struct RecordType {
   std::vector<RecordField> fields;
-  std::size_t bytes = 0;  ///< of a record, with the padding at its end
+  std::size_t bytes = 0;  ///< of a record, including the padding at its end
 };
 
 enum class BufferRole {
   in,        ///< filled, never written by the kernel (checked)
-  constant,  ///< filled; copied into the program's `__constant__` variable of this name, never an argument
-  out,       ///< poisoned before each verification, compared with the reference
+  constant,  ///< filled; copied into the program's `__constant__` variable of this name; never an argument
+  out,       ///< overwritten with wrong bytes before each verification, compared with the reference
   inout,     ///< filled before each verification, compared with the reference
-  consumed,  ///< filled before each verification; the kernel may destroy it; not compared (in-place reductions)
+  consumed,  ///< filled before each verification, not compared: the kernel may overwrite it (in-place reductions)
   scratch,   ///< uninitialised work space
   zeroed,    ///< zero before the first launch; the kernel leaves it zero (tickets)
 };
@@ -111,35 +110,35 @@ struct BufferSpec {
   std::string name;
   BufferRole role = BufferRole::in;
   std::string type;                                ///< a type choice ("T"), a derived type or an element type name
-  Expression count;                                ///< in `type`s; may use parameters for scratch and zeroed only
-  std::optional<Fill> fill;                        ///< of an input; Fill::by_default() when left out
-  std::optional<ComputedFill> computed_fill = {};  ///< in its place
-  std::optional<AnswerFile> answer = {};           ///< of an output: what it is compared with
-  std::optional<Expression> compared = {};  ///< of an output: of element `i`, whether it is compared; all when left out
-  int components = 1;                       ///< of `type` in one element as the file declares it: 4 for float4
+  Expression count;                                ///< of `type`s; only scratch and zeroed buffers may use parameters
+  std::optional<Fill> fill;                        ///< of an input, see FieldFill::numbers
+  std::optional<ComputedFill> computed_fill = {};  ///< of an input, see FieldFill::computed
+  std::optional<AnswerFile> answer = {};           ///< of an output: it is compared with this file
+  std::optional<Expression> compared = {};         ///< of an output: whether element `i` is compared; not set: all are
+  int components = 1;  ///< how many `type`s make up one element as the file declares it: 4 for float4
   std::vector<std::string> component_names = {};  ///< of a struct's numbers; else `x y z w`, or their indices
-  std::string scope = {};                         ///< of a constant: where its variable is, as "convolution::"
-  std::optional<RecordType> record = {};  ///< what an element is; `type` is then uint8, and `components` its bytes
+  std::string scope = {};                         ///< of a constant: the namespace of its variable, "convolution::"
+  std::optional<RecordType> record = {};          ///< set for structs: `type` is then uint8, `components` their bytes
 };
 
-/// How a texture object reads ("Texture Object API", CUDA C++ Programming Guide).
+/// The way in which a texture object reads ("Texture Object API", CUDA C++ Programming Guide).
 struct TextureReading {
   enum class Outside { clamp, border, wrap, mirror };
-  Outside outside = Outside::clamp;  ///< what is read there: the nearest element, zero, or the picture repeated
-  bool linear = false;               ///< interpolates; else the element nearest to the coordinates
-  bool normalized = false;           ///< coordinates go from 0 to 1
+  Outside outside = Outside::clamp;  ///< reads outside give the nearest element, zero, or the picture repeated
+  bool linear = false;               ///< interpolates; otherwise reads the element nearest to the coordinates
+  bool normalized = false;           ///< coordinates are in [0, 1)
   bool as_float = false;             ///< integers are read as numbers from 0, or -1, to 1
-  bool fetched = false;              ///< one dimension, in linear memory: by tex1Dfetch, and by nothing else
+  bool fetched = false;              ///< one dimension, in linear memory, read only by tex1Dfetch
 };
 
 /// An argument through which a kernel reads or writes a buffer: `texture image = pixels[nx, ny] linear`, `surface to =
-/// result[nx, ny]`. It shows a copy of the buffer, made before runs that are verified or timed; what a surface shows is
-/// copied back after those that are verified.
+/// result[nx, ny]`. It shows a copy of the buffer, which is made before runs that are verified or timed. After a run
+/// that is verified, the elements of a surface are copied back.
 struct TextureSpec {
   std::string name;
   bool is_surface = false;
   std::string buffer;
-  std::vector<Expression> extent;  ///< one to three: elements in x, y and z
+  std::vector<Expression> extent;  ///< elements in x, y and z: one to three extents
   TextureReading reading = {};     ///< of a texture
   SourceLocation location;
 };
@@ -152,35 +151,35 @@ struct ScalarSpec {
   SourceLocation location = {};  ///< of the value
 };
 
-/// What is worked out in a C++ name: `{tile * 2}`, or the name of a `let`.
+/// A part of a C++ name that is computed: `{tile * 2}`, or the name of a `let`.
 struct ComputedText {
-  std::string text;  ///< as it stands there
+  std::string text;  ///< as written
   Expression value;
-  std::size_t at = 0;  ///< where a text in braces begins in `instantiate`
+  std::size_t at = 0;  ///< offset in `instantiate` of a text in braces
 };
 
-/// An argument that is worked out: `tile * 2 : int64`.
+/// An argument that is computed: `tile * 2 : int64`.
 struct ComputedArgument {
-  std::string name;  ///< as it stands in LaunchSpec::arguments
+  std::string name;  ///< as in LaunchSpec::arguments
   Expression value;
   std::string type;  ///< a type choice, a derived type or an element type name
 };
 
-/// One kernel launch. Several in order make up a kernel that needs them (two-launch reductions).
+/// One kernel launch. A kernel may need several, in order, as two-launch reductions do.
 struct LaunchSpec {
   std::string name;                          ///< for messages
-  std::string instantiate;                   ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
+  std::string instantiate;                   ///< as written: `sumMatrix2D<T, block_x, block_y>`; names get values later
   std::vector<ComputedText> computed_texts;  ///< those of `instantiate`
-  /// In blocks and threads; missing dimensions are 1.
+  /// In blocks, and in threads. Missing dimensions are 1.
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   Expression shared_bytes;  ///< dynamic shared memory
   /// Names of buffers, sizes, scalars, textures, parameters and `computed_arguments`, in order.
   std::vector<std::string> arguments;
   std::vector<ComputedArgument> computed_arguments;
-  std::optional<Expression> when;         ///< launched only where it holds
-  std::optional<Expression> cooperative;  ///< where it holds, all blocks of the grid may wait for each other
-  std::optional<Expression> untimed;      ///< where it holds, part of the result and not of the time
+  std::optional<Expression> when;         ///< if false, there is no such launch
+  std::optional<Expression> cooperative;  ///< if true, all blocks of the grid may wait for each other
+  std::optional<Expression> untimed;      ///< if true, the launch is verified but not timed
   SourceLocation location;
 
   const ComputedArgument* find_computed(std::string_view argument) const;
@@ -188,49 +187,49 @@ struct LaunchSpec {
 
 /// An option of the compiler: `compile --maxrregcount={registers} when registers > 0`.
 struct CompileOptionSpec {
-  std::vector<std::variant<std::string, Expression>> parts;  ///< as written, with values in between
-  std::optional<Expression> when;                            ///< given only where it holds
+  std::vector<std::variant<std::string, Expression>> parts;  ///< texts as written, and values
+  std::optional<Expression> when;                            ///< if false, the option is left out
   SourceLocation location;
 
-  /// Those of its values and its condition, some perhaps more than once.
+  /// The names in its values and its condition, perhaps with duplicates.
   std::vector<std::string> names() const;
 };
 
 /// A macro of the kernel: `define TILE = block * items`.
 struct MacroSpec {
   std::string name;
-  Expression value;  ///< the name of a parameter, choice, type or size, or what is computed of them
+  Expression value;  ///< the name of a parameter, choice, type or size, or an expression of them
   SourceLocation location;
 };
 
-/// What is compiled of a kernel file: its kernels, or its reference.
+/// A kernel file becomes one or two programs: its kernels and its reference.
 enum class ProgramPart { kernel, reference };
 
-/// A file whose text stands in the program where `source "matmul.cu"` stands in the kernel file.
+/// A file whose text replaces the directive `source "matmul.cu"` in the program.
 struct SourceFile {
-  std::string path;  ///< as found: relative to where the kernel file was named
+  std::string path;  ///< relative to the same folder as KernelSpec::file
   std::string text;  ///< as it was when the kernel file was read
-  int line = 0;      ///< of the kernel file, behind which it stands
+  int line = 0;      ///< its text follows this line of the kernel file
   bool of_reference = false;
 };
 
-/// What says which results are right.
+/// The origin of the results that are taken to be right.
 enum class ReferenceKind {
-  none,                   ///< nothing in the kernel file
-  kernel,                 ///< kernels of their own, which compute the outputs in the plainest way
-  default_configuration,  ///< the kernel itself, in its default configuration: all others are compared with that
+  none,                   ///< the kernel file has none
+  kernel,                 ///< separate kernels, which compute the outputs in the plainest way
+  default_configuration,  ///< the kernel in its default configuration
   file,                   ///< BufferSpec::answer of every output
 };
 /// "kernel", "default configuration", "answer in a file"; empty for none.
 std::string_view text(ReferenceKind kind);
 
-/// A further problem on which every configuration is verified before it may win.
+/// Another problem on which every configuration is verified before it may win.
 struct VerifySpec {
   std::map<std::string, std::int64_t> sizes;
-  std::int64_t offset = 0;  ///< elements by which every in/out buffer is shifted from its aligned start
+  std::int64_t offset = 0;  ///< every input and output begins this many elements after an aligned address
 };
 
-/// How outputs are compared: |actual - expected| <= absolute + relative * |expected|; integers exactly.
+/// Outputs are right if |actual - expected| <= absolute + relative * |expected|. Integers are compared exactly.
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
@@ -238,15 +237,15 @@ struct Tolerance {
 
 struct KernelSpec {
   std::string name;
-  std::string file;    ///< where it came from, for messages
-  std::string source;  ///< the whole file
-  /// Of both programs; a reference that has none of its own is compiled from the kernel's.
+  std::string file;    ///< path of the kernel file
+  std::string source;  ///< its text
+  /// Of both programs. A reference without sources is compiled from those of the kernel.
   std::vector<SourceFile> sources;
-  /// Folders where `#include` looks before the compiler's own: those of `sources`, then `include_path`.
+  /// Folders where `#include` looks before the compiler's: those of `sources`, then those of `include_path`.
   std::vector<std::string> include_paths;
-  /// The files that program_text() includes, as they were when it was read; null: not known to include any.
+  /// The files that program_text() includes, as they were when the kernel file was read; null: none were found.
   std::shared_ptr<const Includes> includes;
-  std::shared_ptr<const Includes> reference_includes;  ///< the same of the reference's, where it has sources of its own
+  std::shared_ptr<const Includes> reference_includes;  ///< the same for the reference, if it has its own sources
   std::vector<ChoiceSpec> choices;
   std::vector<DerivedTypeSpec> derived_types;
   std::vector<SizeSpec> sizes;
@@ -256,30 +255,30 @@ struct KernelSpec {
   std::vector<TextureSpec> textures;
   std::vector<LaunchSpec> launches;
   std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
-  /// Made before every run, of the reference too, and never timed: what a run finds in the buffers that it changes.
-  /// Served calls go without them: there that is the caller's.
+  /// Launched before every run, also of the reference, to set up the buffers that the run changes. Never timed. Served
+  /// calls do without them, because there the caller sets up its buffers.
   std::vector<LaunchSpec> prepare;
   bool default_is_reference = false;  ///< ReferenceKind::default_configuration
   std::vector<VerifySpec> verify;
-  std::optional<Tolerance> tolerance;     ///< given in the file; else by type, see tolerance_for()
-  std::optional<Expression> accumulates;  ///< terms summed into one output element; widens the default tolerance
+  std::optional<Tolerance> tolerance;     ///< if not set, it depends on the type: see tolerance_for()
+  std::optional<Expression> accumulates;  ///< number of terms in one output element; widens the default tolerance
   std::optional<Expression> bytes;        ///< minimum traffic of one run, for GB/s
   std::optional<Expression> flops;
-  /// The file's kernels launch kernels themselves: so many of these launches are pending at once, at most. May use
-  /// parameters.
+  /// Set if the kernels launch kernels themselves: the largest number of such launches that are pending at once. May
+  /// use parameters.
   std::optional<Expression> device_launches;
   std::vector<CompileOptionSpec> compile_options;
   std::vector<MacroSpec> macros;
   std::optional<Configuration> default_configuration;
 
-  /// None: verified against a C++ function or, failing that, not at all.
+  /// A kernel of ReferenceKind::none is verified against a C++ function, or not at all.
   ReferenceKind reference_kind() const;
-  /// Whether something is compiled and launched to find out what is right.
+  /// Whether the expected results come from launches.
   bool has_reference_program() const {
     return reference_kind() == ReferenceKind::kernel || reference_kind() == ReferenceKind::default_configuration;
   }
   bool has_reference_sources() const;
-  /// The first choice that is of types; null where there is none.
+  /// The first type choice, or null.
   const ChoiceSpec* type_choice() const;
   const ChoiceSpec* find_choice(std::string_view name) const;
   const SizeSpec* find_size(std::string_view name) const;
@@ -288,44 +287,43 @@ struct KernelSpec {
   const TextureSpec* find_texture(std::string_view name) const;
 };
 
-/// Where a file that \p spec names as \p path is: beside the kernel file, unless its path is absolute.
+/// The location of a file that \p spec names as \p path. A relative path starts from the folder of the kernel file.
 std::filesystem::path beside(const KernelSpec& spec, const std::string& path);
-/// The files that inputs of \p spec are filled from, as it names them.
+/// The files that inputs of \p spec are filled from, as written.
 std::vector<std::string> fill_files(const KernelSpec& spec);
-/// The files of numbers that \p spec names, each once. What is measured with them belongs to what they hold.
+/// The files of numbers that \p spec names, each once. Measurements depend on their contents.
 std::vector<std::filesystem::path> data_files(const KernelSpec& spec);
 
-/// Throws SpecError at the first thing that makes no kernel: unknown or clashing names, values that are not allowed,
-/// missing parts, parameters where none may be. Both ways to a KernelSpec end here: parse_kernel_file() with places,
-/// code that fills a KernelSpec itself without.
+/// Throws SpecError for the first error: unknown or clashing names, values that are not allowed, missing parts,
+/// parameters where none are allowed. Every KernelSpec is checked here. Only messages about kernel files have places.
 void validate(const KernelSpec& spec);
 
-/// \p size with every missing choice and size at its default. Throws Error naming an unknown name (with a
-/// suggestion), a value that is not allowed, or a size that has no default.
+/// \p size with every missing choice and size at its default. Throws Error for an unknown name (with a suggestion), for
+/// a value that is not allowed, and for a missing size without a default.
 ProblemSize complete(const KernelSpec& spec, ProblemSize size);
 
-/// \p size with the sizes of \p verify in place of its own: the same choices, another problem.
+/// \p size with the sizes of \p verify; the choices stay the same.
 ProblemSize with_verify(ProblemSize size, const VerifySpec& verify);
 
-/// Names that expressions of \p spec may use with their values: sizes, choices, device limits (`warp_size`,
+/// The names that expressions of \p spec may use, with their values: sizes, choices and device limits (`warp_size`,
 /// `sm_count`, `max_threads_per_block`, `max_shared_bytes`, `cc`, …; docs/kernel-files.md).
 Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 /// The same with the values of \p configuration added.
 Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                   const Configuration& configuration);
 
-/// The configurations of \p spec that meet its constraints AND the limits of the device for every launch (threads
-/// per block, block and grid dimensions, dynamic shared memory, what can be resident of a cooperative grid).
-/// With \p at_most, the search ends when it has found so many. Throws as SearchSpace::enumerate().
+/// The configurations of \p spec that meet its constraints and whose launches meet the limits of the device. These are
+/// threads per block, block and grid dimensions, dynamic shared memory, and resident blocks of a cooperative grid.
+/// Stops after \p at_most configurations. Throws like SearchSpace::enumerate().
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop = {}, std::size_t at_most = ~std::size_t{0});
 
-/// Why no configuration of \p spec can run on such a device whatever the problem, as what is said of the kernel:
-/// "launches kernels from the device; the host backend cannot". Nothing when some may.
+/// Why no configuration of \p spec can run on such a device for any problem; nothing if some may. The subject of the
+/// text is the kernel: "launches kernels from the device; the host backend cannot".
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits);
 
-/// Why \p configuration may not run for (\p size, \p limits): a value outside the space, a constraint, a device
-/// limit, a size that does not fit its type. Nothing when it may.
+/// Why \p configuration may not run for (\p size, \p limits); nothing if it may. The reason is a value outside the
+/// space, a constraint, a device limit, a size that does not fit its type, or an expression whose evaluation fails.
 std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                        const Configuration& configuration);
 
@@ -337,69 +335,69 @@ struct ResolvedLaunch {
   bool timed = true;
 };
 
-/// The launches of (\p spec, \p size, \p configuration), in order, those whose `when` fails left out. Throws
-/// EvaluationError where why_invalid() would give it as the reason.
+/// The launches of (\p spec, \p size, \p configuration), in order, without those whose `when` is false. Throws
+/// EvaluationError only if why_invalid() reports the configuration; so do the functions below.
 std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits, const Configuration& configuration);
-/// The launches before each run, in order, those whose `when` fails left out: the same for every configuration. Throws
-/// EvaluationError where why_invalid() would give it as the reason.
+/// The launches before each run, in order, without those whose `when` is false. They are the same for every
+/// configuration.
 std::vector<ResolvedLaunch> resolve_prepare(const KernelSpec& spec, const ProblemSize& size,
                                             const DeviceLimits& limits);
-/// The subject of messages about the reference: "the reference", with what it is where that is not its own kernel.
+/// The subject of messages about the reference: "the reference", or "the default configuration, which is the
+/// reference,".
 std::string_view reference_name(const KernelSpec& spec);
-/// What results of \p spec are compared with, where that is not a reference of its own and has to be told with them:
-/// the text of another kind; empty otherwise.
+/// Shown with results that were not compared with a ReferenceKind::kernel: the text of the kind; otherwise empty.
 std::string weaker_reference(const KernelSpec& spec);
-/// The configuration that the reference's launches are made with: empty where they take no parameters.
+/// The configuration for the launches of the reference; empty if they take no parameters.
 Configuration reference_configuration(const KernelSpec& spec);
-/// The reference's launches. Throws Error where the default configuration is the reference and cannot run.
+/// The launches of the reference. Throws Error if the default configuration is the reference and cannot run.
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits);
 
-/// What is compiled: the kernel file with the text of each `source` in its place, lines numbered as in their files.
+/// The text of a program: the kernel file with the text of each `source` in its place. Compilers number lines as in the
+/// files.
 std::string program_text(const KernelSpec& spec, ProgramPart part = ProgramPart::kernel);
-/// False where neither that program nor what it includes has \p word.
+/// False if neither that program nor the files that it includes have \p word.
 bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word);
 
-/// The options that \p configuration is compiled with for \p size, in their order. Throws EvaluationError where
-/// why_invalid() would give it as the reason.
+/// The compiler options for \p configuration and \p size, in their order.
 std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                            const Configuration& configuration);
-/// Those that the reference is compiled with: all that are not about speed or exactness (belongs_to_reference()) and,
-/// but for a default configuration, name no parameter. A kernel that may be inexact is judged by an exact answer.
+/// The compiler options for the reference: those of belongs_to_reference(), so that an inexact kernel is compared with
+/// an exact result. Options that name parameters are left out unless the default configuration is the reference.
 std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits);
 
-/// The macros of \p configuration, `NAME=VALUE`: a type by its C++ spelling, a negative number in parentheses. Throws
-/// EvaluationError where why_invalid() would give it as the reason.
+/// The macros of \p configuration, `NAME=VALUE`. A type has its C++ spelling, a negative number is in parentheses.
 std::vector<std::string> macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                 const Configuration& configuration);
-/// Those that the reference is compiled with: of the default configuration or, where there is none, of each parameter's
-/// first value; without those that have no value then.
+/// The macros for the reference, computed for the default configuration or, without one, for the first value of each
+/// parameter. Macros whose evaluation fails are left out.
 std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
-/// The parameters that occur nowhere in what is compiled or launched (`instantiate`, `compile`, macros that the text
-/// names, launch shapes, `when`, arguments, work space): all of their values give one and the same program.
+/// The parameters that change neither the program nor its launches, whatever their values. They occur in none of these:
+/// `instantiate`, `compile`, macros that the text names, launch shapes, `when`, arguments, work space.
 std::vector<std::string> unused_parameters(const KernelSpec& spec);
 
-/// \p amount (`bytes`, `flops` or `accumulates` of \p spec) for \p size. Throws EvaluationError at its place where it
-/// has no answer or a negative one.
+/// \p amount (`bytes`, `flops` or `accumulates` of \p spec) for \p size. Throws EvaluationError with its place if its
+/// evaluation fails or gives a negative number.
 std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, const ProblemSize& size,
                              const DeviceLimits& limits);
 
-/// How many launches from the device \p configuration has pending at once, at most; 0 for a kernel that makes none.
-/// Throws EvaluationError where why_invalid() would give it as the reason.
+/// The largest number of launches from the device that \p configuration has pending at once; 0 for a kernel that makes
+/// none.
 std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                      const Configuration& configuration);
 
 /// Macros defined for every compile of \p size: `TUNER=1`, and for each choice `TUNER_T_float=1`.
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size);
 
-/// Element type of a buffer or scalar once choices are made. Throws Error for a type that is no element type.
+/// The element type of a buffer or scalar, for the choices of \p size. Throws Error if \p type does not name one.
 ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::string_view type);
 
-/// The file's tolerance, or u * (16 + sqrt(terms)) for floating types: rounding errors of a sum of `terms` terms
-/// grow with its square root (Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019).
+/// The kernel's tolerance, or u * (16 + sqrt(terms)) for floating types. The rounding errors of a sum grow with the
+/// square root of its number of terms (Higham and Mary, "A new approach to probabilistic rounding error analysis",
+/// 2019).
 Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type);
 
 }  // namespace tuner

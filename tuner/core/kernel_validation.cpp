@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostOffset = 4096;
 
-/// One pass over a specification, part by part, in the order in which its author thinks of them.
+/// Checks a specification part by part, in the order in which authors write them.
 class Validator {
  public:
   Validator(const KernelSpec& spec, const SpecPlaces& places) : spec_(spec), places_(places) {}
@@ -47,7 +47,7 @@ class Validator {
   }
 
  private:
-  /// The place of the first of \p keys that has one.
+  /// Throws SpecError at the place of the first of \p keys that has one.
   [[noreturn]] void fail(std::initializer_list<std::string> keys, const std::string& message) const {
     for (const std::string& key : keys) {
       const auto at = places_.find(key);
@@ -140,7 +140,7 @@ class Validator {
     }
   }
 
-  /// In an expression a word must mean itself.
+  /// A value that is a word must not be a name too: expressions could not tell them apart.
   void words() {
     const auto check_word = [&](const std::string& owner, const std::string& word) {
       if (is_reserved_word(word)) {
@@ -179,7 +179,7 @@ class Validator {
     for (const ScalarSpec& scalar : spec_.scalars) require_type(scalar.type, {"type of " + scalar.name, scalar.name});
   }
 
-  /// Of \p name, a buffer or a field of one, with elements of \p type.
+  /// Checks the fill of \p name, a buffer or a field of one, with elements of \p type.
   void fill(const std::string& name, const std::string& buffer, std::string_view type, const FieldFill& given) {
     if (given.computed) return computed_fill(name, type, *given.computed);
     if (!given.numbers) return;
@@ -202,7 +202,7 @@ class Validator {
           in_quotes(name) + " has elements of " + std::string(type_name) + ", which are filled with integers alone");
   }
 
-  /// What names an element's index too.
+  /// Checks an expression that may also use `i`, the index of an element.
   void of_element(const Expression& expression, const std::string& directive, const std::string& why) {
     if (all_.count("i") != 0)
       fail({"i"}, "'i' is the index of an element in " + in_quotes(directive) + ": call this otherwise");
@@ -231,13 +231,12 @@ class Validator {
     untimed_launches();
   }
 
-  /// Runs that are timed follow each other without the launches that are left out: nothing they make may be needed.
+  /// Timed runs follow each other without the untimed launches, so no timed launch may need their results.
   void untimed_launches() {
     bool left_out = false;
     for (const LaunchSpec& launch : spec_.launches) {
       if (left_out && !launch.untimed)
-        fail_at(launch,
-                "launch " + in_quotes(launch.name) + " is timed behind one that is not: untimed ones come last");
+        fail_at(launch, "launch " + in_quotes(launch.name) + " is timed after one that is not: untimed ones come last");
       if (!launch.untimed) continue;
       left_out = true;
       for (const std::string& argument : launch.arguments) {
@@ -266,7 +265,7 @@ class Validator {
     }
   }
 
-  /// \p key: of its arguments' places.
+  /// Checks a launch that must not use parameters. The places of its arguments have keys that begin with \p key.
   void without_parameters(const LaunchSpec& launch, const std::string& key, const std::string& why) {
     for (const std::string_view word : words_of(launch.instantiate)) {
       if (spec_.space.find(word)) fail_at(launch, in_quotes(word) + " is a parameter, and " + why);
@@ -279,7 +278,7 @@ class Validator {
     }
   }
 
-  /// What they may change are buffers in which a run finds what its caller left: no served call makes these launches.
+  /// Served calls do not make these launches. They may therefore change only buffers that a caller sets up.
   void preparations() {
     for (std::size_t i = 0; i < spec_.prepare.size(); ++i) {
       const LaunchSpec& launch = spec_.prepare[i];
@@ -306,7 +305,7 @@ class Validator {
     }
   }
 
-  /// The reference starts from the same data, so its program needs the kernel that makes them.
+  /// The reference starts from the same data, so its program needs the kernel that prepares them.
   void in_the_references_text(const LaunchSpec& prepare) const {
     if (!spec_.has_reference_sources()) return;
     const std::vector<std::string_view> words =
@@ -415,7 +414,7 @@ class Validator {
     }
   }
 
-  /// The whole of \p value is one name: it may be a word.
+  /// Whether \p value is just one name, which may be a word.
   bool is_known_name(const Expression& value) const { return is_name(value) && all_.count(value.names().front()) != 0; }
 
   bool is_floating_parameter(const Expression& value) const {
@@ -491,7 +490,7 @@ class Validator {
     }
   }
 
-  /// tex1Dfetch takes memory of another kind than tex1D does, and on a GPU neither says so.
+  /// tex1Dfetch and tex1D read different kinds of memory. On a GPU the wrong one reports no error.
   template <typename Fail>
   void kind_of_memory(const TextureSpec& texture, const Fail& fail) const {
     if (texture.is_surface || texture.extent.size() > 1) {
@@ -513,7 +512,7 @@ class Validator {
       fail("what tex1Dfetch reads outside is zero: leave out what is said of it");
   }
 
-  /// What a surface holds is copied to its buffer after a run, over what has been written there.
+  /// After a run the elements of a surface are copied to its buffer, over anything that was written there.
   template <typename Fail>
   void not_by_pointer(const TextureSpec& surface, const Fail& fail) const {
     for (const auto* const launches : {&spec_.launches, &spec_.reference}) {
@@ -540,7 +539,7 @@ class Validator {
       const std::string name = head->substr(0, head->find('='));
       if (option_name(name).empty()) fail(in_quotes(*head) + " is no option");
       if (option.parts.size() > 1 && name == *head)
-        fail("the values of " + in_quotes(name) + " stand behind a '=', as in --maxrregcount={registers}");
+        fail("the values of " + in_quotes(name) + " follow a '=', as in --maxrregcount={registers}");
       if (const std::string why = why_refused(*head); !why.empty()) fail(in_quotes(name) + ' ' + why);
       for (const auto& part : option.parts)
         if (const auto* const value = std::get_if<Expression>(&part); value != nullptr && !is_known_name(*value))
@@ -580,7 +579,7 @@ class Validator {
     }
   }
 
-  /// By a conjunct that needs nothing but parameters; the others depend on the problem and the device.
+  /// Whether a conjunct that names only parameters is false. The others depend on the problem and the device.
   bool surely_violated(const Expression& predicate, const Bindings& values) const {
     const std::vector<Expression> parts = split_conjunction(predicate);
     return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
@@ -602,7 +601,7 @@ class Validator {
     }
   }
 
-  /// \p why: the reason to give where a parameter is named that may not be.
+  /// \p why: the reason in the message if the expression names a parameter that is refused.
   void check(const Expression& expression, Parameters parameters, const std::string& why) const {
     if (parameters == Parameters::refused) refuse_parameters(expression, why);
     try {

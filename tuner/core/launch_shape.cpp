@@ -26,7 +26,7 @@ std::optional<std::string> violated_extent(const char* what, const std::array<st
 }  // namespace
 
 std::optional<std::string> violated_limit(const LaunchShape& shape, const DeviceLimits& limits) {
-  // Threads first: more telling than one axis of the block. Extents may be so large that their product overflows.
+  // Threads first: their message says more than that of one axis. Extents may be so large that their product overflows.
   std::int64_t threads = 0;
   const bool overflows = __builtin_mul_overflow(shape.block[0], shape.block[1], &threads) ||
                          __builtin_mul_overflow(threads, shape.block[2], &threads);

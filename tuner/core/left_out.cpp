@@ -44,7 +44,7 @@ class LeftOut {
     return one.given.emplace(directive, one.launch.location).second;
   }
 
-  /// Whether it was left out.
+  /// Whether \p one left it out.
   bool instantiate(LaunchDraft& one) {
     if (!lacks(one, "instantiate")) return false;
     const std::vector<Signature> heads = functions({one.launch.name});
@@ -66,8 +66,8 @@ class LeftOut {
 
   std::string qualified(const Signature& head) const { return namespaces_at(code_, head.begin) + head.name; }
 
-  /// The functions of the text that \p path names, its last word with its namespaces before it: those that differ in
-  /// their own namespaces or in what they take. Bodies count, prototypes where there are no bodies.
+  /// The functions of the text that \p path names (a name, after its namespaces). They differ in their namespaces or
+  /// their arguments. Prototypes count only if there is no definition.
   std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
     std::vector<Signature> all, meant;
     for (auto head = find_signature(text_, path.back()); head; head = find_signature(text_, path.back(), head->end))
@@ -92,7 +92,7 @@ class LeftOut {
            std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(), takes_the_same);
   }
 
-  /// Those that \p one may launch.
+  /// The functions that \p one may launch.
   std::vector<Signature> heads_of(const LaunchDraft& one) const {
     const std::string_view name = one.launch.instantiate;
     const std::vector<std::string_view> words = words_of(name.substr(0, name.find('<')));
@@ -150,7 +150,7 @@ class LeftOut {
       if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
   }
 
-  /// Of an argument of \p head, whose own parameters hide what the text calls so.
+  /// The type of an argument of \p head. A template parameter of \p head hides an alias of the same name.
   std::string type_of(const Declared& argument, const Signature& head) const {
     std::string type = plain_type(argument.type);
     const auto is_it = [&](const Declared& parameter) { return parameter.name == type; };
@@ -163,7 +163,7 @@ class LeftOut {
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
 
-  /// Where the file has a `type`, that is what is left out.
+  /// Fills in types. If the file has a `type`, that is the default instead.
   void types() {
     if (draft_.spec.type_choice() != nullptr) return;
     for (const LaunchDraft& one : draft_.launches) {
@@ -191,7 +191,7 @@ class LeftOut {
         scalar.type = info(numbers->type).name;
   }
 
-  /// Elements of a type that is none of numbers: a struct that stands in the text.
+  /// Fills in the type of elements that are a struct of the text.
   void record(const std::string& name, const Declared& argument, const Signature& head) {
     if (!argument.is_pointer()) return;
     for (BufferSpec& buffer : draft_.spec.buffers) {

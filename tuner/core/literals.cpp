@@ -21,7 +21,7 @@ struct Range {
   }
 };
 
-/// `LOW..HIGH [step STEP]`; nothing, and nothing taken, where no range stands.
+/// Reads `LOW..HIGH [step STEP]`. If there is no range, reads and returns nothing.
 std::optional<Range> parse_range(TokenCursor& cursor) {
   const SourceLocation place = cursor.place();
   const std::string_view rest = cursor.rest();
@@ -31,7 +31,7 @@ std::optional<Range> parse_range(TokenCursor& cursor) {
     const auto count = parse_count(text.substr(negative ? 1 : 0));
     return count && negative ? -*count : count;
   };
-  // One word: `0..10` is one token for the preprocessor, `-4..-1` are several.
+  // One word: `0..10` is a single token for the preprocessor, `-4..-1` is several.
   const std::string_view word = rest.substr(0, rest.find_first_of(" \t)"));
   if (dots == std::string_view::npos || dots >= word.size()) return std::nullopt;
   const auto low = bound(word.substr(0, dots)), high = bound(word.substr(dots + 2));
@@ -67,7 +67,7 @@ std::int64_t parse_integer(TokenCursor& cursor, const std::string& what) {
 
 std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
   if (!cursor.at_number()) return parse_integer(cursor, what);
-  // `2^24` is several tokens, which nothing parts.
+  // `2^24` is several tokens without blanks between them.
   const std::string_view rest = cursor.rest();
   const std::string_view text = rest.substr(0, rest.find_first_of(" \t,"));
   if (text.find_first_of("^*kKMGTe") == std::string_view::npos) return parse_integer(cursor, what);

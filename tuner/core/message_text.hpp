@@ -1,6 +1,6 @@
 #pragma once
-/// How messages quote text from outside: nothing that others wrote (files, databases, compilers) reaches a terminal as
-/// control characters.
+/// Quotes text from outside (files, databases, compilers) in messages, so that it sends no control characters to a
+/// terminal.
 
 #include <string>
 #include <string_view>
@@ -13,12 +13,12 @@ namespace tuner {
 /// `unknown WHAT 'NAME'; did you mean 'X'? Known: X, Y.`
 std::string unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
-/// \p text with control characters (line ends too), bytes that are no UTF-8 and marks that turn the direction of
-/// writing as `\xNN` and `\uNNNN`.
+/// \p text, with `\xNN` or `\uNNNN` for control characters (also line ends), for bytes that are not UTF-8 and for marks
+/// that change the direction of writing.
 std::string printable(std::string_view text);
-/// The same with line ends and tabs kept: for text of several lines, such as a compiler's log.
+/// The same, but keeps line ends and tabs: for text of several lines, such as a compiler's log.
 std::string printable_lines(std::string_view text);
-/// `'text'`, printable, and cut when it is long.
+/// `'text'`, printable, and cut off if it is long.
 std::string in_quotes(std::string_view text);
 
 /// \p text up to its first line end.

@@ -8,8 +8,8 @@ namespace {
 
 using Terms = std::array<MetricTerm, 1>;
 
-// What nvprof's names are today: Nsight Compute documentation, "nvprof Metric Comparison". Blackwell renamed the DRAM
-// counters.
+// Today's names for nvprof's metrics: Nsight Compute documentation, "nvprof Metric Comparison". Blackwell renamed the
+// DRAM counters.
 constexpr Terms kOccupancy{{{"sm__warps_active.avg.pct_of_peak_sustained_active"}}};
 constexpr Terms kLoadEfficiency{{{"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"}}};
 constexpr Terms kStoreEfficiency{{{"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"}}};
@@ -109,7 +109,7 @@ constexpr std::string_view kTextbook[] = {"achieved_occupancy", "gld_efficiency"
                                           "inst_per_warp",      "branch_efficiency", "stall_sync"};
 constexpr std::string_view kRoofline[] = {"kernel_time",   "dram_read_bytes", "dram_write_bytes",
                                           "flop_count_hp", "flop_count_sp",   "flop_count_dp"};
-// What explain() reads (tuner/explain/verdict.hpp).
+// The metrics that explain() reads (tuner/explain/verdict.hpp).
 constexpr std::string_view kVerdict[] = {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
                                          "lts__throughput.avg.pct_of_peak_sustained_elapsed",
                                          "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",

@@ -1,7 +1,7 @@
 #pragma once
-/// The names under which metrics are asked for, stored and shown: the text-book's names (nvprof's, which CUDA's
-/// literature still uses) with what a chip calls them today, and the sets that belong together. What a chip really has
-/// only the chip tells: see Backend::collect(). A metric is a number of one configuration besides its time.
+/// The names of metrics. A metric is a number of one configuration besides its time. The names are those of nvprof,
+/// which CUDA's text-books still use; each is mapped to the chip's counters of today. Sets group metrics that belong
+/// together. Only the chip itself knows which counters it has: see Backend::collect().
 
 #include <span>
 #include <string>
@@ -10,26 +10,26 @@
 
 namespace tuner {
 
-/// A counter of a chip and what it counts for in a metric.
+/// A counter of a chip, and its factor in the sum that makes a metric.
 struct MetricTerm {
-  /// Today's names, parted by blanks; the first that the chip has is taken.
+  /// Names of the counter, separated by blanks; the first that the chip has is used.
   std::string_view counters;
   double factor = 1;
 };
 
-/// The kinds of number that a metric is; units are those in which values are stored.
+/// The unit in which the values of a metric are stored.
 enum class MetricUnit { percent, count, ratio, bytes, bytes_per_second, nanoseconds, joules, watts, joule_seconds };
 /// "%", "", "", "B", "B/s", "ns", "J", "W", "J s".
 std::string_view symbol(MetricUnit unit);
 
-/// Where a metric comes from.
+/// The origin of a metric.
 enum class MetricSource {
-  counters,  ///< of the chip
+  counters,  ///< counters of the chip
   sensor,    ///< the card's energy sensor
-  outputs,   ///< a comparison of what the kernel wrote with what was expected: any backend has it
+  outputs,   ///< comparing the outputs with the expected ones, on any backend
 };
 
-/// A metric that is known by a name of its own. One of the counters is the sum of its terms; the others have none.
+/// A metric with a name of ours. A metric of counters is the sum of its terms; others have no terms.
 struct NamedMetric {
   std::string_view name;
   MetricUnit unit;
@@ -38,14 +38,14 @@ struct NamedMetric {
   bool larger_is_better = false;  ///< as an objective
   MetricSource source = MetricSource::counters;
 };
-/// In the order in which people read them.
+/// In the order in which they are shown.
 std::span<const NamedMetric> named_metrics();
-/// Null for a name that is not in the table: it may be the chip's own.
+/// Null if \p name is not in the table; it may be a counter of the chip.
 const NamedMetric* find_metric(std::string_view name);
-/// Where \p name comes from: a name that is not in the table can only be a counter of the chip.
+/// The origin of \p name. A name that is not in the table can only be a counter of the chip.
 MetricSource source_of(std::string_view name);
 
-/// Metrics that answer one question together.
+/// Metrics that together answer one question.
 struct MetricSet {
   std::string_view name, meaning;
   std::span<const std::string_view> metrics;
@@ -53,7 +53,7 @@ struct MetricSet {
 std::span<const MetricSet> metric_sets();
 const MetricSet* find_metric_set(std::string_view name);
 
-/// \p names with sets replaced by their metrics, each metric once.
+/// \p names with sets replaced by their metrics; each metric occurs once.
 std::vector<std::string> expand_metrics(std::span<const std::string> names);
 
 }  // namespace tuner

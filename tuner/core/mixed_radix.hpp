@@ -1,6 +1,6 @@
 #pragma once
-/// One number for each combination of parameter values: the digits (positions in the lists of values) of a number whose
-/// digits have different ranges, the first parameter's the heaviest. Private to this room.
+/// A code, one number, for each combination of parameter values. Its digits are the positions in the lists of values;
+/// each digit has its own range. The first parameter has the highest weight. Private to this room.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tuner {
 class MixedRadix {
  public:
   MixedRadix() = default;
-  /// Throws std::length_error when the product of the numbers of values passes 2^63.
+  /// Throws std::length_error if there are more than 2^63 combinations.
   explicit MixedRadix(std::span<const TuningParameter> parameters) : weights_(parameters.size()) {
     for (std::size_t p = parameters.size(); p-- > 0;) {
       weights_[p] = product_;
@@ -28,7 +28,7 @@ class MixedRadix {
 
   /// The number of combinations.
   std::uint64_t product() const { return product_; }
-  /// What one step of \p parameter adds to a code.
+  /// The difference between the codes of two neighbouring values of \p parameter.
   std::uint64_t weight(std::size_t parameter) const { return weights_[parameter]; }
   std::uint64_t code(std::span<const std::uint16_t> digits) const {
     std::uint64_t code = 0;

@@ -8,7 +8,7 @@
 namespace tuner {
 namespace {
 
-/// What CUDA C++ does not let a template argument, a macro or a variable be called.
+/// Whether CUDA C++ reserves \p name, so that it cannot name a template argument, a macro or a variable.
 bool is_word_of_cuda(std::string_view name) {
   constexpr std::string_view kWords[] = {
       "alignas",     "alignof",      "asm",      "auto",      "blockDim",  "blockIdx",     "bool",

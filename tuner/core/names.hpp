@@ -1,5 +1,5 @@
 #pragma once
-/// The names that a kernel's expressions may use, and what they stand for. Private to this room.
+/// The names that a kernel's expressions may use, and their meanings. Private to this room.
 
 #include <string>
 #include <string_view>
@@ -16,10 +16,10 @@ enum class Parameters { allowed, refused };
 /// Adds the device's limits under the names of docs/kernel-files.md.
 void bind_device_limits(Bindings& bindings, const DeviceLimits& limits);
 
-/// Names for expressions of \p spec: sizes, choices, types, device limits and, unless refused, parameters.
+/// The names for expressions of \p spec: sizes, choices, types, device limits and, unless refused, parameters.
 KnownNames known_names(const KernelSpec& spec, Parameters parameters);
 
-/// Where the parts of a specification were written, by keys such as `block_x` or `default`.
+/// The places of the parts of a specification, by keys such as `block_x` or `default`.
 using SpecPlaces = std::map<std::string, SourceLocation, std::less<>>;
 void validate(const KernelSpec& spec, const SpecPlaces& places);
 

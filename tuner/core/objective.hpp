@@ -1,5 +1,5 @@
 #pragma once
-/// Turns a measurement into the number that a tuning minimises.
+/// Computes the number that a tuning minimises from a measurement.
 
 #include <algorithm>
 #include <map>
@@ -11,17 +11,16 @@
 namespace tuner {
 
 struct Objective {
-  /// "time": median nanoseconds with a cold L2; "time_hot": the same without flushing it, kept apart from "time" in
-  /// databases; otherwise the metric of that name, of which the smallest wins, or "max:" and a metric's name, of which
-  /// the largest wins.
+  /// "time": median nanoseconds with a cold L2. "time_hot": the same without flushing L2; databases store it apart from
+  /// "time". Any other name is a metric, whose smallest value wins. "max:" and a metric: its largest value wins.
   std::string name = "time";
 
   bool is_time() const { return name == "time" || name == "time_hot"; }
   bool is_larger_better() const { return name.starts_with("max:"); }
-  /// The metric's name: without its direction.
+  /// The metric's name, without "max:".
   std::string metric() const { return is_larger_better() ? name.substr(4) : name; }
 
-  /// What was measured of it, as people see it. Nothing when the measurement does not carry the metric.
+  /// The measured value, as it is shown. Nothing if the measurement does not have the metric.
   std::optional<double> value(double median_ns, const std::map<std::string, double>& metrics) const {
     if (is_time()) return median_ns;
     const auto at = metrics.find(metric());
@@ -31,7 +30,7 @@ struct Objective {
     return value(measurement.median_ns, measurement.metrics);
   }
 
-  /// The number to minimise: where the largest wins, the reciprocal of the value, which keeps ratios as they are.
+  /// The number to minimise. If the largest value wins, it is the reciprocal, which preserves ratios.
   std::optional<double> operator()(double median_ns, const std::map<std::string, double>& metrics) const {
     const std::optional<double> seen = value(median_ns, metrics);
     return seen && is_larger_better() ? 1 / std::max(*seen, kLeast) : seen;
@@ -41,7 +40,7 @@ struct Objective {
   }
 
  private:
-  /// So that the reciprocal of nothing is a number.
+  /// Limits the reciprocal of 0.
   static constexpr double kLeast = 1e-12;
 };
 

@@ -17,12 +17,12 @@ std::int64_t by_registers(const DeviceLimits& limits, std::int64_t warps, int re
   if (registers > limits.max_registers_per_thread + 1) return 0;  // 256 is how the hardware counts 255
   const std::int64_t per_warp = round_up(std::int64_t{registers} * limits.warp_size, kRegisterUnit);
   if (per_warp == 0) return kUnlimited;
-  // The launch check assumes that all sub-partitions are given registers alike.
+  // The check at a launch assumes that all sub-partitions get equally many registers.
   if (per_warp * round_up(warps, kSubPartitions) > limits.registers_per_block) return 0;
   const auto blocks = [&](std::int64_t partitions) {
     return limits.registers_per_sm / partitions / per_warp * partitions / warps;
   };
-  // Compute capability 6.0 has two, but launches only what the others of its family could (cuda_occupancy.h).
+  // Compute capability 6.0 has two partitions, but launches only what its family, with four, could (cuda_occupancy.h).
   const std::int64_t usual = blocks(kSubPartitions);
   return limits.compute_capability == 60 && usual > 0 ? blocks(2) : usual;
 }

@@ -1,8 +1,10 @@
 #pragma once
-/// Theoretical occupancy: how many blocks of a kernel one multiprocessor holds at a time, and what limits it. Plain
-/// arithmetic over DeviceLimits, for any architecture and without a GPU. Allocation rules: registers are given to
-/// warps in units of 256 in each of four sub-partitions, shared memory to blocks in units of 128 bytes (256 before
-/// compute capability 8.0) with what the system reserves. Agrees with cuOccupancyMaxActiveBlocksPerMultiprocessor.
+/// Theoretical occupancy: how many blocks of a kernel one multiprocessor holds at a time, and what limits that number.
+/// Plain arithmetic over DeviceLimits, for any architecture and without a GPU. Agrees with
+/// cuOccupancyMaxActiveBlocksPerMultiprocessor.
+///
+/// Allocation rules: each of four sub-partitions gives registers to its warps in units of 256. Blocks get shared
+/// memory, including what the system reserves, in units of 128 bytes (256 before compute capability 8.0).
 
 #include <array>
 #include <cstdint>
@@ -18,21 +20,21 @@ enum class OccupancyLimiter { threads, blocks, registers, shared_memory };
 std::string_view name(OccupancyLimiter limiter);
 
 struct Occupancy {
-  int blocks_per_sm = 0;                                 ///< 0: a block cannot run at all, because of \p limiter
+  int blocks_per_sm = 0;                                 ///< 0: because of \p limiter no block can run
   double fraction = 0;                                   ///< resident warps / maximum warps, 0..1
-  OccupancyLimiter limiter = OccupancyLimiter::threads;  ///< the first of the tightest
-  /// Blocks that each limiter by itself admits, in the order of OccupancyLimiter; the largest int where it limits
-  /// nothing.
+  OccupancyLimiter limiter = OccupancyLimiter::threads;  ///< the tightest; the first one if several are equal
+  /// The number of blocks that each limiter alone allows, in the order of OccupancyLimiter; the largest int if it sets
+  /// no limit.
   std::array<int, 4> blocks_by{};
 };
 
-/// \p registers per thread; \p shared_bytes static and dynamic, per block; more than the default limit counts as
-/// opted in.
+/// \p registers: per thread. \p shared_bytes: static and dynamic, per block; above the default limit, the kernel is
+/// taken to have opted in.
 Occupancy occupancy(const DeviceLimits& limits, std::int64_t threads_per_block, int registers,
                     std::int64_t shared_bytes);
 
-/// Whole warps a block that give the highest occupancy with the same registers and shared memory, ascending, in
-/// threads; none where no block can run.
+/// The block sizes, in threads, with the highest occupancy for these registers and shared memory. Ascending multiples
+/// of a warp; empty if no block can run.
 std::vector<int> best_block_sizes(const DeviceLimits& limits, int registers, std::int64_t shared_bytes);
 
 }  // namespace tuner

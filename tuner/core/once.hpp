@@ -1,6 +1,6 @@
 #pragma once
-/// Like std::call_once, for work that may throw. An exception cannot pass through std::call_once in a program that
-/// was linked with -static-libgcc: glibc's frame in between belongs to the shared unwinder, and the program aborts.
+/// Like std::call_once, for work that may throw. In a program linked with -static-libgcc, an exception that passes
+/// through std::call_once aborts the program, because glibc's frame in between belongs to the shared unwinder.
 
 #include <atomic>
 #include <mutex>
@@ -9,7 +9,7 @@ namespace tuner {
 
 class Once {
  public:
-  /// Runs \p work unless it has run to its end before; waits for another thread that runs it now.
+  /// Runs \p work unless an earlier run has succeeded. Waits while another thread runs it.
   template <typename Work>
   void run(Work&& work) {
     if (done_.load(std::memory_order_acquire)) return;

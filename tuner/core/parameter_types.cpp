@@ -12,7 +12,7 @@ std::string_view without(std::string_view text, std::string_view ending) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
 }
 
-/// The same word for types that stand for each other; empty for those that are none of ours.
+/// The same word for types that are interchangeable; empty for other types.
 std::string kind_of(std::string_view type) {
   struct Known {
     std::string_view name;
@@ -38,7 +38,7 @@ std::vector<std::string> parameter_types(const std::string& mangled) {
   if (status != 0 || text == nullptr) return {};
   const std::string_view whole = text.get();
   if (!whole.ends_with(')')) return {};
-  // The last pair of parentheses; commas inside further brackets part no parameters.
+  // The last pair of parentheses. Commas in brackets inside it do not separate parameters.
   std::vector<std::string> types;
   std::size_t end = whole.size() - 1;
   int depth = 0;
@@ -63,7 +63,7 @@ bool may_take(std::string_view taken, ElementType declared, bool pointer) {
   const bool points = taken.ends_with('*');
   std::string_view base = without(taken, "*");
   base = without(without(without(base, " const"), " volatile"), " const");
-  if (points && base.ends_with('*')) return false;  // a pointer to pointers: no buffer holds those
+  if (points && base.ends_with('*')) return false;  // no buffer holds pointers
   const std::string kind = kind_of(base);
   if (kind.empty()) return true;
   const ElementTypeInfo& wanted = info(declared);

@@ -1,5 +1,5 @@
 #pragma once
-/// What a compiled kernel takes, read from its mangled name or type.
+/// The parameter types of a compiled kernel, read from its mangled name.
 
 #include <string>
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace tuner {
 
-/// The types of the parameters of the function with this \p mangled name, or of the function type `typeid` names so:
-/// `float const*`, `int`. Empty where it does not say (extern "C").
+/// The parameter types of the function, or of the function type, with this \p mangled name: `float const*`, `int`.
+/// Empty if the name does not contain them (extern "C").
 std::vector<std::string> parameter_types(const std::string& mangled);
 
-/// Whether a parameter of type \p taken may be given a pointer to \p declared (\p pointer) or a number of that type.
-/// Integers of one width are alike; types that are none of ElementType's (float4, a struct, void) take anything.
+/// Whether a parameter of type \p taken accepts a number of type \p declared, or with \p pointer a pointer to such.
+/// Integers of the same width are equal. Types that are not in ElementType (float4, a struct, void) accept anything.
 bool may_take(std::string_view taken, ElementType declared, bool pointer);
 
 }  // namespace tuner

@@ -1,6 +1,6 @@
 #pragma once
-/// The caller's problem: its sizes (`n`, `nx`, `ny`) and its choices (element type, operation). Choices select
-/// code and must match exactly when wisdom is looked up; sizes may match nearby ones.
+/// The caller's problem: its sizes (`n`, `nx`, `ny`) and its choices (element type, operation). A lookup of wisdom
+/// needs exactly the same choices, because they select code. It also accepts similar sizes.
 
 #include <compare>
 #include <cstdint>
@@ -13,9 +13,9 @@ struct ProblemSize {
   std::map<std::string, std::int64_t> sizes;   ///< e.g. {"nx", 4096}; never negative
   std::map<std::string, std::string> choices;  ///< e.g. {"T", "float"}, {"operation", "sum"}
 
-  /// `T=float operation=sum`: the part that must match exactly.
+  /// `T=float operation=sum`.
   std::string choices_text() const;
-  /// The choices of such a text; words that are not of the form name=value are left out.
+  /// Inverse of choices_text(). Words that are not of the form name=value are ignored.
   static std::map<std::string, std::string> parse_choices(const std::string& text);
   /// `nx=4096 ny=4096`.
   std::string sizes_text() const;

@@ -13,11 +13,11 @@
 namespace tuner {
 namespace {
 
-// A struct of more is no element.
+// More than any element has.
 constexpr std::int64_t kMostComponents = 4096;
 
-/// `TYPE`, a vector type (`float4`), `TYPE[COUNT]`, which is several numbers as structs of one type are, or the fields
-/// of a struct: `{ float3 position; int id; }`.
+/// Reads `TYPE`, a vector type (`float4`), `TYPE[COUNT]` for elements of several numbers, or the fields of a struct:
+/// `{ float3 position; int id; }`.
 void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& buffer) {
   if (cursor.peek().is("{")) {
     buffer.record = read_record(cursor);
@@ -45,7 +45,7 @@ void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& bu
   count_in_numbers(buffer);
 }
 
-/// What stands before the last name of `geometry::origin`.
+/// Reads the part before the last name of `geometry::origin`.
 std::string read_scope(TokenCursor& cursor) {
   std::string scope;
   for (TokenCursor ahead = cursor; ahead.at_identifier(); cursor = ahead) {
@@ -71,7 +71,8 @@ void read_buffers(KernelReader& kernel, TokenCursor& cursor) {
   } while (cursor.accept(","));
 }
 
-/// A number, or an expression of sizes. Ends at a comma or the end of the line; \p alone: a number ends at blanks too.
+/// Reads a number, or an expression of sizes, up to a comma or the end of the line. If \p alone, a number also ends at
+/// a blank.
 void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const char* what, double& number,
                 std::optional<Expression>& computed) {
   TokenCursor ahead = cursor;
@@ -87,7 +88,7 @@ void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const cha
   computed = kernel.expression(cursor);
 }
 
-/// Outside of parentheses and braces.
+/// Whether \p text has a comma outside of parentheses and braces.
 bool has_comma(std::string_view text) {
   int depth = 0;
   for (const char c : text) {
@@ -98,7 +99,7 @@ bool has_comma(std::string_view text) {
 }
 
 void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, ComputedFill& computed) {
-  // Two expressions are parted by a comma; two numbers, or a number and an expression, need none.
+  // Only two expressions need a comma between them.
   read_bound(kernel, cursor, !has_comma(cursor.rest()), "the lower bound", fill.low, computed.low);
   cursor.accept(",");
   const SourceLocation place = cursor.place();
@@ -107,7 +108,7 @@ void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, Compute
     throw SpecError(place, "the upper bound must be above the lower one");
 }
 
-/// An expression that may name `i`.
+/// Reads an expression that may use `i`.
 Expression of_element(KernelReader& kernel, TokenCursor& cursor, Numbers numbers) {
   if (kernel.draft.lets.count("i") != 0)
     cursor.fail("'i' is the index of an element here and a 'let' above: call that otherwise");
@@ -115,7 +116,7 @@ Expression of_element(KernelReader& kernel, TokenCursor& cursor, Numbers numbers
 }
 
 void read_fill(KernelReader& kernel, TokenCursor& cursor) {
-  std::vector<FillDraft> all;  // alike but for their buffers
+  std::vector<FillDraft> all;  // the same fill for several buffers
   do {
     const Token token = cursor.expect_identifier("the name of a buffer");
     FillDraft& one = all.emplace_back(FillDraft{std::string(token.text), {}, {}, {}, cursor.place(token)});

@@ -40,7 +40,7 @@ void read_when(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once_in_launch().launch.when = kernel.expression(cursor);
 }
 
-/// A directive that stands alone holds always.
+/// The condition of a directive. Without one, the directive always holds.
 Expression always_or(KernelReader& kernel, TokenCursor& cursor) {
   return cursor.at_end() ? Expression::constant(1) : kernel.expression(cursor);
 }
@@ -58,7 +58,7 @@ void read_cooperative(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once_in_launch().launch.cooperative = always_or(kernel, cursor);
 }
 
-/// `NAME` or `EXPRESSION [: TYPE]`: what it is called among the arguments.
+/// Reads `NAME` or `EXPRESSION [: TYPE]`. Returns its name among the arguments.
 std::string read_argument(KernelReader& kernel, TokenCursor& cursor, LaunchSpec& launch) {
   TokenCursor ahead = cursor;
   if (ahead.at_identifier()) {
@@ -99,7 +99,7 @@ void read_launch(KernelReader& kernel, TokenCursor& cursor) {
   kernel.start_launch(std::string(token.text), LaunchDraft::Role::kernel);
 }
 
-/// `default` is no name in C++.
+/// Reads `default`, which cannot be the name of a function.
 bool accept_default(TokenCursor& cursor) {
   TokenCursor ahead = cursor;
   if (!ahead.accept("default") || !ahead.at_end()) return false;
@@ -107,7 +107,7 @@ bool accept_default(TokenCursor& cursor) {
   return true;
 }
 
-/// `file c = "answer.npy"`; a reference may be a function that is called `file`.
+/// Reads `file c = "answer.npy"`. Returns false if `file` is the name of a function.
 bool read_answer_file(KernelReader& kernel, TokenCursor& cursor) {
   TokenCursor ahead = cursor;
   if (!ahead.accept("file") || !ahead.at_identifier()) return false;

@@ -9,7 +9,7 @@
 namespace tuner {
 namespace {
 
-// Far more than anybody writes; what is done with them takes well under a second.
+// Far more than anybody writes. So many are still processed in well under a second.
 constexpr std::size_t kMostParameters = 128;
 constexpr std::size_t kMostConstraints = 256;
 
@@ -58,7 +58,7 @@ void read_choice(KernelReader& kernel, TokenCursor& cursor) {
   kernel.spec.choices.push_back(std::move(choice));
 }
 
-/// Sizes that have the type and the default in common.
+/// Reads sizes with the same type and default.
 void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
   const std::size_t first = kernel.spec.sizes.size();
   do {

@@ -12,7 +12,7 @@
 namespace tuner {
 namespace {
 
-/// One option, up to the next blank, with expressions in braces.
+/// Reads one option, up to the next blank, with expressions in braces.
 CompileOptionSpec compile_option(KernelReader& kernel, TokenCursor& cursor) {
   const std::string_view text = cursor.line().text;
   const std::size_t begin = cursor.peek().begin;
@@ -45,7 +45,7 @@ void read_compile(KernelReader& kernel, TokenCursor& cursor) {
   if (cursor.at_end()) return;
   if (!cursor.accept("when"))
     cursor.fail("expected an option or 'when', not " + cursor.described() +
-                "; an option's value stands behind its '=', without blanks");
+                "; an option's value follows its '=', without blanks");
   const Expression when = kernel.expression(cursor);
   for (std::size_t i = first; i < kernel.spec.compile_options.size(); ++i) kernel.spec.compile_options[i].when = when;
 }
@@ -65,7 +65,7 @@ void read_define(KernelReader& kernel, TokenCursor& cursor) {
   } while (cursor.at_identifier());
 }
 
-/// `"PATH"`, relative to the folder of the kernel file.
+/// Reads `"PATH"`, relative to the folder of the kernel file.
 std::filesystem::path read_path(const KernelReader& kernel, TokenCursor& cursor) {
   const std::string path = parse_quoted(cursor, "a path in quotes, as in \"../matmul.cu\"");
   return beside(kernel.spec, path).lexically_normal();

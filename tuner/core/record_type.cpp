@@ -14,11 +14,11 @@
 namespace tuner {
 namespace {
 
-// A struct of more is no element.
+// More than any element has.
 constexpr std::size_t kMostBytes = 64 * 1024;
 constexpr std::size_t kMostFields = 256;
 
-/// CUDA aligns vectors of two and four numbers as a whole, up to 16 bytes ("Built-in Vector Types", CUDA C++
+/// CUDA aligns vectors of two and four numbers to their size, up to 16 bytes ("Built-in Vector Types", CUDA C++
 /// Programming Guide).
 std::size_t alignment_of(const VectorType& type) {
   const std::size_t one = info(type.type).bytes;
@@ -30,12 +30,12 @@ std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Puts fields one behind the other, as C++ does.
+/// Places fields one after the other, as C++ does.
 class Layout {
  public:
   explicit Layout(std::size_t least_alignment = 1) : alignment_(least_alignment) {}
 
-  /// \p count of \p type. Throws SpecError at \p place.
+  /// Adds a field of \p count elements of \p type. Throws SpecError at \p place.
   void add(std::string name, const VectorType& type, std::int64_t count, bool is_bool, const SourceLocation& place) {
     const std::size_t alignment = alignment_of(type);
     RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), is_bool, {}};
@@ -62,7 +62,7 @@ class Layout {
   std::size_t alignment_;
 };
 
-/// A type and the first name behind it; words and `::` alone.
+/// A type, which consists of words and `::`, and the first name after it.
 struct TypeAndName {
   std::string type;
   Token name;
@@ -91,13 +91,13 @@ TypeAndName read_type_and_name(TokenCursor& cursor) {
 std::optional<VectorType> field_type(std::string_view type) {
   if (const auto number = element_type(type)) return VectorType{*number, 1};
   const auto vector = numbers_of(type);
-  // CUDA has no half3: where somebody else has, its alignment is not known.
+  // CUDA has no half3. If the text defines one, its alignment is unknown.
   if (vector && vector->components > 2 && info(vector->type).is_floating && info(vector->type).bytes == 2)
     return std::nullopt;
   return vector;
 }
 
-/// \p code: where other names of types may stand.
+/// \p code may define aliases of types.
 RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code) {
   cursor.expect("{", "the struct");
   do {
@@ -115,7 +115,7 @@ RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code
         cursor.expect("]", "how many there are");
         count =
             more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
-        if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() says so
+        if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() reports it
       }
       layout.add(std::string(one.name.text), *type, count, name == "bool", cursor.place(one.name));
       if (!cursor.accept(",")) break;
@@ -127,11 +127,11 @@ RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code
   return std::move(layout).finish();
 }
 
-/// `struct __align__(16) NAME {`, from behind `struct`.
+/// `struct __align__(16) NAME {`, read from after `struct`.
 struct StructHead {
   std::size_t alignment = 1;
   std::string_view name;
-  std::size_t brace = 0;  ///< where `{` stands
+  std::size_t brace = 0;  ///< offset of `{`
 };
 
 std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
@@ -167,35 +167,35 @@ std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
   }
 }
 
-/// A definition of a struct in a text.
+/// The definition of a struct in a text.
 struct Definition {
-  std::string_view code;  ///< with its braces
+  std::string_view code;  ///< its braces and all between them
   std::size_t alignment = 1;
 };
 
-/// That of \p name, whose `struct` ends before \p at: `struct NAME {...};` or `typedef struct {...} NAME;`. Nothing for
-/// what is called otherwise; an empty text where there is more to it than that.
+/// The definition of \p name if the `struct` before \p at begins one: `struct NAME {...};` or
+/// `typedef struct {...} NAME;`. Nothing if the struct has another name. Its code is empty in any other form.
 std::optional<Definition> definition_at(std::string_view code, std::size_t at, std::string_view name) {
   const auto head = read_head(code, at);
   if (!head) return std::nullopt;
   const std::size_t end = code.find('}', head->brace);
   if (end == std::string_view::npos) return std::nullopt;
-  std::size_t behind = skip_space(code, end + 1);
-  const std::string_view other = word_at(code, behind);
+  std::size_t after = skip_space(code, end + 1);
+  const std::string_view other = word_at(code, after);
   if (head->name != name && other != name) return std::nullopt;
-  behind = skip_space(code, behind + other.size());
+  after = skip_space(code, after + other.size());
   const bool is_plain =
-      behind < code.size() && code[behind] == ';' && (other.empty() || other == name) && end - head->brace < kMostBytes;
+      after < code.size() && code[after] == ';' && (other.empty() || other == name) && end - head->brace < kMostBytes;
   if (!is_plain) return Definition{};
   return Definition{code.substr(head->brace, end + 1 - head->brace), head->alignment};
 }
 
-/// How often \p name stands where a type is defined: before `{` or `:`, or behind `}`.
+/// How often \p name occurs where a type is defined: before `{` or `:`, or after `}`.
 std::size_t definitions(std::string_view code, std::string_view name) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at) {
-    const std::string_view behind = code.substr(skip_space(code, at + name.size()), 2);
-    const bool opens = behind.starts_with('{') || (behind.starts_with(':') && behind != "::");
+    const std::string_view after = code.substr(skip_space(code, at + name.size()), 2);
+    const bool opens = after.starts_with('{') || (after.starts_with(':') && after != "::");
     if (opens || before_space(code, at).ends_with('}')) ++count;
   }
   return count;
@@ -208,7 +208,7 @@ RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(
 std::optional<RecordType> record_called(std::string_view text, std::string_view name) {
   constexpr std::string_view word = "struct";
   const std::string code = code_of(text);
-  if (definitions(code, name) != 1) return std::nullopt;  // which one holds is up to the preprocessor, or a namespace
+  if (definitions(code, name) != 1) return std::nullopt;  // the preprocessor or a namespace decides between several
   for (const char* const packs : {"pack", "packed", "__packed__"})
     if (occurs_in_code(text, packs)) return std::nullopt;
   std::optional<Definition> only;
@@ -241,7 +241,7 @@ bool fits_bool(const FieldFill& fill) {
 
 namespace {
 
-/// As many numbers of the first field's type as a record holds, where it holds nothing else; else 0.
+/// The number of numbers in a record, if all have one type and none has its own fill; else 0.
 std::size_t numbers_alike(const RecordType& record) {
   const RecordField& first = record.fields.front();
   std::size_t numbers = 0;
@@ -252,14 +252,14 @@ std::size_t numbers_alike(const RecordType& record) {
   return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
 }
 
-/// Whether it makes no difference where a number of \p buffer stands: none is filled by its index or from a file.
+/// Whether the fill of \p buffer does not depend on the index of a number, and no file holds its records.
 bool are_filled_alike(const BufferSpec& buffer) {
   const auto& computed = buffer.computed_fill;
   return !buffer.answer && (!buffer.fill || buffer.fill->kind != Fill::Kind::iota) &&
          (!computed || (!computed->element && computed->path.empty()));
 }
 
-/// `position[2]`, `mass`: of each number.
+/// The name of each number: `position[2]`, `mass`.
 std::vector<std::string> number_names(const RecordType& record) {
   std::vector<std::string> names;
   for (const RecordField& field : record.fields)
@@ -268,8 +268,8 @@ std::vector<std::string> number_names(const RecordType& record) {
   return names;
 }
 
-/// What \p field, of which nothing is said, is filled with: as the whole buffer, but for a bool, which is 0 or 1: drawn
-/// where the others are, else 0.
+/// The fill of a \p field without one: that of the buffer. A bool only gets 0 and 1: at random if the buffer's fill is
+/// random, otherwise 0.
 FieldFill fill_of(const RecordField& field, const BufferSpec& buffer) {
   const FieldFill whole{buffer.fill, buffer.computed_fill};
   if (!field.is_bool || fits_bool(whole)) return whole;

@@ -1,5 +1,5 @@
 #pragma once
-/// Structs of numbers as C++ writes them, and where its compilers put each number. Private to this room.
+/// Structs of numbers, and their memory layout. Private to this room.
 
 #include <optional>
 #include <string>
@@ -10,22 +10,21 @@
 
 namespace tuner {
 
-/// Reads what stands between the braces of a struct, and both: `{ float3 position; float mass; int id[2]; }`. Throws
-/// SpecError at the place of what is no number, vector of CUDA's, or array of these.
+/// Reads the fields of a struct, with the braces: `{ float3 position; float mass; int id[2]; }`. Throws SpecError at
+/// the place of a field that is not a number, a vector of CUDA's, or an array of these.
 RecordType read_record(TokenCursor& cursor);
 
-/// The struct that \p text defines as \p name; nothing where it does not, or not once, or not plainly: packed, derived,
-/// behind a macro, or with something else than read_record() knows.
+/// The struct \p name of \p text. Nothing unless \p text defines it exactly once, without base classes, packing and
+/// macros, and with fields that read_record() accepts.
 std::optional<RecordType> record_called(std::string_view text, std::string_view name);
 
-/// Whether a fill draws at random.
+/// Whether a fill is random.
 bool is_drawn(const FieldFill& fill);
-/// Whether it gives a bool 0 or 1 alone, as far as that can be told.
+/// Whether a fill is known to give only 0 and 1, the values of a bool.
 bool fits_bool(const FieldFill& fill);
 
-/// For a buffer whose elements are records, once all of its fills are known: says how many bytes they are. Fields of
-/// one type without padding, which are filled alike, are made plain numbers: these are filled and compared where they
-/// lie.
+/// Sets the size of the elements of \p buffer, which are records. Call this when all fills are known. If all fields
+/// have one type, the same fill and no padding, they become plain numbers, which are filled and compared in place.
 void settle_record(BufferSpec& buffer);
 
 }  // namespace tuner

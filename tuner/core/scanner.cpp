@@ -11,11 +11,11 @@ namespace {
 constexpr std::string_view kOpening = "([{", kClosing = ")]}";
 constexpr std::size_t kNone = std::string_view::npos;
 
-/// Of an index or a list of types, in characters. Those that begin at many places of a text are looked at no farther:
-/// one that nothing closes must not cost the square of what follows.
+/// The longest index or list of types, in characters. Without a limit, many brackets that nothing closes would cost
+/// quadratic time.
 constexpr std::size_t kLongestList = 4'096;
 
-/// \p at, or what follows the continuations there.
+/// The first place from \p at on that is not in a continuation.
 std::size_t joined(std::string_view text, std::size_t at) {
   for (std::size_t length = 0; (length = continuation_at(text, at)) != 0;) at += length;
   return at;
@@ -23,7 +23,7 @@ std::size_t joined(std::string_view text, std::size_t at) {
 
 char char_at(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
 
-/// Where the line that \p at is in ends, with those that it is continued on.
+/// The end of the line at \p at, continuations included.
 std::size_t end_of_line(std::string_view text, std::size_t at) {
   for (;;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -33,7 +33,7 @@ std::size_t end_of_line(std::string_view text, std::size_t at) {
   }
 }
 
-/// Whether nothing but blanks is before \p at in its line, nor in lines that are continued on that one.
+/// Whether only blanks are before \p at in its line. Lines that are continued on it belong to it.
 bool begins_line(std::string_view code, std::size_t at) {
   while (at > 0) {
     const std::string_view before = code.substr(0, at);
@@ -58,7 +58,7 @@ bool is_raw_prefix(std::string_view word) {
   return std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
 }
 
-/// Nothing where what follows the quote at \p begin is none.
+/// The raw literal whose quote is at \p begin; nothing if there is none.
 std::optional<Aside> raw_literal(std::string_view text, std::size_t begin) {
   constexpr std::size_t longest_delimiter = 16;
   const std::size_t open = text.substr(0, begin + longest_delimiter + 2).find('(', begin);
@@ -84,7 +84,7 @@ void blank(std::string& code, std::size_t begin, std::size_t end) {
     if (code[begin] != '\n') code[begin] = ' ';
 }
 
-/// Calls \p visit with each word and \p between with everything else; `1u` and `0x1F` are no words.
+/// Calls \p visit with each word and \p between with everything else. `1u` and `0x1F` are not words.
 void scan_words(std::string_view text, const auto& visit, const auto& between) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::string_view word = word_at(text, begin);

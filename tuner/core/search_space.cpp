@@ -28,8 +28,8 @@ std::string listed(const std::vector<Value>& values) {
   return result;
 }
 
-/// A part of \p predicate that is false decides, whatever else has no answer, as enumerate() sees it. \p problem: the
-/// first that has none.
+/// Whether a conjunct of \p predicate is false, even if the evaluation of others fails. enumerate() does the same.
+/// The first failure is kept in \p problem.
 bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem) {
   try {
     return !predicate.evaluate_boolean(bindings);

@@ -1,6 +1,6 @@
 #pragma once
-/// Tuning parameters and constraints. enumerate() visits only prefixes that can still become valid: constraints are
-/// checked as soon as their last parameter is bound, so a product of 10^9 with a few thousand valid configurations
+/// Tuning parameters and constraints. enumerate() visits only prefixes that can still become valid. It checks
+/// constraints as soon as their last parameter is bound. A product of 10^9 with a few thousand valid configurations
 /// takes milliseconds.
 
 #include <cstddef>
@@ -20,16 +20,16 @@ struct Constraint {
   Expression predicate;
 };
 
-/// What made a configuration invalid.
+/// Says why a configuration is invalid.
 struct Violation {
-  std::string constraint;  ///< its name
+  std::string constraint;  ///< name of the constraint or parameter
   std::string reason;      ///< `whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1`
 };
 
-/// Asked now and then during a long enumeration; true ends it with EnumerationStopped. Empty: never.
+/// Called now and then during a long enumeration; true ends it with EnumerationStopped. May be empty.
 using StopHook = std::function<bool()>;
 
-/// what() says how far an enumeration came before its StopHook ended it.
+/// A StopHook ended an enumeration. what() says how far it had come.
 class EnumerationStopped : public Error {
  public:
   using Error::Error;
@@ -38,7 +38,7 @@ class EnumerationStopped : public Error {
 class SearchSpace {
  public:
   SearchSpace() = default;
-  /// Throws std::invalid_argument: duplicate parameter, duplicate constraint name.
+  /// Throws std::invalid_argument for names that occur twice, and for parameters without values or with a value twice.
   SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints);
 
   const std::vector<TuningParameter>& parameters() const { return parameters_; }
@@ -47,12 +47,12 @@ class SearchSpace {
   /// Number of configurations before constraints; a double because it may pass 2^64.
   double product() const;
 
-  /// All valid configurations for \p fixed (problem size, choices, device limits). Throws EvaluationError for
-  /// a constraint that cannot be evaluated, std::length_error past 2^26 valid configurations or some 10^8 steps,
-  /// EnumerationStopped when \p stop says so.
+  /// All valid configurations for \p fixed (problem size, choices, device limits). Throws EvaluationError for a
+  /// constraint that cannot be evaluated, std::length_error after 2^26 valid configurations or some 10^8 steps,
+  /// EnumerationStopped if \p stop returns true.
   EnumeratedSpace enumerate(const Bindings& fixed, const StopHook& stop = {}) const;
 
-  /// Nothing when \p configuration assigns every parameter one of its values and meets every constraint.
+  /// Nothing if \p configuration assigns every parameter one of its values and meets every constraint.
   std::optional<Violation> violation(const Configuration& configuration, const Bindings& fixed) const;
 
  private:

@@ -11,10 +11,10 @@
 namespace tuner {
 namespace {
 
-/// Of an index, in characters: one that nothing closes must not cost the square of what follows.
+/// The longest index, in characters. Without a limit, many brackets that nothing closes would cost quadratic time.
 constexpr std::size_t kLongestIndex = 4'096;
 
-/// `const float *__restrict__ x[] = 0` as its type and its name.
+/// The type and the name in `const float *__restrict__ x[] = 0`.
 Declared declared(std::string_view part) {
   part = trimmed(part.substr(0, part.find('=')));
   std::string brackets;
@@ -30,8 +30,8 @@ Declared declared(std::string_view part) {
   return {type + brackets, name};
 }
 
-/// Where the `template <…>` begins that the `__global__` at \p end belongs to; npos: there is none. Between them are
-/// words such as `static`, directives and attributes.
+/// The place of the `template <…>` of the `__global__` at \p end; npos if there is none. Words such as `static`,
+/// directives and attributes may be between them.
 std::size_t template_before(std::string_view text, std::size_t end, std::string_view& list) {
   std::size_t found = std::string_view::npos;
   for (std::size_t at = text.substr(0, end).rfind("template"); at != std::string_view::npos;
@@ -39,7 +39,7 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
     const std::size_t open = skip_space(text, at + std::string_view("template").size());
     const std::size_t close = text[std::min(open, end)] == '<' ? after_angles(text, open) : open;
     if (close == std::string_view::npos || close > end || close == open) break;
-    // A template may be a parameter of one.
+    // A template may be a parameter of another.
     if (found != std::string_view::npos && close < found) break;
     if (text.substr(close, end - close).find_first_of(";{}") != std::string_view::npos) break;
     found = at;
@@ -68,21 +68,21 @@ bool Declared::is_to_const() const {
 
 namespace {
 
-/// Whether what stands at \p at changes what is before it by what that was: `+=`, `++`.
+/// Whether the operator at \p at updates the value before it: `+=`, `++`.
 bool is_update(std::string_view code, std::size_t at) {
   const std::string_view two = code.substr(at, 2), three = code.substr(at, 3);
   if (two == "++" || two == "--" || three == "<<=" || three == ">>=") return true;
   return two.size() == 2 && two[1] == '=' && std::string_view("+-*/%&|^").find(two[0]) != std::string_view::npos;
 }
 
-/// Whether `=` stands there, and no comparison.
+/// Whether the operator at \p at is `=`.
 bool is_assignment(std::string_view code, std::size_t at) {
   return code.substr(at, 1) == "=" && code.substr(at, 2) != "==";
 }
 
-/// Whether the pointer that stands from \p begin to \p end is updated through, or \p assigned to.
+/// Whether the statement updates elements of the pointer from \p begin to \p end, or with \p assigned assigns to them.
 bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool assigned) {
-  constexpr std::size_t kNear = 200;  // what else stands in its statement
+  constexpr std::size_t kNear = 200;  // characters of the statement before it
   const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
   bool through = before.ends_with('*');
   std::size_t at = skip_space(code, end);
@@ -103,7 +103,7 @@ bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool 
 }  // namespace
 
 std::string namespaces_at(std::string_view code, std::size_t end) {
-  std::vector<std::string> open;  // what each brace opened: a namespace's name, or nothing
+  std::vector<std::string> open;  // for each open brace its namespace, or nothing
   std::string opens;
   for (std::size_t at = 0; at < std::min(end, code.size()); ++at) {
     const std::string_view word = word_at(code, at);
@@ -167,7 +167,7 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
   std::optional<Signature> prototype;
   for (std::size_t global = text.find(kGlobal, from); global != std::string_view::npos;
        global = text.find(kGlobal, global + 1)) {
-    // The name is the word before the first bracket that is not of what is said of the kernel: `__launch_bounds__(…)`.
+    // The name is the word before the first bracket. Brackets of attributes are skipped: `__launch_bounds__(…)`.
     std::size_t open = global;
     std::string_view name;
     for (;;) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A part of a kernel's search space: some parameters at one value, others free. What the text-books' tables show.
+/// A part of a kernel's search space, as in the text-books' tables: some parameters have one value, others are free.
 
 #include <string>
 #include <vector>
@@ -8,10 +8,9 @@
 
 namespace tuner {
 
-/// \p spec with \p fixed parameters at their values and, unless \p vary is empty, every parameter that is in neither at
-/// its default. Constraints, launches and everything else stay as they are. Throws Error for a name that is no
-/// parameter (with a suggestion), a value that it may not have, a parameter in both, and one that needs a default and
-/// has none.
+/// \p spec with the parameters of \p fixed at their values. If \p vary is not empty, parameters in neither of both get
+/// their default. Everything else stays the same. Throws Error for an unknown parameter (with a suggestion), a value
+/// that it does not have, a parameter in both, and a missing default.
 KernelSpec sub_space(const KernelSpec& spec, const Configuration& fixed, const std::vector<std::string>& vary);
 
 /// A configuration that cannot run, and why.
@@ -19,8 +18,8 @@ struct Impossible {
   Configuration configuration;
   std::string reason;
 };
-/// The combinations of values that are not valid for \p size, in the order of parameters and values; empty where there
-/// are more than \p most combinations.
+/// The combinations of values that are not valid for \p size, in the order of parameters and values; empty if there are
+/// more than \p most combinations.
 std::vector<Impossible> impossible_configurations(const KernelSpec& spec, const ProblemSize& size,
                                                   const DeviceLimits& limits, std::size_t most = 100'000);
 

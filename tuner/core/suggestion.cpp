@@ -29,7 +29,7 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
       previous = current;
     }
     const std::size_t distance = previous[candidate.size()];
-    // A short name of which nothing remains is not a misspelling.
+    // Names without a common letter are not misspellings of each other.
     if (distance < best_distance && distance < std::max(name.size(), candidate.size())) {
       best_distance = distance;
       best = candidate;

@@ -1,5 +1,5 @@
 #pragma once
-/// What somebody may have meant by a name that does not exist.
+/// Suggestions for misspelt names.
 
 #include <optional>
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace tuner {
 
-/// The one of \p candidates nearest to \p name by edit distance, when it is near enough to be a misspelling.
+/// The candidate that is nearest to \p name by edit distance, if \p name may be a misspelling of it.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// `; did you mean 'name'?`, or nothing when none is near.
+/// `; did you mean 'name'?`, or nothing if no candidate is near.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace tuner

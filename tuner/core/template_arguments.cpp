@@ -27,7 +27,7 @@ Arity arity_of(const std::vector<std::string_view>& parameters) {
 
 struct Declaration {
   std::vector<std::string_view> parameters;
-  std::string_view behind;  // the list of parameters, up to the end of the text
+  std::string_view rest;  // the text after the list of parameters
 };
 
 /// Each template kernel called \p name: `template <…> … __global__ … name(`.
@@ -51,7 +51,7 @@ struct Instantiation {
   std::vector<std::string_view> arguments;
 };
 
-/// Of `space::f<T, block>`: f, T and block.
+/// The parts of `space::f<T, block>`: f, T and block.
 std::optional<Instantiation> parse_instantiation(std::string_view text) {
   const std::size_t open = text.find('<');
   const std::size_t end = open == std::string_view::npos ? open : after_angles(text, open);
@@ -61,7 +61,7 @@ std::optional<Instantiation> parse_instantiation(std::string_view text) {
   return Instantiation{name, at_commas(text.substr(open + 1, end - open - 2))};
 }
 
-/// From the start of \p text to the brace that ends its first block; nothing where there is a declaration only.
+/// \p text up to the end of its first block; nothing if it begins with a declaration without a body.
 std::optional<std::string_view> signature_and_body(std::string_view text) {
   const std::size_t open = text.find_first_of(";{");
   if (open == std::string_view::npos || text[open] == ';') return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<std::string_view> signature_and_body(std::string_view text) {
   return end == std::string_view::npos ? std::nullopt : std::optional(text.substr(0, end));
 }
 
-/// The last word of `unsigned block = 32` before the default; empty for a pack.
+/// The name in `unsigned block = 32`; empty for a pack.
 std::string_view name_of(std::string_view parameter) {
   if (parameter.find("...") != std::string_view::npos) return {};
   parameter = parameter.substr(0, parameter.find('='));
@@ -77,7 +77,7 @@ std::string_view name_of(std::string_view parameter) {
   return word_before(parameter, parameter.size());
 }
 
-/// Whether a macro of \p code may name \p word where it is used.
+/// Whether the text of a macro of \p code has \p word.
 bool named_by_macro(std::string_view code, std::string_view word) {
   const std::vector<DirectiveLine> lines = directives_of(code);
   return std::any_of(lines.begin(), lines.end(),
@@ -92,13 +92,13 @@ std::vector<std::string_view> ignored_template_arguments(std::string_view source
   const std::string code = code_of(source);
   const std::vector<Declaration> all = declarations(code, called->name);
   if (all.size() != 1 || called->arguments.size() > all.front().parameters.size()) return {};
-  const auto used = signature_and_body(all.front().behind);
+  const auto used = signature_and_body(all.front().rest);
   if (!used || used->find("#include") != std::string_view::npos) return {};
   std::vector<std::string_view> ignored;
   for (std::size_t i = 0; i < called->arguments.size(); ++i) {
     const std::string_view name = name_of(all.front().parameters[i]);
     const auto named_by = [&](std::string_view text) { return has_word(text, name); };
-    // A later parameter may have a default that is made of this one.
+    // The default of a later parameter may name this one.
     const bool in_list = std::count_if(all.front().parameters.begin(), all.front().parameters.end(), named_by) > 1;
     if (!name.empty() && !in_list && !named_by(*used) && !named_by_macro(code, name))
       ignored.push_back(called->arguments[i]);
@@ -108,8 +108,8 @@ std::vector<std::string_view> ignored_template_arguments(std::string_view source
 
 int unguarded_definition(std::string_view source, std::string_view macro, std::set<std::string> defined) {
   struct Conditional {
-    bool is_left_out;    // what is read now
-    bool leaves_others;  // whether `#else` and `#elif` are
+    bool is_left_out;    // the current branch
+    bool leaves_others;  // the branches of `#else` and `#elif`
   };
   std::vector<Conditional> conditionals;
   const std::string code = code_of(source);
@@ -117,7 +117,7 @@ int unguarded_definition(std::string_view source, std::string_view macro, std::s
     const std::string_view directive = line.name();
     const std::string name(word_at(line.rest(), 0));
     if (directive == "if" || directive == "ifdef" || directive == "ifndef") {
-      // Of other conditions nothing is known.
+      // Other conditions are unknown.
       std::string asked;
       for (const char c : line.text)
         if (!is_blank(c)) asked += c;

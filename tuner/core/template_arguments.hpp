@@ -1,6 +1,6 @@
 #pragma once
-/// Looks at template arguments without a compiler: enough to say in one sentence that there are too few or too many, or
-/// that the kernel makes nothing of one; and at macros. Private to this room.
+/// Checks template arguments and macros without a compiler. Finds wrong numbers of template arguments, unused template
+/// arguments, and macros that the text defines again. Private to this room.
 
 #include <set>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace tuner {
 
-/// Says if \p instantiation (`f<T, block>`) has too few or too many arguments for the kernel that \p code declares
-/// (code_of() of a text). Empty if the number is right, or if only a compiler can tell (macros, other files).
+/// A message if \p instantiation (`f<T, block>`) has too few or too many arguments for the kernel that \p code
+/// (code_of() of a text) declares. Empty if the number is right, or if only a compiler can know (macros, other files).
 std::string template_argument_problem(std::string_view code, std::string_view instantiation);
 
-/// Those arguments of \p instantiation whose template parameters the kernel's signature and body never name. None where
-/// that cannot be told without a compiler.
+/// The arguments of \p instantiation whose template parameters the kernel's signature and body never name. Empty if
+/// only a compiler can know.
 std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation);
 
-/// The line in which \p source defines \p macro, or takes its definition away, where the macros \p defined are: a
-/// `#define` or `#undef` that no `#ifndef` or `!defined` of one of those, or of one that the text defines itself,
-/// leaves out. 0: there is none.
+/// The line in which \p source defines \p macro or removes its definition, although all macros of \p defined are
+/// defined before; 0 if there is none. Does not count lines in an `#ifndef` or `#if !defined` of a macro of \p defined,
+/// or of one that the text defines before.
 int unguarded_definition(std::string_view source, std::string_view macro, std::set<std::string> defined);
 
 }  // namespace tuner

@@ -77,7 +77,7 @@ void TokenCursor::lex(std::size_t from) {
     token_.kind = Token::Kind::identifier;
     while (stop < text.size() && is_word(text[stop])) ++stop;
   } else if (is_digit(first) || (first == '.' && stop < text.size() && is_digit(text[stop]))) {
-    // As the preprocessor does: letters, dots and signed exponents belong to the number, so that `12ab` is one error.
+    // As in the preprocessor, letters, dots and signed exponents belong to the number, so that `12ab` is one error.
     token_.kind = Token::Kind::number;
     while (stop < text.size() &&
            (is_word(text[stop]) || text[stop] == '.' ||
@@ -85,7 +85,7 @@ void TokenCursor::lex(std::size_t from) {
       ++stop;
     }
   } else {
-    // Bytes that start no token are tokens too: whoever meets one reports it, and raw text may hold it.
+    // Any other character is a token too: raw text may contain it, and all other callers report it.
     token_.kind = Token::Kind::punctuator;
     const std::string_view two = text.substr(from, 2);
     if (std::find(kTwoCharacters.begin(), kTwoCharacters.end(), two) != kTwoCharacters.end()) {

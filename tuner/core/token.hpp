@@ -1,5 +1,5 @@
 #pragma once
-/// Tokens of kernel files' directives and expressions, each with its place. Private to this room.
+/// Tokens of directives and expressions, each with its place. Private to this room.
 
 #include <cstddef>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace tuner {
 
-/// One logical line: continuations joined and comments blanked out, each character still knowing its place.
+/// One line, with continuations joined and comments turned into blanks. Each character has its place in the file.
 struct LogicalLine {
   struct Position {
     int line = 0, column = 0;
@@ -22,11 +22,11 @@ struct LogicalLine {
   std::string text;
   std::vector<Position> positions;  ///< one for each character, and one for the end
   std::string file;
-  std::string comment;        ///< what stands behind the line's `//`
+  std::string comment;        ///< after the line's `//`
   Position comment_at{0, 0};  ///< of that `//`; line 0: there is none
 
   SourceLocation place(std::size_t offset) const { return {file, positions[offset].line, positions[offset].column}; }
-  /// \p text as one line that starts at \p origin; an origin without a line gives no lines to its characters either.
+  /// \p text as one line that starts at \p origin. If \p origin has no line, its characters have none either.
   static LogicalLine from(std::string_view text, const SourceLocation& origin);
 };
 
@@ -40,7 +40,7 @@ struct Token {
   bool is(std::string_view expected) const { return kind != Kind::end && text == expected; }
 };
 
-/// Walks over the tokens of \p line, which must outlive it.
+/// Reads the tokens of \p line, which must outlive it.
 class TokenCursor {
  public:
   explicit TokenCursor(const LogicalLine& line, std::size_t begin = 0) : line_(&line) { lex(begin); }
@@ -50,15 +50,15 @@ class TokenCursor {
   bool at_identifier() const { return token_.kind == Token::Kind::identifier; }
   bool at_number() const { return token_.kind == Token::Kind::number; }
   Token take();
-  /// Takes the next token when it is \p text.
+  /// Takes the next token if it is \p text.
   bool accept(std::string_view text);
-  /// Throws SpecError when the next token is not \p text; \p after says what it should follow.
+  /// Takes the next token. Throws SpecError if it is not \p text; the message says that it should follow \p after.
   Token expect(std::string_view text, std::string_view after);
   Token expect_identifier(std::string_view what);
   /// Everything from the next token to the end of the line, without the blanks at its end.
   std::string_view rest() const;
   void skip_rest() { lex(line_->text.size()); }
-  /// Goes on \p count characters behind the beginning of the next token.
+  /// Continues \p count characters after the beginning of the next token.
   void skip(std::size_t count) {
     last_stop_ = token_.begin + count;
     lex(last_stop_);
@@ -69,7 +69,7 @@ class TokenCursor {
   SourceLocation place() const { return line_->place(token_.begin); }
   SourceLocation place(const Token& token) const { return line_->place(token.begin); }
   const LogicalLine& line() const { return *line_; }
-  /// `'foo'` or `the end of the line`: the next token, for messages.
+  /// The next token for messages: `'foo'` or `the end of the line`.
   std::string described() const;
   [[noreturn]] void fail(const std::string& message) const { throw SpecError(place(), message); }
 

@@ -10,7 +10,7 @@ namespace tuner {
 
 struct TuningParameter {
   std::string name;
-  std::vector<Value> values;  ///< at least one, no duplicates, in the order the author gave (neighbours are adjacent)
+  std::vector<Value> values;  ///< at least one, without duplicates, in the author's order
 };
 
 }  // namespace tuner

@@ -10,22 +10,23 @@
 namespace tuner {
 namespace {
 
-/// What \p code says of the word that begins at \p begin and ends at \p end, where it stands.
+/// The meaning that one occurrence of a word in \p code gives it.
 struct Said {
-  std::string_view type;        ///< it means; empty: nothing is said
-  bool is_conditional = false;  ///< what it means is up to the preprocessor
+  std::string_view type;        ///< empty: this occurrence defines nothing
+  bool is_conditional = false;  ///< the preprocessor decides
 };
 
+/// Of the word from \p begin to \p end.
 Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
-  const std::string_view before = code.substr(0, begin), behind = code.substr(end);
+  const std::string_view before = code.substr(0, begin), after = code.substr(end);
   const std::string_view line = trimmed(before.substr(before.rfind('\n') + 1));  // npos + 1: the first line
   if (line.starts_with('#')) {
     const std::string_view directive = trimmed(line.substr(1));
-    if (directive == "define") return {trimmed(behind.substr(0, behind.find('\n')))};
+    if (directive == "define") return {trimmed(after.substr(0, after.find('\n')))};
     const auto begins = [&](std::string_view word) { return directive.starts_with(word); };
     return {{}, begins("if") || begins("elif") || begins("undef")};
   }
-  const std::string_view next = trimmed(behind.substr(0, behind.find(';')));
+  const std::string_view next = trimmed(after.substr(0, after.find(';')));
   const std::string_view left = before_space(code, begin);
   if (next.starts_with('=') && word_before(left, left.size()) == "using") return {trimmed(next.substr(1))};
   const std::string_view statement = trimmed(before.substr(before.find_last_of(";{}\n") + 1));
@@ -34,7 +35,7 @@ Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
   return {trimmed(statement.substr(word.size()))};
 }
 
-/// Whether \p at is in no `#if`, and in no braces but namespaces'.
+/// Whether \p at is outside of every `#if` and of all braces except those of namespaces.
 bool is_always_there(std::string_view code, std::size_t at) {
   int open = 0;
   for (const DirectiveLine& line : directives_of(code.substr(0, at)))
@@ -53,7 +54,7 @@ std::optional<std::string_view> meaning(std::string_view code, std::string_view 
   return only;
 }
 
-/// `struct Body` as `Body`.
+/// `Body` of `struct Body`.
 std::string without_class_key(std::string type) {
   for (const std::string_view key : {"struct ", "class "})
     if (type.starts_with(key)) return type.substr(key.size());
@@ -63,7 +64,7 @@ std::string without_class_key(std::string type) {
 }  // namespace
 
 std::string without_aliases(std::string_view code, std::string type) {
-  constexpr int kMostAliases = 8;  // of one another
+  constexpr int kMostAliases = 8;  // in a chain
   constexpr std::size_t kLongest = 64;
   type = without_class_key(std::move(type));
   for (int i = 0; i < kMostAliases; ++i) {

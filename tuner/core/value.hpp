@@ -1,6 +1,6 @@
 #pragma once
-/// One value of a tuning parameter: an integer, a boolean or a string. A value type with a total order and a
-/// text form that parses back to the same value. Not a general variant: kernels need nothing else.
+/// One value of a tuning parameter: an integer, a boolean or a string. Values have a total order. Their text parses
+/// back to the same value.
 
 #include <compare>
 #include <cstdint>
@@ -32,9 +32,9 @@ class Value {
   /// Throws std::bad_variant_access unless is_string().
   const std::string& string() const { return std::get<std::string>(data_); }
 
-  /// `42`, `true`, `shuffle`: the form of kernel files, command lines and databases.
+  /// `42`, `true`, `shuffle`, as in kernel files, command lines and databases.
   std::string text() const;
-  /// Inverse of text(): decimal integers and `true`/`false` first, everything else is a string.
+  /// Inverse of text(). Everything that is neither a decimal integer nor `true` or `false` is a string.
   static Value parse(std::string_view text);
 
   friend bool operator==(const Value&, const Value&) = default;

@@ -1,11 +1,11 @@
 #pragma once
-/// For threads of ours: the program's signals are for its own threads.
+/// Keeps signals away from the library's threads: the program's own threads handle them.
 
 #include <csignal>
 
 namespace tuner {
 
-/// Threads that are started in its scope get no signals.
+/// Threads that are started in the scope of this object get no signals.
 class WithoutSignals {
  public:
   WithoutSignals() {

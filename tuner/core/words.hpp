@@ -1,5 +1,5 @@
 #pragma once
-/// Names that kernels and their files may use.
+/// Rules for names in kernel files.
 
 #include <string>
 #include <string_view>
@@ -7,14 +7,14 @@
 
 namespace tuner {
 
-/// Letters, digits and underscores of ASCII, no digit first.
+/// Whether \p text consists of ASCII letters, digits and underscores and does not begin with a digit.
 bool is_identifier(std::string_view text);
 
-/// Why \p name cannot name a thing that expressions use (a keyword, a function, a type, a device limit); empty when
-/// it can.
+/// Why \p name cannot be the name of something that expressions use: it is a keyword, a function, a type or a device
+/// limit. Empty if it can.
 std::string name_problem(std::string_view name);
 
-/// What expressions call the device's limits, such as `warp_size`.
+/// The names of the device's limits in expressions, such as `warp_size`.
 const std::vector<std::string>& device_limit_names();
 
 }  // namespace tuner

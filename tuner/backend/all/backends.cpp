@@ -22,7 +22,7 @@ constexpr std::string_view kKnown = "there are cuda and host";
 constexpr std::string_view kKnown = "this program was built without CUDA headers and has only host";
 #endif
 
-/// What differs between backends before one is open.
+/// The functions of a backend that need no open device.
 struct Kind {
   std::string_view name;
   Device (*device)(int index, bool compiler);
