@@ -88,11 +88,11 @@ TEST(SearchSpace, SaysWhatViolatesIt) {
   const SearchSpace space({integers("block_x", {8, 32}), integers("block_y", {1, 4})},
                           {constraint("whole_warps", "(block_x * block_y) % warp_size == 0")});
   EXPECT_FALSE(space.violation({{"block_x", 8}, {"block_y", 4}}, fixed));
-  EXPECT_EQ(space.violation({{"block_x", 8}, {"block_y", 1}}, fixed)->reason,
+  EXPECT_EQ(space.violation({{"block_x", 8}, {"block_y", 1}}, fixed),
             "whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1");
-  EXPECT_EQ(space.violation({{"block_x", 9}, {"block_y", 1}}, fixed)->reason, "block_x=9 is not one of: 8 32");
-  EXPECT_EQ(space.violation({{"block_x", 8}}, fixed)->reason, "parameter 'block_y' has no value");
-  EXPECT_EQ(space.violation({{"block_x", 8}, {"block_y", 4}, {"blok_x", 1}}, fixed)->reason,
+  EXPECT_EQ(space.violation({{"block_x", 9}, {"block_y", 1}}, fixed), "block_x=9 is not one of: 8 32");
+  EXPECT_EQ(space.violation({{"block_x", 8}}, fixed), "parameter 'block_y' has no value");
+  EXPECT_EQ(space.violation({{"block_x", 8}, {"block_y", 4}, {"blok_x", 1}}, fixed),
             "unknown parameter 'blok_x'; did you mean 'block_x'?");
 }
 

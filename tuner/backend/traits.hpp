@@ -2,12 +2,12 @@
 /// Properties of each kind of backend, known before one is opened. Code asks for these properties, not for names of
 /// backends.
 
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/device.hpp>
 
 namespace tuner {
@@ -38,12 +38,7 @@ inline std::string architecture_of(const DeviceKey& key) {
 inline std::optional<int> virtual_capability(std::string_view architecture) {
   constexpr std::string_view kPrefix = "compute_";
   if (!architecture.starts_with(kPrefix)) return std::nullopt;
-  architecture.remove_prefix(kPrefix.size());
-  int number = 0;
-  const char* const end = architecture.data() + architecture.size();
-  const auto [rest, error] = std::from_chars(architecture.data(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
+  return number_of<int>(architecture.substr(kPrefix.size()));
 }
 
 }  // namespace tuner

@@ -1,8 +1,11 @@
 #pragma once
-/// Classes of characters for reading kernel files and expressions. The functions of <cctype> are not used: they depend
-/// on the locale and are undefined for negative chars.
+/// Classes of characters, and numbers, in text. The functions of <cctype> are not used: they depend on the locale and
+/// are undefined for negative chars.
 
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace tuner {
 
@@ -19,6 +22,14 @@ inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
+}
+
+/// The number that is the whole of \p text; nothing if \p text is anything else.
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace tuner

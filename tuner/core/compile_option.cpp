@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <tuner/core/named.hpp>
+
 namespace tuner {
 namespace {
 
@@ -62,13 +64,11 @@ std::string why_refused(std::string_view text) {
   const std::string_view name = option_name(text);
   if (is_one_dash(text) && name.starts_with('I')) return std::string(kHeaders);
   if (is_one_dash(text) && (name.starts_with('D') || name.starts_with('U'))) return std::string(kMacro);
-  const auto at = std::find_if(kRefused.begin(), kRefused.end(), [&](const Refused& r) { return r.name == name; });
-  return at == kRefused.end() ? std::string() : std::string(at->why);
+  const Refused* const refused = find_named(kRefused, name);
+  return std::string(refused != nullptr ? refused->why : "");
 }
 
-bool belongs_to_reference(std::string_view text) {
-  return std::find(kOfTheKernelAlone.begin(), kOfTheKernelAlone.end(), option_name(text)) == kOfTheKernelAlone.end();
-}
+bool belongs_to_reference(std::string_view text) { return !contains(kOfTheKernelAlone, option_name(text)); }
 
 bool is_device_debug(std::string_view text) {
   const std::string_view name = option_name(text);

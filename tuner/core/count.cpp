@@ -1,7 +1,8 @@
 #include <tuner/core/count.hpp>
 
-#include <charconv>
 #include <cmath>
+
+#include <tuner/core/characters.hpp>
 
 namespace tuner {
 namespace {
@@ -9,10 +10,8 @@ namespace {
 constexpr double kLargest = 9007199254740992.0;  // 2^53: up to here a double holds every whole number
 
 std::optional<double> read_double(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = number_of<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// `2^24` and `2**24`.
@@ -36,10 +35,7 @@ int suffix_shift(char suffix) {
 }  // namespace
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
-  std::int64_t exact = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exact);
-  if (error == std::errc() && end == text.data() + text.size() && !text.empty())
-    return exact < 0 ? std::nullopt : std::optional(exact);
+  if (const auto exact = number_of<std::int64_t>(text)) return *exact < 0 ? std::nullopt : exact;
   if (const auto power = read_power(text)) return power;
   const int shift = text.empty() ? 0 : suffix_shift(text.back());
   const auto value = read_double(shift ? text.substr(0, text.size() - 1) : text);

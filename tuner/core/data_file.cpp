@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
@@ -74,33 +73,8 @@ std::optional<NpyHeader> read_npy(std::string_view bytes) {
 
 /// NumPy's name. NumPy has no bfloat16: V2 is two untyped bytes.
 std::string_view numpy_name(ElementType type) {
-  switch (type) {
-    case ElementType::int8:
-      return "i1";
-    case ElementType::uint8:
-      return "u1";
-    case ElementType::int16:
-      return "i2";
-    case ElementType::uint16:
-      return "u2";
-    case ElementType::int32:
-      return "i4";
-    case ElementType::uint32:
-      return "u4";
-    case ElementType::int64:
-      return "i8";
-    case ElementType::uint64:
-      return "u8";
-    case ElementType::half:
-      return "f2";
-    case ElementType::bfloat16:
-      return "V2";
-    case ElementType::float32:
-      return "f4";
-    case ElementType::float64:
-      return "f8";
-  }
-  return "";
+  constexpr std::string_view names[] = {"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "V2", "f4", "f8"};
+  return names[static_cast<std::size_t>(type)];
 }
 
 void require_type(const std::string& file, std::string_view descr, ElementType type) {

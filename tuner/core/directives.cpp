@@ -9,26 +9,6 @@
 namespace tuner {
 namespace {
 
-/// Bytes of the UTF-8 sequence at the start of \p text; 0 when there is none (RFC 3629, section 4).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF && follows(1)) return 2;
-  if (first >= 0xE0 && first <= 0xEF && follows(1) && follows(2)) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4 && follows(1) && follows(2) && follows(3)) {
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool too_large = first == 0xF4 && byte(1) > 0x8F;
-    return overlong || too_large ? 0 : 4;
-  }
-  return 0;
-}
-
 // Far more than anybody writes. So many are still read in well under a second.
 constexpr std::size_t kMostDirectives = 4096;
 

@@ -1,8 +1,9 @@
 #include <tuner/core/element_type.hpp>
 
-#include <algorithm>
 #include <array>
 #include <limits>
+
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::array<ElementTypeInfo, 12> kTypes{{
 }};
 
 struct Alias {
-  std::string_view alias;
+  std::string_view name;
   ElementType type;
 };
 constexpr std::array<Alias, 6> kAliases{{
@@ -42,72 +43,61 @@ std::span<const ElementTypeInfo> element_types() { return kTypes; }
 const ElementTypeInfo& info(ElementType type) { return kTypes.at(static_cast<std::size_t>(type)); }
 
 std::optional<ElementType> element_type(std::string_view name) {
-  for (const ElementTypeInfo& candidate : kTypes) {
-    if (candidate.name == name) return candidate.type;
-  }
-  for (const Alias& candidate : kAliases) {
-    if (candidate.alias == name) return candidate.type;
-  }
+  if (const ElementTypeInfo* const type = find_named(kTypes, name)) return type->type;
+  if (const Alias* const alias = find_named(kAliases, name)) return alias->type;
   return std::nullopt;
 }
 
 std::optional<VectorType> vector_type(std::string_view name) {
-  struct Base {
-    std::string_view name;
-    ElementType type;
-  };
-  constexpr std::array<Base, 13> bases{{{"char", ElementType::int8},
-                                        {"uchar", ElementType::uint8},
-                                        {"short", ElementType::int16},
-                                        {"ushort", ElementType::uint16},
-                                        {"int", ElementType::int32},
-                                        {"uint", ElementType::uint32},
-                                        {"longlong", ElementType::int64},
-                                        {"ulonglong", ElementType::uint64},
-                                        {"half", ElementType::half},
-                                        {"__half", ElementType::half},
-                                        {"__nv_bfloat16", ElementType::bfloat16},
-                                        {"float", ElementType::float32},
-                                        {"double", ElementType::float64}}};
+  static constexpr Alias bases[] = {{"char", ElementType::int8},
+                                    {"uchar", ElementType::uint8},
+                                    {"short", ElementType::int16},
+                                    {"ushort", ElementType::uint16},
+                                    {"int", ElementType::int32},
+                                    {"uint", ElementType::uint32},
+                                    {"longlong", ElementType::int64},
+                                    {"ulonglong", ElementType::uint64},
+                                    {"half", ElementType::half},
+                                    {"__half", ElementType::half},
+                                    {"__nv_bfloat16", ElementType::bfloat16},
+                                    {"float", ElementType::float32},
+                                    {"double", ElementType::float64}};
   if (name.empty() || name.back() < '1' || name.back() > '4') return std::nullopt;
-  const auto at = std::find_if(bases.begin(), bases.end(),
-                               [&](const Base& base) { return base.name == name.substr(0, name.size() - 1); });
-  if (at == bases.end()) return std::nullopt;
-  return VectorType{at->type, name.back() - '0'};
+  const Alias* const base = find_named(bases, name.substr(0, name.size() - 1));
+  return base != nullptr ? std::optional(VectorType{base->type, name.back() - '0'}) : std::nullopt;
 }
 
 std::optional<VectorType> numbers_of(std::string_view spelling) {
-  constexpr std::array<Alias, 26> spellings{{{"bool", ElementType::uint8},
-                                             {"char", ElementType::int8},
-                                             {"int8_t", ElementType::int8},
-                                             {"uint8_t", ElementType::uint8},
-                                             {"int16_t", ElementType::int16},
-                                             {"uint16_t", ElementType::uint16},
-                                             {"short int", ElementType::int16},
-                                             {"unsigned short int", ElementType::uint16},
-                                             {"signed", ElementType::int32},
-                                             {"signed int", ElementType::int32},
-                                             {"int32_t", ElementType::int32},
-                                             {"uint32_t", ElementType::uint32},
-                                             {"uint", ElementType::uint32},
-                                             {"unsigned", ElementType::uint32},
-                                             {"long", ElementType::int64},
-                                             {"long int", ElementType::int64},
-                                             {"long long int", ElementType::int64},
-                                             {"int64_t", ElementType::int64},
-                                             {"ptrdiff_t", ElementType::int64},
-                                             {"unsigned long", ElementType::uint64},
-                                             {"unsigned long int", ElementType::uint64},
-                                             {"unsigned long long int", ElementType::uint64},
-                                             {"uint64_t", ElementType::uint64},
-                                             {"size_t", ElementType::uint64},
-                                             {"half", ElementType::half},
-                                             {"nv_bfloat16", ElementType::bfloat16}}};
+  static constexpr Alias spellings[] = {{"bool", ElementType::uint8},
+                                        {"char", ElementType::int8},
+                                        {"int8_t", ElementType::int8},
+                                        {"uint8_t", ElementType::uint8},
+                                        {"int16_t", ElementType::int16},
+                                        {"uint16_t", ElementType::uint16},
+                                        {"short int", ElementType::int16},
+                                        {"unsigned short int", ElementType::uint16},
+                                        {"signed", ElementType::int32},
+                                        {"signed int", ElementType::int32},
+                                        {"int32_t", ElementType::int32},
+                                        {"uint32_t", ElementType::uint32},
+                                        {"uint", ElementType::uint32},
+                                        {"unsigned", ElementType::uint32},
+                                        {"long", ElementType::int64},
+                                        {"long int", ElementType::int64},
+                                        {"long long int", ElementType::int64},
+                                        {"int64_t", ElementType::int64},
+                                        {"ptrdiff_t", ElementType::int64},
+                                        {"unsigned long", ElementType::uint64},
+                                        {"unsigned long int", ElementType::uint64},
+                                        {"unsigned long long int", ElementType::uint64},
+                                        {"uint64_t", ElementType::uint64},
+                                        {"size_t", ElementType::uint64},
+                                        {"half", ElementType::half},
+                                        {"nv_bfloat16", ElementType::bfloat16}};
   if (spelling.starts_with("std::")) spelling.remove_prefix(std::string_view("std::").size());
   for (const ElementTypeInfo& candidate : kTypes)
     if (candidate.spelling == spelling) return VectorType{candidate.type, 1};
-  for (const Alias& candidate : spellings)
-    if (candidate.alias == spelling) return VectorType{candidate.type, 1};
+  if (const Alias* const alias = find_named(spellings, spelling)) return VectorType{alias->type, 1};
   return vector_type(spelling);
 }
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <stdexcept>
+
+#include <tuner/core/characters.hpp>
 
 namespace tuner {
 
@@ -17,10 +18,8 @@ namespace {
 bool value_before(const Value& a, const Value& b) {
   if (a.is_string() && b.is_string()) {
     const auto number = [](const std::string& text) {
-      double parsed = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-      const bool whole = error == std::errc() && end == text.data() + text.size();
-      return whole && !std::isnan(parsed) ? std::optional(parsed) : std::nullopt;  // "nan" has no place among numbers
+      const auto parsed = number_of<double>(text);
+      return parsed && !std::isnan(*parsed) ? parsed : std::nullopt;  // "nan" has no place among numbers
     };
     const auto x = number(a.string());
     const auto y = number(b.string());

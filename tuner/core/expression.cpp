@@ -5,6 +5,7 @@
 
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/expression_tree.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -156,7 +157,7 @@ class NameChecker {
   void compared_with(const ExpressionNode& name, const NameKind& kind, const ExpressionNode& other) {
     const auto& allowed = kind.words;
     if (other.op != Op::name) fail(other, in_quotes(name.name) + " is a word and cannot be compared with a number");
-    if (std::find(allowed.begin(), allowed.end(), other.name) != allowed.end()) return;
+    if (contains(allowed, other.name)) return;
     if (known_.count(other.name)) {
       fail(other, in_quotes(name.name) + " is a word and cannot be compared with the number " + in_quotes(other.name));
     }
@@ -185,7 +186,7 @@ class NameChecker {
 };
 
 const ExpressionNode* first_unknown(const ExpressionNode& node, std::span<const std::string> known) {
-  if (!node.name.empty() && std::find(known.begin(), known.end(), node.name) == known.end()) return &node;
+  if (!node.name.empty() && !contains(known, node.name)) return &node;
   for (const auto& child : node.children) {
     if (const ExpressionNode* found = first_unknown(*child, known)) return found;
   }

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -43,17 +45,16 @@ constexpr std::array<Function, 6> kRealFunctions{{
 }};
 
 const Function* function_called(std::string_view name) {
-  const auto is_called = [&](const Function& one) { return one.name == name; };
-  if (const auto at = std::find_if(kFunctions.begin(), kFunctions.end(), is_called); at != kFunctions.end())
-    return &*at;
-  const auto at = std::find_if(kRealFunctions.begin(), kRealFunctions.end(), is_called);
-  return at == kRealFunctions.end() ? nullptr : &*at;
+  const Function* const function = find_named(kFunctions, name);
+  return function != nullptr ? function : find_named(kRealFunctions, name);
 }
 
 struct BinaryOperator {
   std::string_view text;
   Op op;
 };
+constexpr std::array<BinaryOperator, 2> kOr{{{"or", Op::logical_or}, {"||", Op::logical_or}}};
+constexpr std::array<BinaryOperator, 2> kAnd{{{"and", Op::logical_and}, {"&&", Op::logical_and}}};
 constexpr std::array<BinaryOperator, 6> kComparisons{{{"==", Op::equal},
                                                       {"!=", Op::not_equal},
                                                       {"<", Op::less},
@@ -106,23 +107,7 @@ class Parser {
   };
 
   Pointer disjunction() {
-    Pointer left = conjunction();
-    while (cursor_.peek().is("or") || cursor_.peek().is("||")) {
-      const SourceLocation location = cursor_.place();
-      cursor_.take();
-      left = make_node(Op::logical_or, {left, conjunction()}, location);
-    }
-    return left;
-  }
-
-  Pointer conjunction() {
-    Pointer left = negation();
-    while (cursor_.peek().is("and") || cursor_.peek().is("&&")) {
-      const SourceLocation location = cursor_.place();
-      cursor_.take();
-      left = make_node(Op::logical_and, {left, negation()}, location);
-    }
-    return left;
+    return chain(kOr, [this] { return chain(kAnd, [this] { return negation(); }); });
   }
 
   Pointer negation() {
@@ -233,9 +218,9 @@ class Parser {
     node->op = Op::real;
     node->is_real = node->has_reals = true;
     node->location = location;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node->real);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(node->real))
-      fail(location, in_quotes(text) + " is not a number");
+    const auto value = number_of<double>(text);
+    if (!value || !std::isfinite(*value)) fail(location, in_quotes(text) + " is not a number");
+    node->real = *value;
     return node;
   }
 
@@ -267,11 +252,7 @@ class Parser {
     const bool is_real = at != nullptr && at->op >= Op::square_root;
     if (is_real && numbers_ != Numbers::any)
       fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' has");
-    if (at == nullptr) {
-      std::vector<std::string> names;
-      for (const Function& function : kFunctions) names.emplace_back(function.name);
-      fail(location, "unknown function " + in_quotes(name) + suggestion(name, names));
-    }
+    if (at == nullptr) fail(location, "unknown function " + in_quotes(name) + suggestion(name, names_of(kFunctions)));
     const SourceLocation open = cursor_.place();
     cursor_.take();
     if (at->op == Op::size_of) return size_of(location);
@@ -315,13 +296,11 @@ class Parser {
 
 }  // namespace
 
-bool is_function_name(std::string_view name) {
-  return std::any_of(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
-}
+bool is_function_name(std::string_view name) { return find_named(kFunctions, name) != nullptr; }
 
 bool is_reserved_word(std::string_view name) {
   constexpr std::array<std::string_view, 6> words{"and", "or", "not", "in", "true", "false"};
-  return std::find(words.begin(), words.end(), name) != words.end();
+  return contains(words, name);
 }
 
 Expression ExpressionAccess::parse(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers) {

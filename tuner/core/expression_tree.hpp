@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,8 +112,8 @@ inline bool is_name(const Expression& expression) { return ExpressionAccess::roo
 
 /// The operands of top-level `and`s, in order.
 std::vector<Expression> split_conjunction(const Expression& expression);
-/// \p op applied to \p operands, for predicates that are not written in a kernel file. Messages show \p text.
-Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text);
+/// \p op applied to \p operands, for expressions that are not written in a kernel file.
+Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text = {});
 
 /// Throws SpecError at the first name that is not in \p known or is used wrongly: a word where a number is needed, or a
 /// word that is compared with a value that it never has.

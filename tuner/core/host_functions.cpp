@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {
@@ -45,14 +46,14 @@ class HostFunctionScanner {
         continue;
       }
       if (c == ' ' || c == '\n' || is_blank(c)) continue;
-      if (begin_ == kNone) begin_ = at_;
-      if (c == '(' || c == '[') ++parentheses_;
-      if ((c == ')' || c == ']') && parentheses_ > 0) --parentheses_;
+      if (now_.begin == kNone) now_.begin = at_;
+      if (c == '(' || c == '[') ++now_.parentheses;
+      if ((c == ')' || c == ']') && now_.parentheses > 0) --now_.parentheses;
       if (c == '{') {
         open();
       } else if (c == '}') {
         close();
-      } else if (c == ';' && parentheses_ == 0 && depth_ == 0) {
+      } else if (c == ';' && now_.parentheses == 0 && now_.depth == 0) {
         end_of_declaration();
       }
     }
@@ -61,26 +62,18 @@ class HostFunctionScanner {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// The state of the scan. Each branch of an `#if` starts from the same one.
   struct State {
-    std::size_t begin;
-    int parentheses, depth, namespaces;
-    bool is_function, is_host;
+    std::size_t begin = kNone;  ///< of the current declaration
+    int parentheses = 0;
+    int depth = 0;       ///< of braces within the declaration
+    int namespaces = 0;  ///< around it, and `extern "C" {`
+    bool is_function = false, is_host = false;
   };
-  State state() const { return {begin_, parentheses_, depth_, namespaces_, is_function_, is_host_}; }
-  void restore(const State& s) {
-    begin_ = s.begin;
-    parentheses_ = s.parentheses;
-    depth_ = s.depth;
-    namespaces_ = s.namespaces;
-    is_function_ = s.is_function;
-    is_host_ = s.is_host;
-  }
 
   void directive(const DirectiveLine& line) {
     const std::string_view word = line.name();
-    if (word == "if" || word == "ifdef" || word == "ifndef") conditions_.push_back(state());
-    if ((word == "else" || word == "elif") && !conditions_.empty()) restore(conditions_.back());
+    if (word == "if" || word == "ifdef" || word == "ifndef") conditions_.push_back(now_);
+    if ((word == "else" || word == "elif") && !conditions_.empty()) now_ = conditions_.back();
     if (word == "endif" && !conditions_.empty()) conditions_.pop_back();
     at_ = line.end;
   }
@@ -89,7 +82,7 @@ class HostFunctionScanner {
   std::string head() const {
     std::string text;
     int inside = 0;
-    for (std::size_t i = begin_; i < at_; ++i) {
+    for (std::size_t i = now_.begin; i < at_; ++i) {
       const char c = code_[i];
       if (const auto line = directive_at(code_, i)) {
         i = line->end;
@@ -101,37 +94,37 @@ class HostFunctionScanner {
     }
     return text;
   }
-  bool is_of_the_device() const { return has_any_word(code_.substr(begin_, at_ - begin_), device_words_); }
+  bool is_of_the_device() const { return has_any_word(code_.substr(now_.begin, at_ - now_.begin), device_words_); }
 
   void open() {
-    if (depth_++ > 0) return;
+    if (now_.depth++ > 0) return;
     const std::string text = head();
     const auto words = words_of(text);
-    const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    const auto has = [&](std::string_view word) { return contains(words, word); };
     const bool is_operator = has("operator");
     const std::size_t bracket = text.find('(');
     const bool is_call = bracket != std::string::npos && (is_operator || text.find('=') > bracket);
     if ((has("namespace") || (words.size() == 1 && words.front() == "extern")) && !is_call) {
-      --depth_;
-      ++namespaces_;
-      begin_ = kNone;
+      --now_.depth;
+      ++now_.namespaces;
+      now_.begin = kNone;
       return;
     }
-    is_function_ = is_call && !has("using") && !has("typedef");
-    is_host_ = is_function_ && !is_of_the_device();
+    now_.is_function = is_call && !has("using") && !has("typedef");
+    now_.is_host = now_.is_function && !is_of_the_device();
   }
 
   void close() {
-    if (depth_ == 0) {
-      if (namespaces_ > 0) --namespaces_;
-      begin_ = kNone;
+    if (now_.depth == 0) {
+      if (now_.namespaces > 0) --now_.namespaces;
+      now_.begin = kNone;
       return;
     }
-    if (--depth_ > 0 || !is_function_) return;
-    if (is_host_) blank(at_ + 1);
-    begin_ = kNone;
-    is_function_ = is_host_ = false;
-    parentheses_ = 0;
+    if (--now_.depth > 0 || !now_.is_function) return;
+    if (now_.is_host) blank(at_ + 1);
+    now_.begin = kNone;
+    now_.is_function = now_.is_host = false;
+    now_.parentheses = 0;
   }
 
   void end_of_declaration() {
@@ -140,7 +133,7 @@ class HostFunctionScanner {
     const auto is = [&](std::string_view word) { return !words.empty() && words.front() == word; };
     const std::size_t bracket = text.find('(');
     // `void f(int);`, not `int x(3);` or `MACRO(x);`: a type and a name before the bracket.
-    const std::size_t inside = code_.find_first_not_of(" \t\n", code_.find('(', begin_) + 1);
+    const std::size_t inside = code_.find_first_not_of(" \t\n", code_.find('(', now_.begin) + 1);
     const bool is_prototype =
         bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
         text.find('=') == std::string::npos && (code_[inside] == ')' || is_word_start(code_[inside]));
@@ -150,18 +143,17 @@ class HostFunctionScanner {
                       return word == "FILE" || word == "cout" || word.starts_with("cudaEvent") ||
                              word.starts_with("cudaStream_");
                     }) ||
-        (text.find("std::") != std::string::npos && std::any_of(words.begin(), words.end(), [](std::string_view word) {
-           return std::find(kOfTheHost.begin(), kOfTheHost.end(), word) != kOfTheHost.end();
-         }));
+        (text.find("std::") != std::string::npos &&
+         std::any_of(words.begin(), words.end(), [](std::string_view word) { return contains(kOfTheHost, word); }));
     const bool is_neither =
         is("using") || is("typedef") || is("static_assert") || is("struct") || is("class") || is("enum") || is("union");
     if (!is_of_the_device() && (is_of_the_host || (is_prototype && !is_neither))) blank(at_ + 1);
-    begin_ = kNone;
+    now_.begin = kNone;
   }
 
   /// Turns the declaration, up to \p end, into blanks, except directives.
   void blank(std::size_t end) {
-    for (std::size_t i = begin_; i < end; ++i) {
+    for (std::size_t i = now_.begin; i < end; ++i) {
       if (const auto line = directive_at(code_, i)) i = line->end;
       if (i < end && result_[i] != '\n') result_[i] = ' ';
     }
@@ -171,12 +163,8 @@ class HostFunctionScanner {
   const Words& device_words_;
   std::string& result_;
   std::size_t at_ = 0;
-  std::size_t begin_ = kNone;  // of the current declaration
-  int parentheses_ = 0;
-  int depth_ = 0;       // of braces within the declaration
-  int namespaces_ = 0;  // around it, and `extern "C" {`
-  bool is_function_ = false, is_host_ = false;
-  std::vector<State> conditions_;
+  State now_;
+  std::vector<State> conditions_;  // the state before each open `#if`, from which all its branches start
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <tuner/core/left_out.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/template_arguments.hpp>
@@ -54,7 +55,7 @@ void include_beside_sources(KernelSpec& spec) {
   std::vector<std::string> paths;
   const auto add = [&](std::string path) {
     if (path.empty()) path = ".";
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+    if (!contains(paths, path)) paths.push_back(std::move(path));
   };
   for (const SourceFile& file : spec.sources) add(std::filesystem::path(file.path).parent_path().string());
   for (const std::string& path : spec.include_paths) add(path);
@@ -68,20 +69,16 @@ std::shared_ptr<const Includes> includes_of(const KernelSpec& spec, ProgramPart 
   return std::make_shared<const Includes>(std::move(includes));
 }
 
-BufferSpec* named_buffer(KernelDraft& draft, const std::string& name, const SourceLocation& place) {
-  std::vector<std::string> names;
-  for (BufferSpec& buffer : draft.spec.buffers) {
-    if (buffer.name == name) return &buffer;
-    names.push_back(buffer.name);
-  }
-  throw SpecError(place, "unknown buffer " + in_quotes(name) + suggestion(name, names));
+BufferSpec& named_buffer(KernelDraft& draft, const std::string& name, const SourceLocation& place) {
+  if (BufferSpec* const buffer = find_named(draft.spec.buffers, name)) return *buffer;
+  throw SpecError(place, "unknown buffer " + in_quotes(name) + suggestion(name, names_of(draft.spec.buffers)));
 }
 
 BufferSpec& named_output(KernelDraft& draft, const std::string& name, const SourceLocation& place) {
-  BufferSpec* const at = named_buffer(draft, name, place);
-  if (at->role != BufferRole::out && at->role != BufferRole::inout)
+  BufferSpec& buffer = named_buffer(draft, name, place);
+  if (!buffer.is_output())
     throw SpecError(place, in_quotes(name) + " is no output: only 'out' and 'inout' buffers are compared");
-  return *at;
+  return buffer;
 }
 
 void apply(KernelDraft& draft, const AnswerDraft& pending) {
@@ -95,40 +92,34 @@ void apply(KernelDraft& draft, const ComparedDraft& pending) {
 void fill_field(BufferSpec& buffer, const FillDraft& pending) {
   if (!buffer.record)
     throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: its elements are no structs");
-  std::vector<std::string> names;
-  for (RecordField& field : buffer.record->fields) {
-    names.push_back(field.name);
-    if (field.name != pending.field) continue;
-    field.fill = {pending.computed ? std::nullopt : std::optional(pending.fill), pending.computed};
-    if (field.is_bool && !fits_bool(field.fill))
-      throw SpecError(pending.location, in_quotes(filled_name(pending)) +
-                                            " is a bool: 'constant 0', 'constant 1' or 'uniform 0 2' is what it holds");
-    return;
-  }
-  throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
-                                        suggestion(pending.field, names));
+  RecordField* const field = find_named(buffer.record->fields, pending.field);
+  if (field == nullptr)
+    throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
+                                          suggestion(pending.field, names_of(buffer.record->fields)));
+  field->fill = {pending.computed ? std::nullopt : std::optional(pending.fill), pending.computed};
+  if (field->is_bool && !fits_bool(field->fill))
+    throw SpecError(pending.location, in_quotes(filled_name(pending)) +
+                                          " is a bool: 'constant 0', 'constant 1' or 'uniform 0 2' is what it holds");
 }
 
 void apply(KernelDraft& draft, const FillDraft& pending) {
-  BufferSpec* const at = named_buffer(draft, pending.buffer, pending.location);
-  if (at->role != BufferRole::in && at->role != BufferRole::constant && at->role != BufferRole::inout &&
-      at->role != BufferRole::consumed) {
+  BufferSpec& buffer = named_buffer(draft, pending.buffer, pending.location);
+  if (!buffer.is_input())
     throw SpecError(
         pending.location,
         in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
-  }
   draft.places["fill " + filled_name(pending)] = pending.location;
-  if (!pending.field.empty()) return fill_field(*at, pending);
+  if (!pending.field.empty()) return fill_field(buffer, pending);
   if (pending.computed) {
-    at->computed_fill = pending.computed;
+    buffer.computed_fill = pending.computed;
   } else {
-    at->fill = pending.fill;
+    buffer.fill = pending.fill;
   }
 }
 
 /// A file fills whole records: their fields cannot have other fills.
 void require_one_source(KernelDraft& draft, const FillDraft& pending) {
-  const BufferSpec& buffer = *named_buffer(draft, pending.buffer, pending.location);
+  const BufferSpec& buffer = named_buffer(draft, pending.buffer, pending.location);
   if (!pending.field.empty() && buffer.computed_fill && !buffer.computed_fill->path.empty())
     throw SpecError(pending.location, "all fields of " + in_quotes(buffer.name) + " are filled from " +
                                           in_quotes(buffer.computed_fill->path) + ": leave one of both out");
@@ -141,7 +132,7 @@ void record_arguments(KernelDraft& draft, const LaunchDraft& finished, const std
 }
 
 void finish_launch(KernelDraft& draft, const LaunchDraft& finished) {
-  for (const char* const needed : {"instantiate", "grid", "block", "arguments"}) {
+  for (const char* const needed : {"grid", "block"}) {  // fill_in_from_text() has found the others
     if (finished.given.count(needed)) continue;
     throw SpecError(finished.launch.location,
                     "launch " + in_quotes(finished.launch.name) + " has no " + in_quotes(needed));
@@ -175,9 +166,8 @@ void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
   record_arguments(draft, finished, "reference argument " + std::to_string(draft.spec.reference.size()));
   LaunchSpec launch = finished.launch;
   const bool has_grid = has_shape(finished, "the reference");
-  const auto output = std::find_if(draft.spec.buffers.begin(), draft.spec.buffers.end(), [](const BufferSpec& buffer) {
-    return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
-  });
+  const auto output = std::find_if(draft.spec.buffers.begin(), draft.spec.buffers.end(),
+                                   [](const BufferSpec& buffer) { return buffer.is_output(); });
   if (!has_grid && output != draft.spec.buffers.end()) set_thread_each(launch, *output);
   if (launch.arguments.empty() && !draft.spec.launches.empty()) {
     launch.arguments = draft.spec.launches.front().arguments;

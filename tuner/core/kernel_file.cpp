@@ -1,11 +1,11 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <tuner/core/directives.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_reader.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -23,15 +23,12 @@ void read_directive(KernelReader& kernel, TokenCursor& cursor) {
   kernel.directive = cursor.take();
   kernel.directive_place = cursor.place(kernel.directive);
   const std::string_view name = kernel.directive.text;
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Directive& one) { return one.name == name; });
-  if (at == all.end()) {
-    std::vector<std::string> names;
-    for (const Directive& candidate : all) names.emplace_back(candidate.name);
-    throw SpecError(kernel.directive_place, "unknown directive " + in_quotes(name) + suggestion(name, names));
-  }
+  const Directive* const known = find_named(all, name);
+  if (known == nullptr)
+    throw SpecError(kernel.directive_place, "unknown directive " + in_quotes(name) + suggestion(name, names_of(all)));
   if (kernel.spec.name.empty() && name != "kernel")
     throw SpecError(kernel.directive_place, "'kernel NAME' must be the first directive");
-  at->read(kernel, cursor);
+  known->read(kernel, cursor);
   if (!cursor.at_end()) cursor.fail("unexpected " + cursor.described() + " after " + in_quotes(name));
 }
 

@@ -37,20 +37,17 @@ std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replac
 }
 
 void add_macro(const MacroSpec& macro, std::vector<Conjunct>& conjuncts) {
-  if (!is_name(macro.value))
-    conjuncts.push_back({combine(Op::equal, {macro.value, macro.value}, "macro " + macro.name), true});
+  if (!is_name(macro.value)) conjuncts.push_back({combine(Op::equal, {macro.value, macro.value}), true});
 }
 void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
-  const std::string text = "options for the compiler";
   expressions_of(option, [&](const Expression& part) {
     if (is_name(part)) return;
-    const Expression has_answer = combine(Op::equal, {part, part}, text);
+    const Expression has_answer = combine(Op::equal, {part, part});
     const bool is_condition = option.when && &part == &*option.when;
-    conjuncts.push_back(
-        {!option.when || is_condition
-             ? has_answer
-             : combine(Op::logical_or, {combine(Op::logical_not, {*option.when}, text), has_answer}, text),
-         true});
+    conjuncts.push_back({!option.when || is_condition
+                             ? has_answer
+                             : combine(Op::logical_or, {combine(Op::logical_not, {*option.when}), has_answer}),
+                         true});
   });
 }
 

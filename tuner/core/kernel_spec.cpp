@@ -6,35 +6,20 @@
 
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/kernel_program.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {
 
-template <typename T>
-const T* find_named(const std::vector<T>& things, std::string_view name) {
-  const auto at = std::find_if(things.begin(), things.end(), [&](const T& thing) { return thing.name == name; });
-  return at == things.end() ? nullptr : &*at;
-}
-
-std::string listed(const std::vector<std::string>& values) {
-  std::string result;
-  for (const std::string& value : values) result += (result.empty() ? "" : " ") + value;
-  return result;
-}
-
 /// The allowed value that \p text names, aliases of types included.
 std::string canonical_choice(const ChoiceSpec& choice, const std::string& text) {
   const auto type = choice.is_type ? element_type(text) : std::nullopt;
   const std::string value = type ? std::string(info(*type).name) : text;
-  if (std::find(choice.values.begin(), choice.values.end(), value) != choice.values.end()) return value;
+  if (contains(choice.values, value)) return value;
   throw Error(ErrorCode::invalid_argument,
               choice.name + "=" + text + " is not one of: " + listed(choice.values) + suggestion(text, choice.values));
-}
-
-bool has_fixed_count(const BufferSpec& buffer) {
-  return buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed;
 }
 
 std::optional<std::string> count_problem(const BufferSpec& buffer, const Bindings& bindings) {
@@ -61,23 +46,21 @@ LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
 /// Adds the device's limits for \p launch as predicates for the enumeration.
 void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size, const DeviceLimits& limits,
                 std::vector<Conjunct>& conjuncts) {
-  const std::string text = "limits of the device";
   const auto require = [&](const Expression& predicate) {
     const Expression guarded =
-        launch.when ? combine(Op::logical_or, {combine(Op::logical_not, {*launch.when}, text), predicate}, text)
-                    : predicate;
+        launch.when ? combine(Op::logical_or, {combine(Op::logical_not, {*launch.when}), predicate}) : predicate;
     conjuncts.push_back({guarded, true});
   };
   const auto within = [&](std::int64_t low, const Expression& value, std::int64_t high) {
-    require(combine(Op::less_equal, {Expression::constant(low), value}, text));
-    require(combine(Op::less_equal, {value, Expression::constant(high)}, text));
+    require(combine(Op::less_equal, {Expression::constant(low), value}));
+    require(combine(Op::less_equal, {value, Expression::constant(high)}));
   };
   for (std::size_t i = 0; i < 3; ++i) {
     within(1, launch.block[i], limits.max_block[i]);
     within(1, launch.grid[i], limits.max_grid[i]);
   }
   const auto volume = [&](const std::array<Expression, 3>& extents) {
-    return combine(Op::multiply, {combine(Op::multiply, {extents[0], extents[1]}, text), extents[2]}, text);
+    return combine(Op::multiply, {combine(Op::multiply, {extents[0], extents[1]}), extents[2]});
   };
   const Expression threads = volume(launch.block);
   within(1, threads, limits.max_threads_per_block);
@@ -91,25 +74,20 @@ void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemS
   }
   if (!launch.cooperative) return;
   const auto number = [](std::int64_t value) { return Expression::constant(value); };
-  const Expression warps = combine(Op::ceil_div, {threads, number(limits.warp_size)}, text);
+  const Expression warps = combine(Op::ceil_div, {threads, number(limits.warp_size)});
   const Expression of_sm =
-      combine(Op::minimum,
-              {combine(Op::divide, {number(limits.max_threads_per_sm / limits.warp_size), warps}, text),
-               number(limits.max_blocks_per_sm)},
-              text);
-  const Expression resident =
-      combine(Op::multiply, {of_sm, number(limits.cooperative_launch ? limits.sm_count : 0)}, text);
-  require(combine(Op::logical_or,
-                  {combine(Op::logical_not, {*launch.cooperative}, text),
-                   combine(Op::less_equal, {volume(launch.grid), resident}, text)},
-                  text));
+      combine(Op::minimum, {combine(Op::divide, {number(limits.max_threads_per_sm / limits.warp_size), warps}),
+                            number(limits.max_blocks_per_sm)});
+  const Expression resident = combine(Op::multiply, {of_sm, number(limits.cooperative_launch ? limits.sm_count : 0)});
+  require(combine(Op::logical_or, {combine(Op::logical_not, {*launch.cooperative}),
+                                   combine(Op::less_equal, {volume(launch.grid), resident})}));
 }
 
 /// The condition on which \p launch is made and timed; nothing if it always is.
 std::optional<Expression> timed_where(const LaunchSpec& launch) {
   if (!launch.untimed) return launch.when;
-  const Expression timed = combine(Op::logical_not, {*launch.untimed}, "it is timed");
-  return launch.when ? combine(Op::logical_and, {*launch.when, timed}, "it is launched and timed") : timed;
+  const Expression timed = combine(Op::logical_not, {*launch.untimed});
+  return launch.when ? combine(Op::logical_and, {*launch.when, timed}) : timed;
 }
 
 /// The condition on which there is something to time; nothing if there always is.
@@ -118,7 +96,7 @@ std::optional<Expression> any_timed_launch(const KernelSpec& spec) {
   for (const LaunchSpec& launch : spec.launches) {
     const std::optional<Expression> timed = timed_where(launch);
     if (!timed) return std::nullopt;
-    result = result ? combine(Op::logical_or, {*result, *timed}, "some launch is timed") : *timed;
+    result = result ? combine(Op::logical_or, {*result, *timed}) : *timed;
   }
   return result;
 }
@@ -171,7 +149,7 @@ std::optional<std::string> problem_of_size(const KernelSpec& spec, const Problem
     }
   }
   for (const BufferSpec& buffer : spec.buffers) {
-    if (!has_fixed_count(buffer)) continue;
+    if (buffer.is_work_space()) continue;
     if (auto problem = count_problem(buffer, bindings)) return problem;
   }
   for (const LaunchSpec& prepare : spec.prepare) {
@@ -226,9 +204,7 @@ const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { retur
 const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 
 ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
-  std::vector<std::string> names;
-  for (const ChoiceSpec& choice : spec.choices) names.push_back(choice.name);
-  for (const SizeSpec& wanted : spec.sizes) names.push_back(wanted.name);
+  const std::vector<std::string> names = names_of(spec.choices, spec.sizes);
   for (auto& [name, value] : size.choices) {
     const ChoiceSpec* choice = spec.find_choice(name);
     if (!choice)
@@ -291,14 +267,11 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
   for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
   for (const LaunchSpec& launch : spec.launches) add_limits(spec, launch, size, limits, conjuncts);
   for (const BufferSpec& buffer : spec.buffers) {
-    if (has_fixed_count(buffer)) continue;
-    conjuncts.push_back(
-        {combine(Op::greater_equal, {buffer.count, Expression::constant(0)}, "elements of " + buffer.name), true});
+    if (!buffer.is_work_space()) continue;
+    conjuncts.push_back({combine(Op::greater_equal, {buffer.count, Expression::constant(0)}), true});
   }
   if (spec.device_launches) {
-    conjuncts.push_back(
-        {combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}, "launches from the device"),
-         true});
+    conjuncts.push_back({combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}), true});
   }
   add_compile_values(spec, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
@@ -319,7 +292,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   Bindings all = fixed;
   for (const auto& [name, value] : configuration.entries()) all.set(name, value);
   try {
-    if (const auto violation = spec.space.violation(configuration, fixed)) return violation->reason;
+    if (auto violation = spec.space.violation(configuration, fixed)) return violation;
   } catch (const EvaluationError& error) {
     return error.what();
   }
@@ -453,7 +426,7 @@ std::vector<std::filesystem::path> data_files(const KernelSpec& spec) {
   std::vector<std::filesystem::path> files;
   const auto add = [&](const std::string& path) {
     std::filesystem::path file = beside(spec, path);
-    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+    if (!contains(files, file)) files.push_back(std::move(file));
   };
   for (const std::string& path : fill_files(spec)) add(path);
   for (const BufferSpec& buffer : spec.buffers)

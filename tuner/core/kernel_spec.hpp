@@ -119,6 +119,10 @@ struct BufferSpec {
   std::vector<std::string> component_names = {};  ///< of a struct's numbers; else `x y z w`, or their indices
   std::string scope = {};                         ///< of a constant: the namespace of its variable, "convolution::"
   std::optional<RecordType> record = {};          ///< set for structs: `type` is then uint8, `components` their bytes
+
+  bool is_output() const { return role == BufferRole::out || role == BufferRole::inout; }
+  bool is_work_space() const { return role == BufferRole::scratch || role == BufferRole::zeroed; }
+  bool is_input() const { return role != BufferRole::out && !is_work_space(); }
 };
 
 /// The way in which a texture object reads ("Texture Object API", CUDA C++ Programming Guide).

@@ -6,6 +6,7 @@
 
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_program.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
@@ -112,7 +113,7 @@ class LeftOut {
       if (const auto let = draft_.lets.find(argument.name); let != draft_.lets.end()) {
         one.launch.computed_arguments.push_back(
             {argument.name, named(argument.name, one.launch.location), number_type(argument, *head)});
-      } else if (std::find(names.begin(), names.end(), argument.name) == names.end()) {
+      } else if (!contains(names, argument.name)) {
         fail(one, "arguments",
              ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
                  " takes, is no buffer, size, scalar, texture or parameter" + suggestion(argument.name, names));
@@ -122,13 +123,12 @@ class LeftOut {
   }
 
   std::vector<std::string> argument_names() const {
-    std::vector<std::string> names;
-    for (const BufferSpec& buffer : draft_.spec.buffers)
-      if (buffer.role != BufferRole::constant) names.push_back(buffer.name);
-    for (const SizeSpec& size : draft_.spec.sizes) names.push_back(size.name);
-    for (const ScalarSpec& scalar : draft_.spec.scalars) names.push_back(scalar.name);
-    for (const TextureSpec& texture : draft_.spec.textures) names.push_back(texture.name);
-    for (const TuningParameter& parameter : draft_.parameters) names.push_back(parameter.name);
+    const KernelSpec& spec = draft_.spec;
+    std::vector<std::string> names = names_of(spec.buffers, spec.sizes, spec.scalars, spec.textures, draft_.parameters);
+    std::erase_if(names, [&](const std::string& name) {
+      const BufferSpec* const buffer = spec.find_buffer(name);
+      return buffer != nullptr && buffer->role == BufferRole::constant;
+    });
     return names;
   }
 
@@ -140,10 +140,7 @@ class LeftOut {
 
   void block(LaunchDraft& one) {
     constexpr const char* kNames[] = {"block_size_x", "block_size_y", "block_size_z"};
-    const auto is_known = [&](const char* name) {
-      const auto is_it = [&](const TuningParameter& parameter) { return parameter.name == name; };
-      return std::any_of(draft_.parameters.begin(), draft_.parameters.end(), is_it);
-    };
+    const auto is_known = [&](const char* name) { return find_named(draft_.parameters, name) != nullptr; };
     if (one.given.count("block") != 0 || !is_known(kNames[0])) return;
     one.given.emplace("block", one.launch.location);
     for (std::size_t i = 0; i < one.launch.block.size(); ++i)
@@ -153,9 +150,7 @@ class LeftOut {
   /// The type of an argument of \p head. A template parameter of \p head hides an alias of the same name.
   std::string type_of(const Declared& argument, const Signature& head) const {
     std::string type = plain_type(argument.type);
-    const auto is_it = [&](const Declared& parameter) { return parameter.name == type; };
-    const auto& own = head.template_parameters;
-    return std::any_of(own.begin(), own.end(), is_it) ? type : without_aliases(code_, std::move(type));
+    return find_named(head.template_parameters, type) ? type : without_aliases(code_, std::move(type));
   }
 
   std::string number_type(const Declared& argument, const Signature& head) const {
@@ -202,17 +197,10 @@ class LeftOut {
   }
 
   void macros() {
-    std::vector<std::string> names;
-    for (const TuningParameter& parameter : draft_.parameters) names.push_back(parameter.name);
-    for (const ChoiceSpec& choice : draft_.spec.choices) names.push_back(choice.name);
-    for (const std::string& name : names) {
-      const auto is_argument = [&](const LaunchDraft& one) {
-        return std::find(one.launch.arguments.begin(), one.launch.arguments.end(), name) != one.launch.arguments.end();
-      };
-      const auto is_it = [&](const MacroSpec& macro) { return macro.name == name; };
+    for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
+      const auto is_argument = [&](const LaunchDraft& one) { return contains(one.launch.arguments, name); };
       if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
-          std::any_of(draft_.spec.macros.begin(), draft_.spec.macros.end(), is_it) ||
-          !may_occur(draft_.spec, ProgramPart::kernel, name))
+          find_named(draft_.spec.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name))
         continue;
       const SourceLocation& place = draft_.places.at(name);
       draft_.spec.macros.push_back({name, named(name, place), place});

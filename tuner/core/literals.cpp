@@ -4,7 +4,9 @@
 #include <cmath>
 #include <optional>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/count.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/names.hpp>
 
 namespace tuner {
@@ -50,13 +52,18 @@ std::optional<Range> parse_range(TokenCursor& cursor) {
   return range;
 }
 
+/// Takes a number, perhaps negative.
+std::string number_text(TokenCursor& cursor, const std::string& what) {
+  const bool negative = cursor.accept("-");
+  if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
+  return (negative ? "-" : "") + std::string(cursor.take().text);
+}
+
 }  // namespace
 
 std::int64_t parse_integer(TokenCursor& cursor, const std::string& what) {
   const SourceLocation place = cursor.place();
-  const bool negative = cursor.accept("-");
-  if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
-  const std::string text = (negative ? "-" : "") + std::string(cursor.take().text);
+  const std::string text = number_text(cursor, what);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) throw SpecError(place, in_quotes(text) + " does not fit 64 bits");
@@ -79,22 +86,16 @@ std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
 
 double parse_number(TokenCursor& cursor, const std::string& what) {
   const SourceLocation place = cursor.place();
-  const bool negative = cursor.accept("-");
-  if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
-  const std::string text = (negative ? "-" : "") + std::string(cursor.take().text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw SpecError(place, in_quotes(text) + " is not a number");
-  }
-  return value;
+  const std::string text = number_text(cursor, what);
+  const auto value = number_of<double>(text);
+  if (!value || !std::isfinite(*value)) throw SpecError(place, in_quotes(text) + " is not a number");
+  return *value;
 }
 
 bool is_floating_literal(std::string_view text) {
   if (text.find('.') == std::string_view::npos && text.find("e-") == std::string_view::npos) return false;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+  const auto value = number_of<double>(text);
+  return value && std::isfinite(*value);
 }
 
 Value parse_value(TokenCursor& cursor) {
@@ -142,9 +143,8 @@ std::string parse_quoted(TokenCursor& cursor, const std::string& what) {
 ElementType parse_element_type(TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("an element type");
   if (const auto type = element_type(token.text)) return *type;
-  std::vector<std::string> names;
-  for (const ElementTypeInfo& type : element_types()) names.emplace_back(type.name);
-  throw SpecError(cursor.place(token), "unknown type " + in_quotes(token.text) + suggestion(token.text, names));
+  throw SpecError(cursor.place(token),
+                  "unknown type " + in_quotes(token.text) + suggestion(token.text, names_of(element_types())));
 }
 
 }  // namespace tuner

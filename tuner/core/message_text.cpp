@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <tuner/core/named.hpp>
+
 namespace tuner {
 namespace {
 
@@ -11,7 +13,7 @@ struct CodePoint {
   std::size_t bytes = 0;  ///< 0: not UTF-8
 };
 
-/// The first character of \p text, which is not empty.
+/// The first character of \p text, which is not empty (RFC 3629, section 4).
 CodePoint first_code_point(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {lead, 1};
@@ -61,10 +63,10 @@ std::string escaped(std::string_view text, std::string_view kept) {
 std::string unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   std::string message = "unknown " + std::string(what) + ' ' + in_quotes(name) + suggestion(name, known);
   if (known.empty()) return message + "; there is none";
-  std::string list;
-  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
-  return message + (message.ends_with('?') ? " Known: " : "; known: ") + list + '.';
+  return message + (message.ends_with('?') ? " Known: " : "; known: ") + listed(known, ", ") + '.';
 }
+
+std::size_t utf8_length(std::string_view text) { return first_code_point(text).bytes; }
 
 std::string printable(std::string_view text) { return escaped(text, ""); }
 std::string printable_lines(std::string_view text) { return escaped(text, "\n\t"); }

@@ -2,6 +2,7 @@
 /// Quotes text from outside (files, databases, compilers) in messages, so that it sends no control characters to a
 /// terminal.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ std::string printable(std::string_view text);
 std::string printable_lines(std::string_view text);
 /// `'text'`, printable, and cut off if it is long.
 std::string in_quotes(std::string_view text);
+
+/// The number of bytes of the UTF-8 character at the start of \p text, which is not empty; 0 if it is not UTF-8.
+std::size_t utf8_length(std::string_view text);
 
 /// \p text up to its first line end.
 std::string first_line(std::string_view text);

@@ -1,7 +1,8 @@
 #include <tuner/core/metric.hpp>
 
-#include <algorithm>
 #include <array>
+
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -130,35 +131,13 @@ constexpr MetricSet kSets[] = {
 }  // namespace
 
 std::string_view symbol(MetricUnit unit) {
-  switch (unit) {
-    case MetricUnit::percent:
-      return "%";
-    case MetricUnit::bytes:
-      return "B";
-    case MetricUnit::bytes_per_second:
-      return "B/s";
-    case MetricUnit::nanoseconds:
-      return "ns";
-    case MetricUnit::joules:
-      return "J";
-    case MetricUnit::watts:
-      return "W";
-    case MetricUnit::joule_seconds:
-      return "J s";
-    case MetricUnit::count:
-    case MetricUnit::ratio:
-      break;
-  }
-  return "";
+  constexpr std::string_view symbols[] = {"%", "", "", "B", "B/s", "ns", "J", "W", "J s"};
+  return symbols[static_cast<std::size_t>(unit)];
 }
 
 std::span<const NamedMetric> named_metrics() { return kMetrics; }
 
-const NamedMetric* find_metric(std::string_view name) {
-  const auto at = std::find_if(std::begin(kMetrics), std::end(kMetrics),
-                               [name](const NamedMetric& metric) { return metric.name == name; });
-  return at == std::end(kMetrics) ? nullptr : at;
-}
+const NamedMetric* find_metric(std::string_view name) { return find_named(kMetrics, name); }
 
 MetricSource source_of(std::string_view name) {
   const NamedMetric* const metric = find_metric(name);
@@ -167,16 +146,12 @@ MetricSource source_of(std::string_view name) {
 
 std::span<const MetricSet> metric_sets() { return kSets; }
 
-const MetricSet* find_metric_set(std::string_view name) {
-  const auto at =
-      std::find_if(std::begin(kSets), std::end(kSets), [name](const MetricSet& set) { return set.name == name; });
-  return at == std::end(kSets) ? nullptr : at;
-}
+const MetricSet* find_metric_set(std::string_view name) { return find_named(kSets, name); }
 
 std::vector<std::string> expand_metrics(std::span<const std::string> names) {
   std::vector<std::string> expanded;
   const auto add = [&expanded](std::string_view name) {
-    if (std::find(expanded.begin(), expanded.end(), name) == expanded.end()) expanded.emplace_back(name);
+    if (!contains(expanded, name)) expanded.emplace_back(name);
   };
   for (const std::string& name : names) {
     if (const MetricSet* const set = find_metric_set(name))

@@ -1,8 +1,6 @@
 #include <tuner/core/names.hpp>
 
-#include <algorithm>
-#include <iterator>
-
+#include <tuner/core/named.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {
@@ -22,7 +20,7 @@ bool is_word_of_cuda(std::string_view name) {
       "static_cast", "struct",       "switch",   "template",  "this",      "thread_local", "threadIdx",
       "throw",       "true",         "try",      "typedef",   "typeid",    "typename",     "union",
       "unsigned",    "using",        "virtual",  "void",      "volatile",  "warpSize",     "while"};
-  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+  return contains(kWords, name);
 }
 
 }  // namespace
@@ -54,8 +52,7 @@ const std::vector<std::string>& device_limit_names() {
 
 KnownNames known_names(const KernelSpec& spec, Parameters parameters) {
   KnownNames known;
-  std::vector<std::string> types;
-  for (const ElementTypeInfo& type : element_types()) types.emplace_back(type.name);
+  const std::vector<std::string> types = names_of(element_types());
   for (const std::string& name : device_limit_names()) known[name] = {};
   for (const SizeSpec& size : spec.sizes) known[size.name] = {};
   for (const DerivedTypeSpec& type : spec.derived_types) known[type.name] = {true, types};
@@ -64,11 +61,8 @@ KnownNames known_names(const KernelSpec& spec, Parameters parameters) {
     known[choice.name] = {is_word, choice.is_type ? types : choice.values};
   }
   if (parameters == Parameters::refused) return known;
-  for (const TuningParameter& parameter : spec.space.parameters()) {
-    NameKind kind{parameter.values.front().is_string(), {}};
-    for (const Value& value : parameter.values) kind.words.push_back(value.text());
-    known[parameter.name] = std::move(kind);
-  }
+  for (const TuningParameter& parameter : spec.space.parameters())
+    known[parameter.name] = {parameter.values.front().is_string(), texts_of(parameter.values)};
   return known;
 }
 
@@ -78,9 +72,7 @@ std::string name_problem(std::string_view name) {
   if (is_function_name(name)) return in_quotes(name) + " is a function of the expression language";
   if (element_type(name)) return in_quotes(name) + " is an element type";
   if (is_word_of_cuda(name)) return in_quotes(name) + " is a word of CUDA C++";
-  const auto& limits = device_limit_names();
-  if (std::find(limits.begin(), limits.end(), name) != limits.end())
-    return in_quotes(name) + " is a limit of the device";
+  if (contains(device_limit_names(), name)) return in_quotes(name) + " is a limit of the device";
   return {};
 }
 

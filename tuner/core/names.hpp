@@ -1,9 +1,8 @@
 #pragma once
 /// The names that a kernel's expressions may use, and their meanings. Private to this room.
 
+#include <map>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_spec.hpp>

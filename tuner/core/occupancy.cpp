@@ -37,17 +37,8 @@ std::int64_t by_shared_memory(const DeviceLimits& limits, std::int64_t shared_by
 }  // namespace
 
 std::string_view name(OccupancyLimiter limiter) {
-  switch (limiter) {
-    case OccupancyLimiter::threads:
-      return "threads";
-    case OccupancyLimiter::blocks:
-      return "blocks";
-    case OccupancyLimiter::registers:
-      return "registers";
-    case OccupancyLimiter::shared_memory:
-      return "shared memory";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"threads", "blocks", "registers", "shared memory"};
+  return names[static_cast<std::size_t>(limiter)];
 }
 
 Occupancy occupancy(const DeviceLimits& limits, std::int64_t threads_per_block, int registers,

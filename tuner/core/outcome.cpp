@@ -38,15 +38,13 @@ Outcome failure(OutcomeKind kind, std::string message, std::string log) {
 std::string_view kind(const Outcome& outcome) { return kOutcomeNames[outcome.index()]; }
 
 std::string_view message(const Outcome& outcome) {
-  struct Visitor {
-    std::string_view operator()(const Measurement&) const { return {}; }
-    std::string_view operator()(const CompileError& e) const { return e.message; }
-    std::string_view operator()(const LaunchError& e) const { return e.message; }
-    std::string_view operator()(const Timeout& e) const { return e.message; }
-    std::string_view operator()(const WrongResult& e) const { return e.message; }
-    std::string_view operator()(const Invalid& e) const { return e.reason; }
-  };
-  return std::visit(Visitor{}, outcome);
+  if (const auto* const invalid = std::get_if<Invalid>(&outcome)) return invalid->reason;
+  return std::visit(
+      [](const auto& one) -> std::string_view {
+        if constexpr (requires { one.message; }) return one.message;
+        return {};
+      },
+      outcome);
 }
 
 bool is_machine_fault(const Outcome& outcome) {

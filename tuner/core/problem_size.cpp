@@ -6,10 +6,7 @@ namespace tuner {
 
 std::string ProblemSize::choices_text() const {
   std::string result;
-  for (const auto& [name, value] : choices) {
-    if (!result.empty()) result += ' ';
-    result += name + '=' + value;
-  }
+  for (const auto& [name, value] : choices) result += (result.empty() ? "" : " ") + name + '=' + value;
   return result;
 }
 
@@ -24,10 +21,7 @@ std::map<std::string, std::string> ProblemSize::parse_choices(const std::string&
 
 std::string ProblemSize::sizes_text() const {
   std::string result;
-  for (const auto& [name, value] : sizes) {
-    if (!result.empty()) result += ' ';
-    result += name + '=' + std::to_string(value);
-  }
+  for (const auto& [name, value] : sizes) result += (result.empty() ? "" : " ") + name + '=' + std::to_string(value);
   return result;
 }
 

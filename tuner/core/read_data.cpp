@@ -7,8 +7,9 @@
 #include <vector>
 
 #include <tuner/core/literals.hpp>
-#include <tuner/core/names.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {
@@ -88,19 +89,10 @@ void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const cha
   computed = kernel.expression(cursor);
 }
 
-/// Whether \p text has a comma outside of parentheses and braces.
-bool has_comma(std::string_view text) {
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
-    if (c == ',' && depth == 0) return true;
-  }
-  return false;
-}
-
 void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, ComputedFill& computed) {
   // Only two expressions need a comma between them.
-  read_bound(kernel, cursor, !has_comma(cursor.rest()), "the lower bound", fill.low, computed.low);
+  const bool has_comma = at_commas(cursor.rest(), true).size() > 1;
+  read_bound(kernel, cursor, !has_comma, "the lower bound", fill.low, computed.low);
   cursor.accept(",");
   const SourceLocation place = cursor.place();
   read_bound(kernel, cursor, false, "the upper bound", fill.high, computed.high);
@@ -181,14 +173,11 @@ void read_reading(TokenCursor& cursor, TextureReading& reading) {
                                    {"mirror", [](TextureReading& r) { r.outside = Outside::mirror; }}};
   while (cursor.at_identifier()) {
     const Token word = cursor.take();
-    const auto at = std::find_if(std::begin(words), std::end(words), [&](const Word& w) { return word.is(w.name); });
-    if (at == std::end(words)) {
-      std::vector<std::string> names;
-      for (const Word& one : words) names.emplace_back(one.name);
-      throw SpecError(cursor.place(word),
-                      "unknown way to read a texture: " + in_quotes(word.text) + suggestion(word.text, names));
-    }
-    at->set(reading);
+    const Word* const known = find_named(words, word.text);
+    if (known == nullptr)
+      throw SpecError(cursor.place(word), "unknown way to read a texture: " + in_quotes(word.text) +
+                                              suggestion(word.text, names_of(words)));
+    known->set(reading);
   }
 }
 
@@ -235,10 +224,8 @@ void read_tolerance(KernelReader& kernel, TokenCursor& cursor) {
     }
     if (!seen.insert(std::string(word.text)).second)
       throw SpecError(cursor.place(word), in_quotes(word.text) + " is given twice");
-    kernel.places["tolerance"] = cursor.place();
-    const double bound = parse_number(cursor, "a number");
-    if (bound < 0) throw SpecError(kernel.places["tolerance"], "a tolerance cannot be negative");
-    (word.text == "relative" ? tolerance.relative : tolerance.absolute) = bound;
+    kernel.places[std::string(word.text) + " tolerance"] = cursor.place();
+    (word.text == "relative" ? tolerance.relative : tolerance.absolute) = parse_number(cursor, "a number");
   } while (!cursor.at_end());
   kernel.spec.tolerance = tolerance;
 }
@@ -251,16 +238,10 @@ void read_compare(KernelReader& kernel, TokenCursor& cursor) {
       {std::string(token.text), of_element(kernel, cursor, Numbers::integers), cursor.place(token)});
 }
 
-void read_accumulates(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once("accumulates"), kernel.spec.accumulates = kernel.expression(cursor);
-}
-
-void read_bytes(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once("bytes"), kernel.spec.bytes = kernel.expression(cursor);
-}
-
-void read_flops(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once("flops"), kernel.spec.flops = kernel.expression(cursor);
+template <std::optional<Expression> KernelSpec::*amount>
+void read_amount(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once(std::string(kernel.directive.text));
+  kernel.spec.*amount = kernel.expression(cursor);
 }
 
 }  // namespace
@@ -281,9 +262,10 @@ std::span<const Directive> data_directives() {
       {"verify", read_verify},
       {"tolerance", read_tolerance},
       {"compare", read_compare},
-      {"accumulates", read_accumulates},
-      {"bytes", read_bytes},
-      {"flops", read_flops},
+      {"accumulates", read_amount<&KernelSpec::accumulates>},
+      {"bytes", read_amount<&KernelSpec::bytes>},
+      {"flops", read_amount<&KernelSpec::flops>},
+      {"device_launches", read_amount<&KernelSpec::device_launches>},
   };
   return directives;
 }

@@ -16,20 +16,14 @@ void read_instantiate(KernelReader& kernel, TokenCursor& cursor) {
   kernel.read_name(cursor, "the kernel's C++ name, as in f<T, block>", current);
 }
 
-void read_extents(KernelReader& kernel, TokenCursor& cursor, std::array<Expression, 3>& extents) {
+template <std::array<Expression, 3> LaunchSpec::*extents>
+void read_extents(KernelReader& kernel, TokenCursor& cursor) {
+  LaunchSpec& launch = kernel.once_in_launch().launch;
   std::size_t dimension = 0;
   do {
     if (dimension == 3) cursor.fail(in_quotes(kernel.directive.text) + " has at most 3 dimensions");
-    extents[dimension++] = kernel.expression(cursor);
+    (launch.*extents)[dimension++] = kernel.expression(cursor);
   } while (cursor.accept(","));
-}
-
-void read_grid(KernelReader& kernel, TokenCursor& cursor) {
-  read_extents(kernel, cursor, kernel.once_in_launch().launch.grid);
-}
-
-void read_block(KernelReader& kernel, TokenCursor& cursor) {
-  read_extents(kernel, cursor, kernel.once_in_launch().launch.block);
 }
 
 void read_shared(KernelReader& kernel, TokenCursor& cursor) {
@@ -143,19 +137,21 @@ void read_prepare(KernelReader& kernel, TokenCursor& cursor) {
     throw SpecError(prepare.instantiate_place, "its arguments stand in a line of their own: '#pragma tuner arguments'");
 }
 
-void read_device_launches(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once("device_launches");
-  kernel.spec.device_launches = kernel.expression(cursor);
-}
-
 }  // namespace
 
 std::span<const Directive> launch_directives() {
   static constexpr Directive directives[] = {
-      {"instantiate", read_instantiate}, {"grid", read_grid},           {"block", read_block},
-      {"shared", read_shared},           {"arguments", read_arguments}, {"when", read_when},
-      {"cooperative", read_cooperative}, {"untimed", read_untimed},     {"launch", read_launch},
-      {"reference", read_reference},     {"prepare", read_prepare},     {"device_launches", read_device_launches},
+      {"instantiate", read_instantiate},
+      {"grid", read_extents<&LaunchSpec::grid>},
+      {"block", read_extents<&LaunchSpec::block>},
+      {"shared", read_shared},
+      {"arguments", read_arguments},
+      {"when", read_when},
+      {"cooperative", read_cooperative},
+      {"untimed", read_untimed},
+      {"launch", read_launch},
+      {"reference", read_reference},
+      {"prepare", read_prepare},
   };
   return directives;
 }

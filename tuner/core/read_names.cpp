@@ -1,10 +1,9 @@
 #include <tuner/core/kernel_reader.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <tuner/core/literals.hpp>
-#include <tuner/core/names.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -43,11 +42,9 @@ void read_type(KernelReader& kernel, TokenCursor& cursor) {
   if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
   while (!cursor.at_end()) {
     const SourceLocation place = cursor.place();
-    std::string type(info(parse_element_type(cursor)).name);
-    if (std::find(choice.values.begin(), choice.values.end(), type) != choice.values.end())
-      throw SpecError(place, in_quotes(type) + " is given twice");
-    kernel.places[name + "=" + type] = place;
-    choice.values.push_back(std::move(type));
+    const std::string_view type = info(parse_element_type(cursor)).name;
+    kernel.places[name + "=" + std::string(type)] = place;
+    choice.values.emplace_back(type);
   }
   kernel.spec.choices.push_back(std::move(choice));
 }
@@ -113,10 +110,8 @@ void read_let(KernelReader& kernel, TokenCursor& cursor) {
 void read_constraint(KernelReader& kernel, TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("the name of a constraint, as in 'constraint NAME: EXPRESSION'");
   const std::string name(token.text);
-  const auto same = [&](const Constraint& constraint) { return constraint.name == name; };
-  if (std::any_of(kernel.draft.constraints.begin(), kernel.draft.constraints.end(), same)) {
+  if (find_named(kernel.draft.constraints, name) != nullptr)
     throw SpecError(cursor.place(token), "a constraint " + in_quotes(name) + " exists already");
-  }
   if (kernel.draft.constraints.size() == kMostConstraints)
     throw SpecError(cursor.place(token), "more than " + std::to_string(kMostConstraints) + " constraints");
   cursor.expect(":", "the constraint's name");

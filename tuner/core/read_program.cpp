@@ -72,7 +72,8 @@ std::filesystem::path read_path(const KernelReader& kernel, TokenCursor& cursor)
 }
 
 /// `"FILE"`
-void read_source_of(KernelReader& kernel, TokenCursor& cursor, bool of_reference) {
+template <bool of_reference>
+void read_source(KernelReader& kernel, TokenCursor& cursor) {
   const SourceLocation place = cursor.place();
   const std::filesystem::path path = read_path(kernel, cursor);
   kernel.once(std::string(kernel.directive.text) + ' ' + path.string());
@@ -92,10 +93,6 @@ void read_source_of(KernelReader& kernel, TokenCursor& cursor, bool of_reference
   kernel.spec.sources.push_back(std::move(file));
 }
 
-void read_source(KernelReader& kernel, TokenCursor& cursor) { read_source_of(kernel, cursor, false); }
-
-void read_reference_source(KernelReader& kernel, TokenCursor& cursor) { read_source_of(kernel, cursor, true); }
-
 /// `"FOLDER"`
 void read_include_path(KernelReader& kernel, TokenCursor& cursor) {
   const SourceLocation place = cursor.place();
@@ -110,8 +107,8 @@ void read_include_path(KernelReader& kernel, TokenCursor& cursor) {
 
 std::span<const Directive> program_directives() {
   static constexpr Directive directives[] = {
-      {"source", read_source},
-      {"reference_source", read_reference_source},
+      {"source", read_source<false>},
+      {"reference_source", read_source<true>},
       {"include_path", read_include_path},
       {"compile", read_compile},
       {"define", read_define},

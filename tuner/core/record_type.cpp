@@ -1,13 +1,14 @@
 #include <tuner/core/record_type.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <bit>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/type_alias.hpp>
 
@@ -43,8 +44,8 @@ class Layout {
         field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostBytes)
       throw SpecError(place, "an element has at most " + std::to_string(kMostFields) + " fields and " +
                                  std::to_string(kMostBytes) + " bytes");
-    for (const RecordField& other : record_.fields)
-      if (other.name == field.name) throw SpecError(place, in_quotes(field.name) + " is given twice");
+    if (find_named(record_.fields, field.name) != nullptr)
+      throw SpecError(place, in_quotes(field.name) + " is given twice");
     field.count = static_cast<int>(count) * type.components;
     end_ = field.offset + static_cast<std::size_t>(field.count) * info(field.type).bytes;
     alignment_ = std::max(alignment_, alignment);
@@ -155,15 +156,12 @@ std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
     if (at == code.size() || code[at] != '(') return std::nullopt;
     at = skip_space(code, at + 1);
     const std::string_view number = word_at(code, at);
-    std::size_t alignment = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), alignment);
-    if (error != std::errc() || end != number.data() + number.size() || alignment == 0 || alignment > kMostBytes ||
-        (alignment & (alignment - 1)) != 0)
-      return std::nullopt;
+    const auto alignment = number_of<std::size_t>(number);
+    if (!alignment || *alignment > kMostBytes || !std::has_single_bit(*alignment)) return std::nullopt;
     at = skip_space(code, at + number.size());
     if (at == code.size() || code[at] != ')') return std::nullopt;
     ++at;
-    head.alignment = std::max(head.alignment, alignment);
+    head.alignment = std::max(head.alignment, *alignment);
   }
 }
 

@@ -2,7 +2,6 @@
 /// Structs of numbers, and their memory layout. Private to this room.
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include <tuner/core/kernel_spec.hpp>

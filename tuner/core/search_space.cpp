@@ -7,6 +7,7 @@
 
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/expression_tree.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -20,12 +21,6 @@ void require_usable(const TuningParameter& parameter) {
   if (distinct.size() != parameter.values.size()) {
     throw std::invalid_argument("parameter '" + parameter.name + "' has a value twice");
   }
-}
-
-std::string listed(const std::vector<Value>& values) {
-  std::string result;
-  for (const Value& value : values) result += (result.empty() ? "" : " ") + value.text();
-  return result;
 }
 
 /// Whether a conjunct of \p predicate is false, even if the evaluation of others fails. enumerate() does the same.
@@ -58,10 +53,7 @@ SearchSpace::SearchSpace(std::vector<TuningParameter> parameters, std::vector<Co
   }
 }
 
-const TuningParameter* SearchSpace::find(std::string_view name) const {
-  const auto at = std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& p) { return p.name == name; });
-  return at == parameters_.end() ? nullptr : &*at;
-}
+const TuningParameter* SearchSpace::find(std::string_view name) const { return find_named(parameters_, name); }
 
 double SearchSpace::product() const {
   double result = 1;
@@ -75,22 +67,17 @@ EnumeratedSpace SearchSpace::enumerate(const Bindings& fixed, const StopHook& st
   return enumerate_conjuncts(parameters_, conjuncts, fixed, stop);
 }
 
-std::optional<Violation> SearchSpace::violation(const Configuration& configuration, const Bindings& fixed) const {
+std::optional<std::string> SearchSpace::violation(const Configuration& configuration, const Bindings& fixed) const {
   Bindings all = fixed;
   for (const TuningParameter& parameter : parameters_) {
     const Value* value = configuration.find(parameter.name);
-    if (!value) return Violation{parameter.name, "parameter '" + parameter.name + "' has no value"};
-    if (std::find(parameter.values.begin(), parameter.values.end(), *value) == parameter.values.end()) {
-      return Violation{parameter.name,
-                       parameter.name + "=" + value->text() + " is not one of: " + listed(parameter.values)};
-    }
+    if (!value) return "parameter '" + parameter.name + "' has no value";
+    if (!contains(parameter.values, *value))
+      return parameter.name + "=" + value->text() + " is not one of: " + listed(texts_of(parameter.values));
     all.set(parameter.name, *value);
   }
   for (const auto& [name, value] : configuration.entries()) {
-    if (find(name)) continue;
-    std::vector<std::string> names;
-    for (const TuningParameter& parameter : parameters_) names.push_back(parameter.name);
-    return Violation{name, "unknown parameter '" + name + "'" + suggestion(name, names)};
+    if (!find(name)) return "unknown parameter '" + name + "'" + suggestion(name, names_of(parameters_));
   }
   std::optional<EvaluationError> problem;
   for (const Constraint& constraint : constraints_) {
@@ -102,7 +89,7 @@ std::optional<Violation> SearchSpace::violation(const Configuration& configurati
       reason += separator + name + "=" + configuration.find(name)->text();
       separator = " ";
     }
-    return Violation{constraint.name, reason};
+    return reason;
   }
   if (problem) throw EvaluationError(*problem);
   return std::nullopt;

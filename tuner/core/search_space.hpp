@@ -3,8 +3,8 @@
 /// constraints as soon as their last parameter is bound. A product of 10^9 with a few thousand valid configurations
 /// takes milliseconds.
 
-#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +18,6 @@ namespace tuner {
 struct Constraint {
   std::string name;
   Expression predicate;
-};
-
-/// Says why a configuration is invalid.
-struct Violation {
-  std::string constraint;  ///< name of the constraint or parameter
-  std::string reason;      ///< `whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1`
 };
 
 /// Called now and then during a long enumeration; true ends it with EnumerationStopped. May be empty.
@@ -52,8 +46,9 @@ class SearchSpace {
   /// EnumerationStopped if \p stop returns true.
   EnumeratedSpace enumerate(const Bindings& fixed, const StopHook& stop = {}) const;
 
-  /// Nothing if \p configuration assigns every parameter one of its values and meets every constraint.
-  std::optional<Violation> violation(const Configuration& configuration, const Bindings& fixed) const;
+  /// Why \p configuration is invalid: `whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1`.
+  /// Nothing if it assigns every parameter one of its values and meets every constraint.
+  std::optional<std::string> violation(const Configuration& configuration, const Bindings& fixed) const;
 
  private:
   std::vector<TuningParameter> parameters_;

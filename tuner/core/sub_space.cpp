@@ -1,9 +1,9 @@
 #include <tuner/core/sub_space.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/suggestion.hpp>
 
 namespace tuner {
@@ -11,16 +11,14 @@ namespace {
 
 void require_parameter(const KernelSpec& spec, const std::string& name) {
   if (spec.space.find(name)) return;
-  std::vector<std::string> known;
-  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
-  throw Error("kernel " + spec.name + " has no parameter '" + name + "'" + suggestion(name, known));
+  throw Error("kernel " + spec.name + " has no parameter '" + name + "'" +
+              suggestion(name, names_of(spec.space.parameters())));
 }
 
 void require_value(const TuningParameter& parameter, const Value& value) {
-  if (std::find(parameter.values.begin(), parameter.values.end(), value) != parameter.values.end()) return;
-  std::string values;
-  for (const Value& one : parameter.values) values += ' ' + one.text();
-  throw Error("parameter '" + parameter.name + "' is never " + value.text() + "; its values are" + values);
+  if (contains(parameter.values, value)) return;
+  throw Error("parameter '" + parameter.name + "' is never " + value.text() + "; its values are " +
+              listed(texts_of(parameter.values)));
 }
 
 }  // namespace
@@ -29,15 +27,14 @@ KernelSpec sub_space(const KernelSpec& spec, const Configuration& fixed, const s
   for (const auto& [name, value] : fixed.entries()) {
     require_parameter(spec, name);
     require_value(*spec.space.find(name), value);
-    if (std::find(vary.begin(), vary.end(), name) != vary.end())
-      throw Error("parameter '" + name + "' cannot be both fixed and varied");
+    if (contains(vary, name)) throw Error("parameter '" + name + "' cannot be both fixed and varied");
   }
   for (const std::string& name : vary) require_parameter(spec, name);
 
   std::vector<TuningParameter> parameters = spec.space.parameters();
   for (TuningParameter& parameter : parameters) {
     const Value* value = fixed.find(parameter.name);
-    if (!value && !vary.empty() && std::find(vary.begin(), vary.end(), parameter.name) == vary.end()) {
+    if (!value && !vary.empty() && !contains(vary, parameter.name)) {
       value = spec.default_configuration ? spec.default_configuration->find(parameter.name) : nullptr;
       if (!value)
         throw Error("parameter '" + parameter.name + "' is neither fixed nor varied, and kernel " + spec.name +

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -88,7 +89,7 @@ void TokenCursor::lex(std::size_t from) {
     // Any other character is a token too: raw text may contain it, and all other callers report it.
     token_.kind = Token::Kind::punctuator;
     const std::string_view two = text.substr(from, 2);
-    if (std::find(kTwoCharacters.begin(), kTwoCharacters.end(), two) != kTwoCharacters.end()) {
+    if (contains(kTwoCharacters, two)) {
       stop = from + 2;
     } else if (kOneCharacter.find(first) == std::string_view::npos) {
       while (stop < text.size() && (static_cast<unsigned char>(text[stop]) & 0xC0u) == 0x80u) ++stop;

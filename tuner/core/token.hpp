@@ -2,7 +2,6 @@
 /// Tokens of directives and expressions, each with its place. Private to this room.
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #include <tuner/core/value.hpp>
 
-#include <charconv>
+#include <tuner/core/characters.hpp>
 
 namespace tuner {
 
@@ -13,9 +13,7 @@ std::string Value::text() const {
 Value Value::parse(std::string_view text) {
   if (text == "true") return Value(true);
   if (text == "false") return Value(false);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return Value(number);
+  if (const auto number = number_of<std::int64_t>(text)) return Value(*number);
   return Value(std::string(text));
 }
 

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+
+#include <tuner/core/named.hpp>
+#include <tuner/core/token.hpp>
+#include <tuner/core/validation.hpp>
+
+namespace tuner {
+namespace {
+
+class DataChecks : public Checks {
+ public:
+  explicit DataChecks(const Checks& checks) : Checks(checks) {}
+
+  void buffers() {
+    for (const BufferSpec& buffer : spec_.buffers) {
+      require_type(buffer.type, {"type of " + buffer.name, buffer.name});
+      check(buffer.count, buffer.is_work_space() ? Parameters::allowed : Parameters::refused,
+            "only scratch and zeroed buffers may depend on parameters");
+      fill(buffer.name, buffer.name, buffer.type, {buffer.fill, buffer.computed_fill});
+      if (buffer.record) {
+        for (const RecordField& field : buffer.record->fields)
+          fill(buffer.name + '.' + field.name, buffer.name, info(field.type).name, field.fill);
+      }
+      if (buffer.compared)
+        of_element(*buffer.compared, "compare " + buffer.name, "all configurations are compared alike");
+    }
+    for (const ScalarSpec& scalar : spec_.scalars) require_type(scalar.type, {"type of " + scalar.name, scalar.name});
+  }
+
+  void constants() {
+    for (const BufferSpec& buffer : spec_.buffers)
+      if (buffer.role == BufferRole::constant && !may_occur(spec_, ProgramPart::kernel, buffer.name))
+        fail({buffer.name}, "the program has no variable " + in_quotes(buffer.scope + buffer.name));
+  }
+
+  void textures() {
+    for (const TextureSpec& texture : spec_.textures) {
+      const auto fail = [&](const std::string& message) { fail_at(texture.location, message); };
+      const std::string quoted = in_quotes(texture.name), what = texture.is_surface ? "surface " : "texture ";
+      const BufferSpec* const buffer = spec_.find_buffer(texture.buffer);
+      if (buffer == nullptr)
+        fail_at(texture.location,
+                "unknown buffer " + in_quotes(texture.buffer) + suggestion(texture.buffer, names_of(spec_.buffers)));
+      if (buffer->role != BufferRole::in && !(texture.is_surface && buffer->is_output()))
+        fail(what + quoted + " is one of " + in_quotes(buffer->name) +
+             (texture.is_surface ? ", which is no 'in', 'out' or 'inout' buffer" : ", which is no 'in' buffer"));
+      if (buffer->record) fail(what + quoted + " holds numbers, and " + in_quotes(buffer->name) + " structs");
+      if (buffer->components == 3 || buffer->components > 4)
+        fail(what + quoted + " has elements of 1, 2 or 4 numbers, not of " + std::to_string(buffer->components));
+      for (const Expression& extent : texture.extent)
+        check(extent, Parameters::refused, "textures are the same for every configuration");
+      if (!texture.reading.normalized && (texture.reading.outside == TextureReading::Outside::wrap ||
+                                          texture.reading.outside == TextureReading::Outside::mirror))
+        fail("'wrap' and 'mirror' are for 'normalized' coordinates");
+      kind_of_memory(texture, fail);
+      if (texture.is_surface) not_by_pointer(texture, fail);
+    }
+  }
+
+ private:
+  /// Checks the fill of \p name, a buffer or a field of one, with elements of \p type.
+  void fill(const std::string& name, const std::string& buffer, std::string_view type, const FieldFill& given) {
+    if (given.computed) return computed_fill(name, type, *given.computed);
+    if (!given.numbers) return;
+    const Fill& numbers = *given.numbers;
+    if (!std::isfinite(numbers.low) || !std::isfinite(numbers.high) ||
+        (numbers.kind == Fill::Kind::uniform && numbers.low >= numbers.high))
+      fail({"fill " + name, buffer}, "the lower bound of a fill must be below the upper one");
+  }
+
+  void computed_fill(const std::string& name, std::string_view type_name, const ComputedFill& fill) {
+    const std::string why = "inputs are the same for every configuration";
+    for (const auto* bound : {&fill.low, &fill.high})
+      if (*bound) check(**bound, Parameters::refused, why);
+    if (!fill.element) return;
+    of_element(*fill.element, "fill " + name + " = expression", why);
+    const auto type = element_type(type_name);
+    if (type && !info(*type).is_floating && fill.element->has_reals())
+      fail_at(fill.element->location(), in_quotes(name) + " has elements of " + std::string(type_name) +
+                                            ", which are filled with integers alone");
+  }
+
+  /// Checks an expression that may also use `i`, the index of an element.
+  void of_element(const Expression& expression, const std::string& directive, const std::string& why) {
+    if (all_.count("i") != 0)
+      fail({"i"}, "'i' is the index of an element in " + in_quotes(directive) + ": call this otherwise");
+    refuse_parameters(expression, why);
+    KnownNames known = fixed_;
+    known["i"] = {};
+    check_names_of(expression, known);
+  }
+
+  /// tex1Dfetch and tex1D read different kinds of memory. On a GPU the wrong one reports no error.
+  template <typename Fail>
+  void kind_of_memory(const TextureSpec& texture, const Fail& fail) const {
+    if (texture.is_surface || texture.extent.size() > 1) {
+      if (texture.reading.fetched) fail("only a texture of one dimension can be 'fetched'");
+      return;
+    }
+    const auto has = [&](std::initializer_list<const char*> functions) {
+      return std::any_of(functions.begin(), functions.end(), [&](const char* function) {
+        return may_occur(spec_, ProgramPart::kernel, function) || may_occur(spec_, ProgramPart::reference, function);
+      });
+    };
+    const bool fetches = has({"tex1Dfetch"}), samples = has({"tex1D", "tex1DLod", "tex1DGrad", "tex1DLayered"});
+    if (!texture.reading.fetched && fetches && !samples)
+      fail("the kernel reads with tex1Dfetch, which takes memory of another kind: say so, as in 'texture " +
+           texture.name + " = " + texture.buffer + "[...] fetched'");
+    if (texture.reading.fetched && samples && !fetches)
+      fail("the kernel reads with tex1D, and 'fetched' is memory of another kind, for tex1Dfetch: leave it out");
+    if (texture.reading.fetched && texture.reading.outside != TextureReading::Outside::clamp)
+      fail("what tex1Dfetch reads outside is zero: leave out what is said of it");
+  }
+
+  /// After a run the elements of a surface are copied to its buffer, over anything that was written there.
+  template <typename Fail>
+  void not_by_pointer(const TextureSpec& surface, const Fail& fail) const {
+    for (const auto* const launches : {&spec_.launches, &spec_.reference}) {
+      const auto takes = [&](const std::string& name) {
+        return std::any_of(launches->begin(), launches->end(),
+                           [&](const LaunchSpec& launch) { return contains(launch.arguments, name); });
+      };
+      if (takes(surface.name) && takes(surface.buffer))
+        fail("the kernel is given " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
+             " and by its pointer too: what it writes through one would be lost to the other");
+    }
+    if (spec_.find_buffer(surface.buffer)->role != BufferRole::inout) return;
+    for (const LaunchSpec& launch : spec_.prepare)
+      if (contains(launch.arguments, surface.buffer))
+        fail("'prepare' changes " + in_quotes(surface.buffer) + ", and a surface holds a copy of it");
+  }
+};
+
+}  // namespace
+
+void validate_buffers(const Checks& checks) { DataChecks(checks).buffers(); }
+
+void validate_memory(const Checks& checks) {
+  DataChecks data(checks);
+  data.constants();
+  data.textures();
+}
+
+}  // namespace tuner

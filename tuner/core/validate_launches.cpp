@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <set>
+
+#include <tuner/core/literals.hpp>
+#include <tuner/core/named.hpp>
+#include <tuner/core/record_type.hpp>
+#include <tuner/core/scanner.hpp>
+#include <tuner/core/validation.hpp>
+
+namespace tuner {
+namespace {
+
+class LaunchChecks : public Checks {
+ public:
+  explicit LaunchChecks(const Checks& checks) : Checks(checks) {}
+
+  void launches() {
+    if (spec_.launches.empty())
+      fail({"kernel"}, "the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < spec_.launches.size(); ++i) {
+      const LaunchSpec& launch = spec_.launches[i];
+      if (!names.insert(launch.name).second)
+        fail_at(launch.location, "two launches are called " + in_quotes(launch.name));
+      if (launch.instantiate.empty())
+        fail_at(launch.location, "launch " + in_quotes(launch.name) + " has no 'instantiate'");
+      if (launch.arguments.empty())
+        fail_at(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
+      shape(launch, Parameters::allowed, "");
+      if (launch.cooperative && spec_.device_launches)
+        fail_at(launch.location,
+                "what is launched cooperatively cannot launch kernels: 'cooperative' and 'device_launches' "
+                "exclude each other");
+      for (const std::string& argument : launch.arguments)
+        require_argument("argument " + std::to_string(i) + " ", launch, argument);
+    }
+    untimed_launches();
+  }
+
+  void references() {
+    const std::string why = "a reference does not depend on parameters";
+    const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(),
+                                        [](const BufferSpec& buffer) { return buffer.is_output(); });
+    if (spec_.default_is_reference) default_as_reference(has_output);
+    answer_files();
+    for (std::size_t i = 0; i < spec_.reference.size(); ++i) {
+      const LaunchSpec& reference = spec_.reference[i];
+      if (!has_output)
+        fail_at(reference.location,
+                "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
+      if (reference.instantiate.empty()) fail_at(reference.location, "a reference needs a C++ name");
+      if (reference.arguments.empty()) fail_at(reference.location, "the reference has no 'arguments'");
+      without_parameters(reference, "reference argument " + std::to_string(i) + " ", why);
+    }
+  }
+
+  /// Served calls do not make these launches. They may therefore change only buffers that a caller sets up.
+  void preparations() {
+    for (std::size_t i = 0; i < spec_.prepare.size(); ++i) {
+      const LaunchSpec& launch = spec_.prepare[i];
+      if (launch.instantiate.empty()) fail_at(launch.location, "'prepare' needs the C++ name of a kernel");
+      const std::string name = "'prepare " + launch.name + "'", key = "prepare argument " + std::to_string(i) + " ";
+      if (launch.arguments.empty()) fail_at(launch.location, name + " has no 'arguments'");
+      without_parameters(launch, key, "what a run starts from does not depend on parameters");
+      bool changes = false;
+      for (const std::string& argument : launch.arguments) {
+        const BufferSpec* const buffer = spec_.find_buffer(argument);
+        if (buffer == nullptr) continue;
+        changes = changes || buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed;
+        if (buffer->role == BufferRole::out)
+          fail_argument(launch, key + argument,
+                        in_quotes(argument) + " is 'out', where what a run finds does not matter: declare it 'inout'");
+        if (buffer->is_work_space())
+          fail_argument(
+              launch, key + argument,
+              in_quotes(argument) +
+                  " is work space, which no served call prepares: clear it in a launch of the kernel, or declare "
+                  "it 'zeroed' and leave it so");
+      }
+      if (!changes)
+        fail_at(launch.location, name + " takes no 'inout' or 'consumed' buffer: there is nothing to prepare");
+      in_the_references_text(launch);
+    }
+  }
+
+ private:
+  /// Timed runs follow each other without the untimed launches, so no timed launch may need their results.
+  void untimed_launches() {
+    bool left_out = false;
+    for (const LaunchSpec& launch : spec_.launches) {
+      if (left_out && !launch.untimed)
+        fail_at(launch.location,
+                "launch " + in_quotes(launch.name) + " is timed after one that is not: untimed ones come last");
+      if (!launch.untimed) continue;
+      left_out = true;
+      for (const std::string& argument : launch.arguments) {
+        const BufferSpec* const buffer = spec_.find_buffer(argument);
+        if (buffer != nullptr && buffer->role == BufferRole::zeroed)
+          fail_at(launch.location, "launch " + in_quotes(launch.name) + " is untimed and takes " + in_quotes(argument) +
+                                       ", which is 'zeroed': timed runs would find what others left there");
+      }
+    }
+  }
+
+  /// Checks a launch that must not use parameters. The places of its arguments have keys that begin with \p key.
+  void without_parameters(const LaunchSpec& launch, const std::string& key, const std::string& why) {
+    for (const std::string_view word : words_of(launch.instantiate)) {
+      if (spec_.space.find(word)) fail_at(launch.location, in_quotes(word) + " is a parameter, and " + why);
+    }
+    shape(launch, Parameters::refused, why);
+    for (const std::string& argument : launch.arguments) {
+      if (spec_.space.find(argument))
+        fail_argument(launch, key + argument, in_quotes(argument) + " is a parameter, and " + why);
+      require_argument(key, launch, argument);
+    }
+  }
+
+  /// The reference starts from the same data, so its program needs the kernel that prepares them.
+  void in_the_references_text(const LaunchSpec& prepare) const {
+    if (!spec_.has_reference_sources()) return;
+    const std::vector<std::string_view> words =
+        words_of(std::string_view(prepare.instantiate).substr(0, prepare.instantiate.find('<')));
+    if (words.empty() || may_occur(spec_, ProgramPart::reference, words.back())) return;
+    fail_at(prepare.location, "the reference, which has a text of its own, begins with " + in_quotes(words.back()) +
+                                  " too: define it in the kernel file, which both are compiled with");
+  }
+
+  static bool has_random_elements(const BufferSpec& buffer) {
+    const FieldFill whole{buffer.fill, buffer.computed_fill};
+    if (!buffer.record || whole.computed) return is_drawn(whole);
+    return std::any_of(buffer.record->fields.begin(), buffer.record->fields.end(),
+                       [](const RecordField& field) { return is_drawn(field.fill); });
+  }
+
+  void answer_files() {
+    const auto with_answer = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
+                                          [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+    if (with_answer == spec_.buffers.end()) return;
+    const auto fail = [&](const std::string& message) { fail_at(with_answer->answer->location, message); };
+    if (!spec_.reference.empty() || spec_.default_is_reference)
+      fail("the answer is in a file, and the kernel has another reference");
+    for (const BufferSpec& buffer : spec_.buffers) {
+      if (buffer.is_output() && !buffer.answer)
+        fail("the answer is in files, and there is none of " + in_quotes(buffer.name) + ": add 'reference file " +
+             buffer.name + " = \"...\"'");
+      if (buffer.is_input() && has_random_elements(buffer))
+        fail(in_quotes(buffer.name) +
+             " is filled at random, and an answer in a file is for one set of inputs: give 'fill " + buffer.name +
+             " = file \"...\"', or another that is the same each time");
+    }
+  }
+
+  void default_as_reference(bool has_output) {
+    const std::string key = "reference default";
+    if (!has_output)
+      fail({key}, "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
+    if (!spec_.default_configuration)
+      fail({key}, "'reference default' takes what the default configuration computes for right: give a 'default'");
+    if (!spec_.reference.empty())
+      fail({key}, "the kernel has a reference: 'reference default' is for kernels without one");
+    if (spec_.has_reference_sources())
+      fail({key}, "'reference default' is compiled from the kernel's text: take 'reference_source' out");
+  }
+
+  void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) {
+    for (const Expression& extent : launch.grid) check(extent, parameters, why);
+    for (const Expression& extent : launch.block) check(extent, parameters, why);
+    check(launch.shared_bytes, parameters, why);
+    if (launch.when) check(*launch.when, parameters, why);
+    if (launch.cooperative) check(*launch.cooperative, parameters, why);
+    if (launch.untimed) check(*launch.untimed, parameters, why);
+    for (const ComputedText& text : launch.computed_texts) {
+      if (parameters == Parameters::refused) refuse_parameters(text.value, why);
+      if (!is_known_name(text.value)) check(text.value, parameters, why);
+    }
+    for (const ComputedArgument& argument : launch.computed_arguments) {
+      if (parameters == Parameters::refused) refuse_parameters(argument.value, why);
+      if (is_known_name(argument.value) && all_.at(argument.value.names().front()).is_word &&
+          !is_floating_parameter(argument.value))
+        fail_at(argument.value.location(),
+                in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
+      if (!is_floating_parameter(argument.value)) check(argument.value, parameters, why);
+      require_type(argument.type, {"type of " + argument.name});
+      const auto plain = element_type(argument.type);
+      if (is_floating_parameter(argument.value) && plain && !info(*plain).is_floating)
+        fail({"type of " + argument.name},
+             in_quotes(argument.value.text()) + " has fractions, which " + argument.type + " cannot hold");
+    }
+  }
+
+  bool is_floating_parameter(const Expression& value) const {
+    const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
+    return named != nullptr && std::all_of(named->values.begin(), named->values.end(),
+                                           [](const Value& one) { return is_floating_literal(one.text()); });
+  }
+
+  void require_argument(const std::string& key, const LaunchSpec& launch, const std::string& name) const {
+    if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
+      fail_argument(launch, key + name, in_quotes(name) + " is 'constant': a variable of the program and no argument");
+    if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
+        launch.find_computed(name))
+      return;
+    if (const TuningParameter* parameter = spec_.space.find(name)) {
+      if (parameter->values.front().is_integer()) return;
+      if (is_floating_literal(parameter->values.front().text()))
+        fail_argument(launch, key + name,
+                      in_quotes(name) + " needs the type that the kernel takes, as in '" + name + " : float'");
+      fail_argument(
+          launch, key + name,
+          in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");
+    }
+    const std::vector<std::string> names =
+        names_of(spec_.space.parameters(), spec_.buffers, spec_.sizes, spec_.scalars, spec_.textures);
+    fail_argument(launch, key + name,
+                  "unknown argument " + in_quotes(name) + ": no buffer, size, scalar, texture or parameter" +
+                      suggestion(name, names));
+  }
+
+  [[noreturn]] void fail_argument(const LaunchSpec& launch, const std::string& key, const std::string& message) const {
+    const auto at = places_.find(key);
+    fail_at(at != places_.end() ? at->second : launch.location, message);
+  }
+};
+
+}  // namespace
+
+void validate_launches(const Checks& checks) {
+  LaunchChecks launches(checks);
+  launches.launches();
+  launches.references();
+  launches.preparations();
+}
+
+}  // namespace tuner
