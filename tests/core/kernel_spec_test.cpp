@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include <tuner/core/kernel_file.hpp>
 
 #include <tests/error_of.hpp>
@@ -14,16 +12,12 @@
 namespace tuner {
 namespace {
 
-using ::testing::ElementsAre;
+using testing::configuration;
 using testing::error_of;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
 using testing::parse;
 using testing::with_line;
-
-Configuration configuration(int block, int items = 1, const char* load = "plain") {
-  return {{"block", block}, {"items", items}, {"load", load}};
-}
 
 TEST(Complete, FillsInDefaultsAndKnowsAliasesOfTypes) {
   const KernelSpec spec = parse(kVectorAdd);
@@ -60,33 +54,6 @@ TEST(Enumerate, HasNothingForASpaceWithoutParametersWhoseConstraintFails) {
   const SearchSpace space({}, {{"never", Expression::parse("1 == 2", {})}});
   EXPECT_EQ(space.enumerate(fixed).size(), 0u);
   EXPECT_EQ(SearchSpace({}, {{"always", Expression::parse("1 == 1", {})}}).enumerate(fixed).size(), 1u);
-}
-
-TEST(UnusedParameters, AreThoseThatChangeNothingOfWhatRuns) {
-  EXPECT_THAT(unused_parameters(parse(kVectorAdd)), ElementsAre());
-  const std::string text = with_line(15, "#pragma tuner instantiate add<T, items>");
-  EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"))
-      << "'block' is the launch's, 'load' a constraint's only";
-}
-
-TEST(UnusedParameters, AreTemplateArgumentsThatTheKernelNeverNames) {
-  const auto unused = [](const std::string& kernel) {
-    return unused_parameters(
-        parse("#pragma tuner kernel k\n#pragma tuner size n\n"
-              "#pragma tuner parameter block = 32 64\n#pragma tuner parameter unroll = 1 2 4\n"
-              "#pragma tuner out y[n] : float\n#pragma tuner grid n\n#pragma tuner block block\n"
-              "#pragma tuner arguments y, n\n#pragma tuner instantiate k<block, unroll>\n" +
-              kernel));
-  };
-  const std::string list = "template <int block, int unroll> __global__ void k(float* y, int n) ";
-  EXPECT_THAT(unused(list + "{ if (n) { y[block] = 0; } /* unroll */ }"), ElementsAre("unroll"));
-  EXPECT_THAT(unused(list + "{ y[0] = 0; }\nint unroll;"), ElementsAre("unroll")) << "'block' is the launch's";
-  EXPECT_THAT(unused(list + "{ y[unroll] = 0; }"), ElementsAre());
-  EXPECT_THAT(unused("template <int b, int u, int all = b * u> __global__ void k(float* y, int n) { y[all] = 0; }"),
-              ElementsAre());
-  EXPECT_THAT(unused("#define STEP unroll\n" + list + "{ y[STEP] = 0; }"), ElementsAre());
-  EXPECT_THAT(unused(list + "{\n#include \"body.inc\"\n}"), ElementsAre());
-  EXPECT_THAT(unused(list + ";"), ElementsAre()) << "its body is elsewhere";
 }
 
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
@@ -173,35 +140,38 @@ TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
   EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
 }
 
+DeviceLimits some_gpu() {
+  DeviceLimits limits;
+  limits.compute_capability = 90;
+  return limits;
+}
+
 TEST(DeviceLaunches, AreCountedForEachConfiguration) {
-  const KernelSpec spec =
-      testing::parse(with_line(0, "#pragma tuner device_launches items == 1 ? 0 : ceil_div(n, tile)"));
+  const DeviceLimits gpu = some_gpu();
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner device_launches items == 1 ? 0 : ceil_div(n, tile)"));
   const ProblemSize size = complete(spec, {{{"n", 1000}}, {}});
-  DeviceLimits gpu;
-  gpu.compute_capability = 90;
-  EXPECT_EQ(pending_device_launches(spec, size, gpu, Configuration::parse("block=64 items=1 load=plain")), 0);
-  EXPECT_EQ(pending_device_launches(spec, size, gpu, Configuration::parse("block=64 items=2 load=plain")), 8);
+  EXPECT_EQ(pending_device_launches(spec, size, gpu, configuration(64)), 0);
+  EXPECT_EQ(pending_device_launches(spec, size, gpu, configuration(64, 2)), 8);
   EXPECT_FALSE(why_never(spec, gpu));
   EXPECT_FALSE(enumerate(spec, size, gpu).empty());
-  EXPECT_EQ(pending_device_launches(testing::parse(testing::kVectorAdd), size, gpu, {}), 0);
+  EXPECT_EQ(pending_device_launches(parse(kVectorAdd), size, gpu, {}), 0);
 }
 
 TEST(DeviceLaunches, NeedAGpu) {
-  const KernelSpec spec = testing::parse(with_line(0, "#pragma tuner device_launches 1"));
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner device_launches 1"));
   const ProblemSize size = complete(spec, {});
   EXPECT_EQ(why_never(spec, {}), "launches kernels from the device; the host backend cannot");
   EXPECT_EQ(why_invalid(spec, size, {}, *spec.default_configuration),
             "the kernel launches kernels from the device; the host backend cannot");
   EXPECT_TRUE(enumerate(spec, size, {}).empty());
-  EXPECT_FALSE(why_never(testing::parse(testing::kVectorAdd), {}));
+  EXPECT_FALSE(why_never(parse(kVectorAdd), {}));
 }
 
 TEST(DeviceLaunches, AreNeverFewerThanNone) {
-  const KernelSpec spec = testing::parse(with_line(0, "#pragma tuner device_launches items - 2"));
+  const DeviceLimits gpu = some_gpu();
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner device_launches items - 2"));
   const ProblemSize size = complete(spec, {});
-  DeviceLimits gpu;
-  gpu.compute_capability = 90;
-  const auto reason = why_invalid(spec, size, gpu, Configuration::parse("block=64 items=1 load=plain"));
+  const auto reason = why_invalid(spec, size, gpu, configuration(64));
   ASSERT_TRUE(reason);
   EXPECT_THAT(*reason, HasSubstr("'items - 2' is negative: -1"));
   const EnumeratedSpace space = enumerate(spec, size, gpu);
@@ -211,11 +181,11 @@ TEST(DeviceLaunches, AreNeverFewerThanNone) {
 }
 
 TEST(Cooperative, HoldsForTheConfigurationsOfItsCondition) {
-  const KernelSpec spec = testing::parse(with_line(0,
-                                                   "#pragma tuner launch second\n#pragma tuner grid 4\n"
-                                                   "#pragma tuner block block\n#pragma tuner arguments c\n"
-                                                   "#pragma tuner instantiate f<T>\n"
-                                                   "#pragma tuner cooperative items > 1"));
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner launch second\n#pragma tuner grid 4\n"
+                                          "#pragma tuner block block\n#pragma tuner arguments c\n"
+                                          "#pragma tuner instantiate f<T>\n"
+                                          "#pragma tuner cooperative items > 1"));
   const auto launches = [&](int items) {
     return resolve_launches(spec, complete(spec, {}), {}, configuration(64, items));
   };
@@ -225,10 +195,10 @@ TEST(Cooperative, HoldsForTheConfigurationsOfItsCondition) {
 }
 
 TEST(Cooperative, AloneHoldsAlways) {
-  const KernelSpec spec = testing::parse(with_line(0,
-                                                   "#pragma tuner launch second\n#pragma tuner grid 1\n"
-                                                   "#pragma tuner block 1\n#pragma tuner arguments c\n"
-                                                   "#pragma tuner instantiate f<T>\n#pragma tuner cooperative "));
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner launch second\n#pragma tuner grid 1\n"
+                                          "#pragma tuner block 1\n#pragma tuner arguments c\n"
+                                          "#pragma tuner instantiate f<T>\n#pragma tuner cooperative "));
   EXPECT_TRUE(resolve_launches(spec, complete(spec, {}), {}, configuration(64))[1].shape.cooperative);
 }
 
@@ -298,155 +268,6 @@ TEST(Types, FollowTheChoicesOfTheCaller) {
   EXPECT_EQ(resolved("double", "T"), ElementType::float64);
   EXPECT_EQ(resolved("double", "int32"), ElementType::int32);
   EXPECT_THROW(resolved("double", "n"), Error);
-}
-
-TEST(Types, GiveEachCompileItsMacros) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner choice operation = sum min"));
-  EXPECT_THAT(defines(spec, complete(spec, {{}, {{"operation", "min"}}})),
-              ElementsAre("TUNER=1", "TUNER_T_float=1", "TUNER_operation_min=1"));
-}
-
-std::vector<std::string> texts(const std::vector<CompileOption>& options) {
-  std::vector<std::string> result;
-  for (const CompileOption& option : options) result.push_back(option.text);
-  return result;
-}
-
-TEST(CompileOptions, HoldTheValuesOfTheConfigurationAndComeWhereTheirConditionHolds) {
-  const KernelSpec spec = parse(
-      with_line(0,
-                "#pragma tuner compile --maxrregcount={max(32, tile)} --fmad={items == 1} when items < 4 // both\n"
-                "#pragma tuner compile -use_fast_math -Xptxas=-O{items} when T == float\n"
-                "#pragma tuner compile --x={load}.{T}"));
-  const ProblemSize size = complete(spec, {});
-  const auto given = [&](const char* configuration) {
-    return texts(compile_options(spec, size, {}, Configuration::parse(configuration)));
-  };
-  EXPECT_THAT(given("block=64 items=1 load=plain"),
-              ElementsAre("--maxrregcount=64", "--fmad=true", "-use_fast_math", "-Xptxas=-O1", "--x=plain.float"));
-  EXPECT_THAT(given("block=64 items=4 load=streaming"),
-              ElementsAre("-use_fast_math", "-Xptxas=-O4", "--x=streaming.float"));
-  EXPECT_THAT(texts(compile_options(spec, complete(spec, {{}, {{"T", "int"}}}), {},
-                                    Configuration::parse("block=64 items=4 load=plain"))),
-              ElementsAre("--x=plain.int"));
-}
-
-TEST(CompileOptions, KnowTheirPlace) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner compile -G --fmad=false"));
-  const auto options = compile_options(spec, complete(spec, {}), {}, *spec.default_configuration);
-  ASSERT_EQ(options.size(), 2u);
-  EXPECT_EQ(options[1].origin.text(), "k.cu:20:26");
-}
-
-TEST(CompileOptions, OfTheReferenceNameNoParameterAndLeaveItExact) {
-  const KernelSpec spec = parse(
-      with_line(0,
-                "#pragma tuner compile -default-device --x={n}\n"
-                "#pragma tuner compile --y={items}\n"
-                "#pragma tuner compile --z when items == 1\n"
-                "#pragma tuner compile -use_fast_math --ftz=true --prec-div=false -prec-sqrt=false --fmad=false -G\n"
-                "#pragma tuner compile --diag-suppress=177 when T == double"));
-  EXPECT_THAT(texts(reference_options(spec, complete(spec, {}), {})), ElementsAre("-default-device", "--x=1000"));
-  EXPECT_THAT(texts(reference_options(spec, complete(spec, {{}, {{"T", "double"}}}), {})),
-              ElementsAre("-default-device", "--x=1000", "--diag-suppress=177"));
-}
-
-TEST(CompileOptions, OfADefaultConfigurationThatIsTheReferenceLeaveItExact) {
-  const KernelSpec spec = parse(with_line(16,
-                                          "#pragma tuner reference default\n"
-                                          "#pragma tuner compile --y={block}\n"
-                                          "#pragma tuner compile --z when items == 1\n"
-                                          "#pragma tuner compile --never when items == 2\n"
-                                          "#pragma tuner compile -use_fast_math"));
-  EXPECT_THAT(texts(reference_options(spec, complete(spec, {}), {})), ElementsAre("--y=64", "--z"));
-}
-
-TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
-  const KernelSpec spec =
-      parse(with_line(0, "#pragma tuner compile --maxrregcount={64 / (items - 1)} when block / (items - 2) < 99"));
-  const ProblemSize size = complete(spec, {});
-  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
-  const EnumeratedSpace space = enumerate(spec, size, {});
-  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
-    EXPECT_EQ(space.configuration(i).find("items")->integer(), 4) << space.configuration(i).text();
-  EXPECT_EQ(space.size(), 6u);
-}
-
-TEST(CompileOptions, UseTheParametersTheyName) {
-  const std::string text = with_line(15, "#pragma tuner instantiate add<T>");
-  EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"));
-  EXPECT_THAT(unused_parameters(parse(text + "#pragma tuner compile -G when load == plain\n")), ElementsAre());
-}
-
-TEST(Macros, HaveTheValuesOfTheConfigurationAndTheProblem) {
-  const KernelSpec spec = parse(with_line(17,
-                                          "#pragma tuner define block load T tile n\n"
-                                          "#pragma tuner define SIGNED = 1 - items\n"
-                                          "#pragma tuner define IS_FLOAT = T == float\n"
-                                          "#pragma tuner define SMS = sm_count\n"));
-  DeviceLimits limits;
-  limits.sm_count = 7;
-  EXPECT_THAT(
-      macros(spec, complete(spec, {{}, {{"T", "int"}}}), limits, Configuration::parse("block=64 items=2 load=plain")),
-      ElementsAre("block=64", "load=plain", "T=int", "tile=128", "n=1000", "SIGNED=(-1)", "IS_FLOAT=false", "SMS=7"));
-  EXPECT_THAT(
-      reference_macros(spec, complete(spec, {}), limits),
-      ElementsAre("block=64", "load=plain", "T=float", "tile=64", "n=1000", "SIGNED=0", "IS_FLOAT=true", "SMS=7"))
-      << "of the default configuration";
-}
-
-TEST(Macros, WithoutAValueMakeTheConfigurationInvalidButNotTheReference) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner define PART = 4 / (items - 1)"));
-  const ProblemSize size = complete(spec, {});
-  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
-  const EnumeratedSpace space = enumerate(spec, size, {});
-  EXPECT_EQ(space.size(), 9u);
-  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
-    EXPECT_FALSE(why_invalid(spec, size, {}, space.configuration(i))) << space.configuration(i).text();
-  EXPECT_THAT(reference_macros(spec, size, {}), ElementsAre());
-}
-
-TEST(Macros, UseTheirParametersWhereTheTextNamesThem) {
-  EXPECT_THAT(unused_parameters(parse(with_line(15, "#pragma tuner instantiate add<T>") +
-                                      "#pragma tuner define items\n#pragma tuner define LOAD = load == plain\n"
-                                      "// LOAD\nconst char* text = \"LOAD\";\n")),
-              ElementsAre("load"));
-  EXPECT_THAT(unused_parameters(parse(with_line(15, "#pragma tuner instantiate add<T>") +
-                                      "#pragma tuner define LOAD = load == plain\n#if LOAD\n#endif\n")),
-              ElementsAre());
-}
-
-TEST(Macros, MayHaveADefaultInTheText) {
-  for (const char* text : {"#ifndef TILE\n#define TILE 32\n#endif\n", "#if !defined(TILE)\n#define TILE 32\n#endif\n",
-                           "// #define TILE 32\n", "#ifdef TILE\n#else\n# define TILE 32\n#endif\n"})
-    EXPECT_NO_THROW(parse(with_line(0, "#pragma tuner define TILE = tile") + text)) << text;
-}
-
-TEST(Macros, MayHaveADefaultWhereAnotherOfThemIsMissing) {
-  EXPECT_NO_THROW(
-      parse(with_line(0, "#pragma tuner define TILE = tile\n#pragma tuner define tuned = 1") +
-            "#ifndef tuned\n#define OTHER\n#if X > 1\n  #define TILE 32\n#endif\n#define TILE 16\n#endif\n"));
-}
-
-TEST(Macros, AreNotHiddenWhereTheTextItselfDefinesWhatIsAskedFor) {
-  const auto read = [](const std::string& text) {
-    return error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); });
-  };
-  const std::string asked = "#ifndef tuned\n#define TILE 32\n#endif\n";
-  EXPECT_EQ(read("#define tuned 1\n" + asked), "no error");
-  for (const char* const before : {"#if X\n#define tuned 1\n#endif\n", "#define tuned 1\n#undef tuned\n"})
-    EXPECT_THAT(read(before + asked), ::testing::HasSubstr("defines 'TILE' anew"));
-}
-
-TEST(Macros, AreNotHiddenByADefinitionInTheText) {
-  for (const char* text :
-       {"#ifdef TILE\n#endif\n#define TILE 4\n", "#ifndef TILE\n#endif\n#define TILE 4\n",
-        "#ifndef TILE\n#else\n#define TILE 4\n#endif\n", "#if X\n#define TILE 4\n#endif\n",
-        "#if !defined(TILE) || 1\n#define TILE 4\n#endif\n", "#if defined(TILE) == 0\n#else\n#define TILE 4\n#endif\n",
-        "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
-    EXPECT_THAT(error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); }),
-                ::testing::HasSubstr("defines 'TILE' anew"))
-        << text;
 }
 
 TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {

@@ -42,6 +42,11 @@ inline std::string with_line(int number, const std::string& line) {
   return number == 0 ? result + line + "\n" : result;
 }
 
+/// A configuration of kVectorAdd.
+inline Configuration configuration(int block, int items = 1, const char* load = "plain") {
+  return {{"block", block}, {"items", items}, {"load", load}};
+}
+
 inline KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
 
 }  // namespace tuner::testing

@@ -1,0 +1,121 @@
+#include <tuner/core/kernel_file.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+
+#include "kernel_texts.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::kVectorAdd;
+using ::testing::Not;
+
+class KernelElsewhere : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  /// kVectorAdd, followed by \p lines.
+  KernelSpec with(const std::string& lines) const {
+    return read_kernel_file(write("tuned/add.cu", kVectorAdd + lines));
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(KernelElsewhere, StandsWhereItsSourceIsNamed) {
+  const std::string path = write("kernels/add.cu", "template <typename T> void add();");
+  const KernelSpec spec = with("// before\n#pragma tuner source \\\n  \"../kernels/add.cu\"\n// behind\n");
+  EXPECT_EQ(program_text(spec), kVectorAdd +
+                                    std::string("// before\n#pragma tuner source \\\n  \"../kernels/add.cu\"\n"
+                                                "#line 1 \"") +
+                                    path + "\"\ntemplate <typename T> void add();\n#line 23 \"" + spec.file +
+                                    "\"\n// behind\n");
+  EXPECT_THAT(spec.include_paths, ElementsAre((folder_ / "kernels").string()));
+}
+
+TEST_F(KernelElsewhere, IsReadOnceForWhoeverKnowsItAlready) {
+  const std::string path = write("add.cu", "int before;\n");
+  const KernelSpec first = with("#pragma tuner source \"../add.cu\"");
+  std::ofstream(path) << "int after;\n";
+  const KernelSpec again = parse_kernel_file(first.source, first.file, first.sources);
+  EXPECT_EQ(program_text(again), program_text(first));
+  EXPECT_THAT(program_text(with("#pragma tuner source \"../add.cu\"")), HasSubstr("int after;"));
+}
+
+TEST_F(KernelElsewhere, HasTheHeadersBesideItAndThoseOfIncludePaths) {
+  write("kernels/add.cu", "#include \"beside.h\"\n#include <far.h>\n");
+  write("kernels/beside.h", "int beside;");
+  write("include/far.h", "int far;");
+  const KernelSpec spec =
+      with("#pragma tuner include_path \"../include\"\n#pragma tuner source \"../kernels/add.cu\"\n");
+  ASSERT_TRUE(spec.includes);
+  ASSERT_EQ(spec.includes->files.size(), 2u);
+  EXPECT_EQ(spec.includes->files[0].text, "int beside;");
+  EXPECT_EQ(spec.includes->files[1].text, "int far;");
+  EXPECT_THAT(spec.include_paths, ElementsAre((folder_ / "kernels").string(), (folder_ / "include").string()));
+}
+
+TEST_F(KernelElsewhere, UsesTheParametersThatItNames) {
+  write("add.cu",
+        "template <typename T, int block, int items, Load load>\n__global__ void add(T* a) { a[items] = block; }");
+  EXPECT_THAT(unused_parameters(with("#pragma tuner source \"../add.cu\"\n")), ElementsAre("load"));
+  EXPECT_THAT(unused_parameters(with("#pragma tuner source \"../add.cu\"\n#pragma tuner define load\n")),
+              ElementsAre());
+}
+
+TEST_F(KernelElsewhere, IsToldWhereAMacroIsDefinedAnew) {
+  write("add.cu", "\n#define TILE 4\n");
+  EXPECT_THAT(error_of([&] { with("#pragma tuner define TILE = tile\n#pragma tuner source \"../add.cu\"\n"); }),
+              HasSubstr("line 2 of " + (folder_ / "add.cu").string() + " defines 'TILE' anew"));
+}
+
+TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {
+  write("add.cu", "int kernels;\n");
+  write("naive.cu", "#include \"naive.h\"\n#define TILE 1\n");
+  write("naive.h", "int in_header;\n");
+  const KernelSpec spec = with(
+      "#pragma tuner source \"../add.cu\"\n#pragma tuner define TILE = tile\n#pragma tuner define N = 7\n"
+      "#pragma tuner reference_source \"../naive.cu\"\nint ours;\n");
+  EXPECT_THAT(program_text(spec), AllOf(HasSubstr("int kernels;"), HasSubstr("int ours;"), Not(HasSubstr("naive.h"))));
+  EXPECT_THAT(program_text(spec, ProgramPart::reference),
+              AllOf(HasSubstr("#include \"naive.h\""), HasSubstr("int ours;"), Not(HasSubstr("int kernels;"))));
+  EXPECT_EQ(spec.includes, nullptr);
+  ASSERT_TRUE(spec.reference_includes);
+  EXPECT_EQ(spec.reference_includes->files[0].text, "int in_header;\n");
+  EXPECT_THAT(reference_macros(spec, complete(spec, {}), {}), ElementsAre("N=7"));
+}
+
+TEST_F(KernelElsewhere, IsPreparedByWhatTheReferenceIsCompiledWithToo) {
+  write("add.cu", "__global__ void zero(float* c, int n);\n");
+  write("naive.cu", "int naive;\n");
+  const std::string directives =
+      "#pragma tuner source \"../add.cu\"\n#pragma tuner reference_source \"../naive.cu\"\n"
+      "#pragma tuner inout d[n] : float\n#pragma tuner prepare zero\n#pragma tuner arguments d, n\n";
+  EXPECT_THAT(error_of([&] { with(directives); }),
+              HasSubstr("the reference, which has a text of its own, begins with 'zero' too: define it in the kernel "
+                        "file, which both are compiled with"));
+  EXPECT_EQ(with(directives + "__global__ void zero(float* c, int n) {}\n").prepare.size(), 1u);
+}
+
+TEST_F(KernelElsewhere, IsNoKernelFileOfItsOwn) {
+  write("add.cu", kVectorAdd);
+  EXPECT_THAT(error_of([&] { with("#pragma tuner source \"../add.cu\"\n"); }),
+              HasSubstr("add.cu is a kernel file of its own: it has '#pragma tuner' lines"));
+}
+
+}  // namespace
+}  // namespace tuner
