@@ -11,6 +11,7 @@ namespace tuner {
 namespace {
 
 using testing::configuration;
+using testing::edited;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
@@ -76,10 +77,7 @@ TEST(KernelFile, TakesTheCommentAfterAnExpressionThatCannotBeItsRest) {
 }
 
 TEST(KernelFile, TakesAnyCommentWhereNoExpressionStands) {
-  EXPECT_EQ(parse(with_line(4, "#pragma tuner parameter block = 32 64 // 128 is too much"))
-                .space.find("block")
-                ->values.size(),
-            2u);
+  EXPECT_EQ(parse(edited(4, "parameter block = 32 64 // 128 is too much")).space.find("block")->values.size(), 2u);
 }
 
 TEST(KernelFile, ReadsSizesAsTheCommandLineDoes) {
@@ -91,11 +89,11 @@ TEST(KernelFile, ReadsSizesAsTheCommandLineDoes) {
   EXPECT_EQ(size_of("1e6"), 1000000);
   EXPECT_EQ(size_of("2^24  // elements"), 16777216);
   EXPECT_EQ(size_of("2**10"), 1024);
-  EXPECT_EQ(parse(with_line(17, "#pragma tuner verify n=4k offset=1")).verify[0].sizes.at("n"), 4096);
+  EXPECT_EQ(parse(edited(17, "verify n=4k offset=1")).verify[0].sizes.at("n"), 4096);
 }
 
 TEST(KernelFile, TakesSizesOfSeveralDefaultsInOneLine) {
-  const KernelSpec spec = parse(with_line(3, "#pragma tuner size m n = 4k, k : int64 = 16M, o"));
+  const KernelSpec spec = parse(edited(3, "size m n = 4k, k : int64 = 16M, o"));
   ASSERT_EQ(spec.sizes.size(), 4u);
   EXPECT_EQ(spec.sizes[0].default_value, 4096);
   EXPECT_EQ(spec.sizes[1].default_value, 4096);
@@ -139,7 +137,7 @@ TEST(KernelFile, ReadsRangesStepsAndPowersAsTheirValues) {
 
 TEST(KernelFile, TakesParametersOfFloatingValue) {
   const KernelSpec spec =
-      parse(with_line(19, "#pragma tuner parameter weight = 0.5 1.0 2e-3") +
+      parse(edited(19, "parameter weight = 0.5 1.0 2e-3") +
             "#pragma tuner launch last\n#pragma tuner arguments c, weight : T\n#pragma tuner grid 1\n"
             "#pragma tuner block 1\n#pragma tuner instantiate last<T>\n");
   EXPECT_EQ(spec.space.find("weight")->values[2].text(), "2e-3");
@@ -222,24 +220,24 @@ TEST(KernelFile, PutsLetsInPlaceAndKeepsTheTextAsWritten) {
 }
 
 TEST(KernelFile, PointsIntoTheLetWhereItsExpressionHasNoAnswer) {
-  const KernelSpec spec = parse(with_line(7, "#pragma tuner let tile = block / (items - 1)"));
+  const KernelSpec spec = parse(edited(7, "let tile = block / (items - 1)"));
   const auto reason = why_invalid(spec, complete(spec, {}), {}, configuration(64));
   EXPECT_EQ(reason, "k.cu:7:32: division by zero (of 64 and 0)");
 }
 
 TEST(KernelFile, ReadsEveryOtherDirective) {
-  const KernelSpec spec = parse(with_line(0,
-                                          "#pragma tuner type R of T = int:int64 half : float\n"
-                                          "#pragma tuner choice operation = sum min max\n"
-                                          "#pragma tuner size rows cols : unsigned = 7\n"
-                                          "#pragma tuner inout x[rows] : R, y[cols]\n"
-                                          "#pragma tuner consumed z[n] : int32\n"
-                                          "#pragma tuner fill a = uniform -1 1e-1\n"
-                                          "#pragma tuner fill x = constant .5\n"
-                                          "#pragma tuner fill z = iota\n"
-                                          "#pragma tuner tolerance absolute 1e-3 relative 1e-5\n"
-                                          "#pragma tuner accumulates n\n"
-                                          "#pragma tuner flops operation == sum ? n : 0"));
+  const KernelSpec spec = parse(edited(0,
+                                       "type R of T = int:int64 half : float\n"
+                                       "choice operation = sum min max\n"
+                                       "size rows cols : unsigned = 7\n"
+                                       "inout x[rows] : R, y[cols]\n"
+                                       "consumed z[n] : int32\n"
+                                       "fill a = uniform -1 1e-1\n"
+                                       "fill x = constant .5\n"
+                                       "fill z = iota\n"
+                                       "tolerance absolute 1e-3 relative 1e-5\n"
+                                       "accumulates n\n"
+                                       "flops operation == sum ? n : 0"));
   EXPECT_EQ(spec.derived_types[0].mapping.at("half"), "float");
   EXPECT_THAT(spec.find_choice("operation")->values, ElementsAre("sum", "min", "max"));
   EXPECT_EQ(spec.find_size("rows")->type, ElementType::uint32);

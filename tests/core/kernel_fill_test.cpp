@@ -12,6 +12,7 @@
 namespace tuner {
 namespace {
 
+using testing::edited;
 using testing::error_of;
 using ::testing::HasSubstr;
 using testing::parse;
@@ -30,16 +31,16 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
   EXPECT_EQ(fill("constant n").numbers.kind, Fill::Kind::constant);
   EXPECT_EQ(fill("expression (i * 7 + 1) % n").element->text(), "(i * 7 + 1) % n");
   EXPECT_EQ(fill("file \"data/a b.npy\"").path, "data/a b.npy");
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = file \"a.npy\""));
+  const KernelSpec spec = parse(edited(0, "fill a = file \"a.npy\""));
   ASSERT_EQ(data_files(spec).size(), 1u);
   EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
 }
 
 TEST(KernelFile, FillsSeveralBuffersAlike) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner in z[n]\n#pragma tuner fill a, z = expression i % n"));
+  const KernelSpec spec = parse(edited(0, "in z[n]\nfill a, z = expression i % n"));
   for (const char* const name : {"a", "z"})
     EXPECT_EQ(spec.find_buffer(name)->computed_fill->element->text(), "i % n") << name;
-  EXPECT_THAT(error_of([] { parse(with_line(0, "#pragma tuner fill a, a = iota")); }), HasSubstr("fill"));
+  EXPECT_THAT(error_of([] { parse(edited(0, "fill a, a = iota")); }), HasSubstr("fill"));
 }
 
 /// \p element of this \p i, by the tree and by what it is compiled to. Throws as the tree does.
@@ -55,7 +56,7 @@ double number_of(const Expression& element, std::int64_t i, const std::map<std::
 }
 
 TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
+  const KernelSpec spec = parse(edited(0, "fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
   const Expression& element = *spec.find_buffer("a")->computed_fill->element;
   EXPECT_TRUE(element.has_reals());
   EXPECT_EQ(number_of(element, 0, {{"n", 4}}), 1);
@@ -74,7 +75,7 @@ TEST(Expression, HasTheFunctionsOfNumbersWithAPoint) {
   EXPECT_EQ(at_4("sin(i) / cos(i) - tan(0)"), std::sin(4.0) / std::cos(4.0));
   EXPECT_EQ(at_4("log(exp(0) * i)"), std::log(4.0));
   EXPECT_THAT(error_of([&] { at_4("i % sqrt(i)"); }), HasSubstr("an integer is needed here"));
-  EXPECT_THAT(error_of([&] { parse(with_line(0, "#pragma tuner constraint c: sqrt(n) > 2")); }),
+  EXPECT_THAT(error_of([&] { parse(edited(0, "constraint c: sqrt(n) > 2")); }),
               HasSubstr("'sqrt' gives numbers with a point, which only 'fill NAME = expression' has"));
 }
 

@@ -13,6 +13,7 @@ namespace tuner {
 namespace {
 
 using testing::configuration;
+using testing::edited;
 using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
@@ -32,7 +33,7 @@ TEST(KernelFile, GivesAReferenceOneThreadForEachOutputElement) {
 }
 
 TEST(ReferenceDefault, IsTheKernelInItsDefaultConfiguration) {
-  const KernelSpec spec = parse(with_line(16, "#pragma tuner reference default"));
+  const KernelSpec spec = parse(edited(16, "reference default"));
   EXPECT_EQ(spec.reference_kind(), ReferenceKind::default_configuration);
   EXPECT_EQ(weaker_reference(spec), "default configuration");
   EXPECT_EQ(weaker_reference(parse(kVectorAdd)), "") << "a kernel of its own";
@@ -46,22 +47,22 @@ TEST(ReferenceDefault, IsTheKernelInItsDefaultConfiguration) {
 }
 
 TEST(AnswerFiles, StandForAReferenceAndBelongToTheKernel) {
-  const KernelSpec spec = parse(with_line(16,
-                                          "#pragma tuner reference file c = \"c.npy\"\n"
-                                          "#pragma tuner fill a = iota\n#pragma tuner fill b = constant 2"));
+  const KernelSpec spec = parse(edited(16,
+                                       "reference file c = \"c.npy\"\n"
+                                       "fill a = iota\nfill b = constant 2"));
   EXPECT_EQ(spec.reference_kind(), ReferenceKind::file);
   EXPECT_FALSE(spec.has_reference_program());
   EXPECT_EQ(weaker_reference(spec), "answer in a file");
   ASSERT_EQ(data_files(spec).size(), 1u);
   EXPECT_EQ(data_files(spec)[0], "c.npy");
-  const KernelSpec function = parse(with_line(16, "#pragma tuner reference file"));
+  const KernelSpec function = parse(edited(16, "reference file"));
   EXPECT_EQ(function.reference_kind(), ReferenceKind::kernel) << "of that name";
 }
 
 TEST(ReferenceDefault, SaysWhyItCannotRun) {
-  const KernelSpec spec = parse(with_line(16,
-                                          "#pragma tuner constraint even: n % block == 0\n"
-                                          "#pragma tuner reference default"));
+  const KernelSpec spec = parse(edited(16,
+                                       "constraint even: n % block == 0\n"
+                                       "reference default"));
   EXPECT_THAT(
       error_of([&] { resolve_reference(spec, complete(spec, {}), {}); }),
       HasSubstr("k.cu: the default configuration, which is the reference, cannot run for T=float n=1000: even"));
@@ -78,15 +79,13 @@ TEST(KernelFile, WorksOutTemplateArguments) {
 }
 
 TEST(KernelFile, FindsTheEndOfWhatIsInBracesWhereItHasBracesOfItsOwn) {
-  const KernelSpec spec =
-      parse(with_line(15, "#pragma tuner instantiate add<T, {block in {32, 64}}, {items in {4} ? 1 : 0}, block>"));
+  const KernelSpec spec = parse(edited(15, "instantiate add<T, {block in {32, 64}}, {items in {4} ? 1 : 0}, block>"));
   EXPECT_EQ(launches_of(spec, 2)[0].expression, "add<float, true, 0, 64>");
 }
 
 TEST(KernelFile, TakesComputedArgumentsOfAnyType) {
-  const KernelSpec spec =
-      parse(with_line(14, "#pragma tuner arguments a, b, c, alpha, n * 2 : int64, tile, block - 1 : T, -1, n") +
-            "#pragma tuner arguments a, b, c, alpha\n");
+  const KernelSpec spec = parse(edited(14, "arguments a, b, c, alpha, n * 2 : int64, tile, block - 1 : T, -1, n") +
+                                "#pragma tuner arguments a, b, c, alpha\n");
   const LaunchSpec& launch = spec.launches[0];
   EXPECT_THAT(launch.arguments,
               ElementsAre("a", "b", "c", "alpha", "n * 2 : int64", "tile", "block - 1 : T", "-1", "n"));
@@ -97,8 +96,8 @@ TEST(KernelFile, TakesComputedArgumentsOfAnyType) {
 }
 
 TEST(KernelFile, RefusesConfigurationsWhoseArgumentsDoNotFit) {
-  const KernelSpec spec = parse(with_line(14, "#pragma tuner arguments a, b, c, alpha, tile * n : int16, n") +
-                                "#pragma tuner arguments a, b, c, alpha\n");
+  const KernelSpec spec =
+      parse(edited(14, "arguments a, b, c, alpha, tile * n : int16, n") + "#pragma tuner arguments a, b, c, alpha\n");
   const ProblemSize size = complete(spec, {{{"n", 500}}, {}});
   EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), std::nullopt);
   EXPECT_EQ(why_invalid(spec, size, {}, configuration(64, 2)),
@@ -127,13 +126,13 @@ TEST(KernelFile, ReadsSeveralLaunchesAndTheirConditions) {
 }
 
 TEST(KernelFile, ReadsWhichLaunchesAreNotTimed) {
-  const KernelSpec spec = parse(with_line(0,
-                                          "#pragma tuner launch finish\n"
-                                          "#pragma tuner untimed items == 1\n"
-                                          "#pragma tuner grid 1\n"
-                                          "#pragma tuner block 1\n"
-                                          "#pragma tuner arguments items\n"
-                                          "#pragma tuner instantiate finish<block>"));
+  const KernelSpec spec = parse(edited(0,
+                                       "launch finish\n"
+                                       "untimed items == 1\n"
+                                       "grid 1\n"
+                                       "block 1\n"
+                                       "arguments items\n"
+                                       "instantiate finish<block>"));
   const auto timed = [&](int items) {
     const auto launches = launches_of(spec, items);
     return launches.at(0).timed && launches.at(1).timed;
@@ -165,7 +164,7 @@ TEST(KernelFile, RefusesUntimedLaunchesThatTimedRunsWouldMiss) {
 }
 
 TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {
-  const KernelSpec spec = parse(with_line(10, "#pragma tuner inout c[n]") +
+  const KernelSpec spec = parse(edited(10, "inout c[n]") +
                                 "#pragma tuner prepare zero<T>\n"
                                 "#pragma tuner arguments c, n\n"
                                 "#pragma tuner prepare count\n"
@@ -185,7 +184,7 @@ TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {
 }
 
 TEST(Preparation, OfAProblemThatCannotBePreparedMakesAllConfigurationsInvalid) {
-  const KernelSpec spec = parse(with_line(10, "#pragma tuner inout c[n]") +
+  const KernelSpec spec = parse(edited(10, "inout c[n]") +
                                 "#pragma tuner prepare zero<T>\n#pragma tuner grid 1\n#pragma tuner block n\n"
                                 "#pragma tuner arguments c, n\n");
   const ProblemSize large = complete(spec, {{{"n", 1025}}, {}}), small = complete(spec, {{{"n", 1024}}, {}});
@@ -198,11 +197,9 @@ TEST(Preparation, OfAProblemThatCannotBePreparedMakesAllConfigurationsInvalid) {
 }
 
 TEST(KernelFile, RefusesACooperativeLaunchOfWhatLaunchesKernels) {
-  EXPECT_THAT(error_of([] {
-                parse(with_line(13, "#pragma tuner block block\n#pragma tuner cooperative items == 1") +
-                      "#pragma tuner device_launches 1\n");
-              }),
-              HasSubstr("what is launched cooperatively cannot launch kernels"));
+  EXPECT_THAT(
+      error_of([] { parse(edited(13, "block block\ncooperative items == 1") + "#pragma tuner device_launches 1\n"); }),
+      HasSubstr("what is launched cooperatively cannot launch kernels"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace tuner {
 namespace {
 
 using testing::configuration;
+using testing::edited;
 using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
@@ -22,7 +23,7 @@ using testing::with_line;
 
 TEST(UnusedParameters, AreThoseThatChangeNothingOfWhatRuns) {
   EXPECT_THAT(unused_parameters(parse(kVectorAdd)), ElementsAre());
-  const std::string text = with_line(15, "#pragma tuner instantiate add<T, items>");
+  const std::string text = edited(15, "instantiate add<T, items>");
   EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"))
       << "'block' is the launch's, 'load' a constraint's only";
 }
@@ -48,7 +49,7 @@ TEST(UnusedParameters, AreTemplateArgumentsThatTheKernelNeverNames) {
 }
 
 TEST(Types, GiveEachCompileItsMacros) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner choice operation = sum min"));
+  const KernelSpec spec = parse(edited(0, "choice operation = sum min"));
   EXPECT_THAT(defines(spec, complete(spec, {{}, {{"operation", "min"}}})),
               ElementsAre("TUNER=1", "TUNER_T_float=1", "TUNER_operation_min=1"));
 }
@@ -60,11 +61,11 @@ std::vector<std::string> texts(const std::vector<CompileOption>& options) {
 }
 
 TEST(CompileOptions, HoldTheValuesOfTheConfigurationAndComeWhereTheirConditionHolds) {
-  const KernelSpec spec = parse(
-      with_line(0,
-                "#pragma tuner compile --maxrregcount={max(32, tile)} --fmad={items == 1} when items < 4 // both\n"
-                "#pragma tuner compile -use_fast_math -Xptxas=-O{items} when T == float\n"
-                "#pragma tuner compile --x={load}.{T}"));
+  const KernelSpec spec =
+      parse(edited(0,
+                   "compile --maxrregcount={max(32, tile)} --fmad={items == 1} when items < 4 // both\n"
+                   "compile -use_fast_math -Xptxas=-O{items} when T == float\n"
+                   "compile --x={load}.{T}"));
   const ProblemSize size = complete(spec, {});
   const auto given = [&](const char* configuration) {
     return texts(compile_options(spec, size, {}, Configuration::parse(configuration)));
@@ -78,38 +79,37 @@ TEST(CompileOptions, HoldTheValuesOfTheConfigurationAndComeWhereTheirConditionHo
 }
 
 TEST(CompileOptions, KnowTheirPlace) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner compile -G --fmad=false"));
+  const KernelSpec spec = parse(edited(0, "compile -G --fmad=false"));
   const auto options = compile_options(spec, complete(spec, {}), {}, *spec.default_configuration);
   ASSERT_EQ(options.size(), 2u);
   EXPECT_EQ(options[1].origin.text(), "k.cu:20:26");
 }
 
 TEST(CompileOptions, OfTheReferenceNameNoParameterAndLeaveItExact) {
-  const KernelSpec spec = parse(
-      with_line(0,
-                "#pragma tuner compile -default-device --x={n}\n"
-                "#pragma tuner compile --y={items}\n"
-                "#pragma tuner compile --z when items == 1\n"
-                "#pragma tuner compile -use_fast_math --ftz=true --prec-div=false -prec-sqrt=false --fmad=false -G\n"
-                "#pragma tuner compile --diag-suppress=177 when T == double"));
+  const KernelSpec spec =
+      parse(edited(0,
+                   "compile -default-device --x={n}\n"
+                   "compile --y={items}\n"
+                   "compile --z when items == 1\n"
+                   "compile -use_fast_math --ftz=true --prec-div=false -prec-sqrt=false --fmad=false -G\n"
+                   "compile --diag-suppress=177 when T == double"));
   EXPECT_THAT(texts(reference_options(spec, complete(spec, {}), {})), ElementsAre("-default-device", "--x=1000"));
   EXPECT_THAT(texts(reference_options(spec, complete(spec, {{}, {{"T", "double"}}}), {})),
               ElementsAre("-default-device", "--x=1000", "--diag-suppress=177"));
 }
 
 TEST(CompileOptions, OfADefaultConfigurationThatIsTheReferenceLeaveItExact) {
-  const KernelSpec spec = parse(with_line(16,
-                                          "#pragma tuner reference default\n"
-                                          "#pragma tuner compile --y={block}\n"
-                                          "#pragma tuner compile --z when items == 1\n"
-                                          "#pragma tuner compile --never when items == 2\n"
-                                          "#pragma tuner compile -use_fast_math"));
+  const KernelSpec spec = parse(edited(16,
+                                       "reference default\n"
+                                       "compile --y={block}\n"
+                                       "compile --z when items == 1\n"
+                                       "compile --never when items == 2\n"
+                                       "compile -use_fast_math"));
   EXPECT_THAT(texts(reference_options(spec, complete(spec, {}), {})), ElementsAre("--y=64", "--z"));
 }
 
 TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
-  const KernelSpec spec =
-      parse(with_line(0, "#pragma tuner compile --maxrregcount={64 / (items - 1)} when block / (items - 2) < 99"));
+  const KernelSpec spec = parse(edited(0, "compile --maxrregcount={64 / (items - 1)} when block / (items - 2) < 99"));
   const ProblemSize size = complete(spec, {});
   EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
   const EnumeratedSpace space = enumerate(spec, size, {});
@@ -119,7 +119,7 @@ TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
 }
 
 TEST(CompileOptions, UseTheParametersTheyName) {
-  const std::string text = with_line(15, "#pragma tuner instantiate add<T>");
+  const std::string text = edited(15, "instantiate add<T>");
   EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"));
   EXPECT_THAT(unused_parameters(parse(text + "#pragma tuner compile -G when load == plain\n")), ElementsAre());
 }
@@ -142,7 +142,7 @@ TEST(Macros, HaveTheValuesOfTheConfigurationAndTheProblem) {
 }
 
 TEST(Macros, WithoutAValueMakeTheConfigurationInvalidButNotTheReference) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner define PART = 4 / (items - 1)"));
+  const KernelSpec spec = parse(edited(0, "define PART = 4 / (items - 1)"));
   const ProblemSize size = complete(spec, {});
   EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
   const EnumeratedSpace space = enumerate(spec, size, {});
@@ -153,11 +153,11 @@ TEST(Macros, WithoutAValueMakeTheConfigurationInvalidButNotTheReference) {
 }
 
 TEST(Macros, UseTheirParametersWhereTheTextNamesThem) {
-  EXPECT_THAT(unused_parameters(parse(with_line(15, "#pragma tuner instantiate add<T>") +
+  EXPECT_THAT(unused_parameters(parse(edited(15, "instantiate add<T>") +
                                       "#pragma tuner define items\n#pragma tuner define LOAD = load == plain\n"
                                       "// LOAD\nconst char* text = \"LOAD\";\n")),
               ElementsAre("load"));
-  EXPECT_THAT(unused_parameters(parse(with_line(15, "#pragma tuner instantiate add<T>") +
+  EXPECT_THAT(unused_parameters(parse(edited(15, "instantiate add<T>") +
                                       "#pragma tuner define LOAD = load == plain\n#if LOAD\n#endif\n")),
               ElementsAre());
 }
@@ -165,18 +165,18 @@ TEST(Macros, UseTheirParametersWhereTheTextNamesThem) {
 TEST(Macros, MayHaveADefaultInTheText) {
   for (const char* text : {"#ifndef TILE\n#define TILE 32\n#endif\n", "#if !defined(TILE)\n#define TILE 32\n#endif\n",
                            "// #define TILE 32\n", "#ifdef TILE\n#else\n# define TILE 32\n#endif\n"})
-    EXPECT_NO_THROW(parse(with_line(0, "#pragma tuner define TILE = tile") + text)) << text;
+    EXPECT_NO_THROW(parse(edited(0, "define TILE = tile") + text)) << text;
 }
 
 TEST(Macros, MayHaveADefaultWhereAnotherOfThemIsMissing) {
   EXPECT_NO_THROW(
-      parse(with_line(0, "#pragma tuner define TILE = tile\n#pragma tuner define tuned = 1") +
+      parse(edited(0, "define TILE = tile\ndefine tuned = 1") +
             "#ifndef tuned\n#define OTHER\n#if X > 1\n  #define TILE 32\n#endif\n#define TILE 16\n#endif\n"));
 }
 
 TEST(Macros, AreNotHiddenWhereTheTextItselfDefinesWhatIsAskedFor) {
   const auto read = [](const std::string& text) {
-    return error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); });
+    return error_of([&] { parse(edited(0, "define TILE = tile") + text); });
   };
   const std::string asked = "#ifndef tuned\n#define TILE 32\n#endif\n";
   EXPECT_EQ(read("#define tuned 1\n" + asked), "no error");
@@ -190,7 +190,7 @@ TEST(Macros, AreNotHiddenByADefinitionInTheText) {
         "#ifndef TILE\n#else\n#define TILE 4\n#endif\n", "#if X\n#define TILE 4\n#endif\n",
         "#if !defined(TILE) || 1\n#define TILE 4\n#endif\n", "#if defined(TILE) == 0\n#else\n#define TILE 4\n#endif\n",
         "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
-    EXPECT_THAT(error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); }),
+    EXPECT_THAT(error_of([&] { parse(edited(0, "define TILE = tile") + text); }),
                 ::testing::HasSubstr("defines 'TILE' anew"))
         << text;
 }

@@ -13,6 +13,7 @@ namespace tuner {
 namespace {
 
 using testing::configuration;
+using testing::edited;
 using testing::error_of;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
@@ -26,7 +27,7 @@ TEST(Complete, FillsInDefaultsAndKnowsAliasesOfTypes) {
 }
 
 TEST(Complete, NamesWhatItDoesNotKnow) {
-  const KernelSpec spec = parse(with_line(3, "#pragma tuner size n rows"));
+  const KernelSpec spec = parse(edited(3, "size n rows"));
   EXPECT_EQ(error_of([&] {
               complete(spec, {{{"row", 1}}, {}});
             }),
@@ -57,7 +58,7 @@ TEST(Enumerate, HasNothingForASpaceWithoutParametersWhoseConstraintFails) {
 }
 
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
-  const KernelSpec spec = parse(with_line(18, "#pragma tuner bytes n - 2000"));
+  const KernelSpec spec = parse(edited(18, "bytes n - 2000"));
   EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.bytes, complete(spec, {}), {}); }),
             "k.cu:18:21: 'n - 2000' is negative: -1000 for T=float n=1000");
   EXPECT_EQ(evaluate_amount(spec, *spec.bytes, {{{"n", 2001}}, {}}, {}), 1);
@@ -83,15 +84,15 @@ TEST(Enumerate, EndsWhenItHasAsManyConfigurationsAsAskedFor) {
 }
 
 TEST(Enumerate, IsWhatWhyInvalidHasNothingAgainst) {
-  const KernelSpec spec = parse(with_line(0,
-                                          "#pragma tuner scratch partials[100 / (items - 1)]\n"
-                                          "#pragma tuner launch finish\n"
-                                          "#pragma tuner when items > 1\n"
-                                          "#pragma tuner grid 65 - block\n"
-                                          "#pragma tuner block block, items, 128 / block\n"
-                                          "#pragma tuner shared 512 * block\n"
-                                          "#pragma tuner arguments partials\n"
-                                          "#pragma tuner instantiate finish"));
+  const KernelSpec spec = parse(edited(0,
+                                       "scratch partials[100 / (items - 1)]\n"
+                                       "launch finish\n"
+                                       "when items > 1\n"
+                                       "grid 65 - block\n"
+                                       "block block, items, 128 / block\n"
+                                       "shared 512 * block\n"
+                                       "arguments partials\n"
+                                       "instantiate finish"));
   const ProblemSize size = complete(spec, {});
   const EnumeratedSpace space = enumerate(spec, size, {});
   std::size_t valid = 0;
@@ -114,28 +115,28 @@ TEST(Enumerate, IsWhatWhyInvalidHasNothingAgainst) {
 }
 
 TEST(Enumerate, IsEmptyForASizeThatDoesNotFitItsType) {
-  const KernelSpec spec = parse(with_line(3, "#pragma tuner size n : int = 1000"));
+  const KernelSpec spec = parse(edited(3, "size n : int = 1000"));
   const ProblemSize size = complete(spec, {{{"n", 2147483648}}, {}});
   EXPECT_TRUE(enumerate(spec, size, {}).empty());
   EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), "n=2147483648 does not fit its type int");
 }
 
 TEST(Enumerate, IsEmptyWhereABufferCannotBeCounted) {
-  const KernelSpec spec = parse(with_line(10, "#pragma tuner out c[n * n]"));
+  const KernelSpec spec = parse(edited(10, "out c[n * n]"));
   const ProblemSize size = complete(spec, {{{"n", 4000000000}}, {}});
   EXPECT_TRUE(enumerate(spec, size, {}).empty());
   EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("buffer 'c': k.cu:10:23: overflow"));
 }
 
 TEST(Enumerate, TakesAnEmptyGridForInvalid) {
-  const KernelSpec spec = parse(with_line(12, "#pragma tuner grid ceil_div(n, tile)"));
+  const KernelSpec spec = parse(edited(12, "grid ceil_div(n, tile)"));
   const ProblemSize empty = complete(spec, {{{"n", 0}}, {}});
   EXPECT_TRUE(enumerate(spec, empty, {}).empty());
   EXPECT_EQ(why_invalid(spec, empty, {}, configuration(64)), "grid of 0x1x1 is empty: its extent in x is 0");
 }
 
 TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
-  const KernelSpec spec = parse(with_line(13, "#pragma tuner block block\n#pragma tuner when items > 1"));
+  const KernelSpec spec = parse(edited(13, "block block\nwhen items > 1"));
   EXPECT_THAT(*why_invalid(spec, complete(spec, {}), {}, configuration(64)), HasSubstr("no launch happens"));
   EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
 }
@@ -148,7 +149,7 @@ DeviceLimits some_gpu() {
 
 TEST(DeviceLaunches, AreCountedForEachConfiguration) {
   const DeviceLimits gpu = some_gpu();
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner device_launches items == 1 ? 0 : ceil_div(n, tile)"));
+  const KernelSpec spec = parse(edited(0, "device_launches items == 1 ? 0 : ceil_div(n, tile)"));
   const ProblemSize size = complete(spec, {{{"n", 1000}}, {}});
   EXPECT_EQ(pending_device_launches(spec, size, gpu, configuration(64)), 0);
   EXPECT_EQ(pending_device_launches(spec, size, gpu, configuration(64, 2)), 8);
@@ -158,7 +159,7 @@ TEST(DeviceLaunches, AreCountedForEachConfiguration) {
 }
 
 TEST(DeviceLaunches, NeedAGpu) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner device_launches 1"));
+  const KernelSpec spec = parse(edited(0, "device_launches 1"));
   const ProblemSize size = complete(spec, {});
   EXPECT_EQ(why_never(spec, {}), "launches kernels from the device; the host backend cannot");
   EXPECT_EQ(why_invalid(spec, size, {}, *spec.default_configuration),
@@ -169,7 +170,7 @@ TEST(DeviceLaunches, NeedAGpu) {
 
 TEST(DeviceLaunches, AreNeverFewerThanNone) {
   const DeviceLimits gpu = some_gpu();
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner device_launches items - 2"));
+  const KernelSpec spec = parse(edited(0, "device_launches items - 2"));
   const ProblemSize size = complete(spec, {});
   const auto reason = why_invalid(spec, size, gpu, configuration(64));
   ASSERT_TRUE(reason);
@@ -181,11 +182,11 @@ TEST(DeviceLaunches, AreNeverFewerThanNone) {
 }
 
 TEST(Cooperative, HoldsForTheConfigurationsOfItsCondition) {
-  const KernelSpec spec = parse(with_line(0,
-                                          "#pragma tuner launch second\n#pragma tuner grid 4\n"
-                                          "#pragma tuner block block\n#pragma tuner arguments c\n"
-                                          "#pragma tuner instantiate f<T>\n"
-                                          "#pragma tuner cooperative items > 1"));
+  const KernelSpec spec = parse(edited(0,
+                                       "launch second\ngrid 4\n"
+                                       "block block\narguments c\n"
+                                       "instantiate f<T>\n"
+                                       "cooperative items > 1"));
   const auto launches = [&](int items) {
     return resolve_launches(spec, complete(spec, {}), {}, configuration(64, items));
   };
@@ -195,15 +196,15 @@ TEST(Cooperative, HoldsForTheConfigurationsOfItsCondition) {
 }
 
 TEST(Cooperative, AloneHoldsAlways) {
-  const KernelSpec spec = parse(with_line(0,
-                                          "#pragma tuner launch second\n#pragma tuner grid 1\n"
-                                          "#pragma tuner block 1\n#pragma tuner arguments c\n"
-                                          "#pragma tuner instantiate f<T>\n#pragma tuner cooperative "));
+  const KernelSpec spec = parse(edited(0,
+                                       "launch second\ngrid 1\n"
+                                       "block 1\narguments c\n"
+                                       "instantiate f<T>\ncooperative "));
   EXPECT_TRUE(resolve_launches(spec, complete(spec, {}), {}, configuration(64))[1].shape.cooperative);
 }
 
 TEST(Cooperative, LeavesOutGridsThatAreNotResidentAtOnce) {
-  const KernelSpec spec = parse(with_line(13, "#pragma tuner block block\n#pragma tuner cooperative items < 4"));
+  const KernelSpec spec = parse(edited(13, "block block\ncooperative items < 4"));
   for (const std::int64_t n : {0, 1000, 100'000, 1'000'000}) {
     const ProblemSize size = complete(spec, {{{"n", n}}, {}});
     for (const bool has : {true, false}) {
@@ -238,8 +239,7 @@ TEST(WhyInvalid, NamesTheConstraintOrTheForeignValue) {
 }
 
 TEST(ResolveLaunches, ReplacesWholeWordsOnly) {
-  const KernelSpec spec =
-      parse(with_line(15, "#pragma tuner instantiate block_items<T, block, items2, Load::load, T::T, n, 0block>"));
+  const KernelSpec spec = parse(edited(15, "instantiate block_items<T, block, items2, Load::load, T::T, n, 0block>"));
   const auto launches = resolve_launches(spec, complete(spec, {{}, {{"T", "double"}}}), {}, configuration(64));
   EXPECT_EQ(launches[0].expression, "block_items<double, 64, items2, Load::plain, double::double, 1000, 0block>");
   EXPECT_EQ(launches[0].shape, (LaunchShape{{16, 1, 1}, {64, 1, 1}, 0}));
@@ -257,8 +257,7 @@ TEST(ResolveLaunches, SpellsTypesInCudaAndProtectsNegativeNumbers) {
 }
 
 TEST(Types, FollowTheChoicesOfTheCaller) {
-  const KernelSpec spec =
-      parse(with_line(2, "#pragma tuner type T = int8 half double\n#pragma tuner type R of T = int8:int64 half:float"));
+  const KernelSpec spec = parse(edited(2, "type T = int8 half double\ntype R of T = int8:int64 half:float"));
   const auto resolved = [&](const char* choice, const char* type) {
     return resolved_type(spec, complete(spec, {{}, {{"T", choice}}}), type);
   };
@@ -271,14 +270,14 @@ TEST(Types, FollowTheChoicesOfTheCaller) {
 }
 
 TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner accumulates n"));
+  const KernelSpec spec = parse(edited(0, "accumulates n"));
   const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});
   EXPECT_DOUBLE_EQ(tolerance_for(spec, size, {}, ElementType::float32).relative, 0x1p-24 * 1016);
   EXPECT_EQ(tolerance_for(spec, size, {}, ElementType::int32).relative, 0);
 }
 
 TEST(Tolerance, IsTheAuthorsWhereHeGivesOneExceptForIntegers) {
-  const KernelSpec spec = parse(with_line(0, "#pragma tuner tolerance relative 0.5"));
+  const KernelSpec spec = parse(edited(0, "tolerance relative 0.5"));
   EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::half).relative, 0.5);
   EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::int8).relative, 0);
 }

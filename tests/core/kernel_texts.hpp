@@ -1,6 +1,7 @@
 #pragma once
 /// Kernel files that several tests of this folder start from.
 
+#include <sstream>
 #include <string>
 
 #include <tuner/core/kernel_file.hpp>
@@ -40,6 +41,14 @@ inline std::string with_line(int number, const std::string& line) {
     begin = end;
   }
   return number == 0 ? result + line + "\n" : result;
+}
+
+/// with_line() for directives: `#pragma tuner ` is added before each line of \p directives.
+inline std::string edited(int number, const std::string& directives) {
+  std::string text;
+  std::istringstream lines(directives);
+  for (std::string line; std::getline(lines, line);) text += (text.empty() ? "" : "\n") + ("#pragma tuner " + line);
+  return with_line(number, text);
 }
 
 /// A configuration of kVectorAdd.
