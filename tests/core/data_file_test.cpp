@@ -51,7 +51,7 @@ TEST_F(DataFile, IsRefusedWithBothTypesShapesAndSizesWhereTheyDiffer) {
               HasSubstr("a.npy holds elements of type '<i4', not float ('<f4')"));
   EXPECT_THAT(refused(file, ElementType::int32, 7), HasSubstr("a.npy holds 6 elements, of shape (2, 3), not 7"));
   EXPECT_THAT(refused(npy("{'descr': '>i4', 'fortran_order': False, 'shape': (6,), }", six_), ElementType::int32, 6),
-              HasSubstr("their bytes are in the other order"));
+              HasSubstr("their byte order is reversed"));
   EXPECT_THAT(refused(npy("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }", six_), ElementType::int32, 6),
               HasSubstr("is in Fortran order"));
   EXPECT_THAT(refused(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (7,), }", six_), ElementType::int32, 7),

@@ -199,7 +199,7 @@ TEST(Preparation, OfAProblemThatCannotBePreparedMakesAllConfigurationsInvalid) {
 TEST(KernelFile, RefusesACooperativeLaunchOfWhatLaunchesKernels) {
   EXPECT_THAT(
       error_of([] { parse(edited(13, "block block\ncooperative items == 1") + "#pragma tuner device_launches 1\n"); }),
-      HasSubstr("what is launched cooperatively cannot launch kernels"));
+      HasSubstr("a cooperative launch cannot launch kernels"));
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ TEST(Macros, AreNotHiddenWhereTheTextItselfDefinesWhatIsAskedFor) {
   const std::string asked = "#ifndef tuned\n#define TILE 32\n#endif\n";
   EXPECT_EQ(read("#define tuned 1\n" + asked), "no error");
   for (const char* const before : {"#if X\n#define tuned 1\n#endif\n", "#define tuned 1\n#undef tuned\n"})
-    EXPECT_THAT(read(before + asked), ::testing::HasSubstr("defines 'TILE' anew"));
+    EXPECT_THAT(read(before + asked), ::testing::HasSubstr("defines 'TILE' again"));
 }
 
 TEST(Macros, AreNotHiddenByADefinitionInTheText) {
@@ -191,7 +191,7 @@ TEST(Macros, AreNotHiddenByADefinitionInTheText) {
         "#if !defined(TILE) || 1\n#define TILE 4\n#endif\n", "#if defined(TILE) == 0\n#else\n#define TILE 4\n#endif\n",
         "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
     EXPECT_THAT(error_of([&] { parse(edited(0, "define TILE = tile") + text); }),
-                ::testing::HasSubstr("defines 'TILE' anew"))
+                ::testing::HasSubstr("defines 'TILE' again"))
         << text;
 }
 

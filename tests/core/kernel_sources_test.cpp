@@ -80,7 +80,7 @@ TEST_F(KernelElsewhere, UsesTheParametersThatItNames) {
 TEST_F(KernelElsewhere, IsToldWhereAMacroIsDefinedAnew) {
   write("add.cu", "\n#define TILE 4\n");
   EXPECT_THAT(error_of([&] { with("#pragma tuner define TILE = tile\n#pragma tuner source \"../add.cu\"\n"); }),
-              HasSubstr("line 2 of " + (folder_ / "add.cu").string() + " defines 'TILE' anew"));
+              HasSubstr("line 2 of " + (folder_ / "add.cu").string() + " defines 'TILE' again"));
 }
 
 TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {
@@ -105,16 +105,17 @@ TEST_F(KernelElsewhere, IsPreparedByWhatTheReferenceIsCompiledWithToo) {
   const std::string directives =
       "#pragma tuner source \"../add.cu\"\n#pragma tuner reference_source \"../naive.cu\"\n"
       "#pragma tuner inout d[n] : float\n#pragma tuner prepare zero\n#pragma tuner arguments d, n\n";
-  EXPECT_THAT(error_of([&] { with(directives); }),
-              HasSubstr("the reference, which has a text of its own, begins with 'zero' too: define it in the kernel "
-                        "file, which both are compiled with"));
+  EXPECT_THAT(
+      error_of([&] { with(directives); }),
+      HasSubstr("the reference is compiled from its own sources and needs 'zero' too: define it in the kernel "
+                "file, which is part of both programs"));
   EXPECT_EQ(with(directives + "__global__ void zero(float* c, int n) {}\n").prepare.size(), 1u);
 }
 
 TEST_F(KernelElsewhere, IsNoKernelFileOfItsOwn) {
   write("add.cu", kVectorAdd);
   EXPECT_THAT(error_of([&] { with("#pragma tuner source \"../add.cu\"\n"); }),
-              HasSubstr("add.cu is a kernel file of its own: it has '#pragma tuner' lines"));
+              HasSubstr("add.cu is a kernel file itself: it has '#pragma tuner' lines"));
 }
 
 }  // namespace

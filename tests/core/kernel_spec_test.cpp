@@ -137,7 +137,7 @@ TEST(Enumerate, TakesAnEmptyGridForInvalid) {
 
 TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
   const KernelSpec spec = parse(edited(13, "block block\nwhen items > 1"));
-  EXPECT_THAT(*why_invalid(spec, complete(spec, {}), {}, configuration(64)), HasSubstr("no launch happens"));
+  EXPECT_THAT(*why_invalid(spec, complete(spec, {}), {}, configuration(64)), HasSubstr("nothing is launched"));
   EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
 }
 

@@ -65,11 +65,11 @@ TEST(LeftOut, IsTheFunctionOfTheNamespaceThatIsNamed) {
   EXPECT_THAT(arguments("b::scale"), ElementsAre("y", "x", "n"));
   const auto error = [](const std::string& file) { return error_of([&] { parse(file); }); };
   EXPECT_THAT(error(scale_with("", text)),
-              HasSubstr("the text has several functions of that name: say which, as in 'instantiate a::scale'"));
+              HasSubstr("the text has several functions of that name: choose one, as in 'instantiate a::scale'"));
   EXPECT_THAT(error(scale_with("#pragma tuner instantiate scale\n",
                                "#ifdef OLD\n__global__ void scale(const float* x, double* y, int n) {}\n#else\n" +
                                    std::string(kScale) + "#endif\n")),
-              HasSubstr("has no 'arguments', and the text has several 'scale', which do not take the same"));
+              HasSubstr("has no 'arguments', and the text has several 'scale', with different arguments"));
 }
 
 TEST(LeftOut, IsOneFunctionHoweverItsArgumentsAreSpelt) {
@@ -156,16 +156,17 @@ TEST(LeftOut, IsWhatALetIsCalled) {
 TEST(LeftOut, IsSaidWhereTheTextDoesNot) {
   const auto error = [](const std::string& text) { return error_of([&] { parse(text); }); };
   EXPECT_THAT(error(scale_with("", "__global__ void other(double* y) {}\n")),
-              HasSubstr("k.cu:7:15: launch 'scale' has no 'instantiate', and the text no __global__ function of that "
-                        "name"));
+              HasSubstr("k.cu:7:15: launch 'scale' has no 'instantiate', and the text has no __global__ function of "
+                        "that name"));
   EXPECT_THAT(
       error(scale_with("", "template <int tile> __global__ void scale(double* y, const float* x) {}\n")),
-      HasSubstr("has no 'instantiate', and 'scale' is a template: say of what, as in 'instantiate scale<tile>'"));
+      HasSubstr(
+          "has no 'instantiate', and 'scale' is a template: give its arguments, as in 'instantiate scale<tile>'"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double* y, const float* x, int m) {}\n")),
               HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is no buffer, size, scalar, "
                         "texture or parameter"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double*, const float* x) {}\n")),
-              HasSubstr("has no 'arguments', and 'scale' takes one without a name"));
+              HasSubstr("has no 'arguments', and 'scale' takes an argument without a name"));
   EXPECT_THAT(error(scale_with("", "struct P;\n__global__ void scale(P* y, const float* x, int n) {}\n")),
               HasSubstr("k.cu:6:19: an element type is needed"));
 }

@@ -165,23 +165,23 @@ TEST(Records, SayWhatIsWrongWithThemAndWhere) {
   const auto error = [](const std::string& type, const std::string& more = "") {
     return error_of([&] { parse(move_with(" : " + type, "", more)); });
   };
-  EXPECT_THAT(error("{ float x; Mass mass; }"), HasSubstr("4:42: 'Mass' is no type of a field"));
+  EXPECT_THAT(error("{ float x; Mass mass; }"), HasSubstr("4:42: 'Mass' is not a type of a field"));
   EXPECT_THAT(error("{ float x; int x; }"), HasSubstr("4:46: 'x' is given twice"));
   EXPECT_THAT(error("{ float; }"), HasSubstr("expected the name of a field of type 'float'"));
   EXPECT_THAT(error("{ float x[0]; }"), HasSubstr("at most 256 fields and 65536 bytes"));
   EXPECT_THAT(error("{ float x[4][9000]; }"), HasSubstr("at most 256 fields and 65536 bytes"));
-  EXPECT_THAT(error("{ float x int id; }"), HasSubstr("4:33: 'float x int' is no type of a field"));
+  EXPECT_THAT(error("{ float x int id; }"), HasSubstr("4:33: 'float x int' is not a type of a field"));
   EXPECT_THAT(error("{ float x; int id;"), HasSubstr("4:"));
   EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.ids = iota\n"),
               HasSubstr("7:20: 'x' has no field 'ids'; did you mean 'id'?"));
   EXPECT_THAT(error("float", "#pragma tuner fill x.id = iota\n"),
-              HasSubstr("7:20: 'x' has no fields: its elements are no structs"));
+              HasSubstr("7:20: 'x' has no fields: its elements are not structs"));
   EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.id = iota\n#pragma tuner fill x.id = iota\n"),
               HasSubstr("8:"));
   EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x = file \"s\"\n#pragma tuner fill x.id = iota\n"),
               HasSubstr("8:20: all fields of 'x' are filled from 's'"));
   EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.id = expression 0.5 * i\n"),
-              HasSubstr("'x.id' has elements of int, which are filled with integers alone"));
+              HasSubstr("'x.id' has elements of int, which can be filled with integers only"));
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST(SearchSpace, EndsWhenItsStopHookSaysSo) {
     late_space().enumerate({}, [&] { return ++looks == 5; });
     FAIL() << "was not stopped";
   } catch (const EnumerationStopped& stopped) {
-    EXPECT_STREQ(stopped.what(), "0 valid configurations found in 5120 steps, and the search space is not at its end");
+    EXPECT_STREQ(stopped.what(), "0 valid configurations found in 5120 steps, and the search is not finished");
   }
 }
 

@@ -179,9 +179,9 @@ TEST(HostTextures, RefuseWhatAGpuCannotShow) {
   EXPECT_THAT(refusal(ElementType::float32, 3, {}), HasSubstr("1, 2 or 4 numbers"));
   EXPECT_THAT(refusal(ElementType::int32, 1, {Outside::clamp, true}), HasSubstr("'linear' interpolates floating"));
   EXPECT_THAT(refusal(ElementType::float32, 1, {Outside::clamp, false, false, true}), HasSubstr("'as_float' is for"));
-  EXPECT_THAT(refusal(ElementType::float32, 1, {}, true), HasSubstr("what is 'fetched' has memory of its own kind"));
+  EXPECT_THAT(refusal(ElementType::float32, 1, {}, true), HasSubstr("linear memory is only for 'fetched'"));
   EXPECT_THAT(refusal(ElementType::float32, 1, {Outside::clamp, true, false, false, true}, true),
-              HasSubstr("tex1Dfetch knows no 'linear'"));
+              HasSubstr("tex1Dfetch supports neither 'linear' nor 'normalized'"));
   EXPECT_THROW(backend().allocate_array({ElementType::float32, 1, {4, 4, 0}})->surface(), Error);
   EXPECT_EQ(refusal(ElementType::half, 4, {Outside::mirror, true, true}), "no error");
 }

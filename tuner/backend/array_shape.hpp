@@ -47,14 +47,15 @@ inline void require_readable(const ArrayShape& shape, const TextureReading& read
   if (reading.linear && !type.is_floating && !reading.as_float)
     throw Error("'linear' interpolates floating numbers, or integers of 8 and 16 bits with 'as_float', not " +
                 std::string(type.name));
-  if (reading.fetched != shape.is_fetched) throw Error("what is 'fetched' has memory of its own kind");
+  if (reading.fetched != shape.is_fetched)
+    throw Error("linear memory is only for 'fetched', and 'fetched' only for linear memory");
   if (reading.fetched && (reading.linear || reading.normalized))
-    throw Error("tex1Dfetch knows no 'linear' and no 'normalized'");
+    throw Error("tex1Dfetch supports neither 'linear' nor 'normalized'");
 }
 
 /// Throws Error if \p shape cannot be a surface.
 inline void require_surface(const ArrayShape& shape) {
-  if (shape.is_fetched || !shape.has_surfaces) throw Error("such memory can be no surface");
+  if (shape.is_fetched || !shape.has_surfaces) throw Error("such memory cannot be a surface");
 }
 
 }  // namespace tuner

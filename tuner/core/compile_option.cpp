@@ -14,12 +14,11 @@ struct Refused {
 };
 constexpr std::string_view kArchitecture = "is set by tuner, which compiles for the device that runs the kernel";
 constexpr std::string_view kStandard = "is set by tuner: kernels are C++17";
-constexpr std::string_view kLinking =
-    "is set by tuner, which links what needs it: say 'device_launches' where kernels launch kernels";
+constexpr std::string_view kLinking = "is set by tuner: write 'device_launches' if kernels launch kernels";
 constexpr std::string_view kNoCode = "leaves no machine code to run";
 constexpr std::string_view kHeaders =
     "would find headers whose changes tuner does not see: write the directive include_path \"FOLDER\"";
-constexpr std::string_view kMacro = "is a directive of its own: 'define NAME = EXPRESSION'";
+constexpr std::string_view kMacro = "is a separate directive: 'define NAME = EXPRESSION'";
 constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
 constexpr std::string_view kWrites = "would have every compile write a file";
 constexpr std::array<Refused, 22> kRefused{{

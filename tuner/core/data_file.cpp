@@ -85,7 +85,7 @@ void require_type(const std::string& file, std::string_view descr, ElementType t
   if (one_byte && descr == "|b1") return;
   throw Error(file + " holds elements of type '" + std::string(descr) + "', not " + std::string(info(type).name) +
               " ('<" + std::string(numpy_name(type)) + "')" +
-              (bare == numpy_name(type) ? ": their bytes are in the other order" : ""));
+              (bare == numpy_name(type) ? ": their byte order is reversed" : ""));
 }
 
 }  // namespace
@@ -105,14 +105,14 @@ std::vector<std::byte> numbers_of(const std::string& file, std::string_view byte
     std::uint64_t elements = 1;
     for (const std::uint64_t extent : npy->shape) {
       if (extent != 0 && elements > std::numeric_limits<std::uint64_t>::max() / extent)
-        throw Error(file + " has a shape that no file holds: " + npy->shape_text);
+        throw Error(file + " has a shape that is too large: " + npy->shape_text);
       elements *= extent;
     }
     if (elements != count)
       throw Error(file + " holds " + std::to_string(elements) + " elements, of shape " + npy->shape_text + ", not " +
                   std::to_string(count));
     if (npy->fortran && npy->shape.size() > 1)
-      throw Error(file + " is in Fortran order: numpy.ascontiguousarray() puts it in C's");
+      throw Error(file + " is in Fortran order: numpy.ascontiguousarray() converts it to C order");
     data.remove_prefix(npy->data);
   }
   if (data.size() != wanted)

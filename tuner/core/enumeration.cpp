@@ -120,14 +120,14 @@ class Walk {
     if (++steps_ % kStepsBetweenLooks != 0) return;
     if (stop_ && stop_()) throw EnumerationStopped(progress());
     if (steps_ > kMostSteps + kStepsAFind * codes_.size()) {
-      throw std::length_error("the constraints rule out too much too late: " + progress() +
+      throw std::length_error("the constraints exclude too many configurations too late: " + progress() +
                               "; split them into constraints on fewer parameters each, or leave values out");
     }
   }
 
   std::string progress() const {
     return std::to_string(codes_.size()) + " valid configurations found in " + std::to_string(steps_) +
-           " steps, and the search space is not at its end";
+           " steps, and the search is not finished";
   }
 
   /// False if one of \p predicates is false. One that cannot be evaluated is kept in pending_: another predicate may

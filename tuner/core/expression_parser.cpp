@@ -251,7 +251,7 @@ class Parser {
     const Function* const at = function_called(name);
     const bool is_real = at != nullptr && at->op >= Op::square_root;
     if (is_real && numbers_ != Numbers::any)
-      fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' has");
+      fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
     if (at == nullptr) fail(location, "unknown function " + in_quotes(name) + suggestion(name, names_of(kFunctions)));
     const SourceLocation open = cursor_.place();
     cursor_.take();

@@ -37,7 +37,7 @@ bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocatio
   }
   const bool is_conditional = op == Op::conditional;
   if (is_conditional && !is_real(children[0])) return true;
-  throw SpecError(location, "an integer is needed here, and " +
+  throw SpecError(location, "an integer is needed here, but " +
                                 std::string(is_conditional ? "the condition" : "an operand") +
                                 " has a number with a point");
 }

@@ -91,7 +91,7 @@ void apply(KernelDraft& draft, const ComparedDraft& pending) {
 
 void fill_field(BufferSpec& buffer, const FillDraft& pending) {
   if (!buffer.record)
-    throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: its elements are no structs");
+    throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: its elements are not structs");
   RecordField* const field = find_named(buffer.record->fields, pending.field);
   if (field == nullptr)
     throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
@@ -99,7 +99,7 @@ void fill_field(BufferSpec& buffer, const FillDraft& pending) {
   field->fill = {pending.computed ? std::nullopt : std::optional(pending.fill), pending.computed};
   if (field->is_bool && !fits_bool(field->fill))
     throw SpecError(pending.location, in_quotes(filled_name(pending)) +
-                                          " is a bool: 'constant 0', 'constant 1' or 'uniform 0 2' is what it holds");
+                                          " is a bool: fill it with 'constant 0', 'constant 1' or 'uniform 0 2'");
 }
 
 void apply(KernelDraft& draft, const FillDraft& pending) {
@@ -122,7 +122,7 @@ void require_one_source(KernelDraft& draft, const FillDraft& pending) {
   const BufferSpec& buffer = named_buffer(draft, pending.buffer, pending.location);
   if (!pending.field.empty() && buffer.computed_fill && !buffer.computed_fill->path.empty())
     throw SpecError(pending.location, "all fields of " + in_quotes(buffer.name) + " are filled from " +
-                                          in_quotes(buffer.computed_fill->path) + ": leave one of both out");
+                                          in_quotes(buffer.computed_fill->path) + ": remove one of the two fills");
 }
 
 void record_arguments(KernelDraft& draft, const LaunchDraft& finished, const std::string& key) {

@@ -307,7 +307,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
       return place + error.what();
     }
   }
-  if (!launched) return "no launch happens: the condition of every one is false";
+  if (!launched) return "nothing is launched: the conditions of all launches are false";
   for (const BufferSpec& buffer : spec.buffers) {
     if (auto problem = count_problem(buffer, all)) return problem;
   }

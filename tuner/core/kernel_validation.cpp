@@ -205,12 +205,12 @@ class Validator : public Checks {
       if (macro.name.starts_with("TUNER")) fail(quoted + ": macros that begin with TUNER are tuner's");
       if (!seen.insert(macro.name).second) fail(quoted + " is defined twice");
       if (all_.count(macro.name) != 0 && macro.value.text() != macro.name)
-        fail("a macro that is called like " + quoted + " has its value: write 'define " + macro.name + "'");
+        fail("a macro with the name of " + quoted + " has its value too: write 'define " + macro.name + "'");
       const auto require_guarded = [&](const std::string& text, const std::string& where) {
         if (const int line = unguarded_definition(text, macro.name, defined); line != 0)
           fail("line " + std::to_string(line) + where + " defines " + quoted +
-               " anew, or takes it away, which would hide this: put it between '#ifndef " + macro.name +
-               "' and '#endif', or take it out");
+               " again, or undefines it, which would override this: put it between '#ifndef " + macro.name +
+               "' and '#endif', or remove it");
       };
       require_guarded(spec_.source, "");
       for (const SourceFile& file : spec_.sources)
@@ -222,7 +222,7 @@ class Validator : public Checks {
           const std::string key = "verify " + std::to_string(i);
           this->fail({key + " " + name, key},
                      in_quotes(name) + " is in macro " + quoted +
-                         ", so that code is made for one value of it: 'verify' cannot have another");
+                         ", so code is compiled for one value of it: 'verify' cannot use another");
         }
       }
     }

@@ -52,14 +52,14 @@ class LeftOut {
     const auto is_elsewhere = [&](const Signature& other) { return qualified(other) != qualified(heads.front()); };
     if (std::any_of(heads.begin(), heads.end(), is_elsewhere))
       fail(one, "instantiate",
-           ", and the text has several functions of that name: say which, as in 'instantiate " +
+           ", and the text has several functions of that name: choose one, as in 'instantiate " +
                qualified(heads.front()) + "'");
     const Signature* const head = heads.empty() ? nullptr : &heads.front();
-    if (!head) fail(one, "instantiate", ", and the text no __global__ function of that name");
+    if (!head) fail(one, "instantiate", ", and the text has no __global__ function of that name");
     if (!head->template_parameters.empty())
       fail(one, "instantiate",
-           ", and " + in_quotes(head->name) + " is a template: say of what, as in 'instantiate " + head->name + "<" +
-               head->template_parameters.front().name + ">'");
+           ", and " + in_quotes(head->name) + " is a template: give its arguments, as in 'instantiate " + head->name +
+               "<" + head->template_parameters.front().name + ">'");
     one.launch.instantiate = qualified(*head);
     one.instantiate_place = one.launch.location;
     return true;
@@ -103,13 +103,14 @@ class LeftOut {
   void arguments(LaunchDraft& one) {
     if (!lacks(one, "arguments")) return;
     const std::vector<Signature> heads = heads_of(one);
-    if (heads.empty()) fail(one, "arguments", ", and what it launches does not stand in the text");
+    if (heads.empty()) fail(one, "arguments", ", and the text does not contain its function");
     const Signature* const head = &heads.front();
     if (heads.size() > 1)
-      fail(one, "arguments", ", and the text has several " + in_quotes(head->name) + ", which do not take the same");
+      fail(one, "arguments", ", and the text has several " + in_quotes(head->name) + ", with different arguments");
     const std::vector<std::string> names = argument_names();
     for (const Declared& argument : head->arguments) {
-      if (argument.name.empty()) fail(one, "arguments", ", and " + in_quotes(head->name) + " takes one without a name");
+      if (argument.name.empty())
+        fail(one, "arguments", ", and " + in_quotes(head->name) + " takes an argument without a name");
       if (const auto let = draft_.lets.find(argument.name); let != draft_.lets.end()) {
         one.launch.computed_arguments.push_back(
             {argument.name, named(argument.name, one.launch.location), number_type(argument, *head)});

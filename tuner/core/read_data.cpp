@@ -103,7 +103,7 @@ void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, Compute
 /// Reads an expression that may use `i`.
 Expression of_element(KernelReader& kernel, TokenCursor& cursor, Numbers numbers) {
   if (kernel.draft.lets.count("i") != 0)
-    cursor.fail("'i' is the index of an element here and a 'let' above: call that otherwise");
+    cursor.fail("'i' is the index of an element here and a 'let' above: rename the 'let'");
   return kernel.expression(cursor, "", numbers);
 }
 

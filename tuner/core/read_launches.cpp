@@ -44,7 +44,7 @@ void read_untimed(KernelReader& kernel, TokenCursor& cursor) {
   if (current.role == LaunchDraft::Role::reference)
     throw SpecError(kernel.directive_place, "a reference is not part of any run's time");
   if (current.role == LaunchDraft::Role::prepare)
-    throw SpecError(kernel.directive_place, "what 'prepare' launches is never timed: take 'untimed' out");
+    throw SpecError(kernel.directive_place, "launches of 'prepare' are never timed: remove 'untimed'");
   current.launch.untimed = always_or(kernel, cursor);
 }
 
@@ -134,7 +134,7 @@ void read_prepare(KernelReader& kernel, TokenCursor& cursor) {
   kernel.read_name(cursor, "the C++ name of a kernel, as in zero<T>", prepare);
   prepare.launch.name = prepare.launch.instantiate;
   if (prepare.launch.name.ends_with(')'))
-    throw SpecError(prepare.instantiate_place, "its arguments stand in a line of their own: '#pragma tuner arguments'");
+    throw SpecError(prepare.instantiate_place, "its arguments belong in a separate line: '#pragma tuner arguments'");
 }
 
 }  // namespace

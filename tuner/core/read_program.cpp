@@ -89,7 +89,7 @@ void read_source(KernelReader& kernel, TokenCursor& cursor) {
     }
   }
   if (!find_directives(file.text, file.path).empty())
-    throw SpecError(place, file.path + " is a kernel file of its own: it has '#pragma tuner' lines");
+    throw SpecError(place, file.path + " is a kernel file itself: it has '#pragma tuner' lines");
   kernel.spec.sources.push_back(std::move(file));
 }
 

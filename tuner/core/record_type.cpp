@@ -108,7 +108,7 @@ RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code
     const auto type = field_type(name);
     if (!type)
       throw SpecError(place, in_quotes(one.type) +
-                                 " is no type of a field: these are numbers, vectors of CUDA's, and arrays of them");
+                                 " is not a type of a field: fields are numbers, CUDA's vectors, and arrays of these");
     for (;;) {
       std::int64_t count = 1;
       while (cursor.accept("[")) {

@@ -43,9 +43,11 @@ class DataChecks : public Checks {
         fail_at(texture.location,
                 "unknown buffer " + in_quotes(texture.buffer) + suggestion(texture.buffer, names_of(spec_.buffers)));
       if (buffer->role != BufferRole::in && !(texture.is_surface && buffer->is_output()))
-        fail(what + quoted + " is one of " + in_quotes(buffer->name) +
-             (texture.is_surface ? ", which is no 'in', 'out' or 'inout' buffer" : ", which is no 'in' buffer"));
-      if (buffer->record) fail(what + quoted + " holds numbers, and " + in_quotes(buffer->name) + " structs");
+        fail(
+            what + quoted + " shows " + in_quotes(buffer->name) +
+            (texture.is_surface ? ", which is not an 'in', 'out' or 'inout' buffer" : ", which is not an 'in' buffer"));
+      if (buffer->record)
+        fail(what + quoted + " needs numbers, but the elements of " + in_quotes(buffer->name) + " are structs");
       if (buffer->components == 3 || buffer->components > 4)
         fail(what + quoted + " has elements of 1, 2 or 4 numbers, not of " + std::to_string(buffer->components));
       for (const Expression& extent : texture.extent)
@@ -78,13 +80,13 @@ class DataChecks : public Checks {
     const auto type = element_type(type_name);
     if (type && !info(*type).is_floating && fill.element->has_reals())
       fail_at(fill.element->location(), in_quotes(name) + " has elements of " + std::string(type_name) +
-                                            ", which are filled with integers alone");
+                                            ", which can be filled with integers only");
   }
 
   /// Checks an expression that may also use `i`, the index of an element.
   void of_element(const Expression& expression, const std::string& directive, const std::string& why) {
     if (all_.count("i") != 0)
-      fail({"i"}, "'i' is the index of an element in " + in_quotes(directive) + ": call this otherwise");
+      fail({"i"}, "'i' is the index of an element in " + in_quotes(directive) + ": use another name");
     refuse_parameters(expression, why);
     KnownNames known = fixed_;
     known["i"] = {};
@@ -105,12 +107,12 @@ class DataChecks : public Checks {
     };
     const bool fetches = has({"tex1Dfetch"}), samples = has({"tex1D", "tex1DLod", "tex1DGrad", "tex1DLayered"});
     if (!texture.reading.fetched && fetches && !samples)
-      fail("the kernel reads with tex1Dfetch, which takes memory of another kind: say so, as in 'texture " +
-           texture.name + " = " + texture.buffer + "[...] fetched'");
+      fail("the kernel reads with tex1Dfetch, which needs linear memory: write 'texture " + texture.name + " = " +
+           texture.buffer + "[...] fetched'");
     if (texture.reading.fetched && samples && !fetches)
-      fail("the kernel reads with tex1D, and 'fetched' is memory of another kind, for tex1Dfetch: leave it out");
+      fail("the kernel reads with tex1D, but 'fetched' is for tex1Dfetch only: leave it out");
     if (texture.reading.fetched && texture.reading.outside != TextureReading::Outside::clamp)
-      fail("what tex1Dfetch reads outside is zero: leave out what is said of it");
+      fail("tex1Dfetch always reads zero outside: 'fetched' excludes 'border', 'wrap' and 'mirror'");
   }
 
   /// After a run the elements of a surface are copied to its buffer, over anything that was written there.
@@ -122,13 +124,13 @@ class DataChecks : public Checks {
                            [&](const LaunchSpec& launch) { return contains(launch.arguments, name); });
       };
       if (takes(surface.name) && takes(surface.buffer))
-        fail("the kernel is given " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
-             " and by its pointer too: what it writes through one would be lost to the other");
+        fail("the kernel gets " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
+             " and also by pointer: what it writes through one would be lost in the other");
     }
     if (spec_.find_buffer(surface.buffer)->role != BufferRole::inout) return;
     for (const LaunchSpec& launch : spec_.prepare)
       if (contains(launch.arguments, surface.buffer))
-        fail("'prepare' changes " + in_quotes(surface.buffer) + ", and a surface holds a copy of it");
+        fail("'prepare' changes " + in_quotes(surface.buffer) + ", but a surface holds a copy of it");
   }
 };
 

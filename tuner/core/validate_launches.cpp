@@ -29,7 +29,7 @@ class LaunchChecks : public Checks {
       shape(launch, Parameters::allowed, "");
       if (launch.cooperative && spec_.device_launches)
         fail_at(launch.location,
-                "what is launched cooperatively cannot launch kernels: 'cooperative' and 'device_launches' "
+                "a cooperative launch cannot launch kernels: 'cooperative' and 'device_launches' "
                 "exclude each other");
       for (const std::string& argument : launch.arguments)
         require_argument("argument " + std::to_string(i) + " ", launch, argument);
@@ -68,14 +68,15 @@ class LaunchChecks : public Checks {
         if (buffer == nullptr) continue;
         changes = changes || buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed;
         if (buffer->role == BufferRole::out)
-          fail_argument(launch, key + argument,
-                        in_quotes(argument) + " is 'out', where what a run finds does not matter: declare it 'inout'");
+          fail_argument(
+              launch, key + argument,
+              in_quotes(argument) + " is 'out', so its contents before a run do not matter: declare it 'inout'");
         if (buffer->is_work_space())
           fail_argument(
               launch, key + argument,
               in_quotes(argument) +
                   " is work space, which no served call prepares: clear it in a launch of the kernel, or declare "
-                  "it 'zeroed' and leave it so");
+                  "it 'zeroed' and leave it zero");
       }
       if (!changes)
         fail_at(launch.location, name + " takes no 'inout' or 'consumed' buffer: there is nothing to prepare");
@@ -121,8 +122,8 @@ class LaunchChecks : public Checks {
     const std::vector<std::string_view> words =
         words_of(std::string_view(prepare.instantiate).substr(0, prepare.instantiate.find('<')));
     if (words.empty() || may_occur(spec_, ProgramPart::reference, words.back())) return;
-    fail_at(prepare.location, "the reference, which has a text of its own, begins with " + in_quotes(words.back()) +
-                                  " too: define it in the kernel file, which both are compiled with");
+    fail_at(prepare.location, "the reference is compiled from its own sources and needs " + in_quotes(words.back()) +
+                                  " too: define it in the kernel file, which is part of both programs");
   }
 
   static bool has_random_elements(const BufferSpec& buffer) {
@@ -138,15 +139,15 @@ class LaunchChecks : public Checks {
     if (with_answer == spec_.buffers.end()) return;
     const auto fail = [&](const std::string& message) { fail_at(with_answer->answer->location, message); };
     if (!spec_.reference.empty() || spec_.default_is_reference)
-      fail("the answer is in a file, and the kernel has another reference");
+      fail("the answer is in a file, but the kernel has another reference");
     for (const BufferSpec& buffer : spec_.buffers) {
       if (buffer.is_output() && !buffer.answer)
-        fail("the answer is in files, and there is none of " + in_quotes(buffer.name) + ": add 'reference file " +
+        fail("the answers are in files, but there is none for " + in_quotes(buffer.name) + ": add 'reference file " +
              buffer.name + " = \"...\"'");
       if (buffer.is_input() && has_random_elements(buffer))
         fail(in_quotes(buffer.name) +
-             " is filled at random, and an answer in a file is for one set of inputs: give 'fill " + buffer.name +
-             " = file \"...\"', or another that is the same each time");
+             " is filled at random, but an answer in a file is for one set of inputs: give 'fill " + buffer.name +
+             " = file \"...\"', or another fill that is the same each time");
     }
   }
 
@@ -155,11 +156,11 @@ class LaunchChecks : public Checks {
     if (!has_output)
       fail({key}, "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
     if (!spec_.default_configuration)
-      fail({key}, "'reference default' takes what the default configuration computes for right: give a 'default'");
+      fail({key}, "'reference default' compares with the default configuration: give a 'default'");
     if (!spec_.reference.empty())
       fail({key}, "the kernel has a reference: 'reference default' is for kernels without one");
     if (spec_.has_reference_sources())
-      fail({key}, "'reference default' is compiled from the kernel's text: take 'reference_source' out");
+      fail({key}, "'reference default' is compiled from the kernel's text: remove 'reference_source'");
   }
 
   void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) {
@@ -196,7 +197,7 @@ class LaunchChecks : public Checks {
 
   void require_argument(const std::string& key, const LaunchSpec& launch, const std::string& name) const {
     if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
-      fail_argument(launch, key + name, in_quotes(name) + " is 'constant': a variable of the program and no argument");
+      fail_argument(launch, key + name, in_quotes(name) + " is 'constant': a variable of the program, not an argument");
     if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
         launch.find_computed(name))
       return;
