@@ -22,7 +22,7 @@ class DataFile : public ::testing::Test {
     std::ofstream(file, std::ios::binary) << bytes;
     return file;
   }
-  /// As numpy.save() writes it.
+  /// A file in the format of numpy.save().
   std::filesystem::path npy(const std::string& dictionary, const std::string& data) const {
     std::string header = dictionary + std::string(54 - dictionary.size() % 64 + 64, ' ');
     header.resize(118, ' ');

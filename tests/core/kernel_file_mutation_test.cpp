@@ -9,7 +9,7 @@
 namespace tuner {
 namespace {
 
-/// One random edit: a byte changed, a stretch cut out, doubled or moved, or a token of the language put in.
+/// One random edit: changes a byte, removes, doubles or moves a piece, or inserts a token of the language.
 std::string mutated(std::string text, std::mt19937_64& random) {
   static const char* const tokens[] = {"#pragma tuner ",
                                        "\\\n",
@@ -105,7 +105,7 @@ TEST(KernelFileMutations, ThatAreAcceptedCanBeEnumeratedOrSayWhyNot) {
       }
       enumerated += !space.empty();
     } catch (const Error&) {
-      // no kernel, no default for a size, or a constraint without an answer
+      // no kernel, no default for a size, or a constraint that cannot be evaluated
     }
   }
   EXPECT_GT(enumerated, 100);

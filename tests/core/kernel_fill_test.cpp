@@ -43,7 +43,7 @@ TEST(KernelFile, FillsSeveralBuffersAlike) {
   EXPECT_THAT(error_of([] { parse(edited(0, "fill a, a = iota")); }), HasSubstr("fill"));
 }
 
-/// \p element of this \p i, by the tree and by what it is compiled to. Throws as the tree does.
+/// The value of \p element for \p i. Expects the same from the tree and from its compiled form. Throws like the tree.
 double number_of(const Expression& element, std::int64_t i, const std::map<std::string, int>& names) {
   const std::string index = "i";
   Bindings fixed;

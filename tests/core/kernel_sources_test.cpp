@@ -105,10 +105,9 @@ TEST_F(KernelElsewhere, IsPreparedByWhatTheReferenceIsCompiledWithToo) {
   const std::string directives =
       "#pragma tuner source \"../add.cu\"\n#pragma tuner reference_source \"../naive.cu\"\n"
       "#pragma tuner inout d[n] : float\n#pragma tuner prepare zero\n#pragma tuner arguments d, n\n";
-  EXPECT_THAT(
-      error_of([&] { with(directives); }),
-      HasSubstr("the reference is compiled from its own sources and needs 'zero' too: define it in the kernel "
-                "file, which is part of both programs"));
+  EXPECT_THAT(error_of([&] { with(directives); }),
+              HasSubstr("the reference is compiled from its own sources and needs 'zero' too: define it in the kernel "
+                        "file, which is part of both programs"));
   EXPECT_EQ(with(directives + "__global__ void zero(float* c, int n) {}\n").prepare.size(), 1u);
 }
 

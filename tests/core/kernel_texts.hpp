@@ -1,5 +1,5 @@
 #pragma once
-/// Kernel files that several tests of this folder start from.
+/// A kernel file that several tests of this folder modify.
 
 #include <sstream>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tuner::testing {
 
-/// A valid kernel file; each directive on a line of its own, in the order of the line numbers.
+/// A valid kernel file, with one directive on each line.
 inline const char* const kVectorAdd =
     "#pragma tuner kernel      add\n"                                       // 1
     "#pragma tuner type        T = float double int\n"                      // 2

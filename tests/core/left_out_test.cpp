@@ -1,4 +1,4 @@
-// What a kernel file need not say because the text of its kernel does.
+// Directives that a kernel file may leave out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::parse;
 
-/// Says nothing that its kernel does; \p more: lines behind it, \p text: its kernel.
+/// A kernel file that leaves out all that it can. \p more: further directives. \p text: its kernel.
 std::string scale_with(const std::string& more, const std::string& text) {
   return "#pragma tuner kernel    scale\n#pragma tuner size n = 1000\n"
          "#pragma tuner parameter block_size_x = 32 64\n#pragma tuner parameter tile = 1 2\n"

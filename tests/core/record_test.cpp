@@ -1,4 +1,4 @@
-// Elements that are structs of several types: as a kernel file writes them, and as the kernel's own text does.
+// Elements that are structs, defined in the kernel file or in the text of the kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::error_of;
 using ::testing::HasSubstr;
 using testing::parse;
 
-/// A kernel of `y[n]` with elements of \p type (nothing: as \p text says), and \p more lines.
+/// A kernel with elements of \p type or, if that is empty, of the type in \p text. \p more: further directives.
 std::string move_with(const std::string& type, const std::string& text = "", const std::string& more = "") {
   return "#pragma tuner kernel    move\n#pragma tuner size n = 1000\n#pragma tuner parameter block_size_x = 32 64\n"
          "#pragma tuner in       x[n]" +

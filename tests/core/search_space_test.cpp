@@ -116,7 +116,7 @@ TEST(SearchSpace, EnumeratesAProductOfABillionByPruning) {
   std::vector<TuningParameter> parameters;
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
     parameters.push_back(integers(name, {1, 2, 3, 4, 5, 6, 7, 8}));
-  // Constraints that bind distant parameters, and one over all of them that only intervals can cut.
+  // Constraints on distant parameters, and one on all of them, which only interval arithmetic can use early.
   const SearchSpace space(parameters,
                           {constraint("ends", "a * j == 8"), constraint("chain", "b == c and d == e and f == g"),
                            constraint("sum", "a + b + c + d + e + f + g + h + i + j <= 24")});
@@ -139,7 +139,7 @@ TEST(SearchSpace, CutsAProductOfABillionThatOnlyOneWideConstraintLimits) {
   EXPECT_EQ(space.enumerate({}).size(), 2002u);  // ways to hand out 5 steps to 10 parameters: C(14, 9)
 }
 
-/// 14 parameters of 12 values whose only constraint, that an even remainder is odd, no interval cuts.
+/// 14 parameters of 12 values. Their only constraint asks for an odd number that is even; intervals cannot find that.
 SearchSpace late_space() {
   std::vector<TuningParameter> parameters;
   std::string sum;
@@ -166,7 +166,7 @@ TEST(SearchSpace, RefusesProductsThatAnIndexCannotCode) {
   EXPECT_THROW(SearchSpace(parameters, {constraint("c", "p0 + p1 == 2")}).enumerate({}), std::length_error);
 }
 
-/// Random expressions over the parameters, all operators included, divisions among them.
+/// Random expressions over the parameters, with all operators.
 class Author {
  public:
   explicit Author(std::uint64_t seed) : random_(seed) {}
@@ -242,7 +242,7 @@ TEST(SearchSpace, EnumeratesExactlyWhatABruteForceFilterKeeps) {
                                          std::string_view(shown).substr(shown.rfind('\n', shown.size() - 2) + 1)));
       }
     } catch (const SpecError&) {
-      continue;  // a constant without an answer, such as 1 / 0
+      continue;  // a constant that cannot be evaluated, such as 1 / 0
     }
     const SearchSpace space(parameters, constraints);
     std::vector<std::string> expected;
