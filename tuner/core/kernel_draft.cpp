@@ -81,14 +81,6 @@ BufferSpec& named_output(KernelDraft& draft, const std::string& name, const Sour
   return buffer;
 }
 
-void apply(KernelDraft& draft, const AnswerDraft& pending) {
-  named_output(draft, pending.buffer, pending.location).answer = pending.file;
-}
-
-void apply(KernelDraft& draft, const ComparedDraft& pending) {
-  named_output(draft, pending.buffer, pending.location).compared = pending.when;
-}
-
 void fill_field(BufferSpec& buffer, const FillDraft& pending) {
   if (!buffer.record)
     throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: its elements are not structs");
@@ -222,11 +214,13 @@ KernelSpec finish(KernelDraft draft) {
     if (scalar.type.empty()) scalar.type = first_type;
   }
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
-  for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
+  for (const AnswerDraft& pending : draft.answers)
+    named_output(draft, pending.buffer, pending.location).answer = pending.file;
   for (const FillDraft& pending : draft.fills) require_one_source(draft, pending);
   for (BufferSpec& buffer : draft.spec.buffers)
     if (buffer.record) settle_record(buffer);
-  for (const ComparedDraft& pending : draft.compared) apply(draft, pending);
+  for (const ComparedDraft& pending : draft.compared)
+    named_output(draft, pending.buffer, pending.location).compared = pending.when;
   for (const LaunchDraft& finished : draft.launches) {
     if (finished.role == LaunchDraft::Role::kernel) finish_launch(draft, finished);
   }

@@ -54,6 +54,14 @@ Expression KernelReader::expression(TokenCursor& cursor, std::string_view closin
   return result;
 }
 
+Expression KernelReader::in_braces(const LogicalLine& line, std::size_t& at) {
+  TokenCursor inside(line, at + 1);
+  const Expression value = expression(inside, "}");
+  if (!inside.peek().is("}")) inside.fail("expected '}' after the value, not " + inside.described());
+  at = inside.peek().begin;
+  return value;
+}
+
 std::vector<Value> KernelReader::values(TokenCursor& cursor, const std::vector<std::string>& names) {
   cursor.expect("=", "the name");
   if (cursor.at_end()) cursor.fail(in_quotes(names.back()) + " has no values");
@@ -124,10 +132,7 @@ void KernelReader::read_name(TokenCursor& cursor, std::string_view what, LaunchD
   std::vector<ComputedText>& computed = of.launch.computed_texts;
   for (std::size_t at = begin; at < end; ++at) {
     if (line[at] == '{') {
-      TokenCursor inside(cursor.line(), at + 1);
-      const Expression value = expression(inside, "}");
-      if (!inside.peek().is("}")) inside.fail("expected '}' after the value, not " + inside.described());
-      at = inside.peek().begin;
+      const Expression value = in_braces(cursor.line(), at);
       computed.push_back({'{' + value.text() + '}', value, text.size()});
       text += computed.back().text;
       continue;

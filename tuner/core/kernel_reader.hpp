@@ -34,6 +34,8 @@ struct KernelReader {
   std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
   /// Reads an expression up to the end of the line, a comma or \p closing.
   Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
+  /// Reads the expression in the braces that open at \p at of \p line, and moves \p at to the closing one.
+  Expression in_braces(const LogicalLine& line, std::size_t& at);
   /// Reads `= VALUE VALUE …` to the end of the line, the values of each of \p names. No value may occur twice.
   std::vector<Value> values(TokenCursor& cursor, const std::vector<std::string>& names);
   /// Reads the name of a type. Returns the canonical name of an element type.

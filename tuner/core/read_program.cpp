@@ -26,10 +26,7 @@ CompileOptionSpec compile_option(KernelReader& kernel, TokenCursor& cursor) {
       continue;
     }
     if (!as_written.empty()) option.parts.emplace_back(std::exchange(as_written, {}));
-    TokenCursor inside(cursor.line(), at + 1);
-    option.parts.emplace_back(kernel.expression(inside, "}"));
-    if (!inside.peek().is("}")) inside.fail("expected '}' after the value, not " + inside.described());
-    at = inside.peek().begin;
+    option.parts.emplace_back(kernel.in_braces(cursor.line(), at));
   }
   if (!as_written.empty()) option.parts.emplace_back(std::move(as_written));
   cursor.skip(at - begin);

@@ -189,14 +189,11 @@ std::size_t find_word(std::string_view code, std::string_view word, std::size_t 
 
 bool has_word(std::string_view code, std::string_view word) { return find_word(code, word) != kNone; }
 
-std::string without_tuner_lines(std::string code) {
+bool occurs_in_code(std::string_view source, std::string_view word) {
+  std::string code = code_of(source);
   for (const DirectiveLine& line : directives_of(code))
     if (line.name() == "pragma" && word_at(line.rest(), 0) == "tuner") blank(code, line.begin, line.end);
-  return code;
-}
-
-bool occurs_in_code(std::string_view source, std::string_view word) {
-  return has_word(without_tuner_lines(code_of(source)), word);
+  return has_word(code, word);
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

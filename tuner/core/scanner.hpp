@@ -59,8 +59,6 @@ std::size_t find_word(std::string_view code, std::string_view word, std::size_t 
 bool has_word(std::string_view code, std::string_view word);
 /// Whether \p word occurs in \p source outside of comments, literals and `#pragma tuner` lines.
 bool occurs_in_code(std::string_view source, std::string_view word);
-/// \p code (code_of() of a text) with blanks in place of its `#pragma tuner` lines.
-std::string without_tuner_lines(std::string code);
 /// The words of \p text, in order, without numbers. They are views into \p text, which must outlive them.
 std::vector<std::string_view> words_of(std::string_view text);
 template <std::same_as<std::string> Temporary>

@@ -36,9 +36,6 @@ std::optional<Signature> find_signature(std::string_view text, std::string_view 
 /// The namespaces around \p at, as `a::b::`; empty if there are none. \p code has no comments.
 std::string namespaces_at(std::string_view code, std::size_t at);
 
-/// Whether at \p at of \p code only braces of namespaces and of `extern "C"` are open.
-bool is_in_namespaces_alone(std::string_view code, std::size_t at);
-
 /// Whether the function at the beginning of \p code updates elements of \p pointer, that is, computes new values from
 /// old ones: `y[i] += 1`, `*y -= x`, `atomicAdd(&y[i], 1)`.
 bool adds_to(std::string_view code, std::string_view pointer);

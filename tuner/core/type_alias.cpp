@@ -35,6 +35,23 @@ Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
   return {trimmed(statement.substr(word.size()))};
 }
 
+/// Whether at \p at of \p code only braces of namespaces and of `extern "C"` are open.
+bool is_in_namespaces_alone(std::string_view code, std::size_t at) {
+  std::size_t closed = 0;
+  while (at > 0) {
+    const char c = code[--at];
+    if (c == '}') ++closed;
+    if (c != '{' || (closed > 0 && closed-- > 0)) continue;
+    const std::string_view before = code.substr(0, at);
+    const std::string_view opens = before.substr(before.find_last_of(";{}") + 1);
+    const std::vector<std::string_view> words = words_of(opens);
+    const bool is_namespace =
+        std::find(words.begin(), words.end(), "namespace") != words.end() && opens.find('(') == std::string_view::npos;
+    if (!is_namespace && (words.empty() || words.back() != "extern")) return false;
+  }
+  return true;
+}
+
 /// Whether \p at is outside of every `#if` and of all braces except those of namespaces.
 bool is_always_there(std::string_view code, std::size_t at) {
   int open = 0;
