@@ -180,7 +180,7 @@ TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {
   EXPECT_EQ(launches[0].expression, "zero<float>");
   EXPECT_EQ(launches[0].shape, (LaunchShape{{4, 1, 1}, {256, 1, 1}, 0})) << "a thread for each element of c";
   EXPECT_EQ(launches[1].shape, (LaunchShape{{2, 1, 1}, {32, 4, 1}, 0}));
-  EXPECT_EQ(resolve_prepare(spec, with_verify(size, spec.verify[0]), {}).size(), 1u);
+  EXPECT_EQ(resolve_prepare(spec, complete(spec, {{{"n", 33}}, {}}), {}).size(), 1u);
 }
 
 TEST(Preparation, OfAProblemThatCannotBePreparedMakesAllConfigurationsInvalid) {

@@ -44,12 +44,6 @@ TEST(Complete, NamesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of([&] { complete(spec, {{{"n", -1}}, {}}); }), HasSubstr("n=-1 is negative"));
 }
 
-TEST(Complete, TakesAVerifyProblemWithTheCurrentChoices) {
-  const KernelSpec spec = parse(kVectorAdd);
-  const ProblemSize size = complete(spec, {{}, {{"T", "double"}}});
-  EXPECT_EQ(with_verify(size, spec.verify[0]).text(), "T=double n=33");
-}
-
 TEST(Enumerate, HasNothingForASpaceWithoutParametersWhoseConstraintFails) {
   Bindings fixed;
   const SearchSpace space({}, {{"never", Expression::parse("1 == 2", {})}});

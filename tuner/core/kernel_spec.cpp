@@ -231,11 +231,6 @@ ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   return size;
 }
 
-ProblemSize with_verify(ProblemSize size, const VerifySpec& verify) {
-  for (const auto& [name, value] : verify.sizes) size.sizes[name] = value;
-  return size;
-}
-
 Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
   Bindings result;
   bind_device_limits(result, limits);

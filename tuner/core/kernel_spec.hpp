@@ -306,9 +306,6 @@ void validate(const KernelSpec& spec);
 /// a value that is not allowed, and for a missing size without a default.
 ProblemSize complete(const KernelSpec& spec, ProblemSize size);
 
-/// \p size with the sizes of \p verify; the choices stay the same.
-ProblemSize with_verify(ProblemSize size, const VerifySpec& verify);
-
 /// The names that expressions of \p spec may use, with their values: sizes, choices and device limits (`warp_size`,
 /// `sm_count`, `max_threads_per_block`, `max_shared_bytes`, `cc`, …; docs/kernel-files.md).
 Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
