@@ -14,7 +14,7 @@ namespace tuner {
 
 /// A configuration that takes less than this part of the default's time is certainly faster.
 inline constexpr double kClearLead = 0.8;
-/// A smaller lead may result from the placement of code and data in memory: on an H200, the times of one short kernel
+/// A smaller lead may result from the placement of code and data in memory. On an H200, the times of one short kernel
 /// differed by this much after it was loaded again.
 inline constexpr double kPlacementNs = 200;
 

@@ -12,8 +12,8 @@ namespace tuner {
 /// The arguments of one launch of an application (tuner/capture). They replace the fills and scalars of the kernel's
 /// file for the problem itself, but not for `verify` problems. Files are given by name, and read when needed.
 struct CapturedData {
-  std::map<std::string, std::string> inputs;   ///< by buffer: the file with its contents before the launch
-  std::map<std::string, std::string> outputs;  ///< after it: the expected outputs, if the kernel has no reference
+  std::map<std::string, std::string> inputs;   ///< by buffer: a file with its contents before the launch
+  std::map<std::string, std::string> outputs;  ///< after it: expected without a reference
   std::map<std::string, std::string> scalars;  ///< as text for captured_number()
   std::string digest;                          ///< of all of this; empty: nothing was captured
 
@@ -35,7 +35,7 @@ struct MeasureOptions {
   std::size_t min_samples = 10;
   std::size_t max_samples = 200;  ///< on the host backend, a search takes at most 20
   double target_width = 0.01;     ///< wanted width of the median's 95% interval, relative to the median
-  double max_seconds = 1.0;       ///< time for measuring one configuration; min_samples are taken in any case
+  double max_seconds = 1.0;       ///< for one configuration; min_samples are always taken
 
   /// Finalists are measured again in this many rounds, with this many samples in each.
   std::size_t finalist_rounds = 15;

@@ -55,8 +55,8 @@ struct ProblemBuffer {
   bool is_filled_by_field = false;
   std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces
   std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: contents, if filled field by field
-  std::vector<std::byte> expected_content;         ///< from the file with the answer, if there is one
-  std::vector<Tolerance> tolerances;               ///< one, or one for each field of records
+  std::vector<std::byte> expected_content;         ///< from the answer's file, if any
+  std::vector<Tolerance> tolerances;               ///< one, or one for each field
   std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers
 
   bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }

@@ -52,7 +52,7 @@ struct Cupti {
 struct CuptiSearch {
   std::string asked = {};            ///< a file or a folder; if set, nothing else is tried
   std::filesystem::path nvrtc = {};  ///< the NVRTC in use: its folder is tried first
-  int newest_major = 0;              ///< the driver's CUDA version: newer CUPTIs do not work, so come last; 0: any
+  int newest_major = 0;              ///< the driver's CUDA version; newer CUPTIs come last; 0: any
 };
 
 /// The files that would be tried, best first. The loader searches for entries without a folder.

@@ -58,9 +58,9 @@ inline constexpr const char* kForked =
     "before the first call to CUDA";
 
 struct DriverStatus {
-  bool available = false;  ///< there are a driver and at least one device
-  bool forked = false;     ///< not available, because the process was forked from one that had used CUDA
-  std::string reason;      ///< "libcuda.so.1 not found: no NVIDIA driver is installed"; empty if available
+  bool available = false;  ///< a driver and at least one device
+  bool forked = false;     ///< from a process that had used CUDA
+  std::string reason;      ///< "libcuda.so.1 not found: …"; empty if available
   int version = 0;         ///< 13000 for CUDA 13.0; 0 without a driver
   int devices = 0;
 };
