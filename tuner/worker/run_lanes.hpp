@@ -37,7 +37,7 @@ class RunLanes {
   void set_reference(std::shared_ptr<const Image> image) { queue_.reference = std::move(image); }
   void set_best(double best_ns) { queue_.set_best(best_ns); }
   void push(RunJob job) { queue_.ready.push_back(std::move(job)); }
-  /// Adds \p job to every prepared lane, or, before the first is prepared, to every lane in use. Returns these lanes.
+  /// Adds \p job to every prepared lane; if no lane is prepared, to every lane in use. Returns these lanes.
   std::vector<int> push_to_all(const RunJob& job);
   /// Evaluator::prefer(), for jobs that were not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
