@@ -1,5 +1,5 @@
 // Measures the first tuner::reduce() of new processes, after their CUDA context exists. They have a compiled image from
-// an earlier process, or an empty cache folder: with shipped images (`tune export --images`) and no compiler, or
+// an earlier process, or an empty cache folder: with shipped images (`tune db export --as images`) and no compiler, or
 // without images. Also prints the driver's part: loading and launching the smallest kernel in a new process.
 //   first_call [--processes 20] [--elements 1048576] [--images FOLDER]
 //   first_call --one reduce|driver: one process; prints microseconds. For strace and perf.

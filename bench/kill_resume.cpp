@@ -1,6 +1,6 @@
 // Kills `tune` (SIGKILL) at random moments of many tunings and starts it again. Its workers must notice by themselves.
 // Checks after every kill that
-//   - the database is sound (all checks of `tune cache doctor`) and opens without a warning,
+//   - the database is sound (all checks of `tune db check`) and opens without a warning,
 //   - every trial that a reader of the database has ever seen is still there, unchanged,
 //   - the next run repeats no stored trial,
 //   - no worker outlives its session for long;

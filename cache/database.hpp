@@ -32,7 +32,7 @@ struct OpenOptions {
   /// How long to wait for other processes before continuing in memory.
   std::chrono::milliseconds busy_timeout{10'000};
   /// Files up to this size are checked for damage (quick_check) when they are opened. For larger files this takes too
-  /// long; the row checksums protect them, and `tune doctor` checks everything.
+  /// long; the row checksums protect them, and `tune db check` checks everything.
   std::int64_t check_bytes = std::int64_t{2} << 20;
   /// Compare a shipped file with the SHA-256 in its manifest. This reads the whole file.
   bool check_digest = true;
@@ -63,8 +63,8 @@ class Database {
   /// All usable databases among shipped_database_files(\p application), in that order.
   static std::vector<Database> open_all_shipped(const std::filesystem::path& application = {},
                                                 OpenOptions options = {});
-  /// Opens a database that `tune freeze` made and checks all of it. Throws CacheError when it is missing, damaged, not
-  /// frozen or of another version. It never falls back to other wisdom, because then this process would get other
+  /// Opens a database that `tune db freeze` made and checks all of it. Throws CacheError when it is missing, damaged,
+  /// not frozen or of another version. It never falls back to other wisdom, because then this process would get other
   /// answers than the rest of the job.
   static Database open_frozen(const std::filesystem::path& file, OpenOptions options = {});
   /// A database that lives as long as the process.

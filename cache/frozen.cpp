@@ -114,7 +114,7 @@ std::int64_t freeze(Database& from, const fs::path& file) {
   if (best == 0)
     throw CacheError(
         fmt::format("nothing is frozen: no best result is known in what was given, so that every call would be served "
-                    "with its default. `tune --kernel NAME` finds results; {} was not written",
+                    "with its default. `tune KERNEL` finds results; {} was not written",
                     file.string()));
   auto& db = frozen.store().connection();
   db.exec("CREATE TABLE frozen(digest TEXT NOT NULL) STRICT");
@@ -154,10 +154,10 @@ bool is_frozen(SQLite::Database& db) {
 std::optional<std::string> why_not_frozen(SQLite::Database& db) {
   if (!is_frozen(db))
     return "it is not frozen, and what a session or an import adds to it would be known to some processes and not to "
-           "others: make a frozen one of it with `tune freeze`";
+           "others: make a frozen one of it with `tune db freeze`";
   if (is_sealed(sqlite3_db_filename(db.getHandle(), "main"))) return std::nullopt;
   if (word(db, "PRAGMA integrity_check(1)") != "ok" || word(db, "SELECT digest FROM frozen") != digest(db))
-    return "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune freeze`";
+    return "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune db freeze`";
   return std::nullopt;
 }
 

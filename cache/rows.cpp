@@ -107,7 +107,7 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
 
 namespace {
 constexpr const char* kMaybeQuarantined =
-    "may be quarantined on this device: that row of the database is damaged (see `tune cache doctor`)";
+    "may be quarantined on this device: that row of the database is damaged (see `tune db check`)";
 }
 
 void Quarantine::look(Store& store) {

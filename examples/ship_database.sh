@@ -10,9 +10,9 @@ mkdir -p "$work"
 "$tune" --kernel sumMatrix2D --size nx=96,ny=64 --trials 4 --db "$work/tuned.db" --quiet
 
 # 2. What was learnt, as text that can be reviewed and kept in version control.
-"$tune" export --db "$work/tuned.db" "$work/my_gpu.jsonl"
+"$tune" db export --db "$work/tuned.db" "$work/my_gpu.jsonl"
 grep -c sumMatrix2D "$work/my_gpu.jsonl"
 
 # 3. A fresh machine imports it and is served without measuring anything.
-"$tune" import --db "$work/fresh.db" "$work/my_gpu.jsonl"
-"$tune" explain --db "$work/fresh.db" --kernel sumMatrix2D --size nx=96,ny=64
+"$tune" db import --db "$work/fresh.db" "$work/my_gpu.jsonl"
+"$tune" show sumMatrix2D --why --db "$work/fresh.db" --size nx=96,ny=64

@@ -38,9 +38,10 @@ struct RunResult {
   double median_ns = 0;            ///< one run, all launches together
   double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
   bool verified = false;
-  std::string limit;                      ///< what limits the run: "device memory", "latency", …
-  std::string reason;                     ///< one sentence with the numbers for it
-  std::map<std::string, double> metrics;  ///< those in RunOptions::metrics, in the units that `tune metrics` lists
+  std::string limit;   ///< what limits the run: "device memory", "latency", …
+  std::string reason;  ///< one sentence with the numbers for it
+  std::map<std::string, double>
+      metrics;  ///< those in RunOptions::metrics, in the units that `tune devices --metrics` lists
 };
 
 /// Compiles, verifies and times one configuration of \p kernel for \p sizes (in elements) and \p choices. Runs in this

@@ -22,7 +22,7 @@ enum class TuneOnMiss {
   on_first_use,
 };
 
-/// If $TUNER_FROZEN names a database that `tune freeze` made, that file alone answers every call, the same in every
+/// If $TUNER_FROZEN names a database that `tune db freeze` made, that file alone answers every call, the same in every
 /// process. No other database is read, nothing is tuned (`tune` is never), and no miss is remembered. If the file is
 /// missing, damaged or not frozen, every call throws Error.
 struct Settings {
@@ -35,7 +35,8 @@ struct Settings {
   std::string device = "auto";
   /// The user's database; empty: `wisdom.db` in the cache folder. Ignored with $TUNER_FROZEN.
   std::string database;
-  /// Remember calls that had no result for their size class (`tune todo`). $TUNER_MISSES=remember|never overrides it.
+  /// Remember calls that had no result for their size class (`tune show --missed`). $TUNER_MISSES=remember|never
+  /// overrides it.
   bool remember_misses = true;
   /// Receives each warning once, such as an unwritable cache, in the thread that caused it. No lock is held. Default:
   /// one line on stderr.

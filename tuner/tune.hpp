@@ -1,5 +1,5 @@
 #pragma once
-/// Tunes one kernel for one problem from code, like `tune --kernel`. C++17.
+/// Tunes one kernel for one problem from code, like `tune KERNEL`. C++17.
 
 #include <chrono>
 #include <cstddef>
@@ -28,8 +28,9 @@ struct TuneOptions {
   /// wrong there has a race and is rejected. Needs a C++ compiler on this machine and takes up to half a minute.
   /// Kernels without a kernel file are not checked.
   bool check_on_host = false;
-  /// Hardware counters and energy of the best configuration, collected after timing; names and sets as `tune metrics`
-  /// lists them. Leaves out unavailable ones, with a warning that says why. A known answer has none: see force.
+  /// Hardware counters and energy of the best configuration, collected after timing; names and sets as `tune devices
+  /// --metrics` lists them. Leaves out unavailable ones, with a warning that says why. A known answer has none: see
+  /// force.
   std::vector<std::string> metrics;
   /// Called after every trial, in the thread that called tune(), without a lock. Return false to stop early. It may
   /// call any function of this library; its launches are served without tuning.
@@ -43,7 +44,8 @@ struct TuneResult {
   std::size_t trials = 0;
   std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
   bool from_cache = false;
-  std::map<std::string, double> metrics;  ///< those in TuneOptions::metrics, in the units that `tune metrics` lists
+  std::map<std::string, double>
+      metrics;  ///< those in TuneOptions::metrics, in the units that `tune devices --metrics` lists
 };
 
 /// Tunes \p kernel on the device of this thread's launches for \p sizes (in elements) and \p choices. \p choices

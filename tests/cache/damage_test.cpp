@@ -139,7 +139,7 @@ TEST_F(SomebodysFile, OfAnOlderTunerIsLeftAloneAndSaysHowItsResultsComeAlong) {
   execute(file, "PRAGMA user_version = 1");
   expect_untouched(folder.path(), file, "format 1");
   EXPECT_FALSE(Database::open_shipped(file, warnings.options()));
-  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("tune import")));
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("tune db import")));
 }
 
 using ReadOnly = FileTest;

@@ -206,7 +206,7 @@ TEST_F(Frozen, IsOnlyWhatFreezeMade) {
   EXPECT_THAT(why_not("folder"), HasSubstr("there is no such file"));
   EXPECT_THAT(why_not("notes.txt"), HasSubstr("no wisdom database"));
   { auto ordinary = Database::open_user(folder / "wisdom.db"); }
-  EXPECT_THAT(why_not("wisdom.db"), HasSubstr("tune freeze"));
+  EXPECT_THAT(why_not("wisdom.db"), HasSubstr("tune db freeze"));
   EXPECT_FALSE(is_frozen_file(folder / "wisdom.db"));
   freeze(source, file);
   EXPECT_TRUE(is_frozen_file(file));

@@ -58,7 +58,7 @@ TEST_F(Answers, OfTheDefaultConfigurationAreSaidWithEveryResult) {
   EXPECT_THAT(run.out, HasSubstr("2 wrong"));
   EXPECT_THAT(tune({"--kernel", kernel}).out, HasSubstr("      verified against the default configuration\n"));
   EXPECT_THAT(tune({"show"}).out, HasSubstr("default configuration"));
-  EXPECT_THAT(tune({"explain", "--kernel", kernel}).out, HasSubstr("against the default configuration"));
+  EXPECT_THAT(tune({"show", kernel, "--why"}).out, HasSubstr("against the default configuration"));
   EXPECT_THAT(tune({"run", "--kernel", kernel}).out, HasSubstr("against the default configuration"));
 
   const json known = json::parse(tune({"--kernel", kernel, "--json"}).out);
@@ -112,7 +112,7 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   const Finished run = tune({"--kernel", kernel, "--unverified"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("\nbest  block="));
-  EXPECT_THAT(run.out, HasSubstr("      not verified: it is served to nobody"));
+  EXPECT_THAT(run.out, HasSubstr("      not verified: it is never served"));
   const json again = json::parse(tune({"--kernel", kernel, "--unverified", "--json"}).out)["results"][0];
   EXPECT_EQ(again["resumed"], 4) << "measured, and no answer";
   EXPECT_EQ(again["best"]["verified"], false);
@@ -122,11 +122,11 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   EXPECT_EQ(shown["best"].size(), 0u);
   ASSERT_EQ(shown["unverified"].size(), 1u);
   EXPECT_EQ(shown["unverified"][0]["reference"], "nothing");
-  EXPECT_THAT(tune({"explain", "--kernel", kernel}).out, HasSubstr("nothing: the kernel has no default"));
-  EXPECT_THAT(tune({"export", "-", "--kernel", "scale"}).out, Not(HasSubstr("block=")));
-  EXPECT_NE(tune({"export", "--t4", "t4.json", "--kernel", kernel}).code, 0);
-  EXPECT_NE(tune({"export", "--header", "best.hpp", "--kernel", kernel}).code, 0);
-  ASSERT_EQ(tune({"merge", "other.db", (cache() / "wisdom.db").string()}).code, 0);
+  EXPECT_THAT(tune({"show", kernel, "--why"}).out, HasSubstr("nothing: the kernel has no default"));
+  EXPECT_THAT(tune({"db", "export", "-", "--kernel", "scale"}).out, Not(HasSubstr("block=")));
+  EXPECT_NE(tune({"db", "export", "--as", "t4", "t4.json", "--kernel", kernel}).code, 0);
+  EXPECT_NE(tune({"db", "export", "--as", "header", "best.hpp", "--kernel", kernel}).code, 0);
+  ASSERT_EQ(tune({"db", "merge", "other.db", (cache() / "wisdom.db").string()}).code, 0);
   EXPECT_EQ(json::parse(tune({"show", "--db", "other.db", "--json"}).out)["best"].size(), 0u);
   EXPECT_EQ(tune({"--kernel", kernel}).code, 1) << "what was not verified is no answer";
 }
@@ -140,8 +140,7 @@ TEST_F(ProgramTest, AnswersNothingFromBeforeWhereAMacroNamesAHeader) {
   EXPECT_EQ(tune({"--kernel", "./small.cu", "--trials", "1"}).code, 0);
   const Finished again = tune({"--kernel", "./small.cu", "--trials", "1"});
   EXPECT_EQ(again.code, 0);
-  EXPECT_THAT(again.out + again.err,
-              AllOf(HasSubstr("results of before are not used"), Not(HasSubstr("answered from"))));
+  EXPECT_THAT(again.out + again.err, AllOf(HasSubstr("earlier results are not used"), Not(HasSubstr("answered from"))));
 }
 
 }  // namespace

@@ -57,9 +57,9 @@ TEST(ParseNanoseconds, WantsAUnit) {
 }
 
 TEST(ParseNumber, ChecksItsRange) {
-  EXPECT_DOUBLE_EQ(parse_number("0.25", "--fraction", 0, 1), 0.25);
+  EXPECT_DOUBLE_EQ(parse_number("0.25", "--until-unlikely", 0, 1), 0.25);
   for (const char* text : {"1.5", "-0.1", "half", "nan"})
-    EXPECT_THROW(parse_number(text, "--fraction", 0, 1), UsageError) << text;
+    EXPECT_THROW(parse_number(text, "--until-unlikely", 0, 1), UsageError) << text;
 }
 
 TEST(ParseSizes, ReadsNamedSizes) {

@@ -76,8 +76,7 @@ TEST_F(CaptureProgram, TunesForTheLaunchAndStoresWhatTheProgramIsServedWith) {
   EXPECT_THAT(run.out, HasSubstr("      verified against the captured launch\n"));
   EXPECT_EQ(json::parse(tune({"show", "--kernel", "gather", "--json"}).out)["best"][0]["reference"], "captured launch");
   const std::string program_kernel = (folder() / "gather.cu").string();
-  EXPECT_THAT(tune({"explain", "--kernel", program_kernel, "--size", "n=100"}).out,
-              HasSubstr("for exactly this problem"));
+  EXPECT_THAT(tune({"show", program_kernel, "--why", "--size", "n=100"}).out, HasSubstr("for exactly this problem"));
 }
 
 TEST_F(CaptureProgram, NamesNothingBestThatDoesNotGiveWhatTheLaunchLeft) {

@@ -12,6 +12,7 @@ namespace tuner::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Effect : public ProgramTest {
  protected:
@@ -43,24 +44,27 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
       {{"run", "--kernel", kernel, "--ptx", "--arch", "sm_90", "--cpu"}, "--cpu has no effect with --ptx"},
       {{"run", "--kernel", kernel, "--sass", "--metrics", "ipc"}, "--metrics has no effect with --ptx"},
       {{"run", "--kernel", kernel, "--ptx", "--arch", "sm_90", "--device", "0"}, "--device has no effect with --arch"},
-      {{"export", "--header", "x.hpp", "--kernel", kernel, "--all"}, "--all has no effect"},
-      {{"export", "--t4", "x.json", "--all"}, "--all has no effect"},
-      {{"export", "x.wisdom", "--size", "n=1"}, "--size has no effect without --t4"},
-      {{"export", "--header", "x.hpp", "--kernel", kernel, "--choice", "T=int"}, "--choice has no effect without --t4"},
-      {{"export", "x.wisdom", "--portfolio", "2"}, "--portfolio belongs to --header"},
-      {{"export", "-", "--force"}, "--force has no effect on standard output"},
-      {{"export", "--header", "-", "--kernel", kernel, "--force"}, "--force has no effect on standard output"},
-      {{"compare", "a.wisdom", "a.wisdom", "--db", "x.db"}, "--db has no effect without --devices"},
-      {{"compare", "--devices", "a,b", "a.wisdom", "--db", "x.db"}, "--db has no effect where a file is named"},
+      {{"db", "export", "--as", "header", "x.hpp", "--kernel", kernel, "--all"}, "--all has no effect"},
+      {{"db", "export", "--as", "t4", "x.json", "--all"}, "--all has no effect"},
+      {{"db", "export", "x.wisdom", "--size", "n=1"}, "--size has no effect with `--as wisdom`"},
+      {{"db", "export", "--as", "header", "x.hpp", "--kernel", kernel, "--choice", "T=int"},
+       "--choice has no effect with `--as header`"},
+      {{"db", "export", "x.wisdom", "--portfolio", "2"}, "--portfolio has no effect with `--as wisdom`"},
+      {{"db", "export", "-", "--force"}, "--force has no effect on standard output"},
+      {{"db", "export", "--as", "header", "-", "--kernel", kernel, "--force"},
+       "--force has no effect on standard output"},
+      {{"show", "--size", "n=1"}, "--size has no effect without --why"},
+      {{"show", "--missed", "--all"}, "--all has no effect with --missed"},
+      {{"devices", "--chip", "GH100"}, "--chip has no effect without --metrics"},
       {{"report", "-o", "-", "--force"}, "--force has no effect on standard output"},
       {{"convert", "a.wisdom", "--force"}, "--force has no effect on standard output"},
       {{"replay", "--list", "--plot", "x.svg"}, "--plot has no effect with --list"},
       {{"replay", "--list", "--strategy", "random"}, "--strategy has no effect with --list"},
-      {{"replay", "--space", "a.csv", "--force"}, "--force has no effect without --plot"},
-      {{"cache", "stats", "--kernel", "scale"}, "--kernel has no effect on `tune cache stats`"},
-      {{"cache", "doctor", "--results"}, "--results has no effect on `tune cache doctor`"},
-      {{"cache", "quarantine", "--configuration", "a=1"}, "--configuration has no effect on `tune cache quarantine`"},
-      {{"cache", "clear", "--kernel", "scale"}, "--kernel says which results to remove"},
+      {{"replay", "a.csv", "--force"}, "--force has no effect without --plot"},
+      {{"db", "--kernel", "scale"}, "--kernel has no effect with `tune db`"},
+      {{"db", "check", "--all"}, "--all has no effect with `tune db check`"},
+      {{"db", "check", "--config", "a=1"}, "--config has no effect with `tune db check`"},
+      {{"db", "clear", "--kernel", "scale"}, "--kernel has no effect on compiled images"},
       {{"help", "run", "list"}, "help is of one command"},
   });
   EXPECT_EQ(tune({"--kernel", kernel, "--by", "block", "--rows", "3", "--dry-run"}).code, 0)
@@ -74,17 +78,22 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
 
 TEST_F(Effect, OfADashAsAFileIsStandardOutputOrAnError) {
   const std::string kernel = small_kernel();
-  expect_refused({{{"--kernel", kernel, "--device", "host", "--csv", "-"}, "--csv -: this goes to a file"},
-                  {{"--kernel", kernel, "--device", "host", "--log", "-"}, "--log -: this goes to a file"},
-                  {{"--kernel", kernel, "--device", "host", "--report", "-"}, "--report -: this goes to a file"},
-                  {{"--kernel", kernel, "--device", "host", "--db", "-"}, "--db -: this goes to a file"},
-                  {{"freeze", "-o", "-"}, "-o -: this goes to a file"},
-                  {{"replay", "--space", "a.csv", "--plot", "-"}, "--plot -: this goes to a file"}});
+  expect_refused({{{"--kernel", kernel, "--device", "host", "--db", "-"}, "--db -: this goes to a file"},
+                  {{"--kernel", kernel, "--csv", "-", "--json"}, "standard output takes only one of"},
+                  {{"--kernel", kernel, "--csv", "-", "--log", "-"}, "standard output takes only one of"},
+                  {{"replay", "a.csv", "--plot", "-", "--json"}, "--json has no effect with --plot -"},
+                  {{"db", "freeze", "-"}, "freeze -: this goes to a file"}});
+  EXPECT_THAT(tune_small({"--trials", "1", "--csv", "-"}).out, StartsWith("kernel,problem,"));
+  EXPECT_THAT(tune_small({"--trials", "1", "--force", "--log", "-"}).out, StartsWith("{\"kernel\":\"scale\""));
+  EXPECT_THAT(tune_small({"--trials", "1", "--report", "-"}).out, StartsWith("<!doctype html>"));
+  file("a.csv", "block,eval_time_s,objective\n1,0.5,4\n2,0.5,3\n3,0.5,5\n4,0.5,2\n");
+  EXPECT_THAT(tune({"replay", "a.csv", "--repeats", "2", "--plot", "-"}).out, StartsWith("<svg"));
+  EXPECT_THAT(shell("\"$TUNE\" db export - | \"$TUNE\" db import --db copy.db -").out, HasSubstr("new: 1 best"));
 }
 
 TEST_F(Effect, OfAComparisonIsNeverNothing) {
   ASSERT_EQ(tune_small({"--trials", "1", "--quiet"}).code, 0);
-  ASSERT_EQ(tune({"export", "a.wisdom"}).code, 0);
+  ASSERT_EQ(tune({"db", "export", "a.wisdom"}).code, 0);
   const Finished typo = tune({"compare", "a.wisdom", "a.wisdom", "--kernel", "scal"});
   EXPECT_EQ(typo.code, 2);
   EXPECT_THAT(typo.err, HasSubstr("unknown kernel 'scal'; did you mean 'scale'?"));
@@ -96,21 +105,19 @@ TEST_F(Effect, OfAComparisonIsNeverNothing) {
 
 TEST_F(Effect, OfAKernelOrDeviceThatNobodyKnowsIsAnError) {
   ASSERT_EQ(tune_small({"--trials", "1", "--quiet"}).code, 0);
-  for (const char* command : {"show", "todo", "export"}) {
-    std::vector<std::string> line{command, "--kernel", "scal"};
-    if (std::string(command) == "export") line.push_back("x.wisdom");
-    const Finished run = tune(line);
-    EXPECT_EQ(run.code, 2) << command;
-    EXPECT_THAT(run.err, HasSubstr("did you mean 'scale'?")) << command;
+  for (const char* command :
+       {"show", "show --missed", "report -o x.html", "db export x.wisdom", "db check", "db clear missed", "run", ""}) {
+    const Finished kernel = shell("\"$TUNE\" " + std::string(command) + " --kernel scal");
+    EXPECT_EQ(kernel.code, 2) << command;
+    EXPECT_THAT(kernel.err, HasSubstr("unknown kernel 'scal'")) << command;
   }
-  EXPECT_EQ(tune({"todo", "--clear", "--kernel", "scal"}).code, 2);
-  for (const char* command : {"show", "export"}) {
-    std::vector<std::string> line{command, "--device-key", "cuda"};
-    if (std::string(command) == "export") line.push_back("x.wisdom");
-    EXPECT_THAT(tune(line).err, HasSubstr("unknown device 'cuda'")) << command;
+  for (const char* command : {"show", "show --missed", "report -o x.html", "db export x.wisdom", "db clear missed"}) {
+    const Finished device = shell("\"$TUNE\" " + std::string(command) + " --device elsewhere");
+    EXPECT_EQ(device.code, 2) << command;
+    EXPECT_THAT(device.err, HasSubstr("'elsewhere' is no device of these results")) << command;
   }
   EXPECT_FALSE(std::filesystem::exists(folder() / "x.wisdom"));
-  EXPECT_EQ(tune({"todo", "--kernel", "scale"}).code, 0);
+  EXPECT_EQ(tune({"show", "--missed", "--kernel", "scale"}).code, 0);
 }
 
 TEST_F(Effect, OfHelpIsThatOfItsCommand) {

@@ -1,4 +1,4 @@
-// `tune export` to what other programs read.
+// `tune db export` to what other programs read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ class ExportProgram : public ProgramTest {};
 
 TEST_F(ExportProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {
   for (const char* n : {"n=500", "n=2000"}) ASSERT_EQ(tune_small({"--trials", "2", "--size", n}).code, 0);
-  const Finished written = tune({"export", "--header", "tuned.hpp", "--kernel", small_kernel(), "--portfolio", "2"});
+  const Finished written =
+      tune({"db", "export", "--as", "header", "tuned.hpp", "--kernel", small_kernel(), "--portfolio", "2"});
   ASSERT_EQ(written.code, 0) << written.err;
   EXPECT_THAT(written.err,
               AllOf(HasSubstr("of each size's best"), HasSubstr("tuned.hpp written, with 2 sizes on 1 device")));
@@ -29,34 +30,36 @@ TEST_F(ExportProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {
   const Finished ran = shell("c++ -std=c++17 -Wall -Wextra -Werror main.cpp -o main && ./main");
   EXPECT_EQ(ran.code, 0) << ran.err << contents(folder() / "tuned.hpp");
 
-  const Finished again = tune({"export", "--header", "-", "--kernel", "scale", "--portfolio", "2"});
+  const Finished again = tune({"db", "export", "--as", "header", "-", "--kernel", "scale", "--portfolio", "2"});
   EXPECT_THAT(again.out, StartsWith("// Tuned configurations of kernel scale"));
 }
 
 TEST_F(ExportProgram, WritesOneTuningForOtherTunersAndSaysHowToChooseIt) {
   ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=500"}).code, 0);
-  ASSERT_EQ(tune({"export", "--t4", "t4.json", "--kernel-tuner-cache", "cache.json"}).code, 0);
+  ASSERT_EQ(tune({"db", "export", "--as", "t4", "t4.json"}).code, 0);
+  ASSERT_EQ(tune({"db", "export", "--as", "kernel-tuner", "cache.json"}).code, 0);
   ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=600"}).code, 0);
-  const Finished several = tune({"export", "--t4", "t4.json"});
+  const Finished several = tune({"db", "export", "--as", "t4", "t4.json"});
   EXPECT_EQ(several.code, 2);
   EXPECT_THAT(several.err, AllOf(HasSubstr("2 match"), HasSubstr("scale T=float n=500"), HasSubstr("--size")));
-  EXPECT_EQ(tune({"export", "--t4", "t4.json", "--size", "n=600", "--choice", "T=float"}).code, 0);
+  EXPECT_EQ(tune({"db", "export", "--as", "t4", "t4.json", "--size", "n=600", "--choice", "T=float"}).code, 0);
   EXPECT_THAT(contents(folder() / "t4.json"), HasSubstr("\"n\":600"));
   EXPECT_THAT(contents(folder() / "cache.json"), HasSubstr("\"problem_size\": 500"));
   file("notes.txt", "mine\n");
-  EXPECT_EQ(tune({"export", "--t4", "notes.txt"}).code, 1);
+  EXPECT_EQ(tune({"db", "export", "--as", "t4", "notes.txt"}).code, 1);
 }
 
 TEST_F(ExportProgram, WritesNoConfigurationThatServingRejects) {
   ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=500"}).code, 0);
-  ASSERT_EQ(tune({"export", "--all", "all.wisdom"}).code, 0);
+  ASSERT_EQ(tune({"db", "export", "--all", "all.wisdom"}).code, 0);
   std::string text = contents(folder() / "all.wisdom");
   for (std::size_t at = 0; (at = text.find("block=", at)) != std::string::npos; at += 12) {
     text.replace(at, text.find(' ', at) - at, "block=777777");
   }
   file("all.wisdom", text);
-  ASSERT_EQ(tune({"import", "--db", "theirs.db", "all.wisdom"}).code, 0);
-  const Finished none = tune({"export", "--db", "theirs.db", "--header", "out.hpp", "--kernel", small_kernel()});
+  ASSERT_EQ(tune({"db", "import", "--db", "theirs.db", "all.wisdom"}).code, 0);
+  const Finished none =
+      tune({"db", "export", "--db", "theirs.db", "--as", "header", "out.hpp", "--kernel", small_kernel()});
   EXPECT_EQ(none.code, 1);
   EXPECT_THAT(none.err, HasSubstr("may be served"));
   EXPECT_EQ(contents(folder() / "out.hpp"), "");
@@ -64,22 +67,23 @@ TEST_F(ExportProgram, WritesNoConfigurationThatServingRejects) {
 
 TEST_F(ExportProgram, RefusesAHeaderOverAnotherFileOrOfNoKernel) {
   file("notes.txt", "mine\n");
-  EXPECT_EQ(tune({"export", "--header", "notes.txt", "--kernel", small_kernel()}).code, 1);
+  EXPECT_EQ(tune({"db", "export", "--as", "header", "notes.txt", "--kernel", small_kernel()}).code, 1);
   EXPECT_EQ(contents(folder() / "notes.txt"), "mine\n");
-  EXPECT_EQ(tune({"export", "--header", "a.hpp"}).code, 2);
-  EXPECT_EQ(tune({"export", "--portfolio", "2", "a.wisdom"}).code, 2);
-  EXPECT_EQ(tune({"export", "--header", "a.hpp", "--kernel", small_kernel(), "b.wisdom"}).code, 2);
-  EXPECT_EQ(tune({"export", "--header", "a.hpp", "--kernel", small_kernel(), "--t4", "a.json"}).code, 2);
-  const Finished none = tune({"export", "--header", "a.hpp", "--kernel", "nothing"});
+  EXPECT_EQ(tune({"db", "export", "--as", "header", "a.hpp"}).code, 2);
+  EXPECT_EQ(tune({"db", "export", "--portfolio", "2", "a.wisdom"}).code, 2);
+  EXPECT_EQ(tune({"db", "export", "--as", "header", "a.hpp", "--kernel", small_kernel(), "b.wisdom"}).code, 2);
+  EXPECT_EQ(tune({"db", "export", "--as", "haeder", "a.hpp", "--kernel", small_kernel()}).code, 2);
+  EXPECT_EQ(tune({"db", "export", "--as", "header", "a.hpp", "--kernel", "nothing"}).code, 2);
+  const Finished none = tune({"db", "export", "--as", "header", "a.hpp", "--kernel", "serialSum"});
   EXPECT_EQ(none.code, 1);
-  EXPECT_THAT(none.err, HasSubstr("no best configuration of kernel nothing is stored"));
+  EXPECT_THAT(none.err, HasSubstr("no best configuration of kernel serialSum is stored"));
 }
 
 TEST_F(ExportProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatAreThere) {
   if (!has_nvrtc()) GTEST_SKIP() << "compiles with NVRTC";
   ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=500"}).code, 0);
-  ASSERT_EQ(tune({"export", "host.wisdom"}).code, 0);
-  EXPECT_THAT(tune({"export", "--images", "wisdom", "--kernel", small_kernel()}).err,
+  ASSERT_EQ(tune({"db", "export", "host.wisdom"}).code, 0);
+  EXPECT_THAT(tune({"db", "export", "--as", "images", "wisdom", "--kernel", small_kernel()}).err,
               HasSubstr("there are no results of GPUs for the kernels that are known here"));
   const std::string text = contents(folder() / "host.wisdom");
   file("gpu.wisdom", R"({"tuner_wisdom":1,"device":{"key":"cuda cc=9.0 sm=132","name":"GPU","backend":"cuda",)"
@@ -87,8 +91,8 @@ TEST_F(ExportProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatA
                      R"(232448,"registers_per_sm":65536},"environment":{"driver":"13.0","compiler":"nvrtc 13.0",)"
                      R"("tuner":"0.1.0","os":"Linux"}})" +
                          text.substr(text.find('\n')));
-  ASSERT_EQ(tune({"import", "gpu.wisdom"}).code, 0);
-  const std::vector<std::string> command{"export", "--images", "wisdom", "--kernel", small_kernel()};
+  ASSERT_EQ(tune({"db", "import", "gpu.wisdom"}).code, 0);
+  const std::vector<std::string> command{"db", "export", "--as", "images", "wisdom", "--kernel", small_kernel()};
   const Finished made = tune(command);
   ASSERT_EQ(made.code, 0) << made.err;
   const auto images = [&](const char* architecture) {
@@ -99,8 +103,8 @@ TEST_F(ExportProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatA
   EXPECT_EQ(images("compute_90"), images("sm_90"));
   EXPECT_THAT(made.err, HasSubstr("0 of them were there"));
   EXPECT_THAT(tune(command).err, HasSubstr(std::to_string(2 * images("sm_90")) + " of them were there"));
-  EXPECT_EQ(tune({"export", "--images", "wisdom", "--arch", "90", "--kernel", small_kernel()}).code, 2);
-  EXPECT_EQ(tune({"export", "--arch", "sm_90", "-"}).code, 2);
+  EXPECT_EQ(tune({"db", "export", "--as", "images", "wisdom", "--arch", "90", "--kernel", small_kernel()}).code, 2);
+  EXPECT_EQ(tune({"db", "export", "--arch", "sm_90", "-"}).code, 2);
 }
 
 TEST_F(ExportProgram, ConvertsToAKernelFileAndListsWhatIsLeft) {

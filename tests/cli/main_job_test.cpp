@@ -203,7 +203,7 @@ TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
   run.signal_group(SIGINT);  // as a terminal does: to the children too
   const Finished interrupted = run.finish();
   EXPECT_EQ(interrupted.code, 130) << interrupted.err;
-  EXPECT_THAT(interrupted.err, HasSubstr("goes on from here"));
+  EXPECT_THAT(interrupted.err, HasSubstr("continues from here"));
   EXPECT_THAT(interrupted.out, HasSubstr("best  block="));
 
   const Finished again = tune({"--kernel", kernel, "--size", "n=400k", "--json"});
@@ -226,7 +226,7 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
   run.signal_group(SIGINT);
   const Finished finished = run.finish();
   EXPECT_EQ(finished.code, 130);
-  EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+  EXPECT_EQ(tune({"db", "check"}).code, 0);
 }
 
 TEST_F(MainJob, AHangUpThatIsIgnoredFromOutsideStaysIgnored) {  // nohup
@@ -268,7 +268,7 @@ TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKep
   const Finished broken = run.finish();
   EXPECT_EQ(broken.code, 1) << broken.err;
   EXPECT_THAT(broken.err, HasSubstr("cannot start"));
-  EXPECT_THAT(broken.err, HasSubstr("what was measured is kept; the same command goes on from here\n"));
+  EXPECT_THAT(broken.err, HasSubstr("what was measured is kept; the same command continues from here\n"));
 }
 
 TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {
@@ -280,7 +280,7 @@ TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {
   ASSERT_EQ(two.code, 0) << two.err;
   const Finished shown = tune({"show", "--kernel", "scale", "--json"});
   EXPECT_EQ(json::parse(shown.out)["best"].size(), 2u) << shown.out;
-  EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+  EXPECT_EQ(tune({"db", "check"}).code, 0);
 }
 
 }  // namespace

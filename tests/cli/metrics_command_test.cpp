@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 class MetricsCommand : public ProgramTest {
  protected:
   void SetUp() override {
-    const Finished known = tune({"metrics", "--chip", "GH100"});
+    const Finished known = tune({"devices", "--metrics", "--chip", "GH100"});
     for (const char* const missing : {"install the CUDA toolkit", "built without"})
       if (known.code == 1 && known.err.find(missing) != std::string::npos) GTEST_SKIP() << known.err;
     ASSERT_EQ(known.code, 0) << known.err;
@@ -21,7 +21,7 @@ class MetricsCommand : public ProgramTest {
 };
 
 TEST_F(MetricsCommand, ListsTheTextBooksNamesWithTodaysFirst) {
-  const Finished run = tune({"metrics", "--chip", "gh100"});
+  const Finished run = tune({"devices", "--metrics", "--chip", "gh100"});
   EXPECT_EQ(run.code, 0);
   for (const char* part : {"GH100", "achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
                            "dram_read_throughput", "textbook", "roofline"})
@@ -30,11 +30,11 @@ TEST_F(MetricsCommand, ListsTheTextBooksNamesWithTodaysFirst) {
 }
 
 TEST_F(MetricsCommand, SaysWhatAChipLacks) {
-  EXPECT_THAT(tune({"metrics", "--chip", "GA10B"}).out, HasSubstr("(not on this chip)"));
+  EXPECT_THAT(tune({"devices", "--metrics", "--chip", "GA10B"}).out, HasSubstr("(not on this chip)"));
 }
 
 TEST_F(MetricsCommand, ListsSetsThatNameTheChipsOwn) {
-  const auto document = nlohmann::json::parse(tune({"metrics", "--chip", "GH100", "--json"}).out);
+  const auto document = nlohmann::json::parse(tune({"devices", "--metrics", "--chip", "GH100", "--json"}).out);
   const auto& verdict = document["sets"].back();
   EXPECT_EQ(verdict["name"], "verdict");
   EXPECT_EQ(verdict["metrics"][0], "dram__throughput.avg.pct_of_peak_sustained_elapsed");
@@ -42,12 +42,12 @@ TEST_F(MetricsCommand, ListsSetsThatNameTheChipsOwn) {
 }
 
 TEST_F(MetricsCommand, ListsTheChipsOwnWhenAsked) {
-  EXPECT_THAT(tune({"metrics", "--chip", "GH100", "--all"}).out,
+  EXPECT_THAT(tune({"devices", "--metrics", "--chip", "GH100", "--all"}).out,
               AllOf(HasSubstr("dram__bytes_read "), HasSubstr(".avg.pct_of_peak_sustained_active")));
 }
 
 TEST_F(MetricsCommand, PrintsOneJsonDocument) {
-  const auto document = nlohmann::json::parse(tune({"metrics", "--chip", "GH100", "--json"}).out);
+  const auto document = nlohmann::json::parse(tune({"devices", "--metrics", "--chip", "GH100", "--json"}).out);
   EXPECT_EQ(document["chip"], "GH100");
   EXPECT_EQ(document["sets"][0]["name"], "textbook");
   EXPECT_EQ(document["sets"][0]["passes"], 2);
@@ -56,21 +56,21 @@ TEST_F(MetricsCommand, PrintsOneJsonDocument) {
 }
 
 TEST_F(MetricsCommand, NamesTheNearestChipForAMisspeltOne) {
-  const Finished run = tune({"metrics", "--chip", "GH10O"});
+  const Finished run = tune({"devices", "--metrics", "--chip", "GH10O"});
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("unknown chip 'GH10O'; did you mean 'GH100'?"));
-  EXPECT_EQ(tune({"metrics", "--chip", "GH100", "--device", "0"}).code, 2);
+  EXPECT_EQ(tune({"devices", "--metrics", "--chip", "GH100", "--device", "0"}).code, 2);
 }
 
 TEST_F(MetricsCommand, AsksForAChipWhereThereIsNoGpu) {
-  const Finished run = tune({"metrics", "--device", "host"});
+  const Finished run = tune({"devices", "--metrics", "--device", "host"});
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, AllOf(HasSubstr("on a GPU only"), HasSubstr("Name a chip with --chip, one of ")));
 }
 
 TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
   set("TUNER_CUPTI", folder().string());
-  const Finished run = tune({"metrics", "--chip", "GH100"});
+  const Finished run = tune({"devices", "--metrics", "--chip", "GH100"});
   EXPECT_EQ(run.code, 1);
   if (run.err.find("built without") != std::string::npos) GTEST_SKIP() << run.err;
   EXPECT_THAT(run.err, AllOf(HasSubstr("install the CUDA toolkit (12.6 or newer)"), HasSubstr("TUNER_CUPTI"),

@@ -62,7 +62,7 @@ std::size_t lines_of(const fs::path& file) {
 }
 
 TEST_F(MpiProgram, TunesOnTheDevicesOfAllRanksAndSpeaksWithOneVoice) {
-  const Finished run = job("--kernel " + small_kernel() + " --strategy exhaustive --fraction 1 --json");
+  const Finished run = job("--kernel " + small_kernel() + " --strategy exhaustive --budget 100% --json");
   ASSERT_EQ(run.code, 0) << run.err;
   const auto document = nlohmann::json::parse(run.out);
   const auto& result = document.at("results").at(0);
@@ -107,7 +107,7 @@ TEST_F(MpiProgram, NamesARankWithoutAWorkerProgram) {
 TEST_F(MpiProgram, RefusesDevicesByTheirNumbers) {
   const Finished run = job("--kernel " + small_kernel() + " --device 0,1");
   EXPECT_NE(run.code, 0);
-  EXPECT_THAT(run.err, HasSubstr("each rank of a job has a device of its own"));
+  EXPECT_THAT(run.err, HasSubstr("each rank of a job has its own device"));
 }
 
 TEST_F(MpiProgram, KeepsWhatWasMeasuredWhenARankIsKilledAndGoesOnFromThere) {

@@ -84,7 +84,7 @@ TEST_F(ProblemsProgram, InterruptedItGoesOnWhereItWas) {
   run.signal_group(SIGINT);
   const Finished interrupted = run.finish();
   EXPECT_EQ(interrupted.code, 130) << interrupted.err;
-  EXPECT_THAT(interrupted.err, HasSubstr("goes on from here"));
+  EXPECT_THAT(interrupted.err, HasSubstr("continues from here"));
   const Finished again = tune({"--problems", path, "--trials", "2", "--json"});
   ASSERT_EQ(again.code, 0) << again.err;
   const json problems = json::parse(again.out)["problems"];

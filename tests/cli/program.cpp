@@ -24,10 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether `tune` measures with \p arguments: a command has a name of its own in front.
+/// Whether `tune` measures with \p arguments, and runs no other command.
 bool tunes(const std::vector<std::string>& arguments) {
-  static const std::set<std::string> what = {"--kernel", "--capture", "--problems", "--todo"};
-  return !arguments.empty() && arguments.front().starts_with('-') &&
+  static const std::set<std::string> what = {"--kernel", "--capture", "--problems", "--missed"};
+  if (arguments.empty() || arguments.front().ends_with(".cu")) return !arguments.empty();
+  return arguments.front().starts_with('-') &&
          std::any_of(arguments.begin(), arguments.end(), [](const std::string& one) { return what.contains(one); });
 }
 

@@ -86,7 +86,7 @@ TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
 
 TEST_F(ReportProgram, WritesOverNothingThatIsNotAReport) {
   wisdom("a.wisdom", 1000);
-  ASSERT_EQ(tune({"import", "--db", "a.db", "a.wisdom"}).code, 0);
+  ASSERT_EQ(tune({"db", "import", "--db", "a.db", "a.wisdom"}).code, 0);
   file("notes.html", "<!doctype html><p>mine");
   const Finished run = tune({"report", "--db", "a.db", "-o", "notes.html"});
   EXPECT_EQ(run.code, 1);
@@ -100,9 +100,9 @@ TEST_F(ReportProgram, SaysWhatItCannotReport) {
   EXPECT_EQ(tune({"report"}).code, 2);
   EXPECT_EQ(tune({"report", "--db", "none.db", "-o", "x.html"}).code, 1);
   wisdom("a.wisdom", 1000);
-  ASSERT_EQ(tune({"import", "--db", "a.db", "a.wisdom"}).code, 0);
-  EXPECT_THAT(tune({"report", "--db", "a.db", "--kernel", "gemm", "-o", "x.html"}).err,
-              HasSubstr("no results of 'gemm'"));
+  ASSERT_EQ(tune({"db", "import", "--db", "a.db", "a.wisdom"}).code, 0);
+  EXPECT_THAT(tune({"report", "--db", "a.db", "--kernel", "serialSum", "-o", "x.html"}).err,
+              HasSubstr("no results of 'serialSum'"));
   const Finished device = tune({"report", "--db", "a.db", "--device", "H100", "-o", "x.html"});
   EXPECT_EQ(device.code, 2);
   EXPECT_THAT(device.err, HasSubstr("'Card A'"));
@@ -112,7 +112,7 @@ TEST_F(ReportProgram, SaysWhatItCannotReport) {
 TEST_F(ReportProgram, ComparesTextsAndDatabases) {
   wisdom("a.wisdom", 1000);
   wisdom("slower.wisdom", 1100);
-  ASSERT_EQ(tune({"import", "--db", "a.db", "a.wisdom"}).code, 0);
+  ASSERT_EQ(tune({"db", "import", "--db", "a.db", "a.wisdom"}).code, 0);
   const Finished slower = tune({"compare", "a.db", "slower.wisdom"});
   EXPECT_EQ(slower.code, 3);
   EXPECT_THAT(slower.out, HasSubstr("1.100  1.098 to 1.102"));
@@ -130,7 +130,7 @@ TEST_F(ReportProgram, ComparesTextsAndDatabases) {
 TEST_F(ReportProgram, ComparesTwoDevicesOfOneDatabase) {
   wisdom("a.wisdom", 1000);
   wisdom("b.wisdom", 500, "n=1024", "Card B");
-  ASSERT_EQ(tune({"import", "--db", "both.db", "a.wisdom", "b.wisdom"}).code, 0);
+  ASSERT_EQ(tune({"db", "import", "--db", "both.db", "a.wisdom", "b.wisdom"}).code, 0);
   const Finished run = tune({"compare", "--devices", "card a,card b", "both.db"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("1 faster"));

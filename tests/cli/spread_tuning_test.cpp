@@ -244,7 +244,7 @@ TEST(SpreadTuning, BeginsNothingMoreOnceItIsInterrupted) {
       stop);
   EXPECT_EQ(begun, 2);
   EXPECT_EQ(run.result.code, 130);
-  EXPECT_THAT(run.err, HasSubstr("goes on from here"));
+  EXPECT_THAT(run.err, HasSubstr("continues from here"));
   EXPECT_THAT(run.out, HasSubstr("interrupted before it began"));
 }
 

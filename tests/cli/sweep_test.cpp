@@ -36,7 +36,7 @@ TEST_F(SweepProgram, TriesAllOfThePartAndShowsWhatCannotRunWithItsReason) {
 
 TEST_F(SweepProgram, DecidesNothing) {
   ASSERT_EQ(tune_small({"--fix", "block=64 unroll=1", "--quiet"}).code, 0);
-  const json answer = json::parse(tune_small({"explain", "--json"}).out);
+  const json answer = json::parse(tune_small({"show", "--why", "--json"}).out);
   EXPECT_EQ(answer["answers"][0]["tier"], "default");
 }
 

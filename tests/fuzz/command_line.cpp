@@ -44,7 +44,7 @@ void values_of(const std::string& text) {
   attempt([&] { must(cli::parse_duration(text, "--budget").count() >= 0); });
   attempt([&] { must(std::isfinite(cli::parse_nanoseconds(text, "--target"))); });
   attempt([&] {
-    const double number = cli::parse_number(text, "--fraction", 0, 1);
+    const double number = cli::parse_number(text, "--until-unlikely", 0, 1);
     must(number >= 0 && number <= 1);
   });
   attempt([&] {

@@ -103,7 +103,7 @@ def main(tune, source, folder):
     with tempfile.TemporaryDirectory(prefix="tuner-picture-") as scratch:
         database, page = os.path.join(scratch, "nbody.db"), os.path.join(scratch, "report.html")
         recording = source / "cache/recordings/nbody_float_16384_h200.jsonl.gz"
-        subprocess.run([tune, "import", "--db", database, str(recording)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([tune, "db", "import", "--db", database, str(recording)], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([tune, "report", "--db", database, "--kernel", str(source / "examples/gallery/nbody.cu"),
                         "-o", page], check=True, stderr=subprocess.DEVNULL)
         stamp = stamp_of(pathlib.Path(page).read_text())

@@ -222,7 +222,7 @@ TEST_F(Agreement, IsAnErrorWithoutTheFrozenDatabase) {
     const auto one = start("machine", {"1000"}, {{"TUNER_FROZEN", (folder_ / file).string()}});
     EXPECT_EQ(one->wait(), 1);
     EXPECT_THAT(one->err(), HasSubstr("TUNER_FROZEN=" + (folder_ / file).string()));
-    EXPECT_THAT(one->err(), HasSubstr("tune freeze"));
+    EXPECT_THAT(one->err(), HasSubstr("tune db freeze"));
     EXPECT_TRUE(one->picks().empty());
   }
 }

@@ -113,7 +113,7 @@ TEST_F(BrokenResults, LeaveTheDefaultWhereNothingElseIsKnown) {
   backend_->compiler().broken = {"pick<2>"};
   const DecidedPlan made = plan(1000);
   EXPECT_EQ(made.plan->configuration.text(), "mode=1");
-  EXPECT_EQ(made.decision.missed, "default") << "`tune todo` lists it";
+  EXPECT_EQ(made.decision.missed, "default") << "`tune show --missed` lists it";
 }
 
 TEST_F(BrokenResults, AreCompiledAndToldOfOnceWhateverIsCalled) {

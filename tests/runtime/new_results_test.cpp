@@ -63,7 +63,7 @@ TEST_F(NewResults, OfOtherProcessesReachCallsAtTheNextLook) {
   ASSERT_TRUE(is_tuned(kernel, 3000));
   runtime::Renewal::process().look();
   {
-    // As `tune cache clear` does in another process.
+    // As `tune db clear` does in another process.
     cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
     cache::remove_results(database, {.kernel = "tells"});
   }

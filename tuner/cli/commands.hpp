@@ -5,22 +5,20 @@
 
 namespace tuner::cli {
 
-Command cache_command();
 Command compare_command();
 Command convert_command();
+Command db_command();
 Command devices_command();
-Command explain_command();
-Command export_command();
-Command freeze_command();
-Command import_command();
 Command list_command();
-Command merge_command();
-Command metrics_command();
 Command occupancy_command();
 Command replay_command();
 Command report_command();
 Command run_command();
 Command show_command();
-Command todo_command();
+
+/// Parts of commands: `tune devices --metrics`, `tune show --why` and `tune show --missed`.
+int list_metrics(const Given& given);
+int show_why(const Given& given);
+int show_missed(const Given& given);
 
 }  // namespace tuner::cli

@@ -7,26 +7,23 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
-#include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/input_file.hpp>
 #include <tuner/report/comparison.hpp>
+#include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
 namespace {
 
 using report::Change;
 using report::Compared;
-
-/// The exit code of a confirmed slow-down.
-constexpr int kSlower = 3;
 
 /// One side of a comparison.
 struct Side {
@@ -43,7 +40,7 @@ Side side_of(const std::string& name, cache::Database& database, const cache::Fi
   return side;
 }
 
-/// A comparison of nothing must not pass for a good one.
+/// A comparison of nothing must not look like a success.
 [[noreturn]] void nothing_to_compare(const cache::Filter& filter, const Side& a, const Side& b) {
   std::set<std::string> known = a.kernels;
   known.insert(b.kernels.begin(), b.kernels.end());
@@ -52,21 +49,12 @@ Side side_of(const std::string& name, cache::Database& database, const cache::Fi
       fmt::format("nothing was compared: neither {} nor {} holds a result", printable(a.name), printable(b.name)));
 }
 
-/// A wisdom database as it is, or the text of one in memory.
-cache::Database open_results(const std::string& path) {
-  require_input_file(path, std::numeric_limits<std::int64_t>::max(), "results");
-  if (cache::is_database_file(path)) return open_for_reading(path);
-  cache::Database database = cache::Database::in_memory();
-  import_text_file(database, path);
-  return database;
-}
-
 Side side_of(const std::string& path, const cache::Filter& filter) {
   cache::Database database = open_results(path);
   return side_of(path, database, filter);
 }
 
-/// Two devices in one database: the one given, or the user's.
+/// Two devices in one database: the one that is named, or the user's.
 std::pair<Side, Side> sides_by_device(const Texts& files, const Given& given, cache::Filter filter) {
   const Texts names = split({given.text("devices")}, ',');
   if (names.size() != 2) throw UsageError("--devices: two names are needed: --devices H100,H200");
@@ -161,11 +149,9 @@ int run_compare(const Given& given) {
   report::CompareOptions how;
   how.margin = parse_number(margin, "--margin", 0, 1000) / 100;
   how.across_devices = given.has("devices");
-  cache::Filter filter;
-  filter.kernel = given.text("kernel");
+  cache::Filter filter{given.text("kernel"), {}};
+  if (KernelLibrary::is_path(filter.kernel)) filter.kernel = find_kernel(filter.kernel).name;
   if (!how.across_devices && files.size() != 2) throw UsageError("compare takes two files: tune compare A B");
-  if (!how.across_devices) given.refuse({"db"}, "without --devices");
-  if (!files.empty()) given.refuse({"db"}, "where a file is named");
   const auto [a, b] = how.across_devices ? sides_by_device(files, given, filter)
                                          : std::pair(side_of(files[0], filter), side_of(files[1], filter));
   const std::vector<Compared> all = report::compare(a.best, b.best, how);
@@ -193,15 +179,13 @@ Command compare_command() {
   Options options(
       "Usage: tune compare [options] A B\n"
       "       tune compare [options] --devices A,B [FILE]\n"
-      "What became faster, what slower, and what cannot be told apart by its 95% intervals: databases or wisdom\n"
-      "texts, or two devices in one. Exit status 3 when something became slower.",
+      "What became faster, what slower, and what cannot be told apart by its 95%\n"
+      "intervals: databases or wisdom texts, or two devices in one (default: your own\n"
+      "database). Exit status 3 when something became slower.",
       "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
   options.text("devices", "A,B", "two devices in one file: names, parts of them, or keys");
-  options.text("db", "FILE", "with --devices and without a file: database; default: wisdom.db in the cache folder");
-  options.text("kernel,k", "NAME", "this kernel only");
   options.text("margin", "P%", "by how much two runs of the same may differ beyond their intervals", "1%");
-  options.json();
-  options.arguments({"file..."});
+  options.add("kernel json").arguments({"file..."});
   return {options, run_compare};
 }
 

@@ -43,16 +43,14 @@ int run_convert(const Given& given) {
 
 Command convert_command() {
   Options options(
-      "Usage: tune convert [options] FILE\n"
-      "Writes a kernel file, directives beside the untouched kernel, from a T1 description (JSON), a Kernel Tuner\n"
-      "script (.py), which is read, not run, or what Kernel Launcher has: a kernel with `#pragma kernel`, a "
-      "captured\n"
-      "launch (JSON), wisdom. What is left to finish by hand is listed on stderr and in the file.",
-      "  tune convert convolution.json -o convolution.tuner.cu && tune --kernel convolution.tuner.cu\n");
-  options.text("output,o", "OUT.cu",
-               "the kernel file, whose paths are relative to its folder; default: stdout, and this folder");
-  options.flag("force,f", "replace what stands there");
-  options.arguments({"file..."});
+      "Usage: tune convert FILE [-o OUT.cu] [--force]\n"
+      "Writes a kernel file, directives beside the untouched kernel, from a T1\n"
+      "description (JSON), a Kernel Tuner script (.py), which is read, not run, or\n"
+      "files of Kernel Launcher: a kernel with `#pragma kernel`, a captured launch\n"
+      "(JSON), wisdom. Its paths are relative to the folder of OUT.cu, or to this one.\n"
+      "The parts that have to be finished by hand are listed on stderr and in the file.",
+      "  tune convert convolution.json -o convolution.tuner.cu\n");
+  options.add("output force").arguments({"file..."});
   return {options, run_convert};
 }
 

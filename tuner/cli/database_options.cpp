@@ -3,19 +3,24 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <iostream>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include <cache/misses.hpp>
 #include <cache/paths.hpp>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
@@ -30,31 +35,27 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
+/// Whether \p device names a device of this machine, and none by its key or name.
+bool is_place(std::string_view device) {
+  return device == "auto" || device == kHostBackend || device == kCudaBackend ||
+         device.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The names that this program and \p databases know.
+std::vector<std::string> known_kernels(std::span<cache::Database> databases) {
+  std::set<std::string> names;
+  for (const KernelLibrary::Entry& entry : KernelLibrary().list()) names.insert(entry.name);
+  for (cache::Database& database : databases) {
+    for (const cache::KernelSummary& one : cache::kernels(database)) names.insert(one.kernel.name);
+    for (const cache::MissRecord& one : cache::misses(database)) names.insert(one.kernel.name);
+    for (const cache::QuarantineRecord& one : cache::quarantined(database)) names.insert(one.kernel.name);
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 void warn(std::string_view text) { Console(stderr, false).warning(text); }
-
-void add_database_options(Options& options, bool filters) {
-  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
-  if (!filters) return;
-  options.text("kernel,k", "NAME|FILE.cu", "this kernel only");
-  options.text("device-key", "KEY", "this device only, as `tune devices` prints its key");
-}
-
-cache::Filter read_filter(const Given& given) {
-  cache::Filter filter{given.text("kernel"), given.text("device-key")};
-  if (KernelLibrary::is_path(filter.kernel)) filter.kernel = KernelLibrary().find(filter.kernel).name;
-  return filter;
-}
-
-void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases) {
-  if (filter.kernel.empty()) return;
-  std::set<std::string> names;
-  for (const KernelLibrary::Entry& entry : KernelLibrary().list()) names.insert(entry.name);
-  for (cache::Database& database : databases)
-    for (const cache::KernelSummary& one : cache::kernels(database)) names.insert(one.kernel.name);
-  require_known("kernel", filter.kernel, {names.begin(), names.end()});
-}
 
 std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases) {
   std::map<std::string, cache::DeviceRecord> by_key;
@@ -62,6 +63,8 @@ std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> datab
     for (const cache::SessionRecord& one : cache::sessions(database))
       by_key.emplace(one.key.device.key, one.key.device);
     for (const cache::BestRecord& one : cache::best_rows(database)) by_key.emplace(one.device.key, one.device);
+    for (const cache::MissRecord& one : cache::misses(database)) by_key[one.device_key].key = one.device_key;
+    for (const cache::QuarantineRecord& one : cache::quarantined(database)) by_key[one.device_key].key = one.device_key;
   }
   std::vector<cache::DeviceRecord> all;
   for (const auto& [key, device] : by_key) all.push_back(device);
@@ -85,11 +88,21 @@ const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& k
                   names.empty() ? "none" : names));
 }
 
-void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases) {
-  if (filter.device_key.empty()) return;
-  std::vector<std::string> keys;
-  for (const cache::DeviceRecord& device : stored_devices(databases)) keys.push_back(device.key);
-  require_known("device", filter.device_key, keys);
+cache::Filter read_filter(const Given& given, std::span<cache::Database> databases) {
+  for (const char* option : {"kernel", "device"})  // an empty name would match everything
+    if (given.has(option) && given.text(option).empty())
+      throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
+  cache::Filter filter{given.text("kernel"), {}};
+  if (KernelLibrary::is_path(filter.kernel))
+    filter.kernel = KernelLibrary().find(filter.kernel).name;
+  else if (!filter.kernel.empty())
+    require_known("kernel", filter.kernel, known_kernels(databases));
+  if (given.has("device")) {
+    const std::string device = given.text("device");
+    filter.device_key = is_place(device) ? choose_device(device).device.key.text()
+                                         : find_device(stored_devices(databases), device, "--device").key;
+  }
+  return filter;
 }
 
 fs::path database_file(const Given& given) {
@@ -109,7 +122,7 @@ cache::Database open_for_reading(const fs::path& file, bool damaged) {
   std::error_code error;
   if (!fs::exists(file, error))
     throw Error(fmt::format("{}: no such database{}", file.string(),
-                            error ? " (" + error.message() + ')' : "; `tune --kernel NAME` makes one"));
+                            error ? " (" + error.message() + ')' : "; `tune KERNEL` makes one"));
   cache::OpenOptions options;
   options.warn = warn;
   if (damaged) options.check_bytes = -1;
@@ -146,10 +159,27 @@ WisdomOptions read_only_wisdom(const Given& given) {
   return options;
 }
 
-cache::ImportCount import_text_file(cache::Database& into, const std::string& file) {
+cache::ImportCount take_over(cache::Database& into, const std::string& file) {
+  if (file == "-") {
+    std::ostringstream text;
+    text << std::cin.rdbuf();
+    return cache::import_text(into, text.str(), "standard input");
+  }
+  std::error_code error;
+  if (cache::is_database_file(file) || !fs::exists(file, error)) {
+    cache::Database from = open_for_reading(file);
+    return cache::merge(into, from);
+  }
   constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;  // compressed; read_text() limits what it may hold
   require_input_file(file, kMostBytes, "wisdom text");
   return cache::import_text(into, cache::read_text(file), file);
+}
+
+cache::Database open_results(const std::string& file) {
+  if (cache::is_database_file(file)) return open_for_reading(file);
+  cache::Database database = cache::Database::in_memory();
+  take_over(database, file);
+  return database;
 }
 
 }  // namespace tuner::cli

@@ -1,5 +1,5 @@
 #pragma once
-/// The database that `show`, `export` and their kin work on.
+/// The databases that commands read and write.
 
 #include <filesystem>
 #include <span>
@@ -16,41 +16,39 @@
 
 namespace tuner::cli {
 
-/// `--db FILE`, and `--kernel`, `--device-key` as filters when \p filters.
-void add_database_options(Options& options, bool filters);
-/// `--kernel` and `--device-key`; a path stands for the kernel in that file, which has to be readable.
-cache::Filter read_filter(const Given& given);
-/// Throws UsageError where neither \p databases nor this program know the kernel of \p filter: most likely a typing
-/// error.
-void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases);
-/// The same of the device: throws UsageError where \p databases have no result of it.
-void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases);
+/// `--kernel` and `--device`. A file stands for the kernel in it. A device is one of this machine, or the one of \p
+/// databases that find_device() finds. Throws UsageError for a name that neither \p databases nor this program know:
+/// most likely it is misspelt.
+cache::Filter read_filter(const Given& given, std::span<cache::Database> databases);
 
-/// The devices of all results and sessions, each once, by key.
+/// The devices of all that \p databases hold, each once, by key.
 std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases);
 
-/// The one of \p known whose key or name is \p text, or that alone has it in its name or key, whatever the case.
+/// The one of \p known whose key or name is \p text, or the only one with \p text in its name or key, in any case.
 /// Throws UsageError naming \p option and the known ones.
 const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& known, std::string_view text,
                                        std::string_view option);
 
 /// `--db`, else the user's database. Throws tuner::Error without a cache folder.
 std::filesystem::path database_file(const Given& given);
-/// Made when it is not there. Throws cache::CacheError when it cannot be written to, now or later.
+/// Creates \p file if it does not exist. Throws cache::CacheError if it cannot be written, now or later.
 cache::Database open_for_writing(const std::filesystem::path& file);
-/// Changes nothing. Throws tuner::Error when there is no \p file, cache::CacheError when it cannot be used; \p damaged:
-/// as far as it can be read.
+/// Changes nothing. Throws tuner::Error if there is no \p file, and cache::CacheError if it cannot be used. \p damaged:
+/// opens a damaged file too, as far as it can be read.
 cache::Database open_for_reading(const std::filesystem::path& file, bool damaged = false);
-/// What calls are answered from: `--db`; without it the frozen database of $TUNER_FROZEN, else the user's, where there
+/// The databases that answer calls: `--db`; without it the frozen database of $TUNER_FROZEN, else the user's, if there
 /// is one, and the shipped ones.
 std::vector<cache::Database> open_all_for_reading(const Given& given);
-/// The same without a look at $TUNER_FROZEN.
+/// The same, but ignores $TUNER_FROZEN.
 std::vector<cache::Database> open_all_of_this_machine(const Given& given);
 
-/// The same databases, as calls ask them. Throws tuner::Error where `--db` is none.
+/// Options that open the same databases for lookups. Throws tuner::Error if `--db` is no database.
 WisdomOptions read_only_wisdom(const Given& given);
-/// Takes over all results of the wisdom text \p file, or none. Throws tuner::Error and cache::CacheError.
-cache::ImportCount import_text_file(cache::Database& into, const std::string& file);
+/// Adds everything in \p file, a database or wisdom text, to \p into; all of a text, or nothing of it. `-` is a text on
+/// standard input. Throws tuner::Error and cache::CacheError.
+cache::ImportCount take_over(cache::Database& into, const std::string& file);
+/// The database in \p file, or the text of one in memory. Throws as take_over().
+cache::Database open_results(const std::string& file);
 
 /// Prints one warning line to stderr.
 void warn(std::string_view text);

@@ -41,6 +41,11 @@ void add_ceilings(const Device& device, Facts& facts) {
 }
 
 int run_devices(const Given& given) {
+  if (given.flag("metrics")) {
+    given.refuse({"measure"}, "with --metrics");
+    return list_metrics(given);
+  }
+  given.refuse({"device", "chip", "all"}, "without --metrics");
   const std::string no_gpu = why_no_gpu();
   Json all = Json::array();
   std::string text;
@@ -61,9 +66,20 @@ int run_devices(const Given& given) {
 }  // namespace
 
 Command devices_command() {
-  Options options("Usage: tune devices [options]\nWhat can run kernels here, with its limits.");
+  Options options(
+      "Usage: tune devices [--measure] [--json]\n"
+      "       tune devices --metrics [options]\n"
+      "The devices that can run kernels here, with their limits, or the metrics that a\n"
+      "GPU counts: the text-books' names with today's, and with --all the chip's own,\n"
+      "some thousands. A pass is one more run of the kernel. Metrics need CUPTI (the\n"
+      "CUDA toolkit). --chip needs no GPU.",
+      "  tune devices --metrics --chip GH100\n"
+      "  tune devices --metrics --chip GA102 --all | grep dram\n"
+      "  tune devices --metrics --chip GH100 --json\n");
   options.flag("measure", "also measure what each device streams (takes a moment)");
-  options.json();
+  options.flag("metrics", "hardware counters and energy, with their sets");
+  options.text("chip", "GH100", "a chip by its name");
+  options.add("device all json");
   return {options, run_devices};
 }
 

@@ -1,4 +1,4 @@
-#include <tuner/cli/exports.hpp>
+#include <tuner/cli/db_actions.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,10 +28,10 @@
 namespace tuner::cli {
 namespace {
 
-/// Whether the configurations that a database holds may be served: asked before results become code of other programs.
+/// Checks that a database's configurations may be served, before results become code of other programs.
 class ServingCheck {
  public:
-  /// \p known: a kernel that is asked by its name, wherever its file is.
+  /// \p known: a kernel whose file is read already; it is looked up by its name.
   explicit ServingCheck(std::optional<KernelSpec> known) {
     if (known) kernels_.emplace(known->name, std::move(known));
   }
@@ -56,12 +56,10 @@ class ServingCheck {
     return why;
   }
 
-  /// One warning of what was rejected, and one of each kernel that could not be asked.
+  /// Prints one warning for what was rejected, and one for each kernel that could not be checked.
   void tell() const {
     for (const auto& [name, spec] : kernels_)
-      if (!spec)
-        warn(fmt::format("kernel {} is not known here: nobody checked that its configurations are valid",
-                         printable(name)));
+      if (!spec) warn(fmt::format("kernel {} is not known here: its configurations are not checked", printable(name)));
     if (rejected_.empty()) return;
     const auto& [what, why] = *rejected_.begin();
     warn(fmt::format("{} would not be served and {} left out: {} ({})",
@@ -74,7 +72,7 @@ class ServingCheck {
   std::map<std::string, std::string> rejected_;  // why, by kernel and configuration
 };
 
-/// What the header cannot check for its user.
+/// The constraints on sizes, which the header cannot check for its user.
 std::string size_constraints(const KernelSpec& spec) {
   std::string text;
   for (const Constraint& constraint : spec.space.constraints()) {
@@ -82,7 +80,7 @@ std::string size_constraints(const KernelSpec& spec) {
     const bool of_size = std::any_of(names.begin(), names.end(), [&](auto& name) { return spec.find_size(name); });
     if (of_size) text += fmt::format("\n  {}", constraint.predicate.text());
   }
-  return text.empty() ? "" : "What the kernel demands of sizes is for the caller to see to:" + text;
+  return text.empty() ? "" : "The caller must make sure that sizes meet these constraints:" + text;
 }
 
 void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
@@ -109,14 +107,14 @@ void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
 }  // namespace
 
 int export_header(const Given& given) {
-  const std::string file = given.text("header");
-  if (!given.has("kernel")) throw UsageError("a header is of one kernel: tune export --header FILE --kernel NAME");
-  require_output_or_stdout(given, file, OutputKind::header, "--header");
+  const std::string file = given.text("file");
+  if (!given.has("kernel"))
+    throw UsageError("a header is of one kernel: tune db export --as header FILE --kernel NAME");
+  require_output_or_stdout(given, file, OutputKind::header, "export");
 
   const std::optional<KernelSpec> spec = kernel_named(given.text("kernel"));
   convert::TunedOptions options;
   options.kernel = spec ? spec->name : given.text("kernel");
-  options.device_key = given.text("device-key");
   if (given.has("portfolio")) {
     options.portfolio = static_cast<std::size_t>(parse_count(given.text("portfolio"), "--portfolio"));
     if (options.portfolio == 0) throw UsageError("--portfolio: at least 1");
@@ -128,6 +126,7 @@ int export_header(const Given& given) {
     header.remark = size_constraints(*spec);
   }
   std::vector<cache::Database> databases = open_all_for_reading(given);
+  options.device_key = read_filter(given, databases).device_key;
   ServingCheck check(spec);
   options.objection = std::ref(check);
   const convert::TunedResults results = convert::tuned_results(databases, options);

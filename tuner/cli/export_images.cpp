@@ -1,4 +1,4 @@
-#include <tuner/cli/exports.hpp>
+#include <tuner/cli/db_actions.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -48,9 +48,7 @@ struct Known {
 
 std::map<std::string, Known> known_kernels(const Given& given) {
   std::vector<cache::Database> databases = open_all_for_reading(given);
-  const cache::Filter filter = read_filter(given);
-  require_known_kernel(filter, databases);
-  require_known_device(filter, databases);
+  const cache::Filter filter = read_filter(given, databases);
   std::map<std::string, std::optional<KernelSpec>> specs;
   if (std::optional<KernelSpec> named = given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt) {
     const std::string name = named->name;
@@ -73,7 +71,7 @@ std::map<std::string, Known> known_kernels(const Given& given) {
   return kernels;
 }
 
-/// `--arch`, else the chips of the results and PTX of the oldest of them.
+/// `--arch`, else the chips of the results, and PTX for the oldest of them.
 std::vector<std::string> architectures(const Given& given, const std::map<std::string, Known>& kernels) {
   if (given.has("arch")) {
     std::vector<std::string> names = split(given.texts("arch"), ',');
@@ -107,7 +105,7 @@ class Requests {
   std::map<std::string, CompileRequest> all;
 
  private:
-  /// As it is called at every size that is known: at some it may have other launches.
+  /// For every size that is known, as the launches may differ between sizes.
   void add(const std::map<std::string, std::string>& choices, const Configuration& configuration) {
     for (const cache::Sizes& sizes : sizes_) {
       const ProblemSize size = complete(spec_, {sizes, choices});
@@ -169,7 +167,7 @@ struct Compiling {
 }  // namespace
 
 int export_images(const Given& given) {
-  const fs::path folder = given.text("images");
+  const fs::path folder = given.text("file");
   const std::map<std::string, Known> kernels = known_kernels(given);
   const std::vector<std::string> names = architectures(given, kernels);
   std::vector<CompileRequest> requests;

@@ -9,7 +9,7 @@ std::atomic<bool> interrupted{false};
 
 void on_signal(int) {
   if (interrupted.exchange(true)) ::_exit(kInterrupted);
-  constexpr char message[] = "\nstopping after what the device runs; once more ends at once\n";
+  constexpr char message[] = "\nstopping after the trials that run now; once more stops at once\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof(message) - 1);
 }
 

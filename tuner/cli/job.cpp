@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::int64_t kMaxProgramBytes = std::int64_t{1} << 30;
 
-/// Of the two programs that talk to each other over the job's messages. No cryptographic hash: it is for accidents, and
-/// all ranks wait for it.
+/// Identifies the two programs that exchange the job's messages. The hash is not cryptographic: it only finds mistakes,
+/// and all ranks wait for it.
 std::string build_of(const std::filesystem::path& worker_program) {
   const auto hash = [](const std::filesystem::path& file) {
     return fmt::format("{:016x}", std::hash<std::string>{}(read_input_file(file, kMaxProgramBytes, "program")));
@@ -46,7 +46,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
-/// That this process may run on: mpirun and srun bind ranks to some of the host's.
+/// The cores that this process may run on. mpirun and srun bind ranks to some of the host's cores.
 std::vector<int> own_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -85,8 +85,7 @@ Member member_from_text(const std::string& text) try {
 DeviceChoice device_of_rank(std::string_view device, int local_rank) {
   if (device == kHostBackend) return choose_device(device);
   if (device != "auto" && device != kCudaBackend && device != "all")
-    throw Error(
-        fmt::format("each rank of a job has a device of its own: --device is auto, cuda or host, not '{}'", device));
+    throw Error(fmt::format("each rank of a job has its own device: --device is auto, cuda or host, not '{}'", device));
   if (!why_no_gpu().empty()) return choose_device(device == "all" ? kCudaBackend : device);
   if (gpu_count() == 1) return choose_device("0");  // the scheduler may have given each rank one to see
   if (local_rank >= gpu_count())
@@ -128,14 +127,14 @@ void check_members(const std::vector<Member>& members) {
     if (one.device_key != first.device_key)
       throw Error(
           fmt::format("{} has another kind of device than rank 0 on {}: {}. A session is for one kind: give each "
-                      "a job of its own",
+                      "its own job",
                       who, first.host, difference(one.device_key, first.device_key)));
     for (const auto& [what, its, theirs] :
          {std::tuple{"driver", one.driver, first.driver}, std::tuple{"compiler", one.compiler, first.compiler}})
       if (its != theirs)
         throw Error(
-            fmt::format("{} has another {} than rank 0 on {} ({}; {}): what it measured would be stored as of the "
-                        "other. Install the same one, or give each a job of its own",
+            fmt::format("{} has another {} than rank 0 on {} ({}; {}): its results would be stored as those of "
+                        "the other. Install the same one, or give each its own job",
                         who, what, first.host, its, theirs));
     for (std::size_t other = 0; other < rank; ++other)
       if (!one.address.empty() && one.host == members[other].host && one.address == members[other].address)

@@ -13,7 +13,7 @@
 namespace tuner::cli {
 namespace {
 
-/// The latest measurement of the best, or else what is known of a shipped one.
+/// The latest measurement of the best configuration. A shipped result has no trials: it gives its median alone.
 Trial trial_of_best(const report::Tuning& tuning) {
   const cache::BestRecord& best = *tuning.best;
   const auto at = std::find_if(tuning.trials.rbegin(), tuning.trials.rend(), [&](const report::PlacedTrial& placed) {
@@ -52,9 +52,8 @@ std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuni
   }
 }
 
-void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::filesystem::path>& folders,
-                 const std::string& file) {
-  const KernelLibrary library(folders);
+void add_amounts(std::span<report::Tuning> tunings, const std::string& file) {
+  const KernelLibrary library;
   std::map<std::string, std::optional<KernelSpec>> specs;
   const auto find = [&](const std::string& name) -> const std::optional<KernelSpec>& {
     const auto [at, is_new] = specs.try_emplace(name);

@@ -1,11 +1,9 @@
 #pragma once
-/// What a report can tell only with the kernel's file: traffic, arithmetic, the default, what limits the best.
+/// The parts of a report that need the kernel's file: traffic, arithmetic, the default, what limits the best.
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/explain/verdict.hpp>
@@ -13,14 +11,13 @@
 
 namespace tuner::cli {
 
-/// Fills in the amounts and the verdict of each of \p tunings whose very kernel source is found: by name in \p folders
-/// and among the built-in ones, or as \p file (may be empty). The others stay without.
-void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::filesystem::path>& folders,
-                 const std::string& file = {});
+/// Fills in the amounts and the verdict of those \p tunings whose kernel is found and has the same source. The kernel
+/// is the one in \p file or, if that is empty, the one of the same name.
+void add_amounts(std::span<report::Tuning> tunings, const std::string& file = {});
 
-/// The limit of the best of \p tuning, from the latest trial of the best with its counters. \p device is that of
-/// \p tuning, \p spec the kernel that was measured. Nothing where there is no best. Throws Error for sizes that \p spec
-/// does not take: a stranger's database.
+/// The verdict on the best configuration of \p tuning, by its latest trial and the counters of that trial. \p device is
+/// the device of \p tuning, \p spec the kernel that was measured. Nothing if there is no best. Throws Error for sizes
+/// that \p spec does not take, as another's database may hold.
 std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device);
 
 }  // namespace tuner::cli

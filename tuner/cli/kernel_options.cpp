@@ -7,17 +7,16 @@
 
 namespace tuner::cli {
 
-void add_kernel_options(Options& options) {
-  options.text("kernel,k", "NAME|FILE.cu", "the kernel");
-  options.texts("size,s", "n=1e6", "problem size");
-  options.texts("type", "float", "element type");
-  options.texts("choice", "NAME=VALUE", "another choice of the kernel");
-  options.texts("template-path", "DIR", "look for kernels here first");
+KernelSpec find_kernel(const std::string& name_or_path) try {
+  return KernelLibrary().find(name_or_path);
+} catch (const Error& error) {
+  if (error.code() == ErrorCode::not_found && !KernelLibrary::is_path(name_or_path)) throw UsageError(error.what());
+  throw;
 }
 
 KernelSpec chosen_kernel(const Given& given) {
-  if (!given.has("kernel")) throw UsageError("which kernel? Give --kernel NAME; `tune list` names the known ones");
-  return KernelLibrary(template_path(given)).find(given.text("kernel"));
+  if (!given.has("kernel")) throw UsageError(kWhichKernel);
+  return find_kernel(given.text("kernel"));
 }
 
 std::optional<KernelSpec> kernel_named(const std::string& name) {
@@ -51,11 +50,6 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
     throw UsageError(fmt::format("--config: kernel {} has no default, so each parameter needs a value; missing: {}",
                                  spec.name, missing));
   return base;
-}
-
-std::vector<std::filesystem::path> template_path(const Given& given) {
-  const Texts folders = given.texts("template-path");
-  return {folders.begin(), folders.end()};
 }
 
 }  // namespace tuner::cli

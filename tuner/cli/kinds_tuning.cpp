@@ -47,8 +47,8 @@ int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> devices, co
                                       {"--csv", !request.sweep.csv.empty()}})
     if (asked)
       throw UsageError(
-          fmt::format("{} is of one kind of device, and --device {} names {} kinds ({}); give each kind a "
-                      "command of its own",
+          fmt::format("{} is of one kind of device, and --device {} names {} kinds ({}); give each kind its "
+                      "own command",
                       option, request.device, devices.size(),
                       difference(devices[0].device.key.text(), devices[1].device.key.text())));
   std::deque<Kind> kinds;  // the first shows its progress

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/cli/json.hpp>
-#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -20,7 +20,7 @@ std::string choices_text(const KernelSpec& spec) {
 }
 
 int run_list(const Given& given) {
-  const KernelLibrary library(template_path(given));
+  const KernelLibrary library;
   Table table({named("kernel", "name"), "sizes", named("combinations", "product"), named("from", "origin"), "choices",
                data("error")});
   for (const KernelLibrary::Entry& entry : library.list()) try {
@@ -36,9 +36,11 @@ int run_list(const Given& given) {
 }  // namespace
 
 Command list_command() {
-  Options options("Usage: tune list [options]\nThe kernels that --kernel knows by name.");
-  options.texts("template-path", "DIR", "look here first; may be repeated");
-  options.json();
+  Options options(
+      "Usage: tune list\n"
+      "The kernels that have a name: those in the folders of $TUNER_TEMPLATE_PATH, and\n"
+      "the built-in ones.");
+  options.add("json");
   return {options, run_list};
 }
 

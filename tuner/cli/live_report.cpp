@@ -9,6 +9,7 @@
 #include <cache/session.hpp>
 
 #include <tuner/cli/kernel_amounts.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/version.hpp>
 
@@ -16,21 +17,16 @@ namespace tuner::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery{2000};
-/// Writing takes at most one part in so many of the time.
+/// Writing takes at most one kShare-th of the time.
 constexpr int kShare = 20;
 
 }  // namespace
 
-LiveReport::LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& options,
-                       std::vector<std::filesystem::path> template_path, Console& console)
-    : file_(std::move(file)),
-      wisdom_(wisdom),
-      options_(options),
-      template_path_(std::move(template_path)),
-      console_(console) {
+LiveReport::LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& options, Console& console)
+    : file_(std::move(file)), wisdom_(wisdom), options_(options), console_(console) {
   live_.every = kEvery;
   const report::PageOptions page{kVersion, cache::now_ms(), {}, live_};
-  cache::write_text(file_, report::page({}, page));
+  if (file_ != "-") cache::write_text(file_, report::page({}, page));
 }
 
 void LiveReport::on_start(const SessionPlan& plan) {
@@ -51,7 +47,7 @@ void LiveReport::on_start(const SessionPlan& plan) {
   session.started_ms = cache::now_ms();
   tuning.sessions.push_back(std::move(session));
   tunings_.insert(tunings_.begin(), std::move(tuning));
-  add_amounts({tunings_.data(), 1}, template_path_, plan.spec->file);
+  add_amounts({tunings_.data(), 1}, plan.spec->file);
   next_ = Clock::now() + kEvery;
 }
 
@@ -77,16 +73,17 @@ void LiveReport::finish(const KernelSpec& spec, const Device& device, const std:
     const auto is_it = [&](const ProblemSize& size) { return to_record(size) == one.key.problem; };
     return !(one.key.kernel == kernel) || std::none_of(problems.begin(), problems.end(), is_it);
   });
-  add_amounts(found, template_path_, spec.file);
+  add_amounts(found, spec.file);
   write(found, std::nullopt);
 }
 
 void LiveReport::write(std::vector<report::Tuning>& tunings, std::optional<report::Live> live) {
+  if (file_ == "-" && live) return;
   const Clock::time_point begun = Clock::now();
   const cache::Database& user = wisdom_.user();
   const std::string database = user.is_in_memory() ? "memory" : user.path().string();
   try {
-    cache::write_text(file_, report::page(tunings, {kVersion, cache::now_ms(), {database}, std::move(live)}));
+    write_or_print(file_, report::page(tunings, {kVersion, cache::now_ms(), {database}, std::move(live)}));
   } catch (const cache::CacheError& error) {
     if (std::exchange(all_written_, false)) console_.warning(fmt::format("--report: {}", error.what()));
   }

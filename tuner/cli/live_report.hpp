@@ -1,5 +1,5 @@
 #pragma once
-/// `tune --report FILE`: the report of a tuning, written again while it runs. A page that is open follows it.
+/// `tune --report FILE`: the report of a tuning, written again and again while it runs. An open page updates itself.
 
 #include <chrono>
 #include <string>
@@ -13,20 +13,19 @@
 
 namespace tuner::cli {
 
-/// Writes the page through a temporary file that takes its place: readers find the old or the new one. At most every
-/// two seconds, and never for more than a twentieth of the time.
+/// Replaces the page as a whole, so that readers find the old or the new one. Writes at most every two seconds, and
+/// spends at most a twentieth of the time on it.
 class LiveReport : public Observer {
  public:
-  /// Writes a first page. Throws cache::CacheError when it cannot be written; what cannot be written later is said once
-  /// on \p console. All of them must outlive it.
-  LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& options,
-             std::vector<std::filesystem::path> template_path, Console& console);
+  /// Writes a first page, but only the last one to `-`, standard output. Throws cache::CacheError if it cannot be
+  /// written; warns once on \p console if a later page cannot be. The arguments must outlive it.
+  LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& options, Console& console);
 
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
   void on_finalists(std::size_t count) override;
 
-  /// The last page, which follows nothing any more: what is stored of \p spec on \p device for \p problems.
+  /// Writes the last page, which does not update any more: the stored results of \p spec on \p device for \p problems.
   void finish(const KernelSpec& spec, const Device& device, const std::vector<ProblemSize>& problems);
   bool all_written() const { return all_written_; }
 
@@ -37,7 +36,6 @@ class LiveReport : public Observer {
   std::string file_;
   Wisdom& wisdom_;
   const TuningOptions& options_;
-  std::vector<std::filesystem::path> template_path_;
   Console& console_;
   std::vector<report::Tuning> tunings_;  // the one that runs first
   report::Live live_;

@@ -39,7 +39,7 @@ class MemoryFile {
   explicit MemoryFile(const std::vector<std::byte>& code) : file_(::memfd_create("cubin", MFD_CLOEXEC)) {
     for (std::size_t done = 0; file_ >= 0 && done < code.size();) {
       const ssize_t now = ::write(file_, code.data() + done, code.size() - done);
-      if (now <= 0) throw Error("no room for the machine code in memory");
+      if (now <= 0) throw Error("there is no memory for the machine code");
       done += static_cast<std::size_t>(now);
     }
   }

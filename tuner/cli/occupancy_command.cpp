@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/exchange.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/json.hpp>
@@ -62,17 +61,19 @@ std::string block_text(const BlockNeed& need) {
                      need.registers, format_bytes(need.shared_bytes));
 }
 
-void plot(const Given& given, const std::string& architecture, const DeviceLimits& limits,
-          const std::vector<OccupancySubject>& subjects) {
-  if (!given.has("plot")) return;
+/// Whether the picture is on standard output, where nothing else may be then.
+bool plotted_there(const Given& given, const std::string& architecture, const DeviceLimits& limits,
+                   const std::vector<OccupancySubject>& subjects) {
+  if (!given.has("plot")) return false;
   const std::string path = given.text("plot");
-  require_output(path, OutputKind::picture, given.flag("force"), "--plot");
-  cache::write_text(path, occupancy_plot(limits, "Warps on a multiprocessor of " + architecture, subjects));
+  if (path == "-") given.refuse({"json"}, "with --plot -");
+  require_output_or_stdout(given, path, OutputKind::picture, "--plot");
+  return !write_or_print(path, occupancy_plot(limits, "Warps on a multiprocessor of " + architecture, subjects));
 }
 
 int calculate(const Given& given, const std::string& architecture, const DeviceLimits& limits) {
   const BlockNeed need = read_need(given);
-  plot(given, architecture, limits, {{block_text(need), need}});
+  if (plotted_there(given, architecture, limits, {{block_text(need), need}})) return kDone;
   Json out = occupancy_json(limits, need);
   out["architecture"] = architecture;
   return answer(given, out,
@@ -90,15 +91,14 @@ int list_architectures(const Given& given) {
 }
 
 int run_occupancy(const Given& given) {
-  const std::string architecture = given.text("arch");
+  const std::string architecture = given.has("arch") ? given.only("arch") : "sm_90";
   if (!given.has("plot")) given.refuse({"force"}, "without --plot");
   if (architecture == "list")
-    given.refuse(
-        {"kernel", "config", "size", "type", "choice", "template-path", "threads", "registers", "shared", "plot"},
-        "with --arch list");
+    given.refuse({"kernel", "config", "size", "type", "choice", "threads", "registers", "shared", "plot"},
+                 "with --arch list");
   if (architecture == "list") return list_architectures(given);
   const bool by_hand = given.has("threads");
-  for (const char* const option : {"kernel", "config", "size", "type", "choice", "template-path"})
+  for (const char* const option : {"kernel", "config", "size", "type", "choice"})
     if (by_hand && given.has(option))
       throw UsageError(fmt::format("--threads stands for what a kernel would say: give it without --{}", option));
   if (by_hand) return calculate(given, architecture, cuda::limits_of_architecture(architecture));
@@ -121,7 +121,7 @@ int run_occupancy(const Given& given) {
     const BlockNeed block = block_need(need);
     subjects.push_back({fmt::format("{}: {}", need.expression, block_text(block)), block});
   }
-  plot(given, device.name, device.limits, subjects);
+  if (plotted_there(given, device.name, device.limits, subjects)) return kDone;
   const cuda::UsualProduct like = cuda::usual_product(device.limits.compute_capability).value();
   std::string text = fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(),
                                  device.name, device.limits.sm_count, like.name, configuration.text());
@@ -144,24 +144,21 @@ int run_occupancy(const Given& given) {
 
 Command occupancy_command() {
   Options options(
-      "Usage: tune occupancy --kernel NAME [options]\n"
-      "       tune occupancy --threads N [--registers N] [--shared BYTES] [--arch sm_90]\n"
-      "Registers, spills, shared memory and occupancy of a configuration, or occupancy of what is named by hand.\n"
-      "The first needs NVRTC, neither a GPU.",
-      "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n"
+      "Usage: tune occupancy KERNEL [options]\n"
+      "       tune occupancy --threads N [--registers N] [--shared BYTES] [--arch A]\n"
+      "       tune occupancy --arch list\n"
+      "Registers, spills, shared memory and occupancy of a configuration, or occupancy\n"
+      "of a block that is described by hand, or the limits of all architectures.\n"
+      "The first needs NVRTC; none needs a GPU. The default is sm_90.",
+      "  tune occupancy reduce --arch sm_90 --config \"threads=256\"\n"
       "  tune occupancy --threads 256 --registers 32 --shared 4k --arch sm_86\n"
       "  tune occupancy --threads 256 --registers 40 --plot occupancy.svg\n"
       "  tune occupancy --arch list\n");
-  add_kernel_options(options);
-  options.text("config,c", "\"block_x=32 vector=4\"",
-               "the configuration; parameters that are not named keep their default");
-  options.text("arch", "sm_90", "the architecture; `list` prints all that are known with their limits", "sm_90");
+  options.add("size type choice config arch");
   options.text("threads", "256", "without a kernel: threads of a block");
   options.text("registers", "32", "registers of a thread", "32");
   options.text("shared", "4k", "bytes of shared memory of a block, static and dynamic", "0");
-  options.text("plot", "FILE.svg", "draw occupancy by threads, registers and shared memory");
-  options.flag("force,f", "let --plot replace a file that tuner did not write");
-  options.json();
+  options.add("plot kernel force json").arguments({"kernel"});
   return {options, run_occupancy};
 }
 

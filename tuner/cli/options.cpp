@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include <boost/program_options/errors.hpp>
@@ -53,16 +54,67 @@ Texts Given::texts(const std::string& option) const {
   return at == values_.end() ? Texts() : at->second.texts;
 }
 
+std::string Given::only(const std::string& option) const {
+  if (texts(option).size() > 1) throw UsageError(fmt::format("--{}: this command takes only one", option));
+  return text(option);
+}
+
 void Given::refuse(std::initializer_list<const char*> options, std::string_view where) const {
   for (const char* option : options)
     if (has(option)) throw UsageError(fmt::format("--{} has no effect {}", option, where));
 }
 
+std::string Options::Option::long_name() const { return std::string(name, std::strcspn(name, ",")); }
+
+const std::vector<Options::Option>& Options::shared() {
+  constexpr Kind kFlag = Kind::flag, kText = Kind::text, kTexts = Kind::texts;
+  constexpr bool kCommon = true;
+  static const std::vector<Option> all{
+      {kText, "kernel,k", "KERNEL", "the kernel: a name (`tune list`) or a file", nullptr, kCommon},
+      {kText, "db", "FILE", "the database; default: wisdom.db in the cache folder", nullptr, kCommon},
+      {kFlag, "force,f", "", "replace files that tuner did not write; measure what is known", nullptr, kCommon},
+      {kFlag, "json", "", "one JSON document on standard output", nullptr, kCommon},
+      {kTexts, "size,s", "nx=4096,ny=4k",
+       "problem size; 4k, 16M, 1e6 and 2^24 are numbers; to give several sizes, repeat it or separate them by `;`"},
+      {kTexts, "type", "float", "element type; several are separated by commas"},
+      {kTexts, "choice", "NAME=VALUE",
+       "another choice of the kernel, such as operation=max; several values are separated by commas"},
+      {kText, "config,c", "\"block=64\"", "the configuration; parameters that it does not name keep their usual value"},
+      {kText, "device,d", "auto|host|cuda|0",
+       "the device; auto: the first GPU, else the host; in stored results also a part of a key or a name"},
+      {kFlag, "hot", "", "do not flush the L2 cache before each sample"},
+      {kTexts, "metrics", "LIST",
+       "hardware counters and energy to collect after timing, separated by commas; `textbook` and `roofline` are sets, "
+       "and `tune devices --metrics` lists all"},
+      {kTexts, "arch", "sm_90", "the architecture: a chip, for work without a GPU"},
+      {kTexts, "budget,b", "30s|5%", "end after this time, or this part of the valid configurations"},
+      {kText, "trials,n", "N", "end after so many configurations"},
+      {kText, "target", "12us", "end when the objective is at or below this"},
+      {kText, "until-unlikely", "P", "end when an improvement by 1% is less likely than this, 0 to 1"},
+      {kTexts, "strategy", "NAME", "how the space is searched (`tune replay --list`)", "auto"},
+      {kTexts, "option", "NAME=X", "option of the strategy; may be repeated"},
+      {kText, "seed", "N", "of the search", "1"},
+      {kFlag, "all", "", "everything, not only the most important part"},
+      {kText, "plot", "FILE.svg", "draw a picture"},
+      {kText, "output,o", "FILE", "the file to write; - is standard output"}};
+  return all;
+}
+
 Options::Options(std::string usage, std::string examples)
     : usage_(std::move(usage)), examples_(std::move(examples)), groups_{{"Options", {}}} {}
 
+Options& Options::add(std::string_view names) {
+  for (const std::string& name : split({std::string(names)}, ' ')) {
+    const auto at =
+        std::find_if(shared().begin(), shared().end(), [&](const Option& one) { return one.long_name() == name; });
+    if (at == shared().end()) throw std::logic_error("no command shares an option " + name);
+    groups_.back().options.push_back(*at);
+  }
+  return *this;
+}
+
 Options& Options::flag(const char* name, const char* help) {
-  groups_.back().options.push_back({Kind::flag, name, "", help, nullptr});
+  groups_.back().options.push_back({Kind::flag, name, "", help});
   return *this;
 }
 
@@ -71,8 +123,8 @@ Options& Options::text(const char* name, const char* value, const char* help, co
   return *this;
 }
 
-Options& Options::texts(const char* name, const char* value, const char* help, const char* preset) {
-  groups_.back().options.push_back({Kind::texts, name, value, help, preset});
+Options& Options::texts(const char* name, const char* value, const char* help) {
+  groups_.back().options.push_back({Kind::texts, name, value, help});
   return *this;
 }
 
@@ -89,12 +141,13 @@ Options& Options::group(const char* title) {
 
 /// As Boost has them.
 struct Options::Described {
-  explicit Described(const Options& options) {
-    for (const Group& group : options.groups_) {
-      po::options_description part(group.title, kHelpWidth);
-      for (const Option& one : group.options) part.add_options()(one.name, value_of(one), one.help);
-      if (&group == &options.groups_.back()) part.add_options()("help,h", "this text");
-      all.add(part);
+  /// \p common: whether they are among them.
+  Described(const std::vector<Group>& groups, bool common) {
+    for (const Group& group : groups) {
+      po::options_description part(group.title, kHelpWidth, kHelpWidth / 2 + 8);
+      for (const Option& one : group.options)
+        if (common || !one.is_common) part.add_options()(one.name, value_of(one), one.help);
+      if (!part.options().empty()) all.add(part);
     }
   }
 
@@ -105,19 +158,17 @@ struct Options::Described {
       return option.preset ? value->default_value(option.preset) : value;
     }
     auto* const value = po::value<Texts>()->value_name(option.value)->composing();
-    if (std::string_view(option.value).ends_with("...")) value->multitoken();
     return option.preset ? value->default_value({option.preset}, option.preset) : value;
   }
 
-  static constexpr unsigned kHelpWidth = 110;
-  po::options_description all{"", kHelpWidth};
+  static constexpr unsigned kHelpWidth = 80;
+  po::options_description all{"", kHelpWidth, kHelpWidth / 2 + 8};
 };
 
 Given Options::read(int argc, char** argv) const {
   namespace style = po::command_line_style;
-  const Described described(*this);
-  po::options_description all;
-  all.add(described.all);
+  po::options_description all = Described(groups_, true).all;
+  all.add_options()("help,h", "");
   po::positional_options_description places;
   for (const std::string& name : arguments_) {
     const bool many = name.ends_with("...");
@@ -135,7 +186,7 @@ Given Options::read(int argc, char** argv) const {
               values);
     po::notify(values);
   } catch (const po::unknown_option& error) {
-    throw UsageError(unknown_option(error.get_option_name(), described.all));
+    throw UsageError(unknown_option(error.get_option_name(), all));
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError("too many arguments: options start with two dashes, and values with blanks need quotes");
   } catch (const po::error& error) {
@@ -152,8 +203,25 @@ Given Options::read(int argc, char** argv) const {
 
 std::string Options::help() const {
   std::ostringstream text;
-  text << usage_ << "\n" << Described(*this).all;
+  text << usage_ << "\n" << Described(groups_, false).all;
+  std::string also;
+  for (const Group& group : groups_)
+    for (const Option& one : group.options)
+      if (one.is_common)
+        also += fmt::format("--{}{}{}, ", one.long_name(), one.kind == Kind::flag ? "" : " ", one.value);
+  text << "\nAlso " << also << "--help (`tune help`).\n";
   if (!examples_.empty()) text << "\nExamples:\n" << examples_;
+  return text.str();
+}
+
+std::string Options::common_help() {
+  Group common{"Options of most commands", {}};
+  for (const Option& one : shared())
+    if (one.is_common) common.options.push_back(one);
+  common.options.push_back({Kind::flag, "help,h", "", "the page of a command"});
+  common.options.push_back({Kind::flag, "version", "", "the version of tuner"});
+  std::ostringstream text;
+  text << Described({common}, true).all;
   return text.str();
 }
 

@@ -14,7 +14,8 @@ namespace tuner::cli {
 
 using Texts = std::vector<std::string>;
 
-inline constexpr int kDone = 0, kFailed = 1, kUsage = 2;
+/// The exit codes of every command. kSlower: `tune compare` found something that became slower.
+inline constexpr int kDone = 0, kFailed = 1, kUsage = 2, kSlower = 3;
 
 /// The options and arguments of one command line. A name that the command has no option for is a programming error.
 class Given {
@@ -24,6 +25,8 @@ class Given {
   bool flag(const std::string& option) const { return has(option); }
   /// The value or the default; empty without either.
   std::string text(const std::string& option) const;
+  /// The same of an option that other commands repeat. Throws UsageError for several values.
+  std::string only(const std::string& option) const;
   /// The values of an option that may be repeated, or of arguments without a dash.
   Texts texts(const std::string& option) const;
   /// Throws UsageError for the first of \p options that was given and has no effect \p where: "with --dry-run".
@@ -38,27 +41,33 @@ class Given {
   std::map<std::string, Values> values_;
 };
 
+/// The options of one command. An option that several commands have stands in one table (options.cpp), so that it is
+/// spelled and explained once.
 class Options {
  public:
   /// \p usage: a line each. \p examples may be empty. Both are printed by --help, which every command has.
   explicit Options(std::string usage = {}, std::string examples = {});
 
-  /// Options have a long name, or as "db,d" a short one too.
+  /// Options of the table, by their long names, separated by blanks. Throws std::logic_error for any other name.
+  Options& add(std::string_view names);
+  /// Options that only this command has. They have a long name, or as "rows,r" a short one too.
   Options& flag(const char* name, const char* help);
   /// \p value: how --help shows it. \p preset: the default; null: none.
   Options& text(const char* name, const char* value, const char* help, const char* preset = nullptr);
-  /// May be repeated. One whose \p value ends in `...` takes several values at once.
-  Options& texts(const char* name, const char* value, const char* help, const char* preset = nullptr);
-  Options& json() { return flag("json", "one JSON document on stdout"); }
-  /// The names of arguments without a dash. The last takes all that are left when it ends in `...`.
+  /// May be repeated.
+  Options& texts(const char* name, const char* value, const char* help);
+  /// The names of arguments without a dash. The last takes all that are left when it ends in `...`. An argument with
+  /// the name of an option is another way to give that option.
   Options& arguments(Texts names);
   /// --help shows the options that follow under \p title.
   Options& group(const char* title);
 
   /// \p argv[0] is the command's name. Throws UsageError, with a suggestion for a misspelt option.
   Given read(int argc, char** argv) const;
-  /// What --help prints.
+  /// The page that --help prints. It only names the options that common_help() explains.
   std::string help() const;
+  /// Explains the options that most commands have.
+  static std::string common_help();
 
  private:
   enum class Kind { flag, text, texts };
@@ -67,13 +76,18 @@ class Options {
     const char* name;
     const char* value;
     const char* help;
-    const char* preset;
+    const char* preset = nullptr;
+    bool is_common = false;
+
+    std::string long_name() const;
   };
   struct Group {
     std::string title;
     std::vector<Option> options;
   };
   struct Described;
+  static const std::vector<Option>& shared();
+
   std::string usage_, examples_;
   std::vector<Group> groups_;
   Texts arguments_;

@@ -97,7 +97,6 @@ Found found_at(const fs::path& path) {
   }
 }
 
-/// Commands that can write there never ask.
 void refuse_standard_output(const fs::path& path, std::string_view option) {
   if (path == "-") throw UsageError(fmt::format("{} -: this goes to a file, not to standard output", option));
 }
@@ -105,7 +104,8 @@ void refuse_standard_output(const fs::path& path, std::string_view option) {
 }  // namespace
 
 void require_output(const fs::path& path, OutputKind kind, bool force, std::string_view option) {
-  refuse_standard_output(path, option);
+  if (kind == OutputKind::frozen) refuse_standard_output(path, option);
+  if (path == "-") return;
   const Found found = found_at(path);
   const bool is_log = kind == OutputKind::trial_log;
   if (found.standing == Standing::free || found.kind == kind) return;
@@ -118,7 +118,7 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
 }
 
 void require_output_or_stdout(const Given& given, const std::string& path, OutputKind kind, std::string_view option) {
-  if (path == "-") return given.refuse({"force"}, "on standard output");
+  if (path == "-") given.refuse({"force"}, "on standard output");
   require_output(path, kind, given.flag("force"), option);
 }
 

@@ -6,23 +6,29 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <fmt/format.h>
+
 #include <tuner/cli/commands.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/session/kernel_library.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
 
 #ifndef TUNER_HAS_CUDA
 Command occupancy_command() { throw Error("this program was built without the CUDA headers: occupancy needs them"); }
-Command metrics_command() {
+int list_metrics(const Given&) {
   throw Error("this program was built without the CUDA headers: hardware counters need them");
 }
 #endif
@@ -38,41 +44,60 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"tune", "find the best configuration of a kernel; the default command", nullptr},
     {"run", "one configuration by itself: launches, resources, time, results", run_command},
-    {"list", "the kernels that are known by name", list_command},
-    {"devices", "what can run kernels here, with its limits", devices_command},
-    {"occupancy", "registers, shared memory and occupancy of a configuration, for any architecture", occupancy_command},
-    {"metrics", "what can be counted on a GPU: hardware counters and energy", metrics_command},
-    {"show", "the best known configurations", show_command},
+    {"list", "the kernels that have a name", list_command},
+    {"devices", "the devices that run kernels here, and what they count", devices_command},
+    {"occupancy", "registers and occupancy of a configuration, for any architecture", occupancy_command},
+    {"show", "the best known configurations, why a call gets one, missed calls", show_command},
     {"report", "one HTML file that shows what was found and why", report_command},
-    {"compare", "what became faster or slower between two databases or devices", compare_command},
-    {"explain", "which configuration a call would be served with, and why", explain_command},
-    {"export", "write results as reviewable text", export_command},
-    {"import", "take over results from text", import_command},
-    {"convert", "a kernel file from another tuner's description or script", convert_command},
-    {"merge", "unite databases", merge_command},
-    {"freeze", "a database that every process of a job is answered from, the same everywhere", freeze_command},
-    {"cache", "what the cache holds; check or clear it", cache_command},
-    {"todo", "what was called without a result of its own, and how much time it took", todo_command},
+    {"compare", "what became faster or slower between databases or devices", compare_command},
+    {"db", "import, export, merge, freeze, clear and check databases", db_command},
     {"replay", "score search strategies on recorded spaces", replay_command},
-    {"help", "this text", nullptr},
+    {"convert", "a kernel file from another tuner's description or script", convert_command},
+    {"help", "this text, or the page of a command", nullptr},
 };
+
+/// Commands of earlier versions.
+constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {{"metrics", "devices --metrics"},
+                                                                      {"explain", "show KERNEL --why"},
+                                                                      {"todo", "show --missed"},
+                                                                      {"cache", "db"},
+                                                                      {"export", "db export"},
+                                                                      {"import", "db import"},
+                                                                      {"merge", "db merge"},
+                                                                      {"freeze", "db freeze"}};
 
 void print_help() {
   std::printf(
-      "tuner %s: makes CUDA kernels fast on whatever GPU they land on.\n\n"
-      "Usage: tune --kernel NAME|FILE.cu [options]\n"
-      "       tune COMMAND [options]\n\n",
+      "tuner %s: makes CUDA kernels fast on the GPU they run on.\n\n"
+      "Usage: tune KERNEL [options]\n"
+      "       tune COMMAND [options]\n\n"
+      "KERNEL is a name (`tune list`) or a file: FILE.cu or a path with a slash.\n\n",
       kVersion);
   for (const Entry& entry : kCommands) std::printf("  %-10s %s\n", entry.name, entry.summary);
-  std::printf("\n`tune COMMAND --help` says more; `tune --help` lists the options of tuning.\n");
+  std::printf(
+      "\n`tune help COMMAND` explains one of them, and `tune help tune` tuning.\n%s\n"
+      "Exit status: 0 done, 1 failed, 2 not understood, 3 something became slower.\n",
+      Options::common_help().c_str());
 }
 
-const Entry& find_command(const char* name) {
-  const auto at = std::find_if(std::begin(kCommands), std::end(kCommands),
-                               [&](const Entry& entry) { return std::strcmp(entry.name, name) == 0; });
-  if (at != std::end(kCommands)) return *at;
-  throw UsageError(unknown_name("command", name, names_of(kCommands)) + " A kernel is tuned with `tune --kernel " +
-                   name + "`.");
+const Entry* find_command(std::string_view name) {
+  const auto at =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Entry& entry) { return entry.name == name; });
+  return at == std::end(kCommands) ? nullptr : at;
+}
+
+bool is_kernel(const std::string& name) {
+  if (KernelLibrary::is_path(name)) return true;
+  const std::vector<KernelLibrary::Entry> known = KernelLibrary().list();
+  return std::any_of(known.begin(), known.end(), [&](const KernelLibrary::Entry& one) { return one.name == name; });
+}
+
+/// \p what: "command", or "command or kernel" where \p known holds kernels too.
+[[noreturn]] void unknown_word(std::string_view what, const std::string& word, const std::vector<std::string>& known) {
+  for (const auto& [before, now] : kRenamed)
+    if (word == before) throw UsageError(fmt::format("unknown command '{}'; did you mean 'tune {}'?", before, now));
+  throw UsageError(fmt::format("unknown {} {}{} `tune help` lists commands, `tune list` kernels", what, in_quotes(word),
+                               nearest_name(word, known) ? suggestion(word, known) : "."));
 }
 
 int run(const Command& command, int argc, char** argv) {
@@ -92,21 +117,23 @@ int dispatch(int argc, char** argv, const TuneCommand& tune) {
     std::printf("tuner %s\n", kVersion);
     return kDone;
   }
-  if (argv[1][0] == '-') return tune(argc, argv);
-  const Entry& entry = find_command(argv[1]);
-  if (entry.name == std::string_view("tune")) return tune(argc - 1, argv + 1);
-  if (entry.command) return run(entry.command(), argc - 1, argv + 1);
+  if (const auto skipped = skipped_by_tuning(argc, argv)) return tune(argc - *skipped, argv + *skipped);
+  const Entry* const entry = find_command(argv[1]);
+  if (entry == nullptr) unknown_word("command or kernel", argv[1], names_of(kCommands, KernelLibrary().list()));
+  if (entry->command) return run(entry->command(), argc - 1, argv + 1);
   if (argc > 3) throw UsageError("help is of one command: tune help COMMAND");
-  if (argc == 3) {
-    std::string name = find_command(argv[2]).name, option = "--help";
-    char* of_command[] = {argv[0], name.data(), option.data()};
+  if (argc == 3 && std::string_view(argv[2]) != "--help") {
+    if (find_command(argv[2]) == nullptr) unknown_word("command", argv[2], names_of(kCommands));
+    std::string option = "--help";
+    char* of_command[] = {argv[0], argv[2], option.data()};
     return dispatch(3, of_command, tune);
   }
   print_help();
   return kDone;
 }
 
-/// A closed standard stream's number would be given to the next file that is opened: messages would go into it.
+/// Opens /dev/null for each closed standard stream. Otherwise the next file that is opened would get its number, and
+/// messages would go into that file.
 void occupy_closed_streams() {
   for (int stream = 0; stream <= 2; ++stream)
     if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
@@ -133,10 +160,18 @@ void raise_descriptor_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+std::optional<int> skipped_by_tuning(int argc, char** argv) {
+  if (argc < 2) return std::nullopt;
+  const std::string first = argv[1];
+  if (first == "tune") return 1;
+  return first.starts_with('-') || (find_command(first) == nullptr && is_kernel(first)) ? std::optional(0)
+                                                                                        : std::nullopt;
+}
+
 int program(int argc, char** argv, const TuneCommand& tune) {
   occupy_closed_streams();
   raise_descriptor_limit();
-  std::signal(SIGXFSZ, SIG_IGN);  // what passes `ulimit -f` is an error of its write
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` returns an error instead
   try {
     return flushed(dispatch(argc, argv, tune));
   } catch (const UsageError& error) {

@@ -20,7 +20,7 @@
 namespace tuner::cli {
 namespace {
 
-/// `12.3 us 4.21 TB/s`, or with the arithmetic rate where that says more; empty without a measurement.
+/// `12.3 us 4.21 TB/s`, or the arithmetic rate if arithmetic is the limit; empty without a measurement.
 std::string best_text(const SessionPlan& plan, const Trial* best) {
   const Measurement* const measured = best ? best->measurement() : nullptr;
   if (!measured) return {};
@@ -39,7 +39,7 @@ std::string bar(double fraction) {
   return '[' + std::string(filled, '#') + std::string(kLength - filled, '-') + ']';
 }
 
-/// How much of the run is done: of the planned trials, else of its time.
+/// The part of the planned trials that is done, or else of the time.
 double done_fraction(const Progress& progress) {
   if (progress.planned && *progress.planned > 0)
     return static_cast<double>(progress.finished) / static_cast<double>(*progress.planned);
@@ -128,7 +128,9 @@ void ProgressObserver::on_finalists(std::size_t count) {
 void ProgressObserver::on_warning(std::string_view text) { console_.warning(text); }
 
 TrialLog::TrialLog(std::string path, Console& console)
-    : path_(std::move(path)), console_(console), file_(std::fopen(path_.c_str(), "ae")) {
+    : path_(std::move(path)),
+      console_(console),
+      file_(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), "a") : std::fopen(path_.c_str(), "ae")) {
   if (file_ == nullptr) throw Error(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
 }
 
@@ -143,7 +145,7 @@ void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
             {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-  // At once: other sessions append to the same file.
+  // In one call: other sessions append to the same file.
   if (::write(::fileno(file_), text.data(), text.size()) != static_cast<ssize_t>(text.size()) &&
       std::exchange(all_written_, false))
     console_.warning(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));

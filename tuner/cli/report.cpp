@@ -16,7 +16,7 @@
 namespace tuner::cli {
 namespace {
 
-/// Above this fraction of a ceiling, which was itself measured, something has to be said.
+/// Above this fraction of a ceiling, which was measured itself, the rate is explained.
 constexpr double kExplained = 1.05;
 
 Throughput rates(const Subject& subject, double ns) {
@@ -40,7 +40,7 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
   return most == reasons.end() ? "" : most->first;
 }
 
-/// What the result was compared with, where that is not a reference of its own; empty otherwise.
+/// A line about the reference; empty if the kernel has one.
 std::string compared_with(const std::string& reference) {
   if (reference.empty()) return {};
   return fmt::format("      verified against the {}\n", printable(reference));
@@ -211,7 +211,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
                       format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
                       measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
   text += subject.verified ? compared_with(subject.reference)
-                           : "      not verified: it is served to nobody, and may be wrong\n";
+                           : "      not verified: it is never served, and may be wrong\n";
   text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
   return text;
 }

@@ -8,7 +8,6 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_amounts.hpp>
-#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
@@ -26,18 +25,14 @@ int run_report(const Given& given) {
   require_output_or_stdout(given, file, OutputKind::report, "-o");
 
   std::vector<cache::Database> databases = open_all_for_reading(given);
-  cache::Filter filter;
-  const bool is_path = KernelLibrary::is_path(kernel);
-  filter.kernel = is_path ? KernelLibrary(template_path(given)).find(kernel).name : kernel;
-  if (given.has("device"))
-    filter.device_key = find_device(stored_devices(databases), given.text("device"), "--device").key;
+  const cache::Filter filter = read_filter(given, databases);
   std::vector<cache::Database*> all;
   for (cache::Database& one : databases) all.push_back(&one);
   report::Gathered what = report::gather(all, filter);
   if (what.tunings.empty())
-    throw Error(fmt::format("there are no results{} to report; `tune --kernel NAME` finds some",
+    throw Error(fmt::format("there are no results{} to report; `tune KERNEL` finds some",
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));
-  add_amounts(what.tunings, template_path(given), is_path ? kernel : "");
+  add_amounts(what.tunings, KernelLibrary::is_path(kernel) ? kernel : "");
 
   report::PageOptions page{kVersion, cache::now_ms(), what.databases, {}};
   const std::string text = report::page(what.tunings, page);
@@ -52,16 +47,12 @@ int run_report(const Given& given) {
 
 Command report_command() {
   Options options(
-      "Usage: tune report [options] -o FILE.html\n"
-      "One HTML file that shows what a database holds: the winner and why, every trial, what matters.\n"
-      "It needs no network. `tune … --report FILE` writes it while tuning runs.",
-      "  tune report -o report.html\n  tune report --kernel reduce --device H200 -o reduce.html\n");
-  options.text("output,o", "FILE.html", "what is written; `-` is stdout");
-  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
-  options.text("kernel,k", "NAME|FILE.cu", "this kernel only");
-  options.text("device,d", "NAME", "this device only: its name, a part of it, or its key");
-  options.texts("template-path", "DIR", "look for kernels here first");
-  options.flag("force,f", "replace a file that tuner did not write");
+      "Usage: tune report [KERNEL] [options] -o FILE.html\n"
+      "One HTML file that shows what a database holds: the winner and why, every\n"
+      "trial, what matters. It needs no network. `tune KERNEL --report FILE` writes it\n"
+      "while tuning runs.",
+      "  tune report -o report.html\n  tune report reduce --device H200 -o reduce.html\n");
+  options.add("kernel device db output force").arguments({"kernel"});
   return {options, run_report};
 }
 

@@ -34,13 +34,13 @@ namespace tuner::cli {
 namespace {
 
 constexpr const char* kExamples =
-    "  tune run --kernel reduce --device host          what a call would be served with\n"
-    "  tune run --kernel sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
-    "  tune run --kernel reduce --metrics textbook     counters of this one\n"
-    "  tune run --kernel sumMatrix2D --arch sm_90 --ptx\n"
-    "  ncu --nvtx --nvtx-include \"tune run/\" tune run --kernel reduce --once\n";
+    "  tune run reduce --device host          the configuration of a call\n"
+    "  tune run sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
+    "  tune run reduce --metrics textbook     counters of this one\n"
+    "  tune run sumMatrix2D --arch sm_90 --ptx\n"
+    "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n";
 
-/// Lines of a label and a text; lines that go on have no label. Wide enough for all labels of this page.
+/// Lines of a label and a text. A line that continues the one before it has no label.
 using Lines = std::vector<std::pair<std::string_view, std::string>>;
 std::string page(const Lines& lines) {
   std::string text;
@@ -48,14 +48,14 @@ std::string page(const Lines& lines) {
   return text;
 }
 
-/// The reference on the CPU, beside what the configuration gave.
+/// The reference on the CPU, to compare with the configuration.
 struct OnCpu {
   Device device;
   ReferenceRun reference;
   std::vector<OutputValues> outputs;  ///< the reference's values, with the configuration's error against them
 };
 
-/// Warnings go to stderr as they come.
+/// Prints warnings to stderr at once.
 class Warnings final : public Observer {
  public:
   void on_warning(std::string_view message) override { warn(message); }
@@ -109,7 +109,7 @@ class OneRun {
 
   void choose_problem() { size_ = select_problem(spec_, problem_options(given_), device_, "run"); }
 
-  /// What a call would be served with, changed as `--config` says.
+  /// The configuration that a call would be served with, changed by `--config`.
   void choose_configuration() {
     const cache::WisdomMatch match =
         Wisdom(read_only_wisdom(given_)).lookup(spec_, size_, device_, subject().objective);
@@ -139,7 +139,7 @@ class OneRun {
     device_ = backend_->device();
   }
 
-  /// What can be had of the metrics that were asked for; says why the others cannot.
+  /// The metrics that can be collected here. Warns about the others.
   std::vector<std::string> measurable() const {
     TuningOptions asked;
     asked.measure.metrics = metrics_;
@@ -175,7 +175,7 @@ class OneRun {
     return page(about);
   }
 
-  /// What kernels print in timed runs nobody wants to see.
+  /// Hides what kernels print in timed runs.
   void measure(SingleRun& one) {
     const OutputCapture away(OutputCapture::Keep::nothing);
     trial_ = one.measure();
@@ -331,7 +331,7 @@ class OneRun {
   /// For the GPU of this machine, or for `--arch` without one.
   int print_code() {
 #ifdef TUNER_HAS_CUDA
-    std::string architecture = given_.text("arch");
+    std::string architecture = given_.only("arch");
     if (architecture.empty()) {
       device_ = choose_device(wanted_device(given_)).device;
       if (!traits(device_.key).is_gpu)
@@ -375,25 +375,18 @@ int run_one(const Given& given) { return OneRun(given).run(); }
 
 Command run_command() {
   Options options(
-      "Usage: tune run --kernel NAME|FILE.cu [options]\n"
-      "Compiles, verifies and times one configuration, in this process, and tells everything about it.",
+      "Usage: tune run KERNEL [options]\n"
+      "Compiles, verifies and times one configuration in this process, and shows its\n"
+      "launches, resources, time, limit and results. Without --config it is the one\n"
+      "that a call would be served with.",
       kExamples);
-  add_kernel_options(options);
-  options.text("config,c", "\"block_x=32 block_y=8\"",
-               "the configuration; parameters that are not named keep the value that a call would be served with");
-  options.text("device,d", "auto|cuda|0|host", "where to run");
-  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
-  options.flag("hot", "do not flush the L2 cache before each sample");
-  options.texts("metrics", "LIST|textbook|roofline",
-                "hardware counters and energy to collect after timing, separated by commas (`tune metrics`)");
-  options.flag("cpu", "time the kernel's reference on the CPU too, and compare with its results");
-  options.flag(
-      "once",
-      "launch exactly once, unverified and untimed, with source lines and the NVTX range `tune run`: for profilers");
+  options.add("size type choice config device hot metrics");
+  options.flag("cpu", "time the kernel's reference on the CPU too, and compare the results");
+  options.flag("once",
+               "for profilers: launch once, unverified and untimed, with source lines and the NVTX range `tune run`");
   options.flag("ptx", "print the compiler's PTX and stop");
   options.flag("sass", "print the machine code, by nvdisasm or cuobjdump, and stop");
-  options.text("arch", "sm_90", "for --ptx and --sass without a GPU");
-  options.json();
+  options.add("arch kernel db json").arguments({"kernel"});
   return {options, run_one};
 }
 

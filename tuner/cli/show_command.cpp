@@ -65,13 +65,20 @@ std::string text_of(const std::map<std::pair<std::string, std::string>, Table>& 
 }
 
 int run_show(const Given& given) {
-  const cache::Filter filter = read_filter(given);
-  const bool stats = given.flag("stats"), json = given.flag("json");
+  if (given.flag("why")) {
+    given.refuse({"missed", "all"}, "with --why");
+    return show_why(given);
+  }
+  given.refuse({"size", "type", "choice"}, "without --why");
+  if (given.flag("missed")) {
+    given.refuse({"all"}, "with --missed");
+    return show_missed(given);
+  }
+  const bool all = given.flag("all"), json = given.flag("json");
   Json document{{"databases", Json::array()}, {"best", Json::array()}, {"unverified", Json::array()}};
   bool is_known = false;
   std::vector<cache::Database> databases = open_all_for_reading(given);
-  require_known_kernel(filter, databases);
-  require_known_device(filter, databases);
+  const cache::Filter filter = read_filter(given, databases);
   for (cache::Database& database : databases) {
     const std::vector<StoredResult> rows = best_results(database, filter);
     const auto best = best_tables(rows, database),
@@ -81,15 +88,15 @@ int run_show(const Given& given) {
     is_known |= !best.empty() || !unverified.empty();
     if (json) {
       document["databases"].push_back({{"path", path}, {"shipped", shipped}, {"frozen", database.is_frozen()}});
-      if (stats) document["databases"].back()["sessions"] = sessions_table(cache::sessions(database, filter)).json();
+      if (all) document["databases"].back()["sessions"] = sessions_table(cache::sessions(database, filter)).json();
       for (const auto& [list, tables] : {std::pair("best", &best), std::pair("unverified", &unverified)})
         for (const auto& [title, table] : *tables)
           for (Json& row : table.json()) document[list].push_back(std::move(row));
       continue;
     }
     print(text_of(best));
-    if (!unverified.empty()) print("Compared with nothing, served to nobody\n" + text_of(unverified));
-    if (stats)
+    if (!unverified.empty()) print("Compared with nothing, and never served\n" + text_of(unverified));
+    if (all)
       print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_table(database, filter).text(),
                         sessions_table(cache::sessions(database, filter)).text()));
     print(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
@@ -101,7 +108,7 @@ int run_show(const Given& given) {
   if (json)
     print_json(document);
   else if (!is_known)
-    print(fmt::format("nothing is known yet{}; `tune --kernel NAME` finds out\n",
+    print(fmt::format("nothing is known yet{}; `tune KERNEL` finds out\n",
                       filter.kernel.empty() ? "" : " of " + printable(filter.kernel)));
   return kDone;
 }
@@ -110,12 +117,19 @@ int run_show(const Given& given) {
 
 Command show_command() {
   Options options(
-      "Usage: tune show [options]\nThe best known configurations: yours and the shipped ones, or\n"
-      "those of the one file that $TUNER_FROZEN names (tune freeze).",
-      "  tune show --kernel reduce\n  tune show --stats\n");
-  add_database_options(options, true);
-  options.flag("stats", "also kernels, sessions and their trials");
-  options.json();
+      "Usage: tune show [KERNEL] [options]\n"
+      "       tune show KERNEL --why [options]\n"
+      "       tune show [KERNEL] --missed [options]\n"
+      "The best known configurations: yours and the shipped ones, or those of the one\n"
+      "file that $TUNER_FROZEN names (tune db freeze). --all adds kernels, sessions and\n"
+      "their trials.",
+      "  tune show reduce\n  tune show --all\n  tune show reduce --why --size n=1e6\n  tune show --missed\n");
+  options.flag("why", "the configuration that a call would be served with, from where and why");
+  options.flag("missed",
+               "the problems that programs called without a result, the most time spent first: calls times the time of "
+               "one. `tune --missed` tunes them, `tune db clear missed` forgets them");
+  options.add("device all").group("The call that --why is about").add("size type choice kernel db json");
+  options.arguments({"kernel"});
   return {options, run_show};
 }
 

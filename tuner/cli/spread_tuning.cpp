@@ -26,7 +26,7 @@ namespace {
 
 using Share = ProblemSpread::Share;
 
-/// How much faster than the kernel's own configuration; empty where that is not known.
+/// The speed-up over the kernel's default configuration; empty if that was not measured.
 std::string against_default(const ProblemResult& result) {
   return result.default_ns && result.median_ns > 0 ? fmt::format("{:.2f}", *result.default_ns / result.median_ns) : "";
 }
@@ -53,7 +53,7 @@ class SpreadTuning {
     introduce();
     std::unique_lock lock(mutex_);
     begin_all(lock);
-    for (std::size_t i = 0; i < threads_.size(); ++i) {  // before a thread ends it begins what can begin then
+    for (std::size_t i = 0; i < threads_.size(); ++i) {  // a thread that ends may have begun others
       std::thread thread = std::move(threads_[i]);
       lock.unlock();
       thread.join();
@@ -77,8 +77,8 @@ class SpreadTuning {
     std::string name() const { return job.spec->name + ' ' + size().text(); }
   };
 
-  /// Of one problem. Tuned alone it prints as it goes; beside others its trials are counted, its warnings have its
-  /// name, and its text is kept until it has ended.
+  /// The events of one problem. A problem that is tuned alone prints at once. Beside others, its trials are counted,
+  /// its warnings begin with its name, and its text is kept until it has ended.
   class EntryEvents final : public KeptEvents {
    public:
     EntryEvents(SpreadTuning& all, const std::string& who) : all_(all), beside_others_(all.console_, who) {}
@@ -178,7 +178,7 @@ class SpreadTuning {
     conclude(entry, events.text);
   }
 
-  /// Its devices could not be used any more. Whether its problem is tuned again.
+  /// Handles a share whose devices cannot be used any more. Returns whether its problem is tuned again.
   bool give_up(const Share& share, const std::string& reason) {
     seats_[share.devices.front()].backend.reset();
     const std::string name = entries_[share.problem].name();
@@ -272,7 +272,7 @@ class SpreadTuning {
     if (!request_.json) events_.on_text('\n' + table());
     console_.line(fmt::format("problems  {} of {} done{}{}", tuned, entries_.size(),
                               known > 0 ? fmt::format(", {} of them known before", known) : "",
-                              stop_ ? "; the same command goes on from here" : ""));
+                              stop_ ? "; the same command continues from here" : ""));
     return all;
   }
 
@@ -297,11 +297,11 @@ class SpreadTuning {
   TuneEvents& events_;
   Console& console_;
   const TuneShare& tune_;
-  const TuneRequest request_;  // what all have in common
+  const TuneRequest request_;  // common to all problems
   const DeviceChoice devices_;
   std::deque<Entry> entries_;
 
-  std::mutex mutex_;  // of what follows and of what has ended; tuning is done without it
+  std::mutex mutex_;  // guards the members below and entries that have ended; not held while tuning
   ProblemSpread spread_;
   std::vector<Seat> seats_;  // of the devices; in use by one share at a time
   const bool side_by_side_;

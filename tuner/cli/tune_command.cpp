@@ -6,20 +6,20 @@
 #include <tuner/cli/kinds_tuning.hpp>
 #include <tuner/cli/problem_list.hpp>
 #include <tuner/cli/spread_tuning.hpp>
-#include <tuner/cli/todo_tuning.hpp>
+#include <tuner/cli/missed_tuning.hpp>
 #include <tuner/cli/tune_run.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner::cli {
 namespace {
 
-/// What is shown of one kernel while it is tuned, and of all its problems together, has one writer.
+/// Output about one kernel while it is tuned, or about all its problems together, has one writer.
 bool one_after_the_other(const TuneRequest& request) {
   return request.dry_run || !request.report.empty() || !request.sweep.csv.empty() || !request.sweep.by.empty() ||
          request.sweep.is_part() || !request.tuning.hosts.empty();
 }
 
-/// On devices of one kind.
+/// Tunes on devices of one kind.
 int tune_alike(TuneRequest request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
                TuneEvents& events) {
   if (!request.list.empty()) return tune_list(request, std::move(devices), stop, events);
@@ -40,8 +40,8 @@ int tune_command(int argc, char** argv, const Join& join) {
   if (join) join(request);
   if (!request.problem_file.empty()) request.list = read_problem_list(request.problem_file);
   const auto begin = [&request](const std::atomic<bool>& stop) {
-    TerminalEvents events(request.quiet);
-    if (request.todo) return tune_todo(request, stop, events);
+    TerminalEvents events(request.quiet, request.dry_run || !request.fills_stdout());
+    if (request.missed) return tune_missed(request, stop, events);
     std::vector<DeviceChoice> kinds = choose_devices(request.device);
     if (kinds.size() == 1) return tune_alike(request, std::move(kinds.front()), stop, events);
     return tune_kinds(request, std::move(kinds), [&stop](TuneRequest one, DeviceChoice devices, TuneEvents& kept) {

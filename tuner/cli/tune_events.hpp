@@ -1,5 +1,5 @@
 #pragma once
-/// The results of a tuning as they come, and their receivers: the terminal, or a list that prints them later.
+/// Receivers of a tuning's results: the terminal, or a list that is printed later.
 
 #include <cstddef>
 #include <optional>
@@ -14,16 +14,16 @@ namespace tuner::cli {
 
 /// The outcome for one problem, in a line of a table.
 struct ProblemResult {
-  std::string configuration;         ///< empty: none was found, or the kernel has no parameters
-  double median_ns = 0;              ///< of it; 0: none was found
-  std::optional<double> default_ns;  ///< of the kernel's own configuration, where it was measured too
-  bool known = false;                ///< from the cache; nothing was measured
-  std::vector<std::size_t> lost;     ///< the job's devices that were given up, by position
+  std::string configuration;         ///< empty: not found, or without parameters
+  double median_ns = 0;              ///< 0: not found
+  std::optional<double> default_ns;  ///< of the default configuration, if it was measured
+  bool known = false;                ///< from the cache, not measured now
+  std::vector<std::size_t> lost;     ///< devices of the job that were given up, by position
 
   bool is_found() const { return median_ns > 0; }
 };
 
-/// Receives results; receives trials as any observer does.
+/// Receives results, and trials as any observer does.
 class TuneEvents : public Observer {
  public:
   /// Takes progress, warnings and errors.
@@ -39,9 +39,11 @@ class TuneEvents : public Observer {
 /// Prints to stdout and stderr.
 class TerminalEvents final : public TuneEvents {
  public:
-  explicit TerminalEvents(bool quiet = false) : console_(stderr, quiet) {}
+  /// \p prints: false leaves text out, because stdout is for something else.
+  explicit TerminalEvents(bool quiet = false, bool prints = true) : console_(stderr, quiet), prints_(prints) {}
   Console& console() override { return console_; }
   void on_text(const std::string& text) override {
+    if (!prints_) return;
     console_.end_status();
     print(text);
     std::fflush(stdout);
@@ -50,6 +52,7 @@ class TerminalEvents final : public TuneEvents {
 
  private:
   Console console_;
+  bool prints_;
 };
 
 /// Keeps results until they are asked for.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -27,12 +28,11 @@
 namespace tuner::cli {
 namespace {
 
-/// --device of a command that measures; empty for any other, which rank 0 does alone. Errors are for program() to tell.
+/// --device of a tuning. Empty for other commands, which rank 0 runs alone, and for errors, which program() reports.
 std::string shared_device(int argc, char** argv) try {
-  if (argc < 2) return {};
-  const bool named = std::string(argv[1]) == "tune";
-  if (!named && argv[1][0] != '-') return {};
-  const TuneRequest request = named ? read_tune_request(argc - 1, argv + 1) : read_tune_request(argc, argv);
+  const std::optional<int> skipped = skipped_by_tuning(argc, argv);
+  if (!skipped) return {};
+  const TuneRequest request = read_tune_request(argc - *skipped, argv + *skipped);
   if (request.help || request.dry_run) return {};
   return request.device;
 } catch (const std::exception&) {
@@ -60,7 +60,8 @@ void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub&
   }
 }
 
-/// What the others wait for will not come: the job ends, as with a rank that dies. What was measured is stored by then.
+/// Runs \p work. If it throws, the other ranks would wait for ever, so the job ends. What was measured is stored by
+/// then.
 template <typename Work>
 void or_end_job(mpi::Communicator& world, Work work) try {
   work();
@@ -73,7 +74,7 @@ std::filesystem::path worker_program() try { return find_worker_program(); } cat
   return {};  // this_member() says so
 }
 
-/// mpirun gives rank 0 a terminal for its stdout, wherever its own goes.
+/// mpirun gives rank 0 a terminal as stdout, even if its own output goes into a file.
 void leave_out_colours_unless_launcher_has_terminal() {
   std::error_code ignored;
   const std::string out = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/1", ::getppid()), ignored).string();
@@ -88,7 +89,7 @@ int run(mpi::Communicator& world, int argc, char** argv) {
   const std::filesystem::path worker = worker_program();
   const std::vector<std::string> members = world.gather(to_text(this_member(device, world.local_rank(), worker)));
   raise_descriptor_limit();
-  std::signal(SIGPIPE, SIG_IGN);  // who does not read any more is noticed by the write's result
+  std::signal(SIGPIPE, SIG_IGN);  // a write to a closed pipe returns an error instead
   if (!first) {
     // Ctrl-C reaches all ranks: the first one ends the job, after what runs.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);

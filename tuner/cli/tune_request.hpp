@@ -1,7 +1,9 @@
 #pragma once
-/// What a `tune` command line asks for.
+/// A `tune` command line, read.
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +27,7 @@ struct SweepRequest {
   bool all_rows() const { return rows == std::numeric_limits<std::size_t>::max(); }
 };
 
-/// A line of a list of problems, with what it says in place of the command line.
+/// A line of a list of problems. Its options replace those of the command line.
 struct ListedRequest {
   std::string place;  ///< "overnight.txt:3"
   std::string kernel;
@@ -35,12 +37,11 @@ struct ListedRequest {
 };
 
 struct TuneRequest {
-  std::string kernel;                    ///< a name or a file; empty with a capture; with todo: of the list, empty: all
-  std::filesystem::path capture;         ///< in place of kernel and problems; empty: none
-  bool todo = false;                     ///< tune what `tune todo` lists
-  std::string problem_file;              ///< of --problems; "-": standard input; empty: none
+  std::string kernel;             ///< a name or a file; empty with a capture; with missed: the only one, empty: all
+  std::filesystem::path capture;  ///< in place of kernel and problems; empty: none
+  bool missed = false;            ///< tune what `tune show --missed` lists
+  std::string problem_file;       ///< of --problems; "-": standard input; empty: none
   std::vector<ListedRequest> list = {};  ///< what that file holds
-  std::vector<std::filesystem::path> template_path;
   ProblemOptions problems;
   std::string device;                  ///< --device, else $TUNER_DEVICE, else of a capture's launch, else auto
   std::filesystem::path database;      ///< empty: the default place
@@ -50,6 +51,9 @@ struct TuneRequest {
   std::string report;                  ///< empty: none
   SweepRequest sweep;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
+
+  /// Whether standard output is in place of a file.
+  bool fills_stdout() const { return sweep.csv == "-" || log == "-" || report == "-"; }
 };
 
 /// The options of `tune`, for parsing and for `--help`.
@@ -60,6 +64,13 @@ TuneRequest read_tune_request(int argc, char** argv);
 /// The options \p words of a line at \p place of a list: those that say what is tuned, and when to stop. Throws
 /// UsageError, which begins with the place.
 ListedRequest read_listed_request(const std::string& place, const Texts& words);
+
+/// `--budget`, `--trials` and `--until-unlikely`. Throws UsageError.
+Budget read_budget(const Given& given);
+/// `--option`. Throws UsageError.
+std::map<std::string, double> read_strategy_options(const Given& given);
+/// `--seed`. Throws UsageError.
+std::uint64_t read_seed(const Given& given);
 
 /// `--device`, else $TUNER_DEVICE, else "auto".
 std::string wanted_device(const Given& given);

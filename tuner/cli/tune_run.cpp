@@ -11,6 +11,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/dry_run.hpp>
 #include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/live_report.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/progress.hpp>
@@ -24,7 +25,6 @@
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -43,7 +43,7 @@ Json json_impossible(const Sweep& sweep) {
   return list;
 }
 
-/// Null where none is asked for. What it holds becomes part of \p request.
+/// The capture that \p request names, or null. Its data become part of \p request.
 std::shared_ptr<const Capture> read_requested_capture(TuneRequest& request) {
   if (request.capture.empty()) return nullptr;
   auto capture = std::make_shared<const Capture>(read_capture(request.capture));
@@ -51,7 +51,7 @@ std::shared_ptr<const Capture> read_requested_capture(TuneRequest& request) {
   return capture;
 }
 
-/// Everything one invocation works with.
+/// One invocation.
 class TuneRun {
  public:
   TuneRun(TuneJob job, const std::atomic<bool>& stop, TuneEvents& events, Seat* seat)
@@ -84,15 +84,14 @@ class TuneRun {
     for (const std::string& name : request_.sweep.by) best_by({{subject(problems_.list.front()), {}, {}}}, name);
     if (!request_.report.empty()) {
       require_output(request_.report, OutputKind::report, request_.force, "--report");
-      report_ =
-          std::make_unique<LiveReport>(request_.report, wisdom(), request_.tuning, request_.template_path, console_);
+      report_ = std::make_unique<LiveReport>(request_.report, wisdom(), request_.tuning, console_);
     }
     try {
       const int code = tune_all();
       finish_report();
       return report_ && !report_->all_written() ? std::max(code, kFailed) : code;
     } catch (...) {
-      finish_report();  // nothing comes any more
+      finish_report();  // the page must not wait for more
       throw;
     }
   }
@@ -116,7 +115,7 @@ class TuneRun {
     if (problems_.list.size() == 1) return tune(size, results);
     try {
       return tune(size, results);
-    } catch (const WorkerError&) {  // nor could they
+    } catch (const WorkerError&) {  // the others would fail too
       throw;
     } catch (const Error& failure) {
       if (fails_for_all_ || failure.code() == ErrorCode::cache) throw;
@@ -144,7 +143,7 @@ class TuneRun {
   Subject subject(const ProblemSize& size) const {
     const Objective& objective = request_.tuning.session.objective;
     std::vector<std::string> metrics = expand_metrics(request_.tuning.measure.metrics);
-    std::erase(metrics, objective.metric());  // it has a column of its own
+    std::erase(metrics, objective.metric());  // it has its own column
     return {&spec_,
             &size,
             &choice_.device,
@@ -161,7 +160,7 @@ class TuneRun {
                               choice_.reason, lanes_text()));
     if (capture_) introduce_capture();
     if (const std::string* const why = unknown_headers())
-      console_.line("note      results of before are not used: " + *why);
+      console_.line("note      earlier results are not used: " + *why);
     if (problems_.may_be_one) console_.line(kSizesOfOneProblem);
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
@@ -205,7 +204,7 @@ class TuneRun {
 
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
-    // Metrics are no part of a known answer.
+    // A stored result has no metrics.
     const bool asked = request_.force || unknown_headers() != nullptr || capture_ || needs_trials() ||
                        request_.tuning.measure.cold == false || !request_.tuning.measure.verify ||
                        !request_.tuning.measure.metrics.empty() || was_interrupted(size);
@@ -304,7 +303,7 @@ class TuneRun {
   std::string what_is_kept() const {
     if (wisdom().user().is_in_memory()) return "what was measured is not kept, as it could not be stored";
     if (unknown_headers() != nullptr) return "what was measured is kept";
-    return fmt::format("what was measured is kept; the same command goes on from here{}",
+    return fmt::format("what was measured is kept; the same command continues from here{}",
                        request_.force ? " without --force" : "");
   }
 
@@ -319,30 +318,30 @@ class TuneRun {
     return best_table(what, result.trials, out_style_, request_.sweep.rows);
   }
 
-  /// What is said of all problems together.
+  /// Prints what concerns all problems together.
   void show_sweeps() {
     for (const std::string& name : request_.sweep.by)
       if (!request_.json) events_.on_text(by_table(best_by(sweeps_, name), name, out_style_) + '\n');
     if (request_.sweep.csv.empty()) return;
-    cache::write_text(request_.sweep.csv, sweep_csv(sweeps_));
-    console_.line("table     written to " + request_.sweep.csv.string());
+    if (write_or_print(request_.sweep.csv, sweep_csv(sweeps_)))
+      console_.line("table     written to " + request_.sweep.csv.string());
   }
 
-  /// Success means that the next run knows the answer.
+  /// Success means that the next run finds the result.
   int require_stored() {
     if (!wisdom().user().is_in_memory()) return kDone;
     console_.error("the result is not stored, see the warning above");
     return kFailed;
   }
 
-  /// Why nobody can tell whether results of before are of the same kernel; null where one can.
+  /// Why earlier results may be of another kernel; null if they cannot be.
   const std::string* unknown_headers() const {
     for (const auto& includes : {spec_.includes, spec_.reference_includes})
       if (includes && includes->unknown) return &*includes->unknown;
     return nullptr;
   }
 
-  /// Whether the last session of exactly this was cut short, so that this run goes on instead of answering.
+  /// Whether the last session of exactly this problem was cut short. This run then continues it.
   bool was_interrupted(const ProblemSize& size) {
     const cache::SessionKey key{context_of(spec_, size, choice_.device, request_.tuning.session.objective),
                                 conditions_text(request_.tuning, spec_)};
@@ -364,7 +363,7 @@ class TuneRun {
     throw Error("the host backend needs a C++ compiler and found none: install g++ or clang++, or set CXX to one");
   }
 
-  /// Not worth failing for: rates are then shown without their fraction of the ceiling.
+  /// A failure is only a warning: rates are then shown without their fraction of the ceiling.
   void measure_ceilings_once() {
     if (seat_.measured) return;
     try {
@@ -420,8 +419,8 @@ class TuneRun {
 TuneJob read_job(TuneRequest request, std::optional<DeviceChoice> devices) {
   TuneJob job;
   job.capture = read_requested_capture(request);
-  job.spec = std::make_shared<const KernelSpec>(part_of(
-      job.capture ? job.capture->spec : KernelLibrary(request.template_path).find(request.kernel), request.sweep));
+  job.spec = std::make_shared<const KernelSpec>(
+      part_of(job.capture ? job.capture->spec : find_kernel(request.kernel), request.sweep));
   job.devices = devices ? std::move(*devices) : choose_alike(request.device);
   job.problems =
       job.capture ? Problems{{job.capture->size}} : select_problems(*job.spec, request.problems, job.devices.device);

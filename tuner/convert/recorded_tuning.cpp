@@ -57,7 +57,7 @@ std::vector<RecordedTuning> recorded_tunings(std::span<cache::Database> database
   for (auto& [key, tuning] : found)
     if (measured(tuning) > 0) tunings.push_back(std::move(tuning));
   if (tunings.empty())
-    throw Error(fmt::format("no tuning{} with a measured configuration is stored{}{}; `tune show --stats` lists all",
+    throw Error(fmt::format("no tuning{} with a measured configuration is stored{}{}; `tune show --all` lists all",
                             filter.kernel.empty() ? "" : " of kernel " + filter.kernel,
                             filter.source_hash.empty() ? "" : " for its present text",
                             filter.sizes.empty() && filter.choices.empty() ? "" : " for that problem"));

@@ -183,7 +183,7 @@ class HeaderWriter {
         problems_.size() > 1 ? fmt::format("<tuned::{}::Problem::{}>", name_, problem_names_.of(problems_.front()))
                              : "";
     std::string text =
-        fmt::format(R"({0}{1}: written by `tune export --header`, not to be edited.
+        fmt::format(R"({0}{1}: written by `tune db export --as header`, not to be edited.
 // C++17 without dependencies, also in a .cu file.
 //
 //   const tuned::{2}::Device device{{10 * p.major + p.minor, p.multiProcessorCount, p.l2CacheSize}};  // a cudaDeviceProp p

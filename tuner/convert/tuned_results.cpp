@@ -161,7 +161,7 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
   TunedOptions options = given;
   KnownProblems known = known_problems(wanted_best(databases, options));
   if (known.empty())
-    throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune --kernel {}` makes some",
+    throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune {}` makes some",
                             options.kernel, given.source_hash.empty() ? "" : " for its present text", options.kernel));
   TunedResults results;
   results.kernel = known.begin()->second.best->kernel;
@@ -190,7 +190,7 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
             {size->device, size->problem, Configuration::parse(size->best->configuration), size->best->median_ns, 1});
   }
   if (results.rows.empty())
-    throw Error(fmt::format("all results of kernel {} are quarantined; `tune cache` shows them", options.kernel));
+    throw Error(fmt::format("all results of kernel {} are quarantined; `tune db check` lists them", options.kernel));
   return results;
 }
 

@@ -59,8 +59,8 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
   }
   if (!out.empty()) return out;
   throw RecordingError(fmt::format(
-      "{}: {}; record one with `tune --kernel NAME --strategy exhaustive`", origin,
-      seen.empty() ? "holds no tuning, at most best configurations (`tune export --all` writes the tunings too)"
+      "{}: {}; record one with `tune KERNEL --strategy exhaustive`", origin,
+      seen.empty() ? "holds no tuning, at most best configurations (`tune db export --all` writes the tunings too)"
                    : fmt::format("holds no tuning with {} measured configurations", kFewestMeasured)));
 }
 

@@ -15,7 +15,7 @@ std::string without_endings(const std::string& origin) {
   return stem;
 }
 
-/// Whether \p text was written by `tune export`.
+/// Whether \p text was written by `tune db export`.
 bool is_exported(std::string_view text) {
   while (text.starts_with('#')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   return text.starts_with("{\"tuner_wisdom\"");

@@ -1,6 +1,6 @@
 #pragma once
 /// Reads recordings from files: CSV of recorded spaces, Kernel Tuner's cache files, T4 results, the text of
-/// `tune export`, all of them plain or gzip, and tuner's databases.
+/// `tune db export`, all of them plain or gzip, and tuner's databases.
 /// Accepts faults that real files have (missing closing braces, misspelt units, omitted fields). Refuses faults that
 /// would falsify a comparison (no parameters, no objective, rows of another width).
 
@@ -27,7 +27,7 @@ inline constexpr std::size_t kFewestMeasured = 8;
 using Warn = std::function<void(const std::string&)>;
 
 /// All recordings of a file. Its content decides about its format. A file of another program is one recording. tuner's
-/// own results are a database, which is opened read-only, or the text of `tune export`. They give one recording for
+/// own results are a database, which is opened read-only, or the text of `tune db export`. They give one recording for
 /// each kernel, source, device, software, conditions and problem. One with fewer than kFewestMeasured measured
 /// configurations is left out with a warning. Throws RecordingError with the file and, if known, line and column;
 /// also when no recording is left.
@@ -43,7 +43,7 @@ Recording parse_recording(std::string_view text, const std::string& origin);
 /// failure. An optional column `outcome` holds the words of OutcomeKind. At most kMostFields fields.
 Recording parse_csv(std::string_view text, const std::string& origin);
 
-/// As read_recordings(), for the text of `tune export --all` and for a database file. May also throw cache::CacheError.
+/// As read_recordings(), for the text of `tune db export --all` and for a database file. May also throw cache::CacheError.
 std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn = {});
 std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn = {});
 

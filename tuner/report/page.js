@@ -172,7 +172,7 @@ function servedPart(view) {
   const sentence = served.tier === "default" ? "No stored result answers a call for this problem: it would run the kernel\u2019s default, or tune."
     : "A stored result answers a call for exactly this problem on this device.";
   const pairs = [["tier", served.tier], ["why", served.reason], ["configuration", served.tier === "default" ? "" : html("code", {text: served.configuration || view.bestText})], ["from", served.database + (served.shipped ? " (shipped)" : "")],
-                 ["ask", html("code", {text: "tune explain --kernel " + view.kernel.name + (problem ? " --size " + problem : "") + (choices ? " --choice " + choices : "")})]];
+                 ["ask", html("code", {text: "tune show " + view.kernel.name + " --why" + (problem ? " --size " + problem : "") + (choices ? " --choice " + choices : "")})]];
   const parts = [facts(pairs)];
   if (tuning.quarantined) parts.push(html("h3", {text: "Never served here"}), html("ul", {class: "claims"}, ...tuning.quarantined.map(([configuration, reason]) => html("li", {}, html("code", {text: configuration}), " " + reason))));
   return partOf("served", "How it is served", sentence, ...parts);
@@ -326,7 +326,7 @@ function begin() {
   document.getElementById("chooser").hidden = data.tunings.length < 2;
   document.getElementById("end").textContent = "Made by tuner " + data.tuner + " on " + showInstant(data.made) + (data.databases.length ? " from " + data.databases.join(", ") : "") + ". Times are medians with 95% intervals.";
   if (!data.tunings.length) {
-    document.getElementById("main").replaceChildren(html("section", {class: "answer", id: "answer"}, html("h1", {text: "There are no results yet"}), html("p", {class: "about", text: data.live ? "The first trial is running." : "tune --kernel NAME makes some."})));
+    document.getElementById("main").replaceChildren(html("section", {class: "answer", id: "answer"}, html("h1", {text: "There are no results yet"}), html("p", {class: "about", text: data.live ? "The first trial is running." : "tune KERNEL makes some."})));
     document.documentElement.setAttribute("data-drawn", "true");
   } else {
     const kept = data.tunings.find((one) => idOf(one) === state.tuning) || data.tunings[0];

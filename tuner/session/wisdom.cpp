@@ -20,7 +20,7 @@ auto with_frozen(const std::filesystem::path& file, const Work& work) try {
 } catch (const cache::CacheError& error) {
   throw Error(ErrorCode::cache,
               "TUNER_FROZEN=" + file.string() + ": " + error.what() +
-                  ". Every process of a job must find the same file there (tune freeze -o FILE makes one). Without the "
+                  ". Every process of a job must find the same file there (tune db freeze FILE makes one). Without the "
                   "variable, each is served from the databases of its machine");
 }
 
@@ -49,7 +49,7 @@ void Wisdom::require_not_frozen(const std::string& what) const {
   if (!frozen()) return;
   throw Error(ErrorCode::cache, "TUNER_FROZEN=" + user_.path().string() +
                                     " is set: that file answers everything, and nothing is added to it. To " + what +
-                                    ", unset TUNER_FROZEN; then make a new file with `tune freeze`");
+                                    ", unset TUNER_FROZEN; then make a new file with `tune db freeze`");
 }
 
 template <class Ask>

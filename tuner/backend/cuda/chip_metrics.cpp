@@ -38,14 +38,14 @@ Unavailable unknown_metric(const ChipMetrics& chip, const std::string& name) {
     }
     return {"the " + std::string(metric.kind) + " " + base + " has no " +
             (name == base ? "value by itself" : in_quotes(name.substr(base.size()))) + ": add one of " + examples +
-            " to it (tune metrics --all lists more)"};
+            " to it (tune devices --metrics --all lists more)"};
   }
   const auto near = nearest_name(base, known);
   return {
       "the metric " + in_quotes(name) + " is not known on " + chip.chip() +
       (near ? "; did you mean '" + *near + (near->find("__") != std::string::npos ? name.substr(base.size()) : "") + "'"
             : "") +
-      ": tune metrics lists all known ones"};
+      ": tune devices --metrics lists all known ones"};
 }
 
 }  // namespace

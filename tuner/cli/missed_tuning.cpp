@@ -1,4 +1,4 @@
-#include <tuner/cli/todo_tuning.hpp>
+#include <tuner/cli/missed_tuning.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -41,7 +41,7 @@ TuneRequest request_for(const TuneRequest& all, const cache::MissRecord& miss) {
   return one;
 }
 
-/// Throws Error where the kernel that was called is not there any more.
+/// Throws Error if the kernel that was called does not exist any more.
 TuneJob job_for(const TuneRequest& all, const DeviceChoice& choice, const cache::MissRecord& miss, Console& console) {
   if (miss.file.empty())
     throw Error("kernel '" + miss.kernel.name +
@@ -49,7 +49,7 @@ TuneJob job_for(const TuneRequest& all, const DeviceChoice& choice, const cache:
                 "kernel file");
   TuneJob job = read_job(request_for(all, miss), choice);
   if (job.spec->name != miss.kernel.name)
-    throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune todo --clear --kernel {}` forgets it",
+    throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune db clear missed --kernel {}` forgets it",
                             job.spec->file, job.spec->name, miss.kernel.name, miss.kernel.name));
   if (to_record(*job.spec, {}).source_hash != miss.kernel.source_hash)
     console.line("note      the kernel has changed since it was called");
@@ -59,7 +59,7 @@ TuneJob job_for(const TuneRequest& all, const DeviceChoice& choice, const cache:
 
 }  // namespace
 
-int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, TuneEvents& events) {
+int tune_missed(const TuneRequest& request, const std::atomic<bool>& stop, TuneEvents& events) {
   if (!request.dry_run && request.database.empty() && cache::frozen_database_file())
     Wisdom(WisdomOptions{}).require_not_frozen("tune what is listed");
   Console& console = events.console();
@@ -71,12 +71,12 @@ int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, TuneEve
     cache::Database database = open_for_reading(*file);
     misses = cache::misses(database, {.kernel = request.kernel, .device_key = choice.device.key.text()});
   }
-  if (misses.empty()) console.line("todo      nothing is listed for " + choice.device.name);
+  if (misses.empty()) console.line("missed    nothing is listed for " + choice.device.name);
 
   std::vector<TuneJob> jobs;
   for (std::size_t i = 0; i < misses.size(); ++i) {
     const cache::MissRecord& miss = misses[i];
-    console.line(fmt::format("todo      {} of {}: {}, {}{}", i + 1, misses.size(), problem_text(miss),
+    console.line(fmt::format("missed    {} of {}: {}, {}{}", i + 1, misses.size(), problem_text(miss),
                              plural(miss.calls, "call"),
                              miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : ""));
     try {
@@ -99,10 +99,10 @@ int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, TuneEve
   };
   SpreadResult result;
   if (!jobs.empty()) result = tune_jobs(std::move(jobs), choice, stop, events, tune);
-  if (request.json) events.on_document({{"tuner", kVersion}, {"todo", std::move(result.documents)}});
+  if (request.json) events.on_document({{"tuner", kVersion}, {"missed", std::move(result.documents)}});
   if (!misses.empty() && !request.dry_run)
-    console.line(fmt::format("todo      {} of {} done{}", done.load(), misses.size(),
-                             done < misses.size() ? "; the others stay on the list (tune todo)" : ""));
+    console.line(fmt::format("missed    {} of {} done{}", done.load(), misses.size(),
+                             done < misses.size() ? "; the others stay on the list (tune show --missed)" : ""));
   if (stop) return kInterrupted;
   return all_can_be_tuned ? result.code : std::max(result.code, kFailed);
 }

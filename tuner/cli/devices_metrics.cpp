@@ -25,7 +25,7 @@ std::string chips_to_name() {
   return fmt::format("Name a chip with --chip, one of {}.", fmt::join(taken(cuda::known_chips()), ", "));
 }
 
-/// The chip asked for, and whether it is here.
+/// The chip that is asked for. Sets \p here if it is in this machine.
 std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given, bool& here) {
   const std::string chip = given.text("chip"), device = given.text("device");
   here = chip.empty();
@@ -65,7 +65,7 @@ std::string today(const NamedMetric& metric, const std::vector<std::string>& cou
   return text;
 }
 
-/// A set without what the chip lacks.
+/// The metrics of a set that the chip has.
 std::vector<std::string> metrics_of(const cuda::ChipMetrics& chip, const MetricSet& set) {
   std::vector<std::string> metrics;
   for (const std::string_view name : set.metrics) {
@@ -105,7 +105,9 @@ Table own_table(const cuda::ChipMetrics& chip) {
   return table;
 }
 
-int run_metrics(const Given& given) {
+}  // namespace
+
+int list_metrics(const Given& given) {
   bool here = false;
   const auto chip = chosen_chip(given, here);
   const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
@@ -129,23 +131,6 @@ int run_metrics(const Given& given) {
   }
   if (!forbidden.empty()) text += fmt::format("\nThey cannot be counted now: {}.\n", forbidden);
   return answer(given, document, text);
-}
-
-}  // namespace
-
-Command metrics_command() {
-  Options options(
-      "Usage: tune metrics [--device N|--chip NAME] [options]\n"
-      "The metrics that can be counted on a chip: the text-books' names with today's, and the chip's own.\n"
-      "A pass is one more run of the kernel. Needs CUPTI (the CUDA toolkit), but with --chip no GPU.",
-      "  tune metrics --chip GH100\n"
-      "  tune metrics --chip GA102 --all | grep dram\n"
-      "  tune metrics --chip GH100 --json\n");
-  options.text("device", "auto|cuda|N", "the GPU to ask about (default: the first)");
-  options.text("chip", "GH100", "a chip by its name; no GPU is needed");
-  options.flag("all", "also the chip's own metrics, some thousands");
-  options.json();
-  return {options, run_metrics};
 }
 
 }  // namespace tuner::cli

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kFrozenNote = " ($TUNER_FROZEN: this file and no other)";
 
-/// What would run: the answer, or the kernel file's default.
+/// The configuration that would run: the answer, or the kernel file's default.
 std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
   if (match.best) return match.best->configuration;
   return spec.default_configuration ? spec.default_configuration->text() : "";
@@ -54,7 +54,9 @@ std::string explanation(const KernelSpec& spec, const ProblemSize& size, const D
   return text + facts(about, "  ");
 }
 
-int run_explain(const Given& given) {
+}  // namespace
+
+int show_why(const Given& given) {
   const KernelSpec spec = chosen_kernel(given);
   const Device device = choose_device(wanted_device(given)).device;
   Wisdom wisdom(read_only_wisdom(given));
@@ -79,21 +81,6 @@ int run_explain(const Given& given) {
                        {"rejected", rejected.json()}});
   }
   return answer(given, {{"answers", answers}}, text);
-}
-
-}  // namespace
-
-Command explain_command() {
-  Options options(
-      "Usage: tune explain --kernel NAME [options]\n"
-      "Which configuration a call would be served with, from where and why. Without --db, $TUNER_FROZEN names the\n"
-      "only database that is asked (tune freeze).",
-      "  tune explain --kernel reduce --size n=1e6\n");
-  add_kernel_options(options);
-  options.text("device,d", "auto|cuda|0|host", "the device that would run it");
-  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
-  options.json();
-  return {options, run_explain};
 }
 
 }  // namespace tuner::cli

@@ -1,4 +1,4 @@
-// `tune cache`: each action changes what its options name, and nothing else.
+// `tune db`: each action changes what its options name, and nothing else.
 #include <string>
 #include <vector>
 
@@ -20,12 +20,12 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-class CacheProgram : public ProgramTest {
+class DbProgram : public ProgramTest {
  protected:
   std::filesystem::path database() const { return cache() / "wisdom.db"; }
   void keep_an_image() { cache::ImageCache(cache()).put(std::string(64, 'a'), "code"); }
   std::int64_t images() { return cache::ImageCache(cache()).stats().images; }
-  json stats() { return json::parse(tune({"cache", "--json"}).out); }
+  json stats() { return json::parse(tune({"db", "--json"}).out); }
 
   /// Tunes the small kernel. Stores the same, something in quarantine and a miss for two kernels, each on two devices.
   void fill() {
@@ -57,23 +57,23 @@ class CacheProgram : public ProgramTest {
   }
 };
 
-TEST_F(CacheProgram, ClearsResultsOnlyWhenAskedTo) {
+TEST_F(DbProgram, ClearsResultsOnlyWhenAskedTo) {
   ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
   keep_an_image();
-  EXPECT_EQ(tune({"cache", "clear"}).code, 0);
+  EXPECT_EQ(tune({"db", "clear"}).code, 0);
   EXPECT_EQ(images(), 0);
   EXPECT_TRUE(std::filesystem::exists(database()));
   keep_an_image();
-  EXPECT_EQ(tune({"cache", "clear", "--results"}).code, 0);
+  EXPECT_EQ(tune({"db", "clear", "results", "images"}).code, 0);
   EXPECT_EQ(images(), 0);
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
-TEST_F(CacheProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImages) {
+TEST_F(DbProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImages) {
   fill();
   keep_an_image();
   const json before = stats();
-  const Finished run = tune({"cache", "clear", "--results", "--kernel", "scale"});
+  const Finished run = tune({"db", "clear", "results", "--kernel", "scale"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("removed 2 best configurations, 2 sessions with "));
   EXPECT_EQ(images(), 1);
@@ -82,18 +82,17 @@ TEST_F(CacheProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImag
     EXPECT_GT(after[count], 0) << count;
     EXPECT_EQ(2 * after[count].get<int>(), before[count].get<int>()) << count;
   }
-  EXPECT_THAT(tune({"cache", "doctor"}).out, HasSubstr("is sound"));
+  EXPECT_THAT(tune({"db", "check"}).out, HasSubstr("is sound"));
 }
 
-TEST_F(CacheProgram, ClearsTheResultsOfAKernelOnOneDevice) {
+TEST_F(DbProgram, ClearsTheResultsOfAKernelOnOneDevice) {
   fill();
   const json before = stats();
-  const Finished run =
-      tune({"cache", "clear", "--results", "--kernel", "scale", "--device-key", "elsewhere", "--json"});
+  const Finished run = tune({"db", "clear", "results", "--kernel", "scale", "--device", "elsewhere", "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const json removed = json::parse(run.out);
   EXPECT_EQ(removed["database"], database().string());
-  EXPECT_EQ(removed["images"], 0);
+  EXPECT_FALSE(removed.contains("images"));
   const json after = stats();
   for (const char* count : {"best", "sessions", "trials", "quarantined", "misses"}) {
     EXPECT_GT(removed["removed"][count], 0) << count;
@@ -102,44 +101,43 @@ TEST_F(CacheProgram, ClearsTheResultsOfAKernelOnOneDevice) {
   }
 }
 
-TEST_F(CacheProgram, ClearsANamedDatabaseAndLeavesTheImages) {
+TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
   ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet", "--db", "mine.db"}).code, 0);
   keep_an_image();
-  const Finished run = tune({"cache", "clear", "--results", "--db", "mine.db", "--json"});
+  const Finished run = tune({"db", "clear", "results", "--db", "mine.db", "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(json::parse(run.out)["file_removed"], true);
   EXPECT_FALSE(std::filesystem::exists(folder() / "mine.db"));
   EXPECT_EQ(images(), 1);
 }
 
-TEST_F(CacheProgram, CountsTheImagesThatItRemovesInJson) {
+TEST_F(DbProgram, CountsTheImagesThatItRemovesInJson) {
   keep_an_image();
-  const json cleared = json::parse(tune({"cache", "clear", "--json"}).out);
+  const json cleared = json::parse(tune({"db", "clear", "--json"}).out);
   EXPECT_EQ(cleared["images"], 1);
   EXPECT_FALSE(cleared.contains("database"));
 }
 
-TEST_F(CacheProgram, RefusesAnOptionThatHasNoEffectAndChangesNothing) {
+TEST_F(DbProgram, RefusesAnOptionThatHasNoEffectAndChangesNothing) {
   fill();
   keep_an_image();
   const json before = stats();
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"clear", "--kernel", "scale"},
-                                             {"clear", "--device-key", "elsewhere"},
+                                             {"clear", "--device", "elsewhere"},
                                              {"clear", "--db", "cache/wisdom.db"},
-                                             {"clear", "--results", "--configuration", "block=32 unroll=1"},
-                                             {"clear", "--results", "--kernel", "scael"},
-                                             {"clear", "--results", "--kernel", ""},
-                                             {"stats", "--kernel", "scale"},
-                                             {"stats", "--results"},
-                                             {"doctor", "--device-key", "elsewhere"},
-                                             {"quarantine", "--configuration", "block=32 unroll=1"},
-                                             {"lift", "--results"}}) {
-    std::vector<std::string> all{"cache"};
+                                             {"clear", "results", "--config", "block=32 unroll=1"},
+                                             {"clear", "results", "--kernel", "scael"},
+                                             {"clear", "results", "--kernel", ""},
+                                             {"clear", "images", "results", "--kernel", "scale"},
+                                             {"--kernel", "scale"},
+                                             {"check", "--config", "block=32 unroll=1"},
+                                             {"clear", "rseults", "--json"}}) {
+    std::vector<std::string> all{"db"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Finished run = tune(all);
     EXPECT_EQ(run.code, 2) << run.out << run.err;
-    EXPECT_THAT(run.err, HasSubstr(arguments[arguments.size() - (arguments.back() == "--results" ? 1 : 2)].substr(2)));
+    EXPECT_THAT(run.err, HasSubstr(arguments[arguments.size() - 2].substr(2)));
     EXPECT_EQ(run.out, "");
   }
   EXPECT_EQ(stats(), before);

@@ -1,4 +1,4 @@
-// What programs called and nothing was known of: `tune todo` and `tune --todo`.
+// Calls without a result: `tune show --missed` and `tune --missed`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Todo : public ProgramTest {
+class Missed : public ProgramTest {
  protected:
   cache::MissRecord miss(const std::string& file, std::int64_t n, std::int64_t calls) {
     if (device_.empty()) device_ = json::parse(tune({"devices", "--json"}).out)["devices"].back()["key"];
@@ -34,27 +34,27 @@ class Todo : public ProgramTest {
     cache::Database database = cache::Database::open_user(cache() / "wisdom.db", {.strict = true});
     cache::remember_misses(database, misses);
   }
-  json listed() { return json::parse(tune({"todo", "--json"}).out)["todo"]; }
+  json listed() { return json::parse(tune({"show", "--missed", "--json"}).out)["missed"]; }
 
   std::string device_;
 };
 
-TEST_F(Todo, SaysThatThereIsNothing) {
-  const Finished none = tune({"todo"});
+TEST_F(Missed, SaysThatThereIsNothing) {
+  const Finished none = tune({"show", "--missed"});
   EXPECT_EQ(none.code, 0);
-  EXPECT_THAT(none.out, HasSubstr("nothing to do"));
+  EXPECT_THAT(none.out, HasSubstr("nothing is missed"));
   EXPECT_TRUE(listed().empty());
-  const Finished tuned = tune({"--todo", "--device", "host"});
+  const Finished tuned = tune({"--missed", "--device", "host"});
   EXPECT_EQ(tuned.code, 0);
   EXPECT_THAT(tuned.err, HasSubstr("nothing is listed"));
 }
 
-TEST_F(Todo, ListsWhatTookTheMostTimeFirst) {
+TEST_F(Missed, ListsWhatTookTheMostTimeFirst) {
   cache::MissRecord own = miss("", 77, 1);
   own.kernel.name = "inside";
   own.each_ns = 0;
   remember({miss("reduce", 500, 10), own, miss("/a/scale.cu", 1000, 2000)});
-  const Finished run = tune({"todo"});
+  const Finished run = tune({"show", "--missed"});
   EXPECT_EQ(run.code, 0);
   EXPECT_LT(run.out.find("n=1000"), run.out.find("n=500"));
   EXPECT_LT(run.out.find("n=500"), run.out.find("n=77"));
@@ -64,18 +64,18 @@ TEST_F(Todo, ListsWhatTookTheMostTimeFirst) {
   EXPECT_EQ(all[0]["spent_ns"], 4'000'000);
   EXPECT_EQ(all[0]["sizes"]["n"], 1000);
   EXPECT_TRUE(all[2]["each_ns"].is_null());
-  EXPECT_THAT(tune({"cache"}).out, HasSubstr("3 problems"));
-  EXPECT_THAT(tune({"todo", "--kernel", "inside"}).out, HasSubstr("1 problem in"));
-  EXPECT_THAT(tune({"todo", "--clear", "--kernel", "scale"}).out, HasSubstr("2 problems forgotten"));
+  EXPECT_THAT(tune({"db"}).out, HasSubstr("3 problems"));
+  EXPECT_THAT(tune({"show", "--missed", "--kernel", "inside"}).out, HasSubstr("1 problem in"));
+  EXPECT_THAT(tune({"db", "clear", "missed", "--kernel", "scale"}).out, HasSubstr("2 problems forgotten"));
   EXPECT_EQ(listed().size(), 1u);
 }
 
-TEST_F(Todo, IsTunedAndVanishesAndWhatFailsStays) {
+TEST_F(Missed, IsTunedAndVanishesAndWhatFailsStays) {
   const std::string kernel = small_kernel();
   cache::MissRecord own = miss("", 77, 50'000);
   own.kernel.name = "inside";
   remember({miss(kernel, 500, 100), miss(kernel, 1000, 2000), miss((folder() / "gone.cu").string(), 64, 9), own});
-  const Finished run = tune({"--todo", "--device", "host", "--trials", "2"});
+  const Finished run = tune({"--missed", "--device", "host", "--trials", "2"});
   EXPECT_EQ(run.code, 1);
   for (const char* text : {"1 of 4: inside", "described in the program", "2 of 4: scale T=float n=1000, 2,000 calls",
                            "3 of 4: scale T=float n=500", "gone.cu", "2 of 4 done"})
@@ -84,38 +84,38 @@ TEST_F(Todo, IsTunedAndVanishesAndWhatFailsStays) {
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0]["kernel"], "inside");
   EXPECT_EQ(left[1]["sizes"]["n"], 64);
-  EXPECT_THAT(tune({"explain", "--kernel", kernel, "--device", "host", "--size", "n=500"}).out,
+  EXPECT_THAT(tune({"show", kernel, "--why", "--device", "host", "--size", "n=500"}).out,
               HasSubstr("exactly this problem"));
 }
 
-TEST_F(Todo, GivesOneDocument) {
+TEST_F(Missed, GivesOneDocument) {
   const std::string kernel = small_kernel();
   remember({miss(kernel, 500, 100), miss(kernel, 1000, 2000)});
-  const json space = json::parse(tune({"--todo", "--device", "host", "--dry-run", "--json", "--quiet"}).out);
-  EXPECT_EQ(space["todo"].size(), 2u);
+  const json space = json::parse(tune({"--missed", "--device", "host", "--dry-run", "--json", "--quiet"}).out);
+  EXPECT_EQ(space["missed"].size(), 2u);
   EXPECT_EQ(listed().size(), 2u) << "nothing was tuned";
-  const json results = json::parse(tune({"--todo", "--device", "host", "--trials", "1", "--json", "--quiet"}).out);
-  ASSERT_EQ(results["todo"].size(), 2u);
-  EXPECT_EQ(results["todo"][0]["results"][0]["problem"]["sizes"]["n"], 1000);
+  const json results = json::parse(tune({"--missed", "--device", "host", "--trials", "1", "--json", "--quiet"}).out);
+  ASSERT_EQ(results["missed"].size(), 2u);
+  EXPECT_EQ(results["missed"][0]["results"][0]["problem"]["sizes"]["n"], 1000);
   EXPECT_TRUE(listed().empty());
 }
 
-TEST_F(Todo, IsAboutThisDeviceAndAboutTime) {
+TEST_F(Missed, IsAboutThisDeviceAndAboutTime) {
   cache::MissRecord elsewhere = miss(small_kernel(), 500, 100);
   elsewhere.device_key = "cuda cc=9.0 sm=132";
   remember({elsewhere});
-  EXPECT_THAT(tune({"--todo", "--device", "host"}).err, HasSubstr("nothing is listed"));
+  EXPECT_THAT(tune({"--missed", "--device", "host"}).err, HasSubstr("nothing is listed"));
   EXPECT_EQ(listed().size(), 1u);
   for (const std::vector<std::string>& other : {std::vector<std::string>{"--size", "n=5"},
                                                 {"--type", "float"},
                                                 {"--hot"},
                                                 {"--objective", "energy"},
                                                 {"--vary", "block"}}) {
-    std::vector<std::string> arguments{"--todo"};
+    std::vector<std::string> arguments{"--missed"};
     arguments.insert(arguments.end(), other.begin(), other.end());
     const Finished run = tune(arguments);
     EXPECT_EQ(run.code, 2) << other[0];
-    EXPECT_THAT(run.err, HasSubstr("--todo")) << other[0];
+    EXPECT_THAT(run.err, HasSubstr("--missed")) << other[0];
   }
 }
 

@@ -1,0 +1,227 @@
+// `tune db`: the state of a database, and databases made of others.
+#include <tuner/cli/commands.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <cache/browse.hpp>
+#include <cache/frozen.hpp>
+#include <cache/image_cache.hpp>
+#include <cache/image_files.hpp>
+#include <cache/paths.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/db_actions.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/output_file.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/format.hpp>
+
+namespace tuner::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+int show_status(const Given& given) {
+  cache::Database database = open_for_reading(database_file(given));
+  const cache::Statistics about = cache::statistics(database);
+  const auto number = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  std::vector<std::pair<std::string, std::string>> lines{
+      {"database", about.path},
+      {"size", fmt::format("{}, {} of it free", format_bytes(about.file_bytes), format_bytes(about.free_bytes))},
+      {"schema", fmt::format("version {}, SQLite {}, journal {}", about.schema_version, about.sqlite_version,
+                             about.journal_mode)},
+      {"write-ahead log", about.wal_state},
+      {"best",
+       fmt::format("{} for {} of {} on {}", plural(about.best, "best configuration"), plural(about.problems, "problem"),
+                   plural(about.kernels, "kernel"), plural(about.devices, "device"))},
+      {"trials",
+       fmt::format("{}, {} failed, in {} ({} interrupted or running)", number(about.trials),
+                   number(about.failed_trials), plural(about.sessions, "session"), number(about.unfinished_sessions))},
+      {"quarantine", plural(about.quarantined, "configuration")},
+      {"misses", plural(about.misses, "problem")}};
+  if (const auto folder = cache::user_cache_dir()) {
+    const cache::ImageCacheStats images = cache::ImageCache(*folder).stats();
+    const cache::KeptImages kept = cache::kept_images(*folder);
+    lines.emplace_back("images", fmt::format("{}, {}", plural(images.images + kept.images, "compiled image"),
+                                             format_bytes(images.file_bytes + kept.bytes)));
+  }
+  if (const auto frozen = cache::frozen_database_file())
+    lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
+  for (const fs::path& file : cache::shipped_database_files()) lines.emplace_back("shipped", file.string());
+  return answer(given,
+                {{"database", about.path},
+                 {"bytes", about.file_bytes},
+                 {"schema", about.schema_version},
+                 {"best", about.best},
+                 {"problems", about.problems},
+                 {"kernels", about.kernels},
+                 {"devices", about.devices},
+                 {"sessions", about.sessions},
+                 {"unfinished_sessions", about.unfinished_sessions},
+                 {"trials", about.trials},
+                 {"failed_trials", about.failed_trials},
+                 {"quarantined", about.quarantined},
+                 {"misses", about.misses}},
+                facts(lines));
+}
+
+/// The configurations that crashed or hung. They are neither tried nor served.
+Table quarantine_table(cache::Database& database, const cache::Filter& filter) {
+  Table table({"kernel", data("source_hash"), "choices", "sizes", "configuration", named("since", "created_ms"),
+               "reason", "device"});
+  for (const cache::QuarantineRecord& one : cache::quarantined(database, filter))
+    table.add({one.kernel.name, one.kernel.source_hash, one.problem.choices, cache::sizes_text(one.problem.sizes),
+               one.configuration, Cell::instant(one.created_ms), one.reason, one.device_key});
+  return table;
+}
+
+int check(const Given& given) {
+  cache::Database database = open_for_reading(database_file(given), true);
+  const std::vector<std::string> findings = cache::doctor(database);
+  std::string text;
+  for (const std::string& finding : findings) text += printable(finding) + '\n';
+  text += findings.empty()
+              ? fmt::format("{} is sound\n", database.path().string())
+              : fmt::format("{}: {}. Damaged rows are never served; `tune db export` writes the others.\n",
+                            database.path().string(), plural(static_cast<std::int64_t>(findings.size()), "finding"));
+  Json document{{"database", database.path().string()}, {"findings", findings}};
+  if (findings.empty()) {
+    const Table quarantine = quarantine_table(database, read_filter(given, {&database, 1}));
+    document["quarantine"] = quarantine.json();
+    text += quarantine.rows() > 0
+                ? "\nIn quarantine (`tune db clear quarantine` lets them be tried again)\n" + quarantine.text()
+                : "no configuration is in quarantine\n";
+  }
+  answer(given, document, text);
+  return findings.empty() ? kDone : kFailed;
+}
+
+/// Adds \p sources to \p into, and reports each.
+int take_over_all(const Given& given, cache::Database& into, std::span<const std::string> sources) {
+  Json list = Json::array();
+  for (const std::string& source : sources) {
+    const cache::ImportCount count = take_over(into, source);
+    list.push_back({{"source", source},
+                    {"best", count.best},
+                    {"sessions", count.sessions},
+                    {"trials", count.trials},
+                    {"quarantined", count.quarantined},
+                    {"unchanged", count.unchanged}});
+    if (given.flag("json")) continue;
+    print(fmt::format("{}  new: {}, {}, {}, {} in quarantine; known already: {}\n", printable(source),
+                      plural(count.best, "best configuration"), plural(count.sessions, "session"),
+                      plural(count.trials, "trial"), count.quarantined, count.unchanged));
+  }
+  if (given.flag("json")) print_json({{"database", into.path().string()}, {"sources", list}});
+  return kDone;
+}
+
+int import_files(const Given& given) {
+  const Texts files = given.texts("file");
+  if (files.empty()) throw UsageError("import reads files: tune db import FILE...");
+  if (given.has("db")) require_database(given.text("db"), "--db");
+  cache::Database database = open_for_writing(database_file(given));
+  return take_over_all(given, database, files);
+}
+
+int merge_files(const Given& given) {
+  const Texts files = given.texts("file");
+  if (files.size() < 2) throw UsageError("merge needs a result and at least one source: tune db merge OUT IN...");
+  const std::span<const std::string> sources = std::span(files).subspan(1);
+  for (const std::string& source : sources)
+    if (source != "-") open_results(source);  // before anything is changed
+  require_database(files[0], "merge");
+  cache::Database into = open_for_writing(files[0]);
+  return take_over_all(given, into, sources);
+}
+
+int freeze_files(const Given& given) {
+  const Texts files = given.texts("file");
+  if (files.empty()) throw UsageError("freeze needs a name for what it makes: tune db freeze OUT [IN...]");
+  const std::string& output = files[0];
+  require_output(output, OutputKind::frozen, false, "freeze");
+  cache::Database all = cache::Database::in_memory({.warn = warn});
+  Texts sources(files.begin() + 1, files.end());
+  for (const std::string& file : sources) take_over(all, file);
+  if (sources.empty())
+    for (cache::Database& one : open_all_of_this_machine(given)) {
+      cache::merge(all, one);
+      sources.push_back(one.path().string());
+    }
+  const std::int64_t best = cache::freeze(all, output);
+  return answer(given, {{"database", output}, {"sources", sources}, {"best", best}},
+                fmt::format("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
+                            plural(best, "best configuration"), printable(fs::absolute(output).string())));
+}
+
+int run_db(const Given& given) {
+  const Texts action = given.texts("action");
+  if (action.empty()) return run_action(given, {{"", show_status, {"db", "json"}}}, "", "tune db");
+  return run_action(
+      given,
+      {{"import", import_files, {"db", "json"}},
+       {"export", db_export, {"db", "kernel", "device", "size", "choice", "all", "as", "portfolio", "arch", "force"}},
+       {"merge", merge_files, {"json"}},
+       {"freeze", freeze_files, {"json"}},
+       {"clear", db_clear, {"db", "kernel", "device", "config", "json"}},
+       {"check", check, {"db", "kernel", "device", "json"}}},
+      action.front(), "tune db");
+}
+
+}  // namespace
+
+int run_action(const Given& given, const std::vector<Action>& actions, const std::string& name,
+               std::string_view before) {
+  require_known(fmt::format("{} of {}", before.starts_with('-') ? "value" : "action", before), name, names_of(actions));
+  const Action& action =
+      *std::find_if(actions.begin(), actions.end(), [&](const Action& one) { return one.name == name; });
+  for (const char* option :
+       {"db", "kernel", "device", "size", "choice", "config", "all", "as", "portfolio", "arch", "force", "json"})
+    if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
+      given.refuse({option}, fmt::format("with `{}{}{}`", before, name.empty() ? "" : " ", name));
+  return action.run(given);
+}
+
+Command db_command() {
+  Options options(
+      "Usage: tune db                     shows what the database holds\n"
+      "       tune db import FILE...      adds wisdom texts and databases\n"
+      "       tune db export FILE         writes results as text, or as --as says\n"
+      "       tune db merge OUT IN...     unites databases and texts in OUT\n"
+      "       tune db freeze OUT [IN...]  makes a database for a job of many processes\n"
+      "       tune db clear [images|results|quarantine|missed]...\n"
+      "       tune db check               checks every row, and lists the quarantine\n\n"
+      "export: one JSON line for each result. A name in .gz is compressed; `-` is\n"
+      "standard output, and standard input for the other commands.\n"
+      "merge: of two results for one problem the later measurement stays.\n"
+      "freeze: while TUNER_FROZEN names OUT, it alone answers every call, the same in\n"
+      "each process; nothing else is read, tuned or stored. Without IN it holds your\n"
+      "results and the shipped ones.\n"
+      "clear: removes compiled images if nothing else is named. --kernel, --device and\n"
+      "--config choose among results, quarantined configurations and missed problems.\n",
+      "  tune db export h200.wisdom --kernel reduce\n"
+      "  tune db export --all everything.gz\n"
+      "  tune db export --as header tuned_reduce.hpp --kernel reduce --portfolio 4\n"
+      "  tune db merge all.db node1.db node2.db\n"
+      "  tune db freeze job.db node1.db node2.db\n"
+      "  tune db clear results --kernel reduce\n"
+      "  tune db check --db results.db\n");
+  options.add("db kernel device config json");
+  options.group("Options of export").add("size choice");
+  options.text("as", "wisdom|header|t4|kernel-tuner|images",
+               "text to review; a C++17 header of one kernel for programs without tuner; every trial of one tuning by "
+               "the T4 schema, or for Kernel Tuner's simulation mode; compiled images in the folder FILE, for machines "
+               "without a compiler, for chips and PTX (--arch sm_90,compute_90)",
+               "wisdom");
+  options.add("all");
+  options.text("portfolio", "K", "at most K configurations a device in a header: those that lose least over all sizes");
+  options.add("arch force").arguments({"action", "file..."});
+  return {options, run_db};
+}
+
+}  // namespace tuner::cli
