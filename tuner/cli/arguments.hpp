@@ -1,5 +1,5 @@
 #pragma once
-/// What people type, read into values: numbers with suffixes, durations, sizes, choices. Pure; no terminal.
+/// Reads the words of a command line into values: numbers with suffixes, durations, sizes, choices. Pure; no terminal.
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tuner::cli {
 
-/// A command line that cannot be understood: exit code 2. what() says what, where and what to do.
+/// A command line that cannot be understood: exit code 2. what() names the place and says what to do.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,7 +30,7 @@ double parse_nanoseconds(std::string_view text, std::string_view option);
 /// A finite number in [low, high]. Throws UsageError naming \p option.
 double parse_number(std::string_view text, std::string_view option, double low, double high);
 
-/// `nx=4096,ny=4k`. Throws UsageError: a part without `=`, a repeated name, a number that is none.
+/// `nx=4096,ny=4k`. Throws UsageError for a part without `=`, a repeated name, or a value that is no number.
 std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::string_view option);
 
 /// `operation=sum,finish=atomic`.

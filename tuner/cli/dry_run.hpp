@@ -8,7 +8,7 @@
 
 namespace tuner::cli {
 
-/// \p stop ends the count of what is valid; the answer then says how far it came.
+/// \p stop ends the count of valid configurations; the answer then says how far it got.
 std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop);
 Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop);
 

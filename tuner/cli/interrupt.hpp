@@ -1,6 +1,6 @@
 #pragma once
-/// Ctrl-C, twice: the first one (or a SIGTERM) asks the session to end after the trials in flight, the second ends
-/// the process at once.
+/// Ctrl-C: the first one (or a SIGTERM) asks the session to end after the trials in flight. The second ends the process
+/// at once.
 
 #include <array>
 #include <atomic>
@@ -11,8 +11,8 @@ namespace tuner::cli {
 /// Exit code after an interruption, as shells use it for SIGINT.
 inline constexpr int kInterrupted = 130;
 
-/// Handles SIGINT, SIGTERM and SIGHUP for its lifetime, but those that are ignored (nohup, `trap ''`) stay so. One at a
-/// time.
+/// Handles SIGINT, SIGTERM and SIGHUP for its lifetime. Signals that are ignored (nohup, `trap ''`) stay ignored. One
+/// object at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -1,5 +1,5 @@
 #pragma once
-/// The members of an MPI job that tunes: what each brings, and whether they can work together. Knows nothing of MPI.
+/// The members of an MPI job that tunes, and whether they can work together. Uses no MPI.
 
 #include <cstddef>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace tuner::cli {
 
-/// What a rank brings.
+/// The part of one rank in a job.
 struct Member {
   std::string build;  ///< of tune-mpi and tuner-worker
   std::string host;
@@ -25,22 +25,22 @@ struct Member {
   std::string error;  ///< why it cannot take part; empty: it can
 };
 
-/// For another process of the same build; any other reads nothing but that it is another.
+/// Text for another process of the same build. Another build only reads that the builds differ.
 std::string to_text(const Member& member);
 Member member_from_text(const std::string& text);
 
-/// The device of the rank that is number \p local_rank on its host, by --device: a GPU each, or the CPU. Where it sees
-/// one GPU only, that. Throws Error when there is none for it, or \p device names one by its number.
+/// The device of the rank that is number \p local_rank on its host, by --device: a GPU for each rank, or the CPU. A
+/// rank that sees only one GPU takes that one. Throws Error if there is none for it, or if \p device is the number of a
+/// GPU.
 DeviceChoice device_of_rank(std::string_view device, int local_rank);
-/// The calling process as a member. \p worker_program: of its host; empty where there is none.
+/// The calling process as a member. \p worker_program: on its host; empty: there is none.
 Member this_member(std::string_view device, int local_rank, const std::filesystem::path& worker_program);
 
 /// Throws Error that names the first rank that cannot work with rank 0, and why.
 void check_members(const std::vector<Member>& members);
-/// Compile workers for each member: its part of its cores, which others of its host may run on too; at least one.
+/// Compile workers for each member: its share of the cores that it may run on; at least one.
 std::vector<std::size_t> compile_workers(const std::vector<Member>& members);
-/// What there is to say of members that may run on one core of several, or that measure on cores of others; empty where
-/// there is nothing.
+/// A warning if a member may only run on one of several cores, or if members measure on the same cores; else empty.
 std::string binding_warning(const std::vector<Member>& members);
 
 }  // namespace tuner::cli

@@ -26,7 +26,7 @@ Json to_json(const Trial& trial);
 Json to_json(const LaunchDetail& launch);
 Json to_json(const Verdict& verdict);
 
-/// What the result was compared with, where that is not a reference of its own (empty).
+/// Adds what the result was compared with, unless \p reference is empty: then it was the reference of the kernel.
 void add_reference(Json& object, const std::string& reference);
 /// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
 void print_json(const Json& document);

@@ -1,5 +1,5 @@
 #pragma once
-/// `tune --device 0,host`: devices of different kinds are tuned each kind by itself, side by side.
+/// `tune --device 0,host`: tunes on several kinds of devices at once, each kind by itself.
 
 #include <functional>
 #include <vector>
@@ -9,11 +9,12 @@
 
 namespace tuner::cli {
 
-/// Tunes on the devices of one kind, with the exit code of a command of its own. Called on threads of their own.
+/// Tunes on the devices of one kind, as a command for this kind alone would, and returns its exit code. Called on
+/// several threads at once.
 using TuneKind = std::function<int(TuneRequest, DeviceChoice devices, TuneEvents& events)>;
 
-/// Progress is told of the first kind; results are printed kind by kind, once all are done. Returns the worst exit
-/// code. Throws UsageError for options whose file would have two writers.
+/// Shows the progress of the first kind. Prints results kind by kind, after all are done. Returns the worst exit code.
+/// Throws UsageError for options whose file would have two writers.
 int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> kinds, const TuneKind& tune);
 
 }  // namespace tuner::cli

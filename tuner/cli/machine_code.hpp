@@ -1,5 +1,5 @@
 #pragma once
-/// What the compiler made of a configuration, for people to read: PTX and SASS.
+/// The compiler's output for a configuration, for people to read: PTX and SASS.
 
 #include <string>
 
@@ -8,15 +8,15 @@
 
 namespace tuner::cli {
 
-/// To compile the launches of \p configuration for \p architecture ("sm_90"). Throws Error where NVRTC cannot, and
-/// where they cannot run there.
+/// The request to compile the launches of \p configuration for \p architecture ("sm_90"). Throws Error if NVRTC cannot
+/// compile for it, and if the launches cannot run there.
 CompileRequest code_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                             const std::string& architecture, const Configuration& configuration);
 
 /// All three need NVRTC, no GPU, and throw Error.
 Image machine_code(const CompileRequest& request);
 std::string ptx(const CompileRequest& request);
-/// By nvdisasm or cuobjdump of the CUDA toolkit; throws Error where neither is there.
+/// Uses nvdisasm or cuobjdump of the CUDA toolkit; throws Error if neither is installed.
 std::string sass(const CompileRequest& request);
 
 }  // namespace tuner::cli

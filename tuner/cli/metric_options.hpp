@@ -1,5 +1,5 @@
 #pragma once
-/// `--metrics`, `--metrics-for` and objectives other than time: what people type, and how metrics are shown.
+/// Reads `--metrics` and `--objective`, and shows metrics.
 
 #include <map>
 #include <string>
@@ -11,12 +11,13 @@
 
 namespace tuner::cli {
 
-/// Names of metrics and sets out of \p texts, split at commas, sets kept. Throws UsageError with a suggestion for what
-/// is neither and does not look like a chip's own name (`unit__counter.roll_up`): only a chip can tell about those.
+/// The names of metrics and sets in \p texts, split at commas. Sets are not expanded. Throws UsageError with a
+/// suggestion for an unknown name, unless it looks like a chip's own (`unit__counter.roll_up`): only the chip knows
+/// those.
 std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std::string_view option);
 
-/// What `--objective` asks for, as Objective names it. Several are a trade-off: the first directs the search, and all
-/// are known of each trial.
+/// The value of `--objective`, as Objective names it. Several are a trade-off: the first directs the search, and all
+/// are collected for each trial.
 struct ObjectiveChoice {
   std::string name = "time";
   std::vector<std::string> trade_off;  ///< empty unless there are several
@@ -28,14 +29,14 @@ ObjectiveChoice read_objective(std::string_view text);
 /// `87.2%`, `3.21 TB/s`, `43.2 mJ`: \p value of \p metric in its unit; a plain number for the chip's own.
 std::string format_metric(std::string_view metric, double value);
 Cell metric_cell(std::string_view metric, double value);
-/// A line for each of \p names that \p metrics has: name, value and, of those with a name of their own, what it is.
+/// A line for each of \p names that \p metrics has: name, value and, if tuner names it, its meaning.
 std::vector<std::string> metric_list(const std::vector<std::string>& names,
                                      const std::map<std::string, double>& metrics);
 
-/// The trials of \p trials that no other is better than or equal to in each of \p objectives, best in the first first.
-/// Only verified measurements that know all of them take part.
+/// The Pareto front: the trials that no other equals or beats in all of \p objectives, sorted by the first objective.
+/// Only verified measurements that have all objectives take part.
 std::vector<const Trial*> pareto_front(const std::vector<Trial>& trials, const std::vector<std::string>& objectives);
-/// The front as a table with a line about it, for people.
+/// The front as a table, with a line of explanation.
 std::string pareto_table(const std::vector<Trial>& trials, const std::vector<std::string>& objectives);
 
 }  // namespace tuner::cli

@@ -39,7 +39,7 @@ std::string draw(const DeviceLimits& limits, const Panel& panel, double fraction
   }
   for (const std::int64_t amount : panel.ticks)
     out += svg::tick(x(amount), kPlotBottom) + svg::text(x(amount), kPlotBottom + 18, "middle", panel.show(amount));
-  // A step holds from behind the one before it, as what is asked for is rounded up.
+  // A step begins right after the step before it, as a demand is rounded up.
   std::string points;
   std::int64_t from = 0;
   for (const OccupancyStep& step : panel.steps) {

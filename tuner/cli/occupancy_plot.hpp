@@ -1,5 +1,5 @@
 #pragma once
-/// Occupancy curves as a picture: what the sheets of an occupancy calculator draw.
+/// Occupancy curves as a picture, like those of an occupancy calculator.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ struct OccupancySubject {
 };
 
 /// An SVG document: for each of \p subjects the resident warps of a multiprocessor by block size, by registers and by
-/// shared memory, its own need marked. \p heading stands above all.
+/// shared memory, with a mark at its need. \p heading is above all.
 std::string occupancy_plot(const DeviceLimits& limits, const std::string& heading,
                            const std::vector<OccupancySubject>& subjects);
 

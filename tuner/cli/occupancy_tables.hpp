@@ -21,24 +21,24 @@ struct BlockNeed {
 
 Occupancy occupancy_of(const DeviceLimits& limits, const BlockNeed& need);
 
-/// Amounts of one resource that give the same occupancy, limited by the same.
+/// Amounts of one resource that give the same occupancy with the same limit.
 struct OccupancyStep {
   std::int64_t first = 0, last = 0;
   Occupancy occupancy;
 };
 
-/// Of whole warps, registers a thread and bytes of shared memory a block, up to what one block may have, ascending;
-/// what is not varied is as \p need has it.
+/// Occupancy by threads of a block (whole warps), by registers of a thread and by bytes of shared memory of a block, up
+/// to what one block may have, ascending. The other resources are those of \p need.
 std::vector<OccupancyStep> by_threads(const DeviceLimits& limits, const BlockNeed& need);
 std::vector<OccupancyStep> by_registers(const DeviceLimits& limits, const BlockNeed& need);
 std::vector<OccupancyStep> by_shared_bytes(const DeviceLimits& limits, const BlockNeed& need);
 
-/// Resident blocks, warps and occupancy, and what each limit by itself would admit, name and text a line.
+/// Resident blocks, warps and occupancy, and the blocks that each limit alone would admit: a name and a text in each
+/// line.
 std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need);
-/// Occupancy by block size, by registers and by shared memory, what is not varied as \p need has it. Where several
-/// amounts give the same they are one line.
+/// The same three as tables. Several amounts with the same result are one line.
 std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need);
-/// Of both the numbers.
+/// The numbers of both.
 Json occupancy_json(const DeviceLimits& limits, const BlockNeed& need);
 /// Limits of every known architecture, a row each.
 Table architectures_table();

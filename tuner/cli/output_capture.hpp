@@ -1,20 +1,20 @@
 #pragma once
-/// What kernels print while they run: they write to the process's standard output, past every stream object.
+/// Catches the output of kernels. They write to the process's standard output directly, not through a stream object.
 
 #include <string>
 
 namespace tuner::cli {
 
-/// Takes standard output away for its lifetime. One at a time.
+/// Redirects standard output for its lifetime. One object at a time.
 class OutputCapture {
  public:
   enum class Keep { nothing, text };
   explicit OutputCapture(Keep keep);
-  ~OutputCapture();  ///< gives standard output back
+  ~OutputCapture();  ///< restores standard output
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  /// What was written so far, at most its first MiB; empty for Keep::nothing.
+  /// The output so far, at most its first MiB; empty for Keep::nothing.
   std::string text() const;
 
  private:

@@ -1,6 +1,5 @@
 #pragma once
-/// What a command may write over: nothing that was not made by the same command. A misspelt name must not cost a
-/// database.
+/// A command only replaces files that the same command wrote. A misspelt name must not cost a database.
 
 #include <filesystem>
 #include <string>
@@ -10,20 +9,20 @@
 
 namespace tuner::cli {
 
-/// A kernel_file is its reader's to edit: none is replaced without being forced.
+/// A kernel_file is never replaced without --force: somebody may have edited it.
 enum class OutputKind { wisdom_text, trial_log, picture, report, table, header, results, kernel_file, frozen };
 
-/// Throws Error, saying what stands there, unless \p path is new, an empty file or one of \p kind. \p option names it
-/// in the message: "--log". \p force: other files too, and for a log links and devices, but never a folder or a
-/// database.
+/// Throws Error with a description of the file, unless \p path is new, an empty file, one of \p kind, or `-`. \p option
+/// names it in the message: "--log". \p force allows other files too, and for a log links and devices, but never a
+/// folder or a database.
 void require_output(const std::filesystem::path& path, OutputKind kind, bool force, std::string_view option);
 
-/// The same with what `--force` says, for a \p path that may be `-`, standard output.
+/// The same by `--force`, which has no effect on `-`.
 void require_output_or_stdout(const Given& given, const std::string& path, OutputKind kind, std::string_view option);
 /// Writes \p text to \p path, or to standard output for `-`. Whether it is a file. Throws cache::CacheError.
 bool write_or_print(const std::string& path, const std::string& text);
 
-/// Throws Error unless \p path is new, an empty file or a wisdom database: what is none would be moved aside.
+/// Throws Error unless \p path is new, an empty file or a wisdom database. Another file would be moved aside.
 void require_database(const std::filesystem::path& path, std::string_view option);
 
 }  // namespace tuner::cli

@@ -1,5 +1,5 @@
 #pragma once
-/// `tune --problems FILE`: on each line the options that name a kernel and its problems, and what limits their tuning.
+/// `tune --problems FILE`: each line has the options that name a kernel and its problems, and limits for them.
 
 #include <string>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace tuner::cli {
 
-/// The lines of \p file ("-": standard input) that say something. Throws UsageError, with file and line, for one that
-/// cannot be understood, and where there is none.
+/// The lines of \p file ("-": standard input), without blank ones and comments. Throws UsageError, with file and line,
+/// for a line that cannot be understood, and for a file without any.
 std::vector<ListedRequest> read_problem_list(const std::string& file);
-/// The same of \p text, what \p file holds.
+/// The same for \p text, the contents of \p file.
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file);
 
 }  // namespace tuner::cli

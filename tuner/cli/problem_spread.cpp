@@ -7,7 +7,7 @@
 namespace tuner::cli {
 namespace {
 
-constexpr std::size_t kMostBlamed = 3;  // in a row: it is not them
+constexpr std::size_t kMostBlamed = 3;  // problems in a row; then the devices are the cause
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Which problem of a list is tuned on which devices of one kind, so that all stay busy: several problems at once, each
-/// with one device while enough of them wait, with several when fewer are left. Decides only: no thread, no output.
+/// Assigns the problems of a list to the devices of one kind, so that all devices stay busy. While many problems wait,
+/// each gets one device; when fewer are left, each gets several. Only decides: no threads, no output.
 
 #include <cstddef>
 #include <deque>
@@ -20,22 +20,21 @@ class ProblemSpread {
   /// \p most_devices: for each problem how many devices it can use at most, at least one.
   ProblemSpread(std::vector<std::size_t> most_devices, std::size_t devices);
 
-  /// What begins now, in the order of the list; nothing while no device is free or no problem waits.
+  /// The next problem to begin, in the order of the list. Nothing while no device is free or no problem waits.
   std::optional<Share> next();
-  /// \p share has ended, its problem as well as it can be. Devices in \p lost are not used again.
+  /// \p share has ended, and its problem is not tuned again. Devices in \p lost are not used again.
   void done(const Share& share, const std::vector<std::size_t>& lost = {});
-  /// All devices of \p share were lost, and its problem was not done: it goes back to the list, once, for one device.
-  /// Whether it did. The devices are not used again, unless no other is left. A problem that loses devices twice is to
-  /// blame, and all of them are used again; but where nothing else succeeds between three such, and nothing else runs,
-  /// the devices are.
+  /// All devices of \p share were lost before its problem was done. The first time, the problem goes back to the list
+  /// for one device, and the devices are not used again unless no other is left. The second time, the problem is the
+  /// cause, and all its devices are used again. If three problems in a row are the cause, and nothing else runs, then
+  /// the devices are the cause. Returns whether the problem went back to the list.
   bool lost(const Share& share);
 
-  /// How many are not lost.
+  /// The number of devices that are not lost.
   std::size_t devices() const { return devices_; }
   /// Problems that did not begin, or went back to the list.
   std::size_t waiting() const { return waiting_.size(); }
-  /// How many of \p all (cores, at least one) \p share has for itself while each other device has as many as each of
-  /// its own.
+  /// The part of \p all (cores) for \p share, if every device gets the same number; at least one.
   std::size_t part(const Share& share, std::size_t all) const;
 
  private:

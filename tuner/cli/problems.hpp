@@ -24,12 +24,12 @@ struct Problems {
   /// No two of the sizes that were asked for name the same: perhaps they were meant for one problem.
   bool may_be_one = false;
 };
-/// What there is to say then.
+/// The note that is printed then.
 inline constexpr const char* kSizesOfOneProblem =
     "note      sizes of one problem are given together, as --size nx=64,ny=32; these are several";
 
-/// Least traffic of one run that default sizes are shrunk to on the host backend, where each thread of a kernel
-/// costs about twenty nanoseconds.
+/// On the host backend default sizes shrink until one run moves no more than this: each thread of a kernel costs about
+/// twenty nanoseconds there.
 inline constexpr std::int64_t kHostDefaultBytes = std::int64_t{16} << 20;
 
 /// Throws UsageError for what cannot be read and for an unknown size, choice or type (with a suggestion).

@@ -1,5 +1,5 @@
 #pragma once
-/// What a tuning run says while it works: what it is about to do, how far it is, what it found so far.
+/// Shows a tuning while it runs: the plan, the progress and the best so far.
 
 #include <array>
 #include <cstddef>
@@ -27,14 +27,14 @@ class OutcomeCounts {
   std::array<std::size_t, std::variant_size_v<Outcome>> counts_{};
 };
 
-/// What each of several lanes has run: `lanes 62 58 0 61`.
+/// The number of trials on each of several lanes: `lanes 62 58 0 61`.
 class LaneCounts {
  public:
   LaneCounts() = default;
   explicit LaneCounts(std::size_t lanes) : trials_(lanes > 1 ? lanes : 0) {}
   /// \p lane: Trial::lane.
   void add(int lane);
-  /// Empty where there are not several.
+  /// Empty unless there are several.
   std::string text() const;
 
  private:
@@ -42,7 +42,7 @@ class LaneCounts {
 };
 
 /// `[####----] 124/512  8.1/s  0:48 left  best 12.3 us 4.2 TB/s  118 ok, 3 compile  lanes 62 62`, cut to \p width
-/// columns; the least important parts go first.
+/// columns. The least important parts are left out first.
 std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const LaneCounts& lanes,
                           std::string_view best, std::size_t width);
 
@@ -50,9 +50,9 @@ std::string progress_line(const Progress& progress, const OutcomeCounts& counts,
 class ProgressObserver : public Observer {
  public:
   explicit ProgressObserver(Console& console) : console_(console) {}
-  /// Also prints every trial on a line of its own.
+  /// Also prints a line for every trial.
   void set_verbose(bool verbose) { verbose_ = verbose; }
-  /// How many on_trial() told of.
+  /// The number of trials so far.
   std::size_t trials() const { return trials_; }
 
   void on_start(const SessionPlan& plan) override;
@@ -72,11 +72,11 @@ class ProgressObserver : public Observer {
 /// One JSON object a line for each trial, flushed as it happens, so that a log can be followed.
 class TrialLog : public Observer {
  public:
-  /// Appends to \p path. Throws Error when it cannot be opened; what cannot be written later is said once on \p
-  /// console.
+  /// Appends to \p path; `-` is standard output. Throws Error if it cannot be opened. Warns once on \p console if a
+  /// line cannot be written later.
   TrialLog(std::string path, Console& console);
   ~TrialLog() override;
-  /// False when some of it could not be.
+  /// False if a line could not be written.
   bool all_written() const { return all_written_; }
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
@@ -89,7 +89,7 @@ class TrialLog : public Observer {
   SessionPlan plan_;
 };
 
-/// Tells several observers.
+/// Passes everything on to several observers.
 class Observers : public Observer {
  public:
   explicit Observers(std::vector<Observer*> all) : all_(std::move(all)) {}

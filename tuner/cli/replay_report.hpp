@@ -1,5 +1,5 @@
 #pragma once
-/// What `tune replay` prints of a report.
+/// The output of `tune replay`.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace tuner::cli {
 
-/// A table for each space, and the means last.
+/// A table for each space, then the means.
 std::string replay_tables(const replay::ReplayReport& report);
 Json to_json(const replay::ReplayReport& report);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a tuning run found, for people and for machines. Pure.
+/// The results of a tuning, for people and for programs. Pure.
 
 #include <string>
 #include <vector>
@@ -16,22 +16,22 @@
 
 namespace tuner::cli {
 
-/// What was tuned.
+/// The kernel, problem and device of a tuning, and its objective.
 struct Subject {
   const KernelSpec* spec = nullptr;
   const ProblemSize* size = nullptr;
   const Device* device = nullptr;
   Objective objective;
-  std::vector<std::string> metrics = {};    ///< shown as columns, where a trial has them
-  std::vector<std::string> trade_off = {};  ///< objectives whose front is told
+  std::vector<std::string> metrics = {};    ///< shown as columns if trials have them
+  std::vector<std::string> trade_off = {};  ///< objectives whose front is printed
   bool verified = true;                     ///< false: results were compared with nothing
-  std::string reference = {};               ///< weaker_reference(): told with the result
+  std::string reference = {};               ///< weaker_reference(): printed with the result
 };
 
 /// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
-/// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)` where memory is not the limit.
+/// arithmetic. If memory is not the limit: `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)`.
 std::string speed_text(const Subject& subject, double ns);
-/// `device memory: it moves 4.1 TB/s, …` and, where counters did not take part, that the model says so.
+/// `device memory: it moves 4.1 TB/s, …`, with a remark if this is from the model and not from counters.
 std::string limit_text(const Verdict& verdict);
 /// speed_text() for programs: bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
 Json json_rates(const Subject& subject, double ns);
@@ -39,8 +39,8 @@ Json json_rates(const Subject& subject, double ns);
 /// The latest of \p trials of each configuration: those with a value of the objective first and best first, then the
 /// others as they came.
 std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials);
-/// Columns and cells of what a trial gave: time, interval, samples, rates, fraction of the ceiling, resources and
-/// \p metrics; cells are empty where it has none.
+/// Columns and cells for the result of a trial: time, interval, samples, rates, fraction of the ceiling, resources and
+/// \p metrics. A cell without a value is empty.
 void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
                         const std::vector<std::string>& metrics);
 void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Trial& trial,
@@ -51,10 +51,11 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
                        std::size_t rows = 10);
 /// `not ok: 12 of 130 trials` and a line for each kind with its count and most frequent message; empty without any.
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style);
-/// The end of the report: what was run, ties, where it is kept, and last the winner.
+/// The end of the output: trials, times, ties, the database, and last the winner.
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
                    const Style& style);
-/// A line for each of several devices: what it ran, and how far its times are from those of the one that decides.
+/// A line for each of several devices: its number of runs, and how much its times differ from those of the device that
+/// decides.
 std::string lanes_text(const std::vector<LaneReport>& lanes);
 /// The same for an answer from the cache.
 std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);

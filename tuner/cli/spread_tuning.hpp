@@ -1,6 +1,6 @@
 #pragma once
-/// A list of problems on devices of one kind: several at once where there are several devices (ProblemSpread), one
-/// after the other on one.
+/// Tunes a list of problems on devices of one kind: several at once on several devices (ProblemSpread), one after the
+/// other on one device.
 
 #include <atomic>
 #include <functional>
@@ -15,21 +15,21 @@ namespace tuner::cli {
 /// DeviceLostError when the devices cannot be used any more.
 using TuneShare = std::function<int(TuneJob job, TuneEvents& events, Seat& seat)>;
 
-/// Tunes what \p request.list names. All lines are read before anything is tuned; what a line names that an earlier one
-/// named too is left out. \p devices: in place of the request's. Returns the worst exit code; kFailed where a problem
-/// stays untuned. Throws UsageError and Error that begin with the line's place.
+/// Tunes the problems of \p request.list. Reads all lines before anything is tuned, and leaves out repeated problems.
+/// \p devices replace those of the request. Returns the worst exit code; kFailed if a problem stays untuned. Throws
+/// UsageError and Error that begin with the line's place.
 int tune_list(const TuneRequest& request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
               TuneEvents& events);
 /// The same for the problems of \p job, with one document of all.
 int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, TuneEvents& events);
 
-/// What became of a list.
+/// The outcome of a list.
 struct SpreadResult {
   int code = 0;
   /// With --json for each job its document, or one with kernel, problem and error.
   std::vector<Json> documents;
 };
-/// What both do: tunes \p jobs, of one problem each, on \p devices, and prints results as they come and a table of all.
+/// Used by both: tunes \p jobs, of one problem each, on \p devices. Prints each result at once, and a table of all.
 SpreadResult tune_jobs(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
                        TuneEvents& events, const TuneShare& tune);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a database holds as results, with what they were compared with: that is said with every one.
+/// The results in a database, each with what it was compared with.
 
 #include <string>
 #include <vector>
@@ -16,17 +16,17 @@ Cell objective_cell(const std::string& objective);
 
 struct StoredResult {
   cache::BestRecord best;
-  std::string reference;  ///< weaker_reference() of its tuning, "nothing", or empty: a reference of its own
+  std::string reference;  ///< weaker_reference() of its tuning, "nothing", or empty: the kernel's reference
 };
 
 /// The best configurations.
 std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter);
 
-/// What `tune --unverified` found, the first configuration by its objective of each tuning: kept as trials, never as a
-/// best configuration, so that nobody is served with it.
+/// The results of `tune --unverified`: the best configuration of each tuning. They are stored as trials only, so that
+/// no call is served with them.
 std::vector<StoredResult> unverified_results(cache::Database& database, const cache::Filter& filter);
 
-/// StoredResult::reference of \p best, as far as \p database has the session that measured it.
+/// StoredResult::reference of \p best, if \p database has the session that measured it; else empty.
 std::string reference_of(cache::Database& database, const cache::BestRecord& best);
 
 }  // namespace tuner::cli

@@ -1,6 +1,6 @@
 #pragma once
-/// Sweeps: every configuration of a small space in a table, with its launch shape, impossible ones with their reason,
-/// and the best for each value of whatever varies. Pure.
+/// Sweeps: every configuration of a small space in a table, with its launch shape or the reason why it cannot run, and
+/// the best for each value of a parameter, choice or size. Pure.
 
 #include <string>
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace tuner::cli {
 
-/// What one problem gave.
+/// The trials of one problem.
 struct Sweep {
   Subject subject;
   std::vector<Trial> trials;  ///< the latest of a configuration counts
   std::vector<Impossible> impossible;
 };
 
-/// At most \p rows configurations with grid and block: measured ones from the fastest on, then failures, then what is
-/// impossible, both with their reasons.
+/// At most \p rows configurations with grid and block: first the measured ones, the fastest first, then failures, then
+/// impossible ones, both with their reasons.
 std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows);
 
 /// All rows of \p sweeps: kernel, problem, parameters, grid, block, outcome, times in ns, rates, resources, metrics,

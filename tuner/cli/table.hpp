@@ -21,7 +21,7 @@ namespace tuner::cli {
 struct Cell {
   Json value = Json::value_t::discarded;  ///< discarded: JSON leaves the key out
   std::string text = {};
-  bool is_right = false;  ///< people read it like a number
+  bool is_right = false;  ///< aligned to the right, like a number
 
   Cell() = default;
   Cell(const char* word) : value(word), text(word) {}
@@ -39,7 +39,7 @@ struct Cell {
   static Cell of(const std::optional<T>& value, Format format) {
     return value ? Cell(Json(*value), format(*value)) : Cell();
   }
-  /// For people alone, to the right.
+  /// For people only, aligned to the right.
   static Cell right(std::string text);
   static Cell ns(double ns);
   /// Bytes.
@@ -60,8 +60,8 @@ class Table {
     Column(std::optional<std::string> title_, std::optional<std::string> key_)
         : title(std::move(title_)), key(std::move(key_)) {}
 
-    std::optional<std::string> title;  ///< for people; nothing: they do not see it
-    std::optional<std::string> key;    ///< for programs; likewise
+    std::optional<std::string> title;  ///< for people; nothing: hidden from them
+    std::optional<std::string> key;    ///< for programs; nothing: hidden from them
   };
 
   explicit Table(std::vector<Column> columns);

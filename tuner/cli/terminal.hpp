@@ -1,6 +1,6 @@
 #pragma once
-/// Where text for people goes: colours where they help, one status line that is rewritten in place on a terminal and
-/// printed now and then into a pipe or file.
+/// Text for people: colours on a terminal, and one status line that is rewritten in place there and printed now and
+/// then into a pipe or file.
 
 #include <chrono>
 #include <cstddef>
@@ -39,7 +39,7 @@ class Console {
  public:
   /// \p quiet: only warnings and errors get through.
   Console(std::FILE* stream, bool quiet);
-  /// Quiet: warnings and errors go to \p onto, which must outlive it, as of \p who.
+  /// Quiet: passes warnings and errors on to \p onto, which must outlive it, with \p who in front.
   Console(Console& onto, std::string who);
   ~Console();
   Console(const Console&) = delete;
@@ -72,7 +72,7 @@ class Console {
   bool quiet_;
   bool is_terminal_;
   Style style_;
-  std::mutex mutex_;  // of the stream, and of what stands last on it
+  std::mutex mutex_;  // guards the stream and has_status_
   bool has_status_ = false;
   Clock::time_point next_status_;
   Console* onto_ = nullptr;  // null: the stream

@@ -1,5 +1,5 @@
 #pragma once
-/// `tune --kernel NAME`: the main job. Finds the best configuration for each problem, or answers from the cache.
+/// `tune KERNEL`: the main job. Finds the best configuration for each problem, or answers from the cache.
 
 #include <functional>
 
@@ -7,7 +7,7 @@
 
 namespace tuner::cli {
 
-/// Adds to what was asked for who else takes part. May throw.
+/// Adds other hosts to the request. May throw.
 using Join = std::function<void(TuneRequest&)>;
 
 /// Returns the exit code; throws UsageError and tuner::Error. \p join: called before anything is measured; may be

@@ -1,6 +1,6 @@
 #pragma once
-/// Tunes the problems of one kernel, one after the other, or answers them from the cache: what one `tune` command
-/// does, or its part on some of its devices.
+/// Tunes the problems of one kernel, one after the other, or answers them from the cache: one `tune` command, or its
+/// part on some of its devices.
 
 #include <atomic>
 #include <memory>
@@ -25,17 +25,17 @@ struct TuneJob {
   std::shared_ptr<const KernelSpec> spec;
   DeviceChoice devices;
   Problems problems;
-  std::optional<cache::MissRecord> miss = {};  ///< of --todo: what it is tuned for
+  std::optional<cache::MissRecord> miss = {};  ///< of --missed: what it is tuned for
 };
 /// Reads what \p request names. \p devices: in place of the request's. Throws UsageError and Error.
 TuneJob read_job(TuneRequest request, std::optional<DeviceChoice> devices = std::nullopt);
 
-/// What sessions on one device have in common, one after the other: opening it anew takes longer than many a problem.
+/// Shared by the sessions on one device, as opening it again takes longer than tuning a small problem.
 struct Seat {
-  Console* console = nullptr;  ///< takes the databases' warnings; null: run_job()'s own
+  Console* console = nullptr;  ///< takes the databases' warnings; null: that of run_job()
   std::unique_ptr<Wisdom> wisdom;
-  std::unique_ptr<Backend> backend;  ///< for work in this process; null: not opened yet
-  std::optional<Device> measured;    ///< with its ceilings; nothing: they were not measured yet
+  std::unique_ptr<Backend> backend;  ///< for work in this process; null: not open yet
+  std::optional<Device> measured;    ///< with its ceilings; nothing: not measured yet
 };
 
 /// Tunes or answers the problems of \p job, one after the other, on all its devices. \p seat: of the first of them;
