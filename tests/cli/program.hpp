@@ -1,5 +1,5 @@
 #pragma once
-/// Runs the real `tune` program in a folder of its own, on the host backend, with a private cache.
+/// Runs the real `tune` program in its own folder, on the host backend, with a private cache.
 
 #include <sys/types.h>
 

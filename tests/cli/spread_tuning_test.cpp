@@ -256,7 +256,7 @@ class QuietEvents : public KeptEvents {
   Console console_{stderr, true};
 };
 
-/// The CPU as two devices, each with a run worker of its own.
+/// The CPU as two devices, each with its own run worker.
 class SpreadOverTheHost : public ::testing::Test {
  protected:
   SpreadOverTheHost() : host_(choose_device("host")) { host_.more = {host_.device.index}; }

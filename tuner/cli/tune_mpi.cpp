@@ -60,7 +60,7 @@ void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub&
   }
 }
 
-/// Runs \p work. If it throws, the other ranks would wait for ever, so the job ends. What was measured is stored by
+/// Runs \p work. If it throws, the other ranks would wait for ever, so the job ends. All measurements are stored by
 /// then.
 template <typename Work>
 void or_end_job(mpi::Communicator& world, Work work) try {
