@@ -74,9 +74,10 @@ TEST(MetricPlan, SuggestsANameForAMisspeltOne) {
 }
 
 TEST(MetricPlan, AsksForTheRollUpThatAChipsOwnNameLacks) {
-  EXPECT_EQ(refusal(SomeChip(), "smsp__inst_executed"),
-            "the counter smsp__inst_executed has no value by itself: add one of .avg, .sum to it (tune devices --metrics "
-            "--all lists more)");
+  EXPECT_EQ(
+      refusal(SomeChip(), "smsp__inst_executed"),
+      "the counter smsp__inst_executed has no value by itself: add one of .avg, .sum to it (tune devices --metrics "
+      "--all lists more)");
   EXPECT_THAT(refusal(SomeChip(), "smsp__inst_executed.pct"), HasSubstr("has no '.pct': add one of .avg, .sum"));
 }
 

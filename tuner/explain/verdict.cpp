@@ -242,8 +242,7 @@ Verdict explain(const VerdictInput& input) {
     verdict.reason = waiting_reason(input, launch, all, waits);
     verdict.counted = verdict.counted || waits.barrier || waits.loads;
   } else {
-    verdict.reason =
-        "neither bytes nor flops nor counters of the kernel are known: only its launches can be judged";
+    verdict.reason = "neither bytes nor flops nor counters of the kernel are known: only its launches can be judged";
   }
   return verdict;
 }

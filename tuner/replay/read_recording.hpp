@@ -43,7 +43,8 @@ Recording parse_recording(std::string_view text, const std::string& origin);
 /// failure. An optional column `outcome` holds the words of OutcomeKind. At most kMostFields fields.
 Recording parse_csv(std::string_view text, const std::string& origin);
 
-/// As read_recordings(), for the text of `tune db export --all` and for a database file. May also throw cache::CacheError.
+/// As read_recordings(), for the text of `tune db export --all` and for a database file. May also throw
+/// cache::CacheError.
 std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn = {});
 std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn = {});
 
