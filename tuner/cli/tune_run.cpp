@@ -354,7 +354,7 @@ class TuneRun {
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
     const int seconds = traits(choice_.device.key).is_gpu ? 60 : 30;
     budget.wall_time = std::chrono::seconds(seconds);
-    console_.line(fmt::format("budget    {} s (--budget, --trials or --fraction choose)", seconds));
+    console_.line(fmt::format("budget    {} s (--budget or --trials chooses)", seconds));
   }
 
   /// One clear message instead of as many failed trials.
