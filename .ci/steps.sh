@@ -77,7 +77,7 @@ ci_find_changed() {
     ci_seconds=120
     mapfile -t changed < <(git ls-files -- "${patterns[@]}")
     echo "${base:0:9}, the last commit that passed, is not in this clone: of all ${#changed[@]} files, those that" \
-      "$ci_seconds s are enough for are read by clang-tidy; .ci/nightly compiles and reads all"
+      "$ci_seconds s are enough for are read by clang-tidy and compiled alone; .ci/nightly takes all"
   fi
 }
 
@@ -115,6 +115,16 @@ ci_includers() {
   [ ! -s build/changed_headers ] ||
     git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' |
     sort | comm -23 - <(printf '%s\n' "$@" | sort)
+}
+
+# FILE…: prints the sources, and the headers that none of them includes directly. Clang-tidy reads headers where they are
+# included.
+ci_lint_roots() {
+  local file sources=()
+  for file in "$@"; do [[ $file != *.cpp ]] || sources+=("$file"); done
+  for file in "$@"; do
+    [[ $file == *.hpp && ${#sources[@]} -gt 0 ]] && grep -qF "#include <$file>" "${sources[@]}" || echo "$file"
+  done
 }
 
 # ci_each COMMAND: runs COMMAND with each line of the input as $0, in parallel. If ci_seconds is set, it takes the lines
