@@ -49,7 +49,7 @@ void add_functions(SQLite::Database& db) {
 
 /// How SQLite names a file that nobody changes: https://www.sqlite.org/uri.html
 std::string immutable_uri(const fs::path& file) {
-  std::string uri = "file:";
+  std::string uri = file.is_absolute() ? "file://" : "file:";  // a path may begin with two slashes
   for (const char c : file.string())
     if (c == '%' || c == '?' || c == '#')
       uri += fmt::format("%{:02x}", c);

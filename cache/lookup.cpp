@@ -99,7 +99,7 @@ class Finder {
     return store_.read([&]() -> std::optional<Candidate> {
       static const std::string& any = *new std::string(rows_where("1", "1 LIMIT 1"));
       if (!step_) {
-        quarantine.look(store_);
+        (void)quarantine.may_be_in(store_);
         knows_nothing_ = !rows(any).next();
       }
       if (step_ != step) begin(step);

@@ -110,17 +110,19 @@ constexpr const char* kMaybeQuarantined =
     "may be quarantined on this device: that row of the database is damaged (see `tune db check`)";
 }
 
-void Quarantine::look(Store& store) {
+bool Quarantine::may_be_in(Store& store) {
   static const std::string& any = *new std::string(
       "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "
       "OR EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_device WHERE device_key >= '')");
-  store.read([&] {
-    if (has_places(store) && !Query(store, any).next()) empty_.insert(&store);
-    return true;
+  if (const auto at = known_.find(&store); at != known_.end()) return at->second;
+  return !store.read([&] {
+    const bool empty = has_places(store) && !Query(store, any).next();
+    known_[&store] = !empty;
+    return empty;
   });
 }
 
-std::optional<std::string> Quarantine::reason_against(Store& store, const std::string& configuration) const {
+std::optional<std::string> Quarantine::reason_against(Store& store, const std::string& configuration) {
   const auto select = [](const char* index, const char* condition) {
     return fmt::format("{}{} WHERE quarantined = ?1 AND device_key = ?2 AND kernel = ?3 AND source = ?4{}",
                        select_all<QuarantineRecord>(), index, condition);
@@ -132,7 +134,7 @@ std::optional<std::string> Quarantine::reason_against(Store& store, const std::s
   static const std::string *const by_configuration = by(" INDEXED BY quarantine_configuration"),
                                   *const by_device = by(" INDEXED BY quarantine_device"),
                                   *const of_earlier_version = new std::string(select("", " AND coalesce(?5, ?6, 1)"));
-  if (empty_.contains(&store) || !store.usable()) return std::nullopt;
+  if (!store.usable() || !may_be_in(store)) return std::nullopt;
   std::optional<std::string> reason = kMaybeQuarantined;  // if nothing can be read
   store.read([&] {
     reason.reset();

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -268,10 +268,10 @@ class Quarantine {
  public:
   Quarantine(std::string device_key, KernelRecord kernel, std::vector<ProblemRecord> problems)
       : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problems_(std::move(problems)) {}
-  /// Looks whether \p store has any quarantine. Most have none, and reason_against() then reads nothing.
-  void look(Store& store);
+  /// Whether \p store may have any quarantine; most have none. Reads it the first time.
+  bool may_be_in(Store& store);
   /// Why the quarantine in \p store forbids \p configuration; nullopt when it does not. Reads only its rows.
-  std::optional<std::string> reason_against(Store& store, const std::string& configuration) const;
+  std::optional<std::string> reason_against(Store& store, const std::string& configuration);
 
  private:
   std::optional<std::string> found(Store& store, const std::string& sql, const std::string& configuration,
@@ -280,7 +280,7 @@ class Quarantine {
   const std::string device_key_;
   const KernelRecord kernel_;
   const std::vector<ProblemRecord> problems_;
-  std::set<const Store*> empty_;
+  std::map<const Store*, bool> known_;
 };
 
 }  // namespace tuner::cache

@@ -127,7 +127,7 @@ void SessionWriter::set_best(const std::string& configuration) {
   auto& store = impl_->store;
   const auto& key = impl_->record.key;
   impl_->commit([&] {
-    const Quarantine quarantine(key.device.key, key.kernel, {key.problem});
+    Quarantine quarantine(key.device.key, key.kernel, {key.problem});
     if (const auto reason = quarantine.reason_against(store, configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
     }

@@ -91,9 +91,9 @@ void Store::connect(int flags) {
   do {
     stamp_ = stamp_of(file_);
     identity_ = stamp_.identity;
-    const bool never_written =
+    never_written_ =
         kind_.frozen || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
-    connection_ = cache::connect(file_, flags, patience_, never_written);
+    connection_ = cache::connect(file_, flags, patience_, never_written_);
   } while (identity_of(file_) != identity_);
 }
 
@@ -344,9 +344,12 @@ struct Store::Transaction {
 void Store::require_usable() {
   if (!options_.strict) return;
   if (!connection_) throw CacheError(trouble_);
-  if (!kind_.frozen) return;
+  if (kind_.frozen && is_rewritten()) drop("it was changed while it was in use");
+}
+
+bool Store::is_rewritten() const {
   const FileStamp now = stamp_of(file_);
-  if (now.identity == stamp_.identity && now != stamp_) drop("it was changed while it was in use");
+  return now.identity == stamp_.identity && now != stamp_;
 }
 
 void Store::guarded_read(const std::function<void()>& work) {
@@ -355,6 +358,10 @@ void Store::guarded_read(const std::function<void()>& work) {
   if (!connection_) return;
   if (depth_ > 0) return work();
   try {
+    if (never_written_ && is_rewritten()) {  // SQLite would mix its old pages with new ones
+      close();
+      connect(SQLite::OPEN_READONLY);
+    }
     Transaction transaction(*this, "BEGIN");
     work();
     transaction.commit();

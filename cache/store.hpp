@@ -85,6 +85,8 @@ class Store : public Statements {
   std::optional<std::string> set_aside(const Refusal& refusal);
   void drop(const std::string& reason);
   void require_usable();
+  /// Whether the open file was written to in place.
+  bool is_rewritten() const;
   void report_unreadable(const SQLite::Exception& error);
   /// Returns true when the work should run again, on the store as it is now.
   bool recover(const SQLite::Exception& error);
@@ -97,9 +99,10 @@ class Store : public Statements {
   Patience patience_;
   std::set<std::string> warned_;
   std::string trouble_;
-  FileIdentity identity_;   // of the open file
-  FileStamp stamp_;         // of a frozen file when it was opened
-  bool is_tuners_ = false;  // the open file is a database of this kind
+  FileIdentity identity_;       // of the open file
+  FileStamp stamp_;             // of the file when it was opened
+  bool never_written_ = false;  // it is read without locks
+  bool is_tuners_ = false;      // the open file is a database of this kind
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory holds the contents of the file
   int depth_ = 0;

@@ -1,7 +1,8 @@
 # tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [BELOW FOLDER]): writes a C++ file that
 # defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and the
 # text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. BELOW: the name of a
-# file in a folder called FOLDER is its path from there. The file is written again when one of FILES changes.
+# file in a folder called FOLDER is its path from there, except where it was given with `..`. The C++ file is written
+# again when one of FILES changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
@@ -39,7 +40,7 @@ foreach(file IN LISTS FILES)
     get_filename_component(name ${file} NAME_WE)
   else()
     get_filename_component(name ${file} NAME)
-    if(BELOW AND file MATCHES ".*/${BELOW}/(.*)")
+    if(BELOW AND NOT file MATCHES "/\\.\\./" AND file MATCHES ".*/${BELOW}/(.*)")
       set(name ${CMAKE_MATCH_1})
     endif()
   endif()

@@ -168,6 +168,13 @@ TEST_F(Frozen, AnswersOnWhenItIsReplacedAsAWhole) {
   EXPECT_EQ(find(database, query(1 << 10)).best->configuration, "block=32");
 }
 
+TEST_F(Frozen, MayHaveAnyName) {
+  const fs::path odd = "/" + (folder / "100%25?a=b#c.db").string();
+  freeze(source, odd);
+  auto database = Database::open_frozen(odd);
+  EXPECT_EQ(find(database, query()).best->configuration, "block=64");
+}
+
 TEST_F(Frozen, IsOpenedWithoutReadingEachRow) {
   auto database = frozen();
   EXPECT_LT(steps_of(database, [&] { EXPECT_FALSE(why_not_frozen(database.store().connection())); }), 100);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
@@ -62,6 +63,20 @@ TEST_F(Shipped, IsIgnoredWhenItIsNotWhatTheManifestPromises) {
 TEST_F(Shipped, NamesItsDevicesBesideIt) {
   EXPECT_FALSE(lacks_device(database_file, h200().key));
   EXPECT_TRUE(lacks_device(database_file, "another device"));
+}
+
+TEST_F(Shipped, IsReadAnewOnceItWasWrittenToInPlace) {
+  auto database = Database::open_shipped(database_file, warnings.options());
+  ASSERT_TRUE(database);
+  EXPECT_NE(find(*database, query()).best->configuration, "block=7");
+  auto other = Database::in_memory();
+  store_best(other, session_key(), "block=7", 1);
+  write_copy(other, folder / "other.db");
+  fs::permissions(database_file, fs::perms::owner_write, fs::perm_options::add);
+  std::ofstream(database_file, std::ios::binary) << read_file(folder / "other.db");
+  fs::permissions(database_file, fs::perms::owner_write, fs::perm_options::remove);
+  EXPECT_EQ(find(*database, query()).best->configuration, "block=7");
+  EXPECT_THAT(warnings.texts, ElementsAre());
 }
 
 TEST_F(Shipped, MayHaveAnyDeviceOnceAnotherFileHasTakenItsPlace) {
