@@ -66,8 +66,8 @@ std::string other_version(SQLite::Database& db, const FileKind& kind) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kind.version);
   }
   return fmt::format(
-      "it was written by an older tuner (format {}, this one reads {}): `tune db export --all` of that one and `tune "
-      "db import` of this one bring its results along",
+      "it was written by an older tuner (format {}, this one reads {}): its `tune export --all` and `tune db "
+      "import` of this one bring its results along",
       version, kind.version);
 }
 

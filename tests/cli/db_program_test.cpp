@@ -101,6 +101,15 @@ TEST_F(DbProgram, ClearsTheResultsOfAKernelOnOneDevice) {
   }
 }
 
+TEST_F(DbProgram, ClearsNothingOfADeviceThatIsNamedInPart) {
+  fill();
+  const json before = stats();
+  const Finished run = tune({"db", "clear", "results", "--device", "elsewh"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("give the whole name or key"));
+  EXPECT_EQ(stats(), before);
+}
+
 TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
   ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet", "--db", "mine.db"}).code, 0);
   keep_an_image();

@@ -88,21 +88,33 @@ const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& k
                   names.empty() ? "none" : names));
 }
 
+std::string stored_kernel(const std::string& text, std::span<cache::Database> databases) {
+  if (KernelLibrary::is_path(text)) return KernelLibrary().find(text).name;
+  if (!text.empty()) require_known("kernel", text, known_kernels(databases));
+  return text;
+}
+
 cache::Filter read_filter(const Given& given, std::span<cache::Database> databases) {
   for (const char* option : {"kernel", "device"})  // an empty name would match everything
     if (given.has(option) && given.text(option).empty())
       throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
-  cache::Filter filter{given.text("kernel"), {}};
-  if (KernelLibrary::is_path(filter.kernel))
-    filter.kernel = KernelLibrary().find(filter.kernel).name;
-  else if (!filter.kernel.empty())
-    require_known("kernel", filter.kernel, known_kernels(databases));
+  cache::Filter filter{stored_kernel(given.text("kernel"), databases), {}};
   if (given.has("device")) {
     const std::string device = given.text("device");
     filter.device_key = is_place(device) ? choose_device(device).device.key.text()
                                          : find_device(stored_devices(databases), device, "--device").key;
   }
   return filter;
+}
+
+cache::Filter read_whole_filter(const Given& given, cache::Database& database) {
+  const cache::Filter filter = read_filter(given, {&database, 1});
+  const std::string device = given.text("device");
+  if (device.empty() || is_place(device) || device == filter.device_key) return filter;
+  for (const cache::DeviceRecord& one : stored_devices({&database, 1}))
+    if (one.key == filter.device_key && one.name == device) return filter;
+  throw UsageError(fmt::format("--device {} is a part of a name: to remove anything, give the whole name or key",
+                               in_quotes(device)));
 }
 
 fs::path database_file(const Given& given) {

@@ -20,6 +20,11 @@ namespace tuner::cli {
 /// databases that find_device() finds. Throws UsageError for a name that neither \p databases nor this program know:
 /// most likely it is misspelt.
 cache::Filter read_filter(const Given& given, std::span<cache::Database> databases);
+/// The same for what removes rows. A device is named whole: a part of a name that happens to be unique may be a
+/// mistake.
+cache::Filter read_whole_filter(const Given& given, cache::Database& database);
+/// The name under which results of `--kernel` \p text are stored, as read_filter() reads it. Empty stays empty.
+std::string stored_kernel(const std::string& text, std::span<cache::Database> databases);
 
 /// The devices of all that \p databases hold, each once, by key.
 std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases);

@@ -57,7 +57,7 @@ void clear_results(const Given& given, const fs::path& file, Cleared& cleared) {
     return;
   }
   cache::Database database = open_to_clear(file);
-  const cache::Removed removed = cache::remove_results(database, read_filter(given, {&database, 1}));
+  const cache::Removed removed = cache::remove_results(database, read_whole_filter(given, database));
   cleared.document["removed"] = {{"best", removed.best},
                                  {"sessions", removed.sessions},
                                  {"trials", removed.trials},
@@ -72,14 +72,14 @@ void clear_results(const Given& given, const fs::path& file, Cleared& cleared) {
 /// Lets configurations that crashed or hung be tried and served again.
 void clear_quarantine(const Given& given, const fs::path& file, Cleared& cleared) {
   cache::Database database = open_to_clear(file);
-  const auto lifted = cache::lift_quarantine(database, read_filter(given, {&database, 1}), given.text("config"));
+  const auto lifted = cache::lift_quarantine(database, read_whole_filter(given, database), given.text("config"));
   cleared.document["lifted"] = lifted;
   cleared.text += fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration"));
 }
 
 void clear_missed(const Given& given, const fs::path& file, Cleared& cleared) {
   cache::Database database = open_to_clear(file);
-  const auto forgotten = cache::forget_misses(database, read_filter(given, {&database, 1}));
+  const auto forgotten = cache::forget_misses(database, read_whole_filter(given, database));
   cleared.document["forgotten"] = forgotten;
   cleared.text += fmt::format("{} forgotten\n", plural(forgotten, "problem"));
 }
@@ -95,9 +95,9 @@ int db_clear(const Given& given) {
   if (clears("images"))  // they belong to no kernel, device or database
     given.refuse({"db", "kernel", "device", "config"}, "on compiled images: name what it is about, such as results");
   if (!clears("quarantine") || what.size() > 1) given.refuse({"config"}, "without quarantine alone");
+  if (given.has("config") && given.text("config").empty())
+    throw UsageError("--config is empty: leave it out to mean all");
   Cleared cleared;
-  if (clears("images")) clear_images(cleared);
-  if (what == Texts{"images"}) cleared.text += "results are kept; `tune db clear results` removes them\n";
   if (what != Texts{"images"}) {
     const fs::path file = database_file(given);
     cleared.document["database"] = file.string();
@@ -108,6 +108,8 @@ int db_clear(const Given& given) {
       clear_results(given, file, cleared);
     }
   }
+  if (clears("images")) clear_images(cleared);  // last: they stay if anything before fails
+  if (what == Texts{"images"}) cleared.text += "results are kept; `tune db clear results` removes them\n";
   return answer(given, cleared.document, cleared.text);
 }
 

@@ -202,8 +202,10 @@ Command db_command() {
       "freeze: while TUNER_FROZEN names OUT, it alone answers every call, the same in\n"
       "each process; nothing else is read, tuned or stored. Without IN it holds your\n"
       "results and the shipped ones.\n"
-      "clear: removes compiled images if nothing else is named. --kernel, --device and\n"
-      "--config choose among results, quarantined configurations and missed problems.\n",
+      "clear: removes compiled images if nothing else is named. `results` is the whole\n"
+      "file, with quarantine and missed problems, or all rows of a --kernel or a\n"
+      "--device, whose name or key is given whole. --config names one configuration of\n"
+      "the quarantine, as `tune db check` prints it.\n",
       "  tune db export h200.wisdom --kernel reduce\n"
       "  tune db export --all everything.gz\n"
       "  tune db export --as header tuned_reduce.hpp --kernel reduce --portfolio 4\n"

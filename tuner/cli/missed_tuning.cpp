@@ -69,7 +69,8 @@ int tune_missed(const TuneRequest& request, const std::atomic<bool>& stop, TuneE
   std::error_code error;
   if (file && fs::exists(*file, error)) {
     cache::Database database = open_for_reading(*file);
-    misses = cache::misses(database, {.kernel = request.kernel, .device_key = choice.device.key.text()});
+    misses = cache::misses(
+        database, {.kernel = stored_kernel(request.kernel, {&database, 1}), .device_key = choice.device.key.text()});
   }
   if (misses.empty()) console.line("missed    nothing is listed for " + choice.device.name);
 
