@@ -71,6 +71,8 @@ int tune_missed(const TuneRequest& request, const std::atomic<bool>& stop, TuneE
     cache::Database database = open_for_reading(*file);
     misses = cache::misses(
         database, {.kernel = stored_kernel(request.kernel, {&database, 1}), .device_key = choice.device.key.text()});
+  } else {
+    (void)stored_kernel(request.kernel, {});  // refuses a name that nobody knows
   }
   if (misses.empty()) console.line("missed    nothing is listed for " + choice.device.name);
 
