@@ -42,16 +42,6 @@ std::map<std::string, std::vector<std::string>> parse_lists(std::string_view tex
 /// Each element split at \p separator, blanks around parts removed, empty parts left out.
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator);
 
-/// The names of everything in \p lists, in their order.
-template <typename... Lists>
-std::vector<std::string> names_of(const Lists&... lists) {
-  std::vector<std::string> names;
-  const auto add = [&](const auto& list) {
-    for (const auto& one : list) names.emplace_back(one.name);
-  };
-  (add(lists), ...);
-  return names;
-}
 /// Throws UsageError, with a suggestion, unless \p name is one of \p known. \p what: "strategy".
 void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known);
 

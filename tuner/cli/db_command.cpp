@@ -20,6 +20,7 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/format.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {

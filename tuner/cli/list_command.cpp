@@ -7,6 +7,7 @@
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {

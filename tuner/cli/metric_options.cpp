@@ -9,6 +9,7 @@
 #include <tuner/cli/table.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/objective.hpp>
 
 namespace tuner::cli {

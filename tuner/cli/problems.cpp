@@ -9,6 +9,7 @@
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner::cli {
 namespace {

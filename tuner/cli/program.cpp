@@ -21,6 +21,7 @@
 #include <tuner/cli/commands.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/version.hpp>
 

@@ -15,6 +15,7 @@
 #include <tuner/cli/replay_report.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/search/strategy.hpp>

@@ -11,6 +11,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/suggestion.hpp>
 #include <tuner/measure/throughput.hpp>
 

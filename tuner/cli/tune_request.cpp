@@ -10,6 +10,7 @@
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::cli {

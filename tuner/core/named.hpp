@@ -1,5 +1,5 @@
 #pragma once
-/// Searches in lists, and lists in messages. Private to this room.
+/// Searches in lists, and lists in messages.
 
 #include <algorithm>
 #include <iterator>
@@ -21,7 +21,7 @@ auto* find_named(auto& things, std::string_view name) {
   return at == std::end(things) ? nullptr : &*at;
 }
 
-/// The names of the elements of all \p lists.
+/// The names of the elements of all \p lists, in their order.
 std::vector<std::string> names_of(const auto&... lists) {
   std::vector<std::string> names;
   const auto add = [&](const auto& list) {
