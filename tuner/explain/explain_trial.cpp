@@ -7,7 +7,7 @@ namespace tuner {
 
 double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
   for (const BufferSpec& buffer : spec.buffers) {
-    if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
+    if (!buffer.is_output()) continue;
     if (buffer.record) return 0;  // has several types
     const DevicePeaks& peaks = device.peaks;
     const ElementTypeInfo& type = info(resolved_type(spec, size, buffer.type));

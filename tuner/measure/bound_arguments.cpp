@@ -141,9 +141,7 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
     const BoundArgument& argument = arguments[i];
     const bool buffer = argument.kind == BoundArgument::Kind::buffer;
     if (argument.kind == BoundArgument::Kind::constant) continue;
-    if (buffer && (spec.buffers[argument.index].role == BufferRole::scratch ||
-                   spec.buffers[argument.index].role == BufferRole::zeroed))
-      continue;
+    if (buffer && spec.buffers[argument.index].is_work_space()) continue;
     if (may_take(taken[i], argument.type, buffer)) continue;
     const bool structs = buffer && spec.buffers[argument.index].record;
     const std::string type = structs ? "structs" : std::string(info(argument.type).name);

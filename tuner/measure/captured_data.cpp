@@ -52,7 +52,7 @@ std::string weaker_reference(const KernelSpec& spec, const CapturedData& capture
 HostReference captured_answers(const KernelSpec& spec, const MeasureOptions& options) {
   return [&spec, &options](const ProblemSize&, std::map<std::string, HostBuffer>& buffers) {
     for (const BufferSpec& buffer : spec.buffers) {
-      if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
+      if (!buffer.is_output()) continue;
       const auto file = options.captured.outputs.find(buffer.name);
       if (file == options.captured.outputs.end())
         throw Error(spec.file + ": the capture does not contain the results in " + buffer.name);

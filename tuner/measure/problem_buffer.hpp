@@ -59,10 +59,10 @@ struct ProblemBuffer {
   std::vector<Tolerance> tolerances;               ///< one, or one for each field
   std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers
 
-  bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }
-  bool is_work_space() const { return spec->role == BufferRole::scratch || spec->role == BufferRole::zeroed; }
+  bool is_output() const { return spec->is_output(); }
+  bool is_work_space() const { return spec->is_work_space(); }
   bool is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
-  bool is_filled() const { return !is_work_space() && spec->role != BufferRole::out; }
+  bool is_filled() const { return spec->is_input(); }
   bool has_integers_to_write() const { return spec->role == BufferRole::out && count > 0 && !info(type).is_floating; }
   bool holds_floating() const;
   std::string type_text() const;

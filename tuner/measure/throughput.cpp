@@ -19,7 +19,7 @@ Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Dev
 
   double written = 0;
   for (const BufferSpec& buffer : spec.buffers)
-    if (buffer.role == BufferRole::out || buffer.role == BufferRole::inout)
+    if (buffer.is_output())
       written +=
           double(buffer.count.evaluate_integer(names)) * double(info(resolved_type(spec, size, buffer.type)).bytes);
   result.written = bytes > 0 ? std::min(written / bytes, 1.0) : 0;

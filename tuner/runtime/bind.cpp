@@ -27,7 +27,7 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   std::size_t taken = 0;
   std::string signature;
   for (const BufferSpec& buffer : spec.buffers) {
-    const bool callers = buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed;
+    const bool callers = !buffer.is_work_space();
     bound.buffers.push_back(callers && taken < pointers.size() ? pointers[taken] : kWorkSpace);
     taken += callers;
     if (callers) signature += buffer.name + ", ";

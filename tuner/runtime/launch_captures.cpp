@@ -44,9 +44,6 @@ std::string argument_text(const detail::LaunchArgument& argument) {
   return number_text(static_cast<std::int64_t>(argument.integer));
 }
 
-bool is_read(BufferRole role) { return role != BufferRole::out; }
-bool is_compared(BufferRole role) { return role == BufferRole::out || role == BufferRole::inout; }
-
 }  // namespace
 
 void LaunchCaptures::only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept {
@@ -80,7 +77,7 @@ void CapturedLaunch::add_buffers(CaptureWriter::When when) {
   for (std::size_t i = 0; i < spec_.buffers.size(); ++i) {
     const BufferSpec& buffer = spec_.buffers[i];
     if (bound_.buffers[i] == kWorkSpace) continue;
-    if (!(when == CaptureWriter::When::before ? is_read(buffer.role) : is_compared(buffer.role))) continue;
+    if (!(when == CaptureWriter::When::before ? buffer.role != BufferRole::out : buffer.is_output())) continue;
     const auto from = reinterpret_cast<DevicePointer>(call_.arguments[bound_.buffers[i]].pointer);
     writer_.add_buffer(buffer.name, when, resolved_type(spec_, bound_.size, buffer.type),
                        static_cast<std::size_t>(buffer.count.evaluate_integer(names)),

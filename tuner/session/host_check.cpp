@@ -50,7 +50,7 @@ std::size_t HostCheck::elements(const ProblemSize& size) const try {
   const Bindings names = bindings(spec_, size, limits_);
   double count = 0;
   for (const BufferSpec& buffer : spec_.buffers)
-    if (buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed)
+    if (!buffer.is_work_space())
       count += static_cast<double>(std::max<std::int64_t>(buffer.count.evaluate_integer(names), 0)) /
                (buffer.record ? buffer.components : 1);
   return static_cast<std::size_t>(std::min(count, 1e18));
