@@ -65,15 +65,13 @@ int tune_missed(const TuneRequest& request, const std::atomic<bool>& stop, TuneE
   Console& console = events.console();
   const DeviceChoice choice = choose_alike(request.device);
   const auto file = request.database.empty() ? cache::user_database_file() : std::optional(request.database);
-  std::vector<cache::MissRecord> misses;
   std::error_code error;
-  if (file && fs::exists(*file, error)) {
-    cache::Database database = open_for_reading(*file);
-    misses = cache::misses(
-        database, {.kernel = stored_kernel(request.kernel, {&database, 1}), .device_key = choice.device.key.text()});
-  } else {
-    (void)stored_kernel(request.kernel, {});  // refuses a name that nobody knows
-  }
+  std::vector<cache::Database> databases;  // one, or none was made yet
+  if (file && fs::exists(*file, error)) databases.push_back(open_for_reading(*file));
+  const cache::Filter filter{.kernel = stored_kernel(request.kernel, databases),
+                             .device_key = choice.device.key.text()};
+  std::vector<cache::MissRecord> misses;
+  if (!databases.empty()) misses = cache::misses(databases[0], filter);
   if (misses.empty()) console.line("missed    nothing is listed for " + choice.device.name);
 
   std::vector<TuneJob> jobs;
