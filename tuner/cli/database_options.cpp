@@ -72,7 +72,7 @@ std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> datab
 }
 
 const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& known, std::string_view text,
-                                       std::string_view option) {
+                                       std::string_view option, DeviceName as) {
   std::vector<const cache::DeviceRecord*> exact, partial;
   std::string names;
   for (const cache::DeviceRecord& one : known) {
@@ -81,6 +81,9 @@ const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& k
     names += (names.empty() ? "" : ", ") + in_quotes(one.name.empty() ? one.key : one.name);
   }
   if (exact.size() == 1) return *exact[0];
+  if (exact.empty() && !partial.empty() && as == DeviceName::whole)
+    throw UsageError(fmt::format("{} {} is a part of a name: to remove anything, give the whole name or key", option,
+                                 in_quotes(text)));
   if (exact.empty() && partial.size() == 1) return *partial[0];
   throw UsageError(
       fmt::format("{}: {} is {}; there are results of {}", option, in_quotes(text),
@@ -94,7 +97,7 @@ std::string stored_kernel(const std::string& text, std::span<cache::Database> da
   return text;
 }
 
-cache::Filter read_filter(const Given& given, std::span<cache::Database> databases) {
+cache::Filter read_filter(const Given& given, std::span<cache::Database> databases, DeviceName as) {
   for (const char* option : {"kernel", "device"})  // an empty name would match everything
     if (given.has(option) && given.text(option).empty())
       throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
@@ -102,19 +105,9 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   if (given.has("device")) {
     const std::string device = given.text("device");
     filter.device_key = is_place(device) ? choose_device(device).device.key.text()
-                                         : find_device(stored_devices(databases), device, "--device").key;
+                                         : find_device(stored_devices(databases), device, "--device", as).key;
   }
   return filter;
-}
-
-cache::Filter read_whole_filter(const Given& given, cache::Database& database) {
-  const cache::Filter filter = read_filter(given, {&database, 1});
-  const std::string device = given.text("device");
-  if (device.empty() || is_place(device) || device == filter.device_key) return filter;
-  for (const cache::DeviceRecord& one : stored_devices({&database, 1}))
-    if (one.key == filter.device_key && one.name == device) return filter;
-  throw UsageError(fmt::format("--device {} is a part of a name: to remove anything, give the whole name or key",
-                               in_quotes(device)));
 }
 
 fs::path database_file(const Given& given) {

@@ -16,23 +16,24 @@
 
 namespace tuner::cli {
 
+/// How the user names a stored device. What removes rows wants the whole name or key: a part that happens to be unique
+/// may be a mistake.
+enum class DeviceName { part, whole };
+
 /// `--kernel` and `--device`. A file stands for the kernel in it. A device is one of this machine, or the one of \p
 /// databases that find_device() finds. Throws UsageError for a name that neither \p databases nor this program know:
 /// most likely it is misspelt.
-cache::Filter read_filter(const Given& given, std::span<cache::Database> databases);
-/// The same for what removes rows. A device is named whole: a part of a name that happens to be unique may be a
-/// mistake.
-cache::Filter read_whole_filter(const Given& given, cache::Database& database);
+cache::Filter read_filter(const Given& given, std::span<cache::Database> databases, DeviceName as = DeviceName::part);
 /// The name under which results of `--kernel` \p text are stored, as read_filter() reads it. Empty stays empty.
 std::string stored_kernel(const std::string& text, std::span<cache::Database> databases);
 
 /// The devices of all that \p databases hold, each once, by key.
 std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases);
 
-/// The one of \p known whose key or name is \p text, or the only one with \p text in its name or key, in any case.
-/// Throws UsageError naming \p option and the known ones.
+/// The one of \p known whose key or name is \p text, or for DeviceName::part the only one with \p text in its name or
+/// key, in any case. Throws UsageError naming \p option and the known ones.
 const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& known, std::string_view text,
-                                       std::string_view option);
+                                       std::string_view option, DeviceName as = DeviceName::part);
 
 /// `--db`, else the user's database. Throws tuner::Error without a cache folder.
 std::filesystem::path database_file(const Given& given);

@@ -57,7 +57,7 @@ void clear_results(const Given& given, const fs::path& file, Cleared& cleared) {
     return;
   }
   cache::Database database = open_to_clear(file);
-  const cache::Removed removed = cache::remove_results(database, read_whole_filter(given, database));
+  const cache::Removed removed = cache::remove_results(database, read_filter(given, {&database, 1}, DeviceName::whole));
   cleared.document["removed"] = {{"best", removed.best},
                                  {"sessions", removed.sessions},
                                  {"trials", removed.trials},
@@ -72,14 +72,15 @@ void clear_results(const Given& given, const fs::path& file, Cleared& cleared) {
 /// Lets configurations that crashed or hung be tried and served again.
 void clear_quarantine(const Given& given, const fs::path& file, Cleared& cleared) {
   cache::Database database = open_to_clear(file);
-  const auto lifted = cache::lift_quarantine(database, read_whole_filter(given, database), given.text("config"));
+  const auto lifted =
+      cache::lift_quarantine(database, read_filter(given, {&database, 1}, DeviceName::whole), given.text("config"));
   cleared.document["lifted"] = lifted;
   cleared.text += fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration"));
 }
 
 void clear_missed(const Given& given, const fs::path& file, Cleared& cleared) {
   cache::Database database = open_to_clear(file);
-  const auto forgotten = cache::forget_misses(database, read_whole_filter(given, database));
+  const auto forgotten = cache::forget_misses(database, read_filter(given, {&database, 1}, DeviceName::whole));
   cleared.document["forgotten"] = forgotten;
   cleared.text += fmt::format("{} forgotten\n", plural(forgotten, "problem"));
 }
