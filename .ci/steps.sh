@@ -117,8 +117,8 @@ ci_includers() {
     sort | comm -23 - <(printf '%s\n' "$@" | sort)
 }
 
-# FILE…: prints the sources, and the headers that none of them includes directly. Clang-tidy reads headers where they are
-# included.
+# FILE…: prints the sources, and the headers that none of them includes directly. Clang-tidy reads headers where they
+# are included.
 ci_lint_roots() {
   local file sources=()
   for file in "$@"; do [[ $file != *.cpp ]] || sources+=("$file"); done

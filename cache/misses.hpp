@@ -1,7 +1,6 @@
 #pragma once
-/// Calls that were served without a result for their problem. They are remembered until the problem is tuned; `tune
-/// show
-/// --missed` lists them. They describe the use of one machine and are neither exported nor merged.
+/// Calls that were served without a result for their problem. They are remembered until the problem is tuned;
+/// `tune show --missed` lists them. They describe the use of one machine and are neither exported nor merged.
 
 #include <cstdint>
 #include <vector>
