@@ -48,7 +48,7 @@ class DirectiveFinder {
     if (text_.size() > static_cast<std::size_t>(kMaxKernelFileBytes))
       fail(0, "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
     for (std::size_t i = 0; i < text_.size();) {
-      const std::size_t length = utf8_length(text_.substr(i));
+      const std::size_t length = text_[i] > '\0' ? 1 : utf8_length(text_.substr(i));
       if (length == 0) fail(i, "not UTF-8 text; is this a text file?");
       if (text_[i] == '\0') fail(i, "NUL byte; is this a text file?");
       i += length;
@@ -60,9 +60,12 @@ class DirectiveFinder {
     LogicalLine line;
     line.file = file_;
     line.text = text;
-    for (std::size_t i = found.text.size() - text.size(); i < found.places.size(); ++i)
-      line.positions.push_back(place(found.places[i]));
-    line.positions.push_back(place(found.places.back() + 1));
+    const std::size_t before = found.text.size() - text.size();
+    for (const DirectiveLine::Run& run : found.runs) {
+      if (run.begin <= before) line.runs.clear();
+      const std::size_t skipped = before - std::min(before, run.begin);
+      line.runs.push_back({run.begin + skipped - before, place(run.place + skipped)});
+    }
     const std::string_view whole = text_.substr(0, found.end);
     for (auto aside = next_aside(whole, found.begin); aside; aside = next_aside(whole, aside->end)) {
       if (aside->kind == Aside::Kind::block_comment && !aside->is_closed)

@@ -74,7 +74,7 @@ void read_source(KernelReader& kernel, TokenCursor& cursor) {
   const SourceLocation place = cursor.place();
   const std::filesystem::path path = read_path(kernel, cursor);
   kernel.once(std::string(kernel.directive.text) + ' ' + path.string());
-  SourceFile file{path.string(), {}, cursor.line().positions.back().line, of_reference};
+  SourceFile file{path.string(), {}, cursor.line().place(cursor.line().text.size()).line, of_reference};
   const std::size_t position = kernel.spec.sources.size();
   if (position < kernel.known_sources.size()) {
     file.text = kernel.known_sources[position].text;

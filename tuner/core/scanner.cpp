@@ -8,12 +8,22 @@
 namespace tuner {
 namespace {
 
-constexpr std::string_view kOpening = "([{", kClosing = ")]}";
 constexpr std::size_t kNone = std::string_view::npos;
 
 /// The longest index or list of types, in characters. Without a limit, many brackets that nothing closes would cost
 /// quadratic time.
 constexpr std::size_t kLongestList = 4'096;
+
+bool is_opening(char c) { return c == '(' || c == '[' || c == '{'; }
+bool is_closing(char c) { return c == ')' || c == ']' || c == '}'; }
+
+/// The first place from \p at on that has one of \p wanted; npos if there is none. The functions of the standard
+/// library search for a set of characters with one call of memchr for each character of the text.
+template <char... wanted>
+std::size_t find_any(std::string_view text, std::size_t at) {
+  while (at < text.size() && !((text[at] == wanted) || ...)) ++at;
+  return at < text.size() ? at : kNone;
+}
 
 /// The first place from \p at on that is not in a continuation.
 std::size_t joined(std::string_view text, std::size_t at) {
@@ -106,7 +116,7 @@ std::size_t continuation_at(std::string_view text, std::size_t at) {
 }
 
 std::optional<Aside> next_aside(std::string_view text, std::size_t from) {
-  for (std::size_t at = from; (at = text.find_first_of("/\"'", at)) != kNone; ++at) {
+  for (std::size_t at = from; (at = find_any<'/', '"', '\''>(text, at)) != kNone; ++at) {
     if (text[at] == '/') {
       const std::size_t second = joined(text, at + 1);
       if (char_at(text, second) == '/') return Aside{Aside::Kind::line_comment, at, end_of_line(text, second), true};
@@ -137,21 +147,25 @@ std::optional<DirectiveLine> directive_at(std::string_view code, std::size_t at)
   if (length == 0) return std::nullopt;
   if (!begins_line(code, at)) return std::nullopt;
   DirectiveLine line{at, end_of_line(code, at), {}, {}};
-  for (std::size_t i = joined(code, at + length); i < line.end; i = joined(code, i + 1)) {
-    if (line.text.empty() && is_blank(code[i])) continue;
-    line.text += code[i];
-    line.places.push_back(i);
+  code = code.substr(0, line.end);
+  for (std::size_t from = joined(code, at + length); from < code.size();) {
+    // A backslash that continues nothing ends a run as well.
+    std::size_t end = std::min(code.find('\\', from), code.size());
+    if (end < code.size() && continuation_at(code, end) == 0) ++end;
+    if (line.text.empty())
+      while (from < end && is_blank(code[from])) ++from;
+    if (from < end) line.runs.push_back({line.text.size(), from});
+    line.text += code.substr(from, end - from);
+    from = joined(code, end);
   }
-  while (!line.text.empty() && is_blank(line.text.back())) {
-    line.text.pop_back();
-    line.places.pop_back();
-  }
+  while (!line.text.empty() && is_blank(line.text.back())) line.text.pop_back();
+  while (!line.runs.empty() && line.runs.back().begin >= line.text.size()) line.runs.pop_back();
   return line;
 }
 
 std::vector<DirectiveLine> directives_of(std::string_view code) {
   std::vector<DirectiveLine> all;
-  for (std::size_t at = 0; (at = code.find_first_of("#%", at)) != kNone;) {
+  for (std::size_t at = 0; (at = find_any<'#', '%'>(code, at)) != kNone;) {
     auto line = directive_at(code, at);
     at = line ? line->end : at + 1;
     if (line) all.push_back(std::move(*line));
@@ -219,8 +233,8 @@ std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t 
   code = code.substr(0, longest < code.size() - open ? open + longest : code.size());
   int depth = 0;
   for (std::size_t i = open; i < code.size(); ++i) {
-    if (kOpening.find(code[i]) != kNone) ++depth;
-    if (kClosing.find(code[i]) != kNone && --depth == 0) return i + 1;
+    if (is_opening(code[i])) ++depth;
+    if (is_closing(code[i]) && --depth == 0) return i + 1;
   }
   return kNone;
 }
@@ -228,7 +242,7 @@ std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t 
 std::size_t after_angles(std::string_view code, std::size_t open) {
   int angles = 0;
   for (std::size_t i = open; i < code.size(); ++i) {
-    if (kOpening.find(code[i]) != kNone) {
+    if (is_opening(code[i])) {
       i = after_brackets(code, i, kLongestList);
       if (i == kNone) return i;
       --i;
@@ -252,9 +266,9 @@ std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
     if (i == list.size() || (list[i] == ',' && depth == 0)) {
       if (const auto part = trimmed(list.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
       begin = i + 1;
-    } else if (kOpening.find(list[i]) != kNone) {
+    } else if (is_opening(list[i])) {
       ++depth;
-    } else if (kClosing.find(list[i]) != kNone) {
+    } else if (is_closing(list[i])) {
       --depth;
     } else if (list.substr(i, 2) == "<<") {
       ++i;

@@ -34,10 +34,15 @@ std::size_t continuation_at(std::string_view text, std::size_t at);
 
 /// A directive of the preprocessor.
 struct DirectiveLine {
-  std::size_t begin = 0;            ///< of its `#`
-  std::size_t end = 0;              ///< before the line end of its last line, continuations included
-  std::string text;                 ///< after the `#`, lines joined, without blanks at its ends
-  std::vector<std::size_t> places;  ///< of each character of `text`
+  /// A part of `text` that has no continuation in it.
+  struct Run {
+    std::size_t begin = 0;  ///< in `text`
+    std::size_t place = 0;
+  };
+  std::size_t begin = 0;  ///< of its `#`
+  std::size_t end = 0;    ///< before the line end of its last line, continuations included
+  std::string text;       ///< after the `#`, lines joined, without blanks at its ends
+  std::vector<Run> runs;
 
   std::string_view name() const;  ///< `define`
   std::string_view rest() const;  ///< after the name

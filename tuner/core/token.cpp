@@ -14,22 +14,20 @@ constexpr std::string_view kOneCharacter = "+-*/%<>!?:,=()[]{}";
 
 }  // namespace
 
+SourceLocation LogicalLine::place(std::size_t offset) const {
+  const auto next = std::find_if(runs.begin() + 1, runs.end(), [&](const Run& run) { return run.begin > offset; });
+  const auto [begin, at] = next[-1];
+  return {file, at.line, at.line == 0 ? at.column : at.column + static_cast<int>(offset - begin)};
+}
+
 LogicalLine LogicalLine::from(std::string_view text, const SourceLocation& origin) {
   LogicalLine result;
   result.text = text;
+  result.runs.push_back({0, {origin.line, origin.column}});
   result.file = origin.file;
-  Position at{origin.line, origin.column};
-  for (const char c : text) {
-    result.positions.push_back(at);
-    if (origin.line == 0) continue;
-    if (c == '\n') {
-      ++at.line;
-      at.column = 1;
-    } else {
-      ++at.column;
-    }
-  }
-  result.positions.push_back(at);
+  if (origin.line != 0)
+    for (std::size_t end = 0; (end = text.find('\n', end)) != std::string_view::npos;)
+      result.runs.push_back({++end, {result.runs.back().at.line + 1, 1}});
   return result;
 }
 

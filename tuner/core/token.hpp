@@ -18,13 +18,19 @@ struct LogicalLine {
   struct Position {
     int line = 0, column = 0;
   };
+  /// A part of `text` that is in one line of the file.
+  struct Run {
+    std::size_t begin = 0;  ///< in `text`
+    Position at;            ///< of its first character
+  };
   std::string text;
-  std::vector<Position> positions;  ///< one for each character, and one for the end
+  std::vector<Run> runs;  ///< the first begins at 0
   std::string file;
   std::string comment;        ///< after the line's `//`
   Position comment_at{0, 0};  ///< of that `//`; line 0: there is none
 
-  SourceLocation place(std::size_t offset) const { return {file, positions[offset].line, positions[offset].column}; }
+  /// \p offset: at most the size of `text`.
+  SourceLocation place(std::size_t offset) const;
   /// \p text as one line that starts at \p origin. If \p origin has no line, its characters have none either.
   static LogicalLine from(std::string_view text, const SourceLocation& origin);
 };
