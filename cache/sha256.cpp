@@ -3,6 +3,7 @@
 #include <array>
 #include <deque>
 #include <mutex>
+#include <utility>
 
 #include <sha2.h>  // of libmd
 
@@ -17,24 +18,47 @@ std::string sha256_hex(std::string_view bytes) {
   return SHA256Data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), text.data());
 }
 
-std::string sha256_of_text(std::string_view text) {
+namespace {
+
+/// The digests of the last few texts, the newest first.
+class KnownDigests {
+ public:
+  static KnownDigests& instance() {
+    static KnownDigests& all = *new KnownDigests;  // never destroyed: threads may use it while the process ends
+    return all;
+  }
+  std::string find(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    for (const Known& one : known_)
+      if (one.text == text) return one.digest;
+    return {};
+  }
+  void add(std::string_view text, std::string digest) {
+    const std::lock_guard lock(mutex_);
+    known_.push_front({std::string(text), std::move(digest)});
+    if (known_.size() > 16) known_.pop_back();
+  }
+
+ private:
   struct Known {
     std::string text, digest;
   };
-  constexpr std::size_t kMost = 16, kMostBytes = std::size_t{1} << 20;
+  std::mutex mutex_;
+  std::deque<Known> known_;
+};
+
+}  // namespace
+
+std::string sha256_of_text(std::string_view text) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   if (text.size() > kMostBytes) return sha256_hex(text);
-  static std::mutex& mutex = *new std::mutex;  // never destroyed: threads may use it while the process ends
-  static std::deque<Known>& known = *new std::deque<Known>;
-  {
-    const std::lock_guard lock(mutex);
-    for (const Known& one : known)
-      if (one.text == text) return one.digest;
-  }
-  std::string digest = sha256_hex(text);
-  const std::lock_guard lock(mutex);
-  known.push_front({std::string(text), digest});
-  if (known.size() > kMost) known.pop_back();
+  std::string digest = KnownDigests::instance().find(text);
+  if (digest.empty()) KnownDigests::instance().add(text, digest = sha256_hex(text));
   return digest;
+}
+
+void remember_sha256(std::string_view text, std::string_view digest) {
+  if (KnownDigests::instance().find(text).empty()) KnownDigests::instance().add(text, std::string(digest));
 }
 
 std::string sha256_of_parts(const std::vector<std::string_view>& parts) {

@@ -11,6 +11,8 @@ namespace tuner::cache {
 std::string sha256_hex(std::string_view bytes);
 /// The same, for texts that are hashed again and again: it remembers the last few digests. Thread-safe.
 std::string sha256_of_text(std::string_view text);
+/// Gives sha256_of_text() the digest of a text that lives as long as the program. Thread-safe.
+void remember_sha256(std::string_view text, std::string_view digest);
 /// The digest of \p parts, each preceded by its length, so that moving a boundary changes it.
 std::string sha256_of_parts(const std::vector<std::string_view>& parts);
 /// Throws CacheError when \p path cannot be read. Do not use it on a database that this process has open for writing:

@@ -1,20 +1,20 @@
-# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [BELOW FOLDER]): writes a C++ file that
-# defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and the
-# text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. BELOW: the name of a
-# file in a folder called FOLDER is its path from there, except where it was given with `..`. The C++ file is written
-# again when one of FILES changes.
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [SHA256] [BELOW FOLDER]): writes a C++ file
+# that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and
+# the text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. SHA256: the third
+# member of TYPE is the digest of the text. BELOW: the name of a file in a folder called FOLDER is its path from there,
+# except where it was given with `..`. The C++ file is written again when one of FILES changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(tuner_embed output)
-    cmake_parse_arguments(embed "STEMS" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES" ${ARGN})
+    cmake_parse_arguments(embed "STEMS;SHA256" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES" ${ARGN})
     list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
     list(JOIN embed_FILES "|" files)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
-              -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS}
+              -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS} -DSHA256=${embed_SHA256}
               -DBELOW=${embed_BELOW} -P ${TUNER_EMBED_SCRIPT}
       DEPENDS ${embed_FILES} ${TUNER_EMBED_SCRIPT} VERBATIM)
   endfunction()
@@ -44,7 +44,12 @@ foreach(file IN LISTS FILES)
       set(name ${CMAKE_MATCH_1})
     endif()
   endif()
-  string(APPEND entries "    {\"${name}\",\n${literal}    },\n")
+  set(digest "")
+  if(SHA256)
+    file(SHA256 ${file} digest)
+    set(digest "     , \"${digest}\"\n")
+  endif()
+  string(APPEND entries "    {\"${name}\",\n${literal}${digest}    },\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Made by cmake/Embed.cmake; do not edit.
 #include <${HEADER}>

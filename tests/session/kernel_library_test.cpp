@@ -6,6 +6,12 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <cache/sha256.hpp>
+#include <templates/embedded.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/records.hpp>
+
 #include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
 
@@ -35,6 +41,16 @@ TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
                            "nestedReduce", "nestedHello", "prefixSum", "compact", "histogram", "serialSum"}) {
     EXPECT_THAT(entries, Contains(Field(&KernelLibrary::Entry::name, name)));
     EXPECT_EQ(KernelLibrary().find(name).name, name);
+  }
+}
+
+TEST_F(KernelLibraryTest, GivesBuiltInTemplatesAsIfTheirTextWereJudgedAndHashedNow) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    const KernelSpec found = KernelLibrary().find(file.name), judged = parse_kernel_file(file.text, found.file);
+    EXPECT_EQ(cache::sha256_of_text(file.text), cache::sha256_hex(file.text)) << file.name;
+    EXPECT_EQ(to_record(found, Objective()).source_hash, to_record(judged, Objective()).source_hash) << file.name;
+    EXPECT_EQ(judged.includes, nullptr) << file.name << " includes a file of its folder, which find() does not see";
+    EXPECT_EQ(judged.reference_includes, nullptr) << file.name;
   }
 }
 

@@ -196,14 +196,16 @@ void count_in_numbers(BufferSpec& buffer) {
                          components + " * (" + buffer.count.text() + ')');
 }
 
-KernelSpec finish(KernelDraft draft) {
+KernelSpec finish(KernelDraft draft, Judged judged) {
   include_beside_sources(draft.spec);
-  draft.spec.includes = includes_of(draft.spec, ProgramPart::kernel);
-  if (draft.spec.has_reference_sources())
-    draft.spec.reference_includes = includes_of(draft.spec, ProgramPart::reference);
+  if (judged == Judged::now) {
+    draft.spec.includes = includes_of(draft.spec, ProgramPart::kernel);
+    if (draft.spec.has_reference_sources())
+      draft.spec.reference_includes = includes_of(draft.spec, ProgramPart::reference);
+  }
   require_lets_before_use(draft);
   fill_in_from_text(draft);
-  require_template_arguments(draft);
+  if (judged == Judged::now) require_template_arguments(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const ChoiceSpec* const type = draft.spec.type_choice();
   const std::string first_type = type == nullptr ? "" : type->name;
@@ -228,6 +230,7 @@ KernelSpec finish(KernelDraft draft) {
     if (finished.role == LaunchDraft::Role::reference) finish_reference(draft, finished);
     if (finished.role == LaunchDraft::Role::prepare) finish_prepare(draft, finished);
   }
+  if (judged == Judged::before) return std::move(draft.spec);
   validate(draft.spec, draft.places);
   const KnownNames known = known_names(draft.spec, Parameters::allowed);
   for (const auto& [name, expression] : draft.lets) check_names(expression, known);

@@ -63,7 +63,9 @@ std::string filled_name(const FillDraft& fill);
 /// Changes the count of \p buffer from elements, as the file declares them, to numbers.
 void count_in_numbers(BufferSpec& buffer);
 
-/// Fills in what was left out, then validates the kernel. Throws SpecError with a place.
-KernelSpec finish(KernelDraft draft);
+/// Whether a kernel file was read and judged before.
+enum class Judged { now, before };
+/// Fills in what was left out, then validates the kernel if it has to be judged. Throws SpecError with a place.
+KernelSpec finish(KernelDraft draft, Judged judged = Judged::now);
 
 }  // namespace tuner

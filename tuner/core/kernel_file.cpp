@@ -47,9 +47,7 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
                       "expression cannot begin with a number, a bracket or a name of this file");
 }
 
-}  // namespace
-
-KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
+KernelDraft read_directives(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
   KernelReader kernel;
   kernel.known_sources = std::move(sources);
   kernel.spec.file = std::move(file_name);
@@ -65,7 +63,17 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::
   for (const LogicalLine* line : commented) require_comment(kernel, *line);
   if (kernel.spec.name.empty())
     throw SpecError({kernel.spec.file, 1, 1}, "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
-  return finish(std::move(kernel.draft));
+  return std::move(kernel.draft);
+}
+
+}  // namespace
+
+KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
+  return finish(read_directives(text, std::move(file_name), std::move(sources)));
+}
+
+KernelSpec parse_built_in_kernel_file(std::string_view text, std::string file_name) {
+  return finish(read_directives(text, std::move(file_name), {}), Judged::before);
 }
 
 KernelSpec read_kernel_file(const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include <cache/paths.hpp>
+#include <cache/sha256.hpp>
 #include <templates/embedded.hpp>
 
 #include <tuner/core/error.hpp>
@@ -52,9 +53,9 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
     if (fs::exists(file, ignored)) return read_kernel_file(file);
   }
   for (const EmbeddedTemplate& built_in : embedded_templates()) {
-    if (built_in.name == name_or_path) {
-      return parse_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
-    }
+    if (built_in.name != name_or_path) continue;
+    cache::remember_sha256(built_in.text, built_in.sha256);
+    return parse_built_in_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
   }
   throw Error(ErrorCode::not_found, unknown_kernel(name_or_path, list()));
 }
