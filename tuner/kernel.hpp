@@ -31,9 +31,9 @@ namespace runtime {
 class ServedKernel;
 }
 namespace detail {
-/// Implements tuner::capture().
-void capture_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, const std::function<void()>& launch,
-                    const LaunchArgument* arguments, std::size_t count);
+/// Implements tuner::record().
+void record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, const std::function<void()>& launch,
+                   const LaunchArgument* arguments, std::size_t count);
 }  // namespace detail
 
 /// A kernel that can be launched. Cheap to copy: copies share their compiled code.
@@ -105,9 +105,9 @@ class Kernel {
   std::size_t prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
                              std::size_t count, std::size_t captures) const;
 
-  friend void detail::capture_erased(const Kernel& kernel, Stream stream, const Sizes& sizes,
-                                     const std::function<void()>& launch, const detail::LaunchArgument* arguments,
-                                     std::size_t count);
+  friend void detail::record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes,
+                                    const std::function<void()>& launch, const detail::LaunchArgument* arguments,
+                                    std::size_t count);
   friend RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options);
   friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
   std::shared_ptr<runtime::ServedKernel> served_;

@@ -2,7 +2,7 @@
 /// The whole public API. C++17.
 
 #include <tuner/array.hpp>
-#include <tuner/capture.hpp>
+#include <tuner/record.hpp>
 #include <tuner/error.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/kernel_builder.hpp>

@@ -51,13 +51,13 @@ TEST(TuneRequest, RefusesAnOptionThatBoostWouldPutIntoItsMessageForEver) {
   EXPECT_EQ(complaint({"--json=%canonical_option%"}), "'--json=%canonical_option%' is no option of this command");
 }
 
-TEST(TuneRequest, TunesACaptureWhereItsLaunchWas) {
+TEST(TuneRequest, TunesARecordingWhereItsLaunchWas) {
   ASSERT_EQ(unsetenv("TUNER_DEVICE"), 0);
   const testing::TemporaryFolder folder;
-  const std::string list = (folder / "capture.json").string();
+  const std::string list = (folder / "recording.json").string();
   const auto device_of = [&](const char* backend, std::initializer_list<const char*> more = {}) {
     std::ofstream(list) << R"({"device": {"backend": ")" << backend << "\"}}";
-    std::vector<const char*> arguments{"--capture", list.c_str()};
+    std::vector<const char*> arguments{"--recording", list.c_str()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return read(arguments).device;
   };

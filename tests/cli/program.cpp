@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 /// Whether `tune` measures with \p arguments, and runs no other command.
 bool tunes(const std::vector<std::string>& arguments) {
-  static const std::set<std::string> what = {"--kernel", "--capture", "--problems", "--missed"};
+  static const std::set<std::string> what = {"--kernel", "--recording", "--problems", "--missed"};
   if (arguments.empty() || arguments.front().ends_with(".cu")) return !arguments.empty();
   return arguments.front().starts_with('-') &&
          std::any_of(arguments.begin(), arguments.end(), [](const std::string& one) { return what.contains(one); });

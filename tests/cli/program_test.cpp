@@ -11,7 +11,7 @@
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
-#include <tuner/capture/capture_writer.hpp>
+#include <tuner/recording/recording_writer.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>
@@ -350,9 +350,9 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
   file("cachefile.json", R"({"device_name":"A100","kernel_name":"k","problem_size":"9","tune_params_keys":["b"],)"
                          R"("tune_params":{"b":[1,2]},"objective":"time","cache":{"1":{"b":1,)" +
                              std::string(entry) + R"(,"2":{"b":2,)" + entry + "}}");
-  const KernelSpec captured = read_kernel_file(kernel);
-  ASSERT_TRUE(CaptureWriter(folder(), "axpy-n=4096-1a2b3c4d.capture", captured, complete(captured, {}),
-                            choose_device("host").device, to_record(captured, {}).source_hash)
+  const KernelSpec recorded = read_kernel_file(kernel);
+  ASSERT_TRUE(RecordingWriter(folder(), "axpy-n=4096-1a2b3c4d.recording", recorded, complete(recorded, {}),
+                              choose_device("host").device, to_record(recorded, {}).source_hash)
                   .publish());
   set("HOME", (folder() / "home").string());
   const bool has_nvrtc = tune({"occupancy", "--kernel", "reduce"}).code == 0;

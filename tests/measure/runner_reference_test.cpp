@@ -1,4 +1,4 @@
-// The expected outputs: from a reference kernel, a function, the default configuration, a file, or a captured launch.
+// The expected outputs: from a reference kernel, a function, the default configuration, a file, or a recorded launch.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <tests/temporary_folder.hpp>
-#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 
 #include "runner_fixture.hpp"
 
@@ -229,7 +229,7 @@ TEST_F(RunnerReference, WantsNoValueOfTheReferenceWhereNothingIsCompared) {
   EXPECT_EQ(trial.measurement()->metrics.at("error"), 0);
 }
 
-class CapturedRunnerTest : public RunnerTest {
+class RecordedRunnerTest : public RunnerTest {
  protected:
   /// A file of floats.
   std::string floats(const std::string& name, std::vector<float> values) {
@@ -247,34 +247,34 @@ class CapturedRunnerTest : public RunnerTest {
   const testing::TemporaryFolder folder;
 };
 
-TEST_F(CapturedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAsTheFileSays) {
-  options.captured.inputs["a"] = floats("a", counting(1));
+TEST_F(RecordedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAsTheFileSays) {
+  options.recorded.inputs["a"] = floats("a", counting(1));
   spec.verify.push_back({{{"n", 7}}, 0});
   std::set<std::string> seen;
   for (const char* name : {"reference", "scale<32>"})
     backend.kernels[name] = [&seen](const Launch& launch) {
       const int n = argument<int>(launch, 2);
-      seen.insert(std::to_string(n) + (argument<const float*>(launch, 0)[n - 1] == float(n - 1) ? " captured" : ""));
+      seen.insert(std::to_string(n) + (argument<const float*>(launch, 0)[n - 1] == float(n - 1) ? " recorded" : ""));
       return testing::scale_kernel<float>(launch);
     };
   EXPECT_TRUE(evaluate(block(32)).verified);
-  EXPECT_THAT(seen, ElementsAre("1000 captured", "7"));
+  EXPECT_THAT(seen, ElementsAre("1000 recorded", "7"));
 }
 
-TEST_F(CapturedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference) {
+TEST_F(RecordedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference) {
   spec.reference.clear();
   spec.verify.push_back({{{"n", 7}}, 0});
-  options.captured.inputs["a"] = floats("a", counting(1));
-  options.captured.outputs["c"] = floats("c", counting(2));
+  options.recorded.inputs["a"] = floats("a", counting(1));
+  options.recorded.outputs["c"] = floats("c", counting(2));
   EXPECT_TRUE(evaluate(block(32)).verified);
-  options.captured.outputs["c"] = floats("c", counting(3));
+  options.recorded.outputs["c"] = floats("c", counting(3));
   EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[1] is 2, expected 3"));
 }
 
-TEST_F(CapturedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
+TEST_F(RecordedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
   spec.scalars.push_back({"shift", "int64", 1});
   spec.launches[0].arguments.push_back("shift");
-  options.captured.scalars["shift"] = "9007199254740993";
+  options.recorded.scalars["shift"] = "9007199254740993";
   spec.verify.push_back({{{"n", 7}}, 0});
   std::set<std::pair<int, std::int64_t>> seen;
   backend.kernels["scale<32>"] = [&seen](const Launch& launch) {
@@ -285,15 +285,15 @@ TEST_F(CapturedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
   EXPECT_THAT(seen, ElementsAre(std::pair(7, 1), std::pair(1000, 9007199254740993)));
 }
 
-TEST_F(CapturedRunnerTest, SaysWhichFileDoesNotFit) {
-  options.captured.inputs["a"] = floats("short", {1, 2});
+TEST_F(RecordedRunnerTest, SaysWhichFileDoesNotFit) {
+  options.recorded.inputs["a"] = floats("short", {1, 2});
   EXPECT_THAT(refusal(), HasSubstr("short holds 8 bytes"));
 }
 
-TEST(CapturedNumber, ReadsBackToTheSameBits) {
+TEST(RecordedNumber, ReadsBackToTheSameBits) {
   const auto as_double = [](double value) {
     double read = 0;
-    const Argument argument = captured_number(ElementType::float64, number_text(value));
+    const Argument argument = recorded_number(ElementType::float64, number_text(value));
     std::memcpy(&read, argument.bytes, sizeof read);
     return read;
   };
@@ -303,10 +303,10 @@ TEST(CapturedNumber, ReadsBackToTheSameBits) {
   EXPECT_TRUE(std::isnan(as_double(std::numeric_limits<double>::quiet_NaN())));
   const std::uint64_t largest = ~std::uint64_t{0};
   std::uint64_t natural = 0;
-  std::memcpy(&natural, captured_number(ElementType::uint64, number_text(largest)).bytes, sizeof natural);
+  std::memcpy(&natural, recorded_number(ElementType::uint64, number_text(largest)).bytes, sizeof natural);
   EXPECT_EQ(natural, largest);
-  EXPECT_THAT(testing::error_of([] { captured_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
-  EXPECT_THAT(testing::error_of([] { captured_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
+  EXPECT_THAT(testing::error_of([] { recorded_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
+  EXPECT_THAT(testing::error_of([] { recorded_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
 }
 
 }  // namespace

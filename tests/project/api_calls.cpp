@@ -34,9 +34,9 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half*
   kernel.launch(stream, {n}, half, bfloat16, x);
   tuner::sum_matrix_2d(in, in, x, n, u, stream);
   (void)tuner::tune(kernel, {n, 10ULL});
-  tuner::capture(
+  tuner::record(
       kernel, stream, {n}, [] {}, in, 2.0f, x);
-  tuner::capture(
+  tuner::record(
       "axpy.cu", {{"T", "float"}}, stream, {n}, [&] { ++n; }, in, 2.0f, x);
 }
 

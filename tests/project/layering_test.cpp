@@ -32,10 +32,10 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/worker"] = {"tuner/core", "cache", "tuner/measure", "tuner/backend", "tuner/backend/all"};
     rooms["tuner/session"] = rooms["tuner/worker"];
     rooms["tuner/session"].insert({"tuner/worker", "tuner/search", "tuner/replay"});
-    rooms["tuner/capture"] = {"tuner/core", "tuner/measure", "tuner/session", "cache"};
+    rooms["tuner/recording"] = {"tuner/core", "tuner/measure", "tuner/session", "cache"};
     rooms["tuner/runtime"] = rooms["tuner/session"];
     rooms["tuner/runtime"].insert(
-        {"tuner/session", "tuner/capture", "tuner/explain", "api", "tuner/backend/host", "tuner/backend/cuda"});
+        {"tuner/session", "tuner/recording", "tuner/explain", "api", "tuner/backend/host", "tuner/backend/cuda"});
     rooms["api"] = {"tuner/runtime", "tuner/core"};
     rooms["tuner/mpi"] = {"tuner/core", "tuner/worker"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
@@ -45,7 +45,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     // The tests of a room know the room and what is below it, and the helpers that all tests share.
     rooms["tests"] = {"tuner/core"};
     for (const std::string name : {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain",
-                                   "tuner/worker", "tuner/session", "tuner/capture", "tuner/runtime", "tuner/report",
+                                   "tuner/worker", "tuner/session", "tuner/recording", "tuner/runtime", "tuner/report",
                                    "tuner/convert", "tuner/cli", "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
       std::set<std::string>& tests = rooms["tests/" + fs::path(name).filename().string()];
       tests = rooms[name];

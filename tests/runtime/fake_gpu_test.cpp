@@ -50,7 +50,7 @@ template <int block> __global__ void counted(unsigned long long n, const float* 
 )";
 
 /// Before the first kernel of the process is made; no other test has one of this name.
-const int counted_is_to_be_captured = ::setenv("TUNER_CAPTURE", "countedToo", 1);
+const int counted_is_to_be_recorded = ::setenv("TUNER_RECORD", "countedToo", 1);
 
 class FakeGpu : public testing::ServingEnvironment {
  protected:
@@ -461,10 +461,10 @@ TEST_F(FakeGpuByNumber, ServesAThreadWithoutAContextOnTheGpuOfThatNumber) {
   EXPECT_EQ(seen_->context, cuda::context_id(second));
 }
 
-TEST_F(FakeGpu, CapturesNoInputsOfALaunchInAGraphAndThoseOfTheSameOutsideOfIt) {
-  ASSERT_EQ(counted_is_to_be_captured, 0);
+TEST_F(FakeGpu, RecordsNoLaunchInAGraphAndTheSameLaunchOutsideOfIt) {
+  ASSERT_EQ(counted_is_to_be_recorded, 0);
   const testing::TemporaryFolder folder;
-  ::setenv("TUNER_CAPTURE_DIR", folder.path().c_str(), 1);
+  ::setenv("TUNER_RECORD_DIR", folder.path().c_str(), 1);
   const testing::CollectedWarnings warnings;
   const Kernel kernel = testing::kernel_named("countedToo", kText);
   const cuda::UniqueStream stream = cuda::make_stream();

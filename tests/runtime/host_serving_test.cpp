@@ -368,11 +368,11 @@ TEST_F(HostServing, ExplainsWhichConfigurationItUses) {
   EXPECT_THAT(testing::kernel_named("nobodyTunes", kScale).explain({1000}), HasSubstr("block=32 (default"));
 }
 
-TEST_F(HostServing, MakesAnOwnLaunchAndReadsNoKernelFileWhereNothingIsToBeCaptured) {
+TEST_F(HostServing, MakesAnOwnLaunchAndReadsNoKernelFileWhereNothingIsToBeRecorded) {
   int launches = 0;
-  capture(
+  record(
       "./no such file.cu", {}, nullptr, {1000}, [&] { ++launches; }, x_.data());
-  capture(scale_, nullptr, {1000}, [&] { ++launches; });
+  record(scale_, nullptr, {1000}, [&] { ++launches; });
   EXPECT_EQ(launches, 2);
 }
 

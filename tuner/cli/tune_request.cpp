@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/capture/capture.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
@@ -20,7 +20,7 @@ constexpr const char* kTuneExamples =
     "  tune sumMatrix2D                        tune with all defaults\n"
     "  tune reduce --size n=2^24 --type float,int --budget 60s\n"
     "  tune ./mine.cu --device host --trials 100 --seed 7\n"
-    "  tune --capture axpy-n=4096-1a2b3c4d.capture     the launch of a program\n"
+    "  tune --recording axpy-n=4096-1a2b3c4d.recording     the launch of a program\n"
     "  tune reduce --dry-run                   what would be searched\n"
     "  tune sumMatrix2D --metrics textbook     why: counters of the finalists\n"
     "  tune reduce --device all                on all GPUs of this machine at once\n"
@@ -43,14 +43,14 @@ Isolation read_isolation(const std::string& text) {
 
 /// Options that are about one kernel, or that would have several writers.
 void check_list(const Given& given) {
-  for (const char* option : {"kernel", "size", "type", "choice", "capture", "fix", "vary", "by", "csv", "report"})
+  for (const char* option : {"kernel", "size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report"})
     if (given.has(option)) throw UsageError(fmt::format("--problems and --{} do not go together", option));
   if (given.flag("missed")) throw UsageError("--problems and --missed do not go together");
 }
 
 /// The list names the problems, and it is about the time of calls.
 void check_missed(const Given& given) {
-  for (const char* option : {"capture", "size", "type", "choice", "fix", "vary", "by", "csv", "report"})
+  for (const char* option : {"recording", "size", "type", "choice", "fix", "vary", "by", "csv", "report"})
     if (given.has(option)) throw UsageError(fmt::format("--missed and --{} do not go together", option));
   if (given.flag("hot") || given.text("objective") != "time")
     throw UsageError(
@@ -151,7 +151,7 @@ std::string wanted_device(const Given& given) {
 Options tune_options() {
   Options options(
       "Usage: tune KERNEL [options]\n"
-      "       tune --capture FOLDER | --problems FILE | --missed [options]\n"
+      "       tune --recording FOLDER | --problems FILE | --missed [options]\n"
       "Finds the fastest correct configuration of a kernel on this machine and stores\n"
       "it. Without a limit a search ends after 60 s on a GPU, and after 30 s on the\n"
       "host. Several GPUs of one kind (--device 0,1 or all) share the work.",
@@ -159,7 +159,7 @@ Options tune_options() {
   options.group("What to tune");
   add_problem_and_limits(options);
   options.group("Where, and in place of a kernel").add("device db");
-  options.text("capture", "FOLDER", "a captured launch ($TUNER_CAPTURE) with its sizes and inputs");
+  options.text("recording", "FOLDER", "a recorded launch ($TUNER_RECORD) with its sizes and inputs");
   options.text("problems", "FILE",
                "a list: on each line a kernel with the options above; several GPUs tune several at once; -: standard "
                "input");
@@ -202,17 +202,18 @@ TuneRequest read_tune_request(int argc, char** argv) {
   if (request.help) return request;
   check_effects(given);
   request.kernel = given.text("kernel");
-  request.capture = given.text("capture");
+  request.recording = given.text("recording");
   request.missed = given.flag("missed");
   if (request.missed) check_missed(given);
   request.problem_file = given.text("problems");
   if (given.has("problems")) check_list(given);
-  if (request.kernel.empty() && request.capture.empty() && !request.missed && request.problem_file.empty())
+  if (request.kernel.empty() && request.recording.empty() && !request.missed && request.problem_file.empty())
     throw UsageError(kWhichKernel);
-  if (!request.capture.empty())
+  if (!request.recording.empty())
     for (const char* option : {"kernel", "size", "type", "choice"})
       if (given.has(option))
-        throw UsageError(fmt::format("--capture and --{0}: the capture says what is tuned; leave --{0} out", option));
+        throw UsageError(
+            fmt::format("--recording and --{0}: the recording says what is tuned; leave --{0} out", option));
   request.problems = problem_options(given);
   request.device = wanted_device(given);
   request.database = given.text("db");
@@ -251,8 +252,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
     request.tuning.decides = false;
     if (!given.has("strategy")) session.strategy = "exhaustive";
   }
-  if (!request.capture.empty() && request.device == "auto" && !given.has("device") &&
-      backend_of_capture(request.capture) == kHostBackend)
+  if (!request.recording.empty() && request.device == "auto" && !given.has("device") &&
+      backend_of_recording(request.recording) == kHostBackend)
     request.device = kHostBackend;
   return request;
 }

@@ -37,13 +37,13 @@ struct ListedRequest {
 };
 
 struct TuneRequest {
-  std::string kernel;             ///< a name or a file; empty with a capture; with missed: the only one, empty: all
-  std::filesystem::path capture;  ///< in place of kernel and problems; empty: none
-  bool missed = false;            ///< tune what `tune show --missed` lists
-  std::string problem_file;       ///< of --problems; "-": standard input; empty: none
+  std::string kernel;               ///< a name or a file; empty with a recording; with missed: the only one, empty: all
+  std::filesystem::path recording;  ///< in place of kernel and problems; empty: none
+  bool missed = false;              ///< tune what `tune show --missed` lists
+  std::string problem_file;         ///< of --problems; "-": standard input; empty: none
   std::vector<ListedRequest> list = {};  ///< what that file holds
   ProblemOptions problems;
-  std::string device;                  ///< --device, else $TUNER_DEVICE, else of a capture's launch, else auto
+  std::string device;                  ///< --device, else $TUNER_DEVICE, else of a recording's launch, else auto
   std::filesystem::path database;      ///< empty: the default place
   TuningOptions tuning;                ///< budget empty: the command's default
   std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none
@@ -58,7 +58,7 @@ struct TuneRequest {
 
 /// The options of `tune`, for parsing and for `--help`.
 Options tune_options();
-/// Throws UsageError, and Error for a capture that cannot be read.
+/// Throws UsageError, and Error for a recording that cannot be read.
 TuneRequest read_tune_request(int argc, char** argv);
 
 /// The options \p words of a line at \p place of a list: those that say what is tuned, and when to stop. Throws

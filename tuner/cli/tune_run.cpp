@@ -22,7 +22,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
-#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/records.hpp>
@@ -43,12 +43,12 @@ Json json_impossible(const Sweep& sweep) {
   return list;
 }
 
-/// The capture that \p request names, or null. Its data become part of \p request.
-std::shared_ptr<const Capture> read_requested_capture(TuneRequest& request) {
-  if (request.capture.empty()) return nullptr;
-  auto capture = std::make_shared<const Capture>(read_capture(request.capture));
-  request.tuning.measure.captured = capture->data;
-  return capture;
+/// The recording that \p request names, or null. Its data become part of \p request.
+std::shared_ptr<const Recording> read_requested_recording(TuneRequest& request) {
+  if (request.recording.empty()) return nullptr;
+  auto recording = std::make_shared<const Recording>(read_recording(request.recording));
+  request.tuning.measure.recorded = recording->data;
+  return recording;
 }
 
 /// One invocation.
@@ -60,7 +60,7 @@ class TuneRun {
         events_(events),
         console_(events.console()),
         out_style_(Style::of(stdout)),
-        capture_(std::move(job.capture)),
+        recording_(std::move(job.recording)),
         shared_spec_(std::move(job.spec)),
         spec_(*shared_spec_),
         choice_(std::move(job.devices)),
@@ -151,14 +151,14 @@ class TuneRun {
             std::move(metrics),
             request_.trade_off,
             request_.tuning.measure.verify,
-            weaker_reference(spec_, request_.tuning.measure.captured)};
+            weaker_reference(spec_, request_.tuning.measure.recorded)};
   }
 
   void introduce() {
     console_.line(fmt::format("kernel    {} ({})", spec_.name, spec_.file));
     console_.line(fmt::format("device    {}, {}: {}{}", choice_.device.name, choice_.device.environment.compiler,
                               choice_.reason, lanes_text()));
-    if (capture_) introduce_capture();
+    if (recording_) introduce_recording();
     if (const std::string* const why = unknown_headers())
       console_.line("note      earlier results are not used: " + *why);
     if (problems_.may_be_one) console_.line(kSizesOfOneProblem);
@@ -176,15 +176,17 @@ class TuneRun {
     return fmt::format("; {} share the work", numbers);
   }
 
-  void introduce_capture() {
-    console_.line(fmt::format("capture   {}, launched {}on {}", request_.capture.string(),
-                              capture_->configuration ? fmt::format("with {} ", capture_->configuration->text()) : "",
-                              capture_->device_name));
-    if (answers(spec_, request_.tuning.measure.captured))
-      console_.line("note      the kernel has no reference: right is what the captured launch left");
-    if (capture_->device_key != choice_.device.key.text())
-      console_.line(fmt::format("note      this is not the device of the capture: calls on {} are not served with this",
-                                capture_->device_name));
+  void introduce_recording() {
+    console_.line(
+        fmt::format("recording {}, launched {}on {}", request_.recording.string(),
+                    recording_->configuration ? fmt::format("with {} ", recording_->configuration->text()) : "",
+                    recording_->device_name));
+    if (answers(spec_, request_.tuning.measure.recorded))
+      console_.line("note      the kernel has no reference: right is what the recorded launch left");
+    if (recording_->device_key != choice_.device.key.text())
+      console_.line(
+          fmt::format("note      this is not the device of the recording: calls on {} are not served with this",
+                      recording_->device_name));
   }
 
   int dry_run() {
@@ -205,7 +207,7 @@ class TuneRun {
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
     // A stored result has no metrics.
-    const bool asked = request_.force || unknown_headers() != nullptr || capture_ || needs_trials() ||
+    const bool asked = request_.force || unknown_headers() != nullptr || recording_ || needs_trials() ||
                        request_.tuning.measure.cold == false || !request_.tuning.measure.verify ||
                        !request_.tuning.measure.metrics.empty() || was_interrupted(size);
     if (!asked) {
@@ -399,7 +401,7 @@ class TuneRun {
   TuneEvents& events_;
   Console& console_;
   Style out_style_;
-  std::shared_ptr<const Capture> capture_;
+  std::shared_ptr<const Recording> recording_;
   std::shared_ptr<const KernelSpec> shared_spec_;
   const KernelSpec& spec_;
   DeviceChoice choice_;
@@ -418,12 +420,12 @@ class TuneRun {
 
 TuneJob read_job(TuneRequest request, std::optional<DeviceChoice> devices) {
   TuneJob job;
-  job.capture = read_requested_capture(request);
+  job.recording = read_requested_recording(request);
   job.spec = std::make_shared<const KernelSpec>(
-      part_of(job.capture ? job.capture->spec : find_kernel(request.kernel), request.sweep));
+      part_of(job.recording ? job.recording->spec : find_kernel(request.kernel), request.sweep));
   job.devices = devices ? std::move(*devices) : choose_alike(request.device);
-  job.problems =
-      job.capture ? Problems{{job.capture->size}} : select_problems(*job.spec, request.problems, job.devices.device);
+  job.problems = job.recording ? Problems{{job.recording->size}}
+                               : select_problems(*job.spec, request.problems, job.devices.device);
   job.request = std::move(request);
   return job;
 }

@@ -9,7 +9,7 @@
 #include <cache/misses.hpp>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/capture/capture.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/cli/problems.hpp>
 #include <tuner/cli/tune_events.hpp>
 #include <tuner/cli/tune_request.hpp>
@@ -21,7 +21,7 @@ namespace tuner::cli {
 /// A kernel and the problems of it that are asked for.
 struct TuneJob {
   TuneRequest request;
-  std::shared_ptr<const Capture> capture;  ///< null: none
+  std::shared_ptr<const Recording> recording;  ///< null: none
   std::shared_ptr<const KernelSpec> spec;
   DeviceChoice devices;
   Problems problems;

@@ -9,13 +9,13 @@
 
 namespace tuner {
 
-/// The arguments of one launch of an application (tuner/capture). They replace the fills and scalars of the kernel's
+/// The arguments of one launch of an application (tuner/recording). They replace the fills and scalars of the kernel's
 /// file for the problem itself, but not for `verify` problems. Files are given by name, and read when needed.
-struct CapturedData {
+struct RecordedLaunch {
   std::map<std::string, std::string> inputs;   ///< by buffer: a file with its contents before the launch
   std::map<std::string, std::string> outputs;  ///< after it: expected without a reference
-  std::map<std::string, std::string> scalars;  ///< as text for captured_number()
-  std::string digest;                          ///< of all of this; empty: nothing was captured
+  std::map<std::string, std::string> scalars;  ///< as text for recorded_number()
+  std::string digest;                          ///< of all of this; empty: nothing was recorded
 
   bool has_answers() const { return !outputs.empty(); }
 };
@@ -58,7 +58,7 @@ struct MeasureOptions {
   std::vector<std::string> metrics;
   bool metrics_for_all = false;  ///< for all configurations; false: only for finalists
 
-  CapturedData captured;
+  RecordedLaunch recorded;
   /// For a device on another host, which may not have the files: the contents of files of numbers, by path.
   std::map<std::string, std::string> carried;
 };

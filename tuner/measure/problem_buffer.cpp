@@ -25,9 +25,9 @@ void ProblemBuffer::set_count(const FilledBy& by) {
   count = static_cast<std::size_t>(elements);
 }
 
-void ProblemBuffer::choose_fill(const FilledBy& by, const std::string* captured, std::uint64_t seed) {
-  if (captured != nullptr) {
-    fills = {{type, count, {}, read_numbers(by.options, *captured, type, count), seed}};
+void ProblemBuffer::choose_fill(const FilledBy& by, const std::string* recorded, std::uint64_t seed) {
+  if (recorded != nullptr) {
+    fills = {{type, count, {}, read_numbers(by.options, *recorded, type, count), seed}};
   } else if (!spec->record || spec->computed_fill) {
     fills = {filled_numbers(by, spec->name, {spec->fill, spec->computed_fill}, type, count, seed)};
   } else {

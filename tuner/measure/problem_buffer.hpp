@@ -73,8 +73,8 @@ struct ProblemBuffer {
 
   // These throw Error if an expression of the kernel's file has no valid value for this problem.
   void set_count(const FilledBy& by);
-  /// \p captured: a file to use instead of the fill; null: none.
-  void choose_fill(const FilledBy& by, const std::string* captured, std::uint64_t seed);
+  /// \p recorded: a file to use instead of the fill; null: none.
+  void choose_fill(const FilledBy& by, const std::string* recorded, std::uint64_t seed);
   void choose_compared(const FilledBy& by);
 
   void fill(const GuardedMemory& region);

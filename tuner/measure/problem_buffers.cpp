@@ -9,7 +9,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/record_data.hpp>
 #include <tuner/measure/sampler.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // an overflowing 32-bit index does not reach farther
 
-const std::string* captured_text(const std::map<std::string, std::string>& texts, const std::string& name) {
+const std::string* recorded_text(const std::map<std::string, std::string>& texts, const std::string& name) {
   const auto at = texts.find(name);
   return at == texts.end() ? nullptr : &at->second;
 }
@@ -38,8 +38,8 @@ Argument scalar_argument(const ScalarSpec& scalar, ElementType type) try {
 }  // namespace
 
 ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
-                               const MeasureOptions& options, std::uint64_t seed, const CapturedData* captured)
-    : backend_(backend), spec_(spec), options_(options), captured_(captured), size_(std::move(size)), offset_(offset) {
+                               const MeasureOptions& options, std::uint64_t seed, const RecordedLaunch* recorded)
+    : backend_(backend), spec_(spec), options_(options), recorded_(recorded), size_(std::move(size)), offset_(offset) {
   if (offset_ < 0) throw Error(fmt::format("{}: a verify offset of {} is negative", spec.file, offset_));
   const Bindings names = bindings(spec_, size_, backend_.device().limits);
   buffers_.reserve(spec.buffers.size());
@@ -51,7 +51,7 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
     if (buffer.is_work_space()) continue;
     const FilledBy by{spec_, names, text(), options_};
     buffer.set_count(by);
-    buffer.choose_fill(by, captured_ ? captured_text(captured_->inputs, buffer_spec.name) : nullptr,
+    buffer.choose_fill(by, recorded_ ? recorded_text(recorded_->inputs, buffer_spec.name) : nullptr,
                        seed + 0x9e3779b97f4a7c15ULL * buffers_.size());
     choose_tolerances(buffer);
     buffer.actual = allocate(buffer);
@@ -466,8 +466,8 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
         break;
       case BoundArgument::Kind::scalar: {
         const ScalarSpec& scalar = spec_.scalars[bound.index];
-        const std::string* const given = captured_ ? captured_text(captured_->scalars, scalar.name) : nullptr;
-        result.push_back(given ? captured_number(bound.type, *given) : scalar_argument(scalar, bound.type));
+        const std::string* const given = recorded_ ? recorded_text(recorded_->scalars, scalar.name) : nullptr;
+        result.push_back(given ? recorded_number(bound.type, *given) : scalar_argument(scalar, bound.type));
         break;
       }
       case BoundArgument::Kind::texture:

@@ -18,9 +18,9 @@ namespace tuner {
 class ProblemBuffers {
  public:
   /// Allocates all buffers except work space. \p offset: elements by which in, out and inout buffers are shifted.
-  /// \p captured: replaces fills and scalars of \p spec; null: nothing does. Throws Error.
+  /// \p recorded: replaces fills and scalars of \p spec; null: nothing does. Throws Error.
   ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
-                 const MeasureOptions& options, std::uint64_t seed, const CapturedData* captured = nullptr);
+                 const MeasureOptions& options, std::uint64_t seed, const RecordedLaunch* recorded = nullptr);
 
   const ProblemSize& size() const { return size_; }
   /// For messages: "nx=33 ny=7 offset=1".
@@ -113,7 +113,7 @@ class ProblemBuffers {
   Backend& backend_;
   const KernelSpec& spec_;
   const MeasureOptions& options_;
-  const CapturedData* captured_;
+  const RecordedLaunch* recorded_;
   ProblemSize size_;
   std::int64_t offset_ = 0;
   std::uint64_t regions_ = 0;  // number of allocations so far

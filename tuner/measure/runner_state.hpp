@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
 #include <tuner/measure/runner.hpp>
@@ -44,11 +44,11 @@ struct Runner::State {
   State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, HostReference r)
       : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
     const ProblemSize main = complete(spec, size);
-    const bool from_capture = !host_reference && answers(spec, options.captured);
-    if (from_capture) host_reference = captured_answers(spec, options);
+    const bool from_recording = !host_reference && answers(spec, options.recorded);
+    if (from_recording) host_reference = recorded_answers(spec, options);
     problems.push_back(
-        std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.captured));
-    if (!options.verify || from_capture) return;  // a capture has results for one problem and one set of inputs
+        std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.recorded));
+    if (!options.verify || from_recording) return;  // a recording has results for one problem and one set of inputs
     if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
     for (const VerifySpec& verify : spec.verify)
       problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),

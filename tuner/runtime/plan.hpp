@@ -69,7 +69,7 @@ struct Plan {
   std::vector<SizeCondition> conditions;
   std::optional<Sizes> only;  ///< the plan is for these sizes only
   WorkNeed work;
-  Configuration configuration;          ///< for captures
+  Configuration configuration;          ///< for recordings
   std::unique_ptr<MissCounter> missed;  ///< null: a result is known
   /// Sizes of the class with their own plan; null: none.
   std::unique_ptr<const std::unordered_set<Sizes, SizesHash>> apart;

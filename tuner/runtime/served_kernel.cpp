@@ -105,8 +105,8 @@ void ServedKernel::launch(const Call& call) {
     slot.emplace(device.results);
     call.value->place->pointer = reinterpret_cast<void*>(slot->address());
   }
-  if (captures_) [[unlikely]]
-    launch_captured(way, call);
+  if (recorder_) [[unlikely]]
+    launch_recorded(way, call);
   else
     launch_on(way, call);
   if (slot) {
@@ -139,17 +139,17 @@ void ServedKernel::launch_on(Way& way, const Call& call) {
   }
 }
 
-void ServedKernel::launch_captured(Way& way, const Call& call) {
+void ServedKernel::launch_recorded(Way& way, const Call& call) {
   if (way.place.capture.active) {
-    LaunchCaptures::refuse_in_graph(*spec);
+    LaunchRecorder::refuse_in_graph(*spec);
     return launch_on(way, call);
   }
   ServedDevice& device = way.here->device;
   if (!way.allowed) way.allowed.emplace(device.context);
   const BoundCall bound = bind_call(*spec, choices, call, way.key, way.place.suspects, device.device().limits);
-  const auto captured = captures_->begin(*device.backend, *spec, bound, call, &way.plan->configuration);
+  const auto recording = recorder_->begin(*device.backend, *spec, bound, call, &way.plan->configuration);
   launch_on(way, call);
-  if (captured) captured->finish();
+  if (recording) recording->finish();
 }
 
 std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {

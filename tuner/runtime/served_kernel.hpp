@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <tuner/runtime/by_context.hpp>
-#include <tuner/runtime/launch_captures.hpp>
+#include <tuner/runtime/launch_recorder.hpp>
 #include <tuner/runtime/plan_table.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
@@ -15,7 +15,7 @@ namespace tuner::runtime {
 class ServedKernel {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
-      : spec(std::move(of)), captures_(LaunchCaptures::wanted_for(spec->name)), choices(std::move(chosen)) {
+      : spec(std::move(of)), recorder_(LaunchRecorder::wanted_for(spec->name)), choices(std::move(chosen)) {
     Renewal::process().add(*this);
   }
   ~ServedKernel() { Renewal::process().remove(*this); }
@@ -24,8 +24,8 @@ class ServedKernel {
 
   /// See Kernel. A call with a Value waits for its result.
   void launch(const Call& call);
-  /// See tuner::capture().
-  void capture(const Call& call, const std::function<void()>& launch);
+  /// See tuner::record().
+  void record(const Call& call, const std::function<void()>& launch);
   /// Returns how many bytes of work space the call's plan needs.
   std::size_t prepare(const Call& call, std::size_t captures);
   /// See PlanTable. Called by Renewal.
@@ -41,7 +41,7 @@ class ServedKernel {
   const std::shared_ptr<const KernelSpec> spec;
 
  private:
-  const std::unique_ptr<LaunchCaptures> captures_;  // next to `spec`, which every call reads; null: none
+  const std::unique_ptr<LaunchRecorder> recorder_;  // next to `spec`, which every call reads; null: none
 
  public:
   const Choices choices;
@@ -54,7 +54,7 @@ class ServedKernel {
   };
   struct Way;
   [[gnu::always_inline]] inline void launch_on(Way& way, const Call& call);  // on the path of every call
-  void launch_captured(Way& way, const Call& call);
+  void launch_recorded(Way& way, const Call& call);
 
   ByContext<InContext> contexts_;
 };

@@ -10,7 +10,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 
-#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
@@ -42,8 +42,8 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
                             {"seed", measure.seed},
                             {"min_samples", measure.min_samples},
                             {"target_width", measure.target_width}};
-  if (!measure.captured.digest.empty()) conditions["captured"] = measure.captured.digest;
-  const std::string reference = weaker_reference(spec, measure.captured);
+  if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;
+  const std::string reference = weaker_reference(spec, measure.recorded);
   if (measure.verify && !options.reference && !reference.empty()) conditions["reference"] = reference;
   return conditions.dump();
 }
@@ -81,7 +81,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   if (!isolate && (!options.more_devices.empty() || !options.hosts.empty()))
     throw Error(ErrorCode::invalid_argument,
                 "tuning on several devices needs worker processes: leave isolation on, or name one device");
-  const bool has_answers = options.reference || options.measure.captured.has_answers();
+  const bool has_answers = options.reference || options.measure.recorded.has_answers();
   if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !has_answers)
     throw Error(
         ErrorCode::invalid_argument,

@@ -76,8 +76,8 @@ std::map<std::string, std::string> EvaluationLoop::carried_files() const {
   std::map<std::string, std::string> carried;
   if (options_.hosts.empty()) return carried;
   std::vector<std::filesystem::path> files = data_files(spec_);
-  for (const auto* captured : {&measure_.captured.inputs, &measure_.captured.outputs})
-    for (const auto& [buffer, file] : *captured) files.emplace_back(file);
+  for (const auto* recorded : {&measure_.recorded.inputs, &measure_.recorded.outputs})
+    for (const auto& [buffer, file] : *recorded) files.emplace_back(file);
   std::int64_t left = kMaxCarriedBytes;
   for (const std::filesystem::path& file : files) try {
       std::string bytes = read_input_file(file, left, "data file");

@@ -34,12 +34,12 @@ auto fields(Is<Environment> auto& v) { return std::tie(v.driver, v.compiler); }
 auto fields(Is<Ceilings> auto& v) { return std::tie(v.read, v.copy, v.write); }
 auto fields(Is<Device> auto& v) { return std::tie(v.key, v.limits, v.environment, v.name, v.index, v.ceilings); }
 auto fields(Is<ProblemSize> auto& v) { return std::tie(v.sizes, v.choices); }
-auto fields(Is<CapturedData> auto& v) { return std::tie(v.inputs, v.outputs, v.scalars, v.digest); }
+auto fields(Is<RecordedLaunch> auto& v) { return std::tie(v.inputs, v.outputs, v.scalars, v.digest); }
 auto fields(Is<MeasureOptions> auto& v) {
   return std::tie(v.seed, v.cold, v.verify, v.second_inputs, v.interleave_all, v.guard_bytes, v.warm_up, v.min_samples,
                   v.max_samples, v.target_width, v.max_seconds, v.finalist_rounds, v.finalist_samples, v.abandon_factor,
                   v.abandon_samples, v.batch_below_ns, v.hang_floor_s, v.first_run_s, v.metrics, v.metrics_for_all,
-                  v.captured, v.carried);
+                  v.recorded, v.carried);
 }
 
 auto fields(Is<SourceLocation> auto& v) { return std::tie(v.file, v.line, v.column); }

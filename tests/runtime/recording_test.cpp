@@ -1,5 +1,5 @@
-// What a program's launches leave where $TUNER_CAPTURE asks for captures. The program of these tests is one that runs
-// with TUNER_CAPTURE='scale*,own,reduce'.
+// What a program's launches leave where $TUNER_RECORD asks for recordings. The program of these tests is one that runs
+// with TUNER_RECORD='scale*,own,reduce'.
 
 #include <cstdlib>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tests/matchers.hpp>
-#include <tuner/capture/capture.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/session/backends.hpp>
@@ -45,23 +45,23 @@ template <typename T> __global__ void scale(T* x, T factor, T* y, int n) {
 }
 )";
 
-class HostCapture : public testing::ServingEnvironment {
+class HostRecording : public testing::ServingEnvironment {
  protected:
-  HostCapture() : ServingEnvironment("host", "never") {
-    ::setenv("TUNER_CAPTURE", "scale*,own,reduce", 1);  // before the first kernel of the process is made
+  HostRecording() : ServingEnvironment("host", "never") {
+    ::setenv("TUNER_RECORD", "scale*,own,reduce", 1);  // before the first kernel of the process is made
     use_folder(folder_.path());
   }
 
-  static void use_folder(const fs::path& folder) { ::setenv("TUNER_CAPTURE_DIR", folder.c_str(), 1); }
-  std::vector<fs::path> captures() const {
+  static void use_folder(const fs::path& folder) { ::setenv("TUNER_RECORD_DIR", folder.c_str(), 1); }
+  std::vector<fs::path> recordings() const {
     std::vector<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(folder_.path())) paths.push_back(entry.path());
     return paths;
   }
   /// The only one.
-  Capture capture() const {
-    EXPECT_EQ(captures().size(), 1u);
-    return read_capture(captures().at(0));
+  Recording recording() const {
+    EXPECT_EQ(recordings().size(), 1u);
+    return read_recording(recordings().at(0));
   }
   static std::vector<float> floats(const std::string& file, std::size_t count) {
     const std::vector<std::byte> bytes = read_data_file(file, ElementType::float32, count);
@@ -75,12 +75,12 @@ class HostCapture : public testing::ServingEnvironment {
   std::vector<float> x_ = std::vector<float>(100, 1.5f), y_ = std::vector<float>(100);
 };
 
-TEST_F(HostCapture, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
+TEST_F(HostRecording, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
   const Kernel kernel = kernel_named("scale", kScale);
   std::iota(x_.begin(), x_.end(), 0.0f);
   const std::vector<float> before = x_;
   kernel.launch(nullptr, {100}, x_.data(), 0.1, y_.data());
-  const Capture held = capture();
+  const Recording held = recording();
   EXPECT_EQ(held.size, (ProblemSize{{{"n", 100}}, {{"T", "float"}}}));
   EXPECT_EQ(held.configuration, (Configuration{{"block", 32}}));
   EXPECT_EQ(held.backend, "host");
@@ -92,46 +92,46 @@ TEST_F(HostCapture, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
   EXPECT_EQ(y_[10], 1.0f) << "and the launch was made";
 }
 
-TEST_F(HostCapture, IsMadeOnceForEachProblem) {
+TEST_F(HostRecording, IsMadeOnceForEachProblem) {
   const Kernel kernel = kernel_named("scale", kScale);
   for (int i = 0; i < 3; ++i) {
     kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
     kernel.launch(nullptr, {99}, x_.data(), 2, y_.data());
   }
-  EXPECT_EQ(captures().size(), 2u);
+  EXPECT_EQ(recordings().size(), 2u);
   std::vector<double> x(100), y(100);
   kernel.launch(nullptr, {100}, x.data(), 2, y.data());
-  EXPECT_EQ(captures().size(), 3u);
+  EXPECT_EQ(recordings().size(), 3u);
 }
 
-TEST_F(HostCapture, StaysAsItIsWhenTheNextProcessLaunchesTheSame) {
+TEST_F(HostRecording, StaysAsItIsWhenTheNextProcessLaunchesTheSame) {
   kernel_named("scale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
   kernel_named("scale", kScale).launch(nullptr, {100}, x_.data(), 3, y_.data());
-  EXPECT_EQ(capture().data.scalars.at("factor"), "2");
+  EXPECT_EQ(recording().data.scalars.at("factor"), "2");
 }
 
-TEST_F(HostCapture, IsMadeOfMatchingKernelsOnly) {
+TEST_F(HostRecording, IsMadeOfMatchingKernelsOnly) {
   kernel_named("rescale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
-  EXPECT_THAT(captures(), IsEmpty());
+  EXPECT_THAT(recordings(), IsEmpty());
   kernel_named("scale_more", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
-  EXPECT_EQ(captures().size(), 1u);
+  EXPECT_EQ(recordings().size(), 1u);
 }
 
-TEST_F(HostCapture, IsMadeOfTheKernelsThatComeWithTuner) {
+TEST_F(HostRecording, IsMadeOfTheKernelsThatComeWithTuner) {
   const std::vector<int> values(1000, 3);
   EXPECT_EQ(reduce(values.data(), values.size()), 3000);
-  const Capture held = capture();
+  const Recording held = recording();
   EXPECT_EQ(held.spec.name, "reduce");
   EXPECT_EQ(held.data.inputs.size(), 1u);
   EXPECT_EQ(held.data.outputs.size(), 1u);
 }
 
-TEST_F(HostCapture, BecomesWhatTheNextRunIsServedWith) {
+TEST_F(HostRecording, BecomesWhatTheNextRunIsServedWith) {
   const Kernel kernel = kernel_named("scaleServed", kScale);
   kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
-  const Capture held = capture();
+  const Recording held = recording();
   TuningOptions options;
-  options.measure.captured = held.data;
+  options.measure.recorded = held.data;
   Wisdom wisdom({});
   const Device device = choose_device("host").device;
   const SessionResult result = tune_kernel(held.spec, held.size, device, wisdom, options, nullptr);
@@ -144,37 +144,37 @@ TEST_F(HostCapture, BecomesWhatTheNextRunIsServedWith) {
   EXPECT_EQ(match.tier, cache::Tier::exact);
 }
 
-TEST_F(HostCapture, OnlyWarnsWhereNothingCanBeWritten) {
+TEST_F(HostRecording, OnlyWarnsWhereNothingCanBeWritten) {
   use_folder(folder_.write("file", "") / "folder");
   const Kernel kernel = kernel_named("scale", kScale);
   for (int i = 0; i < 2; ++i) kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 5.0f);
-  EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("kernel 'scale' was not captured: "))) << "once";
+  EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("kernel 'scale' was not recorded: "))) << "once";
 }
 
-TEST_F(HostCapture, OnlyWarnsOfAKernelThatNoFileDescribes) {
+TEST_F(HostRecording, OnlyWarnsOfAKernelThatNoFileDescribes) {
   KernelSpec spec = kernel_named("scale", kScale).spec();
   spec.source.erase(0, spec.source.find("template"));
   Kernel(spec).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 3.0f);
-  EXPECT_THAT(captures(), IsEmpty());
+  EXPECT_THAT(recordings(), IsEmpty());
   EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("described in code alone")));
 }
 
-TEST_F(HostCapture, IsMadeOfAKernelThatWasBuiltInCodeOrReadFromAnUnnamedText) {
+TEST_F(HostRecording, IsMadeOfAKernelThatWasBuiltInCodeOrReadFromAnUnnamedText) {
   Kernel::from_source(testing::replaced(kScale, "NAME", "scale"), "").launch(nullptr, {100}, x_.data(), 2, y_.data());
-  EXPECT_EQ(capture().spec.name, "scale");
+  EXPECT_EQ(recording().spec.name, "scale");
 }
 
-TEST_F(HostCapture, OfALaunchThatIsRefusedIsNotMade) {
+TEST_F(HostRecording, OfALaunchThatIsRefusedIsNotMade) {
   const Kernel kernel = kernel_named("scale", kScale);
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_.data(), y_.data()); }), HasSubstr("takes the arguments"));
-  EXPECT_THAT(captures(), IsEmpty());
+  EXPECT_THAT(recordings(), IsEmpty());
 }
 
-class HostCaptureOfOwnLaunch : public HostCapture {
+class HostRecordingOfOwnLaunch : public HostRecording {
  protected:
-  HostCaptureOfOwnLaunch() {
+  HostRecordingOfOwnLaunch() {
     own_ = [this] {
       for (std::size_t i = 0; i < x_.size(); ++i) y_[i] = 2 * x_[i], x_[i] += 1;
     };
@@ -183,37 +183,37 @@ class HostCaptureOfOwnLaunch : public HostCapture {
   std::function<void()> own_;
 };
 
-TEST_F(HostCaptureOfOwnLaunch, HoldsWhatTheProgramsOwnLaunchDid) {
-  tuner::capture(kernel_, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
-  const Capture held = capture();
+TEST_F(HostRecordingOfOwnLaunch, HoldsWhatTheProgramsOwnLaunchDid) {
+  tuner::record(kernel_, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
+  const Recording held = recording();
   EXPECT_FALSE(held.configuration);
   EXPECT_EQ(floats(held.data.inputs.at("x"), 100), std::vector<float>(100, 1.5f));
   EXPECT_EQ(floats(held.data.outputs.at("x"), 100), std::vector<float>(100, 2.5f));
   EXPECT_EQ(floats(held.data.outputs.at("y"), 100), std::vector<float>(100, 3.0f));
 }
 
-TEST_F(HostCaptureOfOwnLaunch, ReadsTheKernelsFileItself) {
+TEST_F(HostRecordingOfOwnLaunch, ReadsTheKernelsFileItself) {
   const std::string file = folder_.write("own.cu", testing::replaced(kScale, "NAME", "own")).string();
-  use_folder(folder_ / "captures");
-  for (int i = 0; i < 2; ++i) tuner::capture(file.c_str(), {}, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "captures"), {}), 1);
+  use_folder(folder_ / "recordings");
+  for (int i = 0; i < 2; ++i) tuner::record(file.c_str(), {}, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "recordings"), {}), 1);
   EXPECT_EQ(x_[0], 3.5f) << "both launches were made";
 }
 
-TEST_F(HostCaptureOfOwnLaunch, MakesTheLaunchWhateverIsWrongWithTheCapture) {
-  tuner::capture(kernel_, nullptr, {100}, own_, x_.data(), y_.data());
+TEST_F(HostRecordingOfOwnLaunch, MakesTheLaunchWhateverIsWrongWithTheRecording) {
+  tuner::record(kernel_, nullptr, {100}, own_, x_.data(), y_.data());
   EXPECT_EQ(x_[0], 2.5f) << "once";
   EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("takes the arguments")));
-  tuner::capture(kernel_named("other", kScale), nullptr, {100}, own_, x_.data());
+  tuner::record(kernel_named("other", kScale), nullptr, {100}, own_, x_.data());
   EXPECT_EQ(x_[0], 3.5f);
-  EXPECT_THAT(captures(), IsEmpty());
+  EXPECT_THAT(recordings(), IsEmpty());
 }
 
-TEST_F(HostCaptureOfOwnLaunch, IsNotMadeOfALaunchThatThrows) {
+TEST_F(HostRecordingOfOwnLaunch, IsNotMadeOfALaunchThatThrows) {
   const auto fail = [] { throw Error("the launch failed"); };
-  const auto attempt = [&] { tuner::capture(kernel_, nullptr, {100}, fail, x_.data(), 2.0f, y_.data()); };
+  const auto attempt = [&] { tuner::record(kernel_, nullptr, {100}, fail, x_.data(), 2.0f, y_.data()); };
   EXPECT_THAT(error_of(attempt), HasSubstr("the launch failed"));
-  EXPECT_THAT(captures(), IsEmpty());
+  EXPECT_THAT(recordings(), IsEmpty());
 }
 
 }  // namespace

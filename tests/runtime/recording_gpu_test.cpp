@@ -1,11 +1,11 @@
-// Captures of launches on a GPU: in the order of their stream, and not in graphs. All else: capture_test.cpp.
+// Recordings of launches on a GPU: in the order of their stream, and not in graphs. All else: recording_test.cpp.
 
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
 
-#include <tuner/capture/capture.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/core/data_file.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
@@ -24,7 +24,7 @@ using testing::make_current;
 using testing::wait_for;
 
 /// Before anything of the process asks; no other test has kernels of such a name.
-const int capture_is_asked_for = ::setenv("TUNER_CAPTURE", "addCaptured", 1);
+const int recording_is_asked_for = ::setenv("TUNER_RECORD", "addRecorded", 1);
 
 constexpr const char* kAdd = R"(#pragma tuner kernel NAME
 #pragma tuner size n
@@ -43,15 +43,15 @@ __global__ void add(int* x, int shift, int n) {
 }
 )";
 
-class GpuCapture : public testing::ServingEnvironment {
+class GpuRecording : public testing::ServingEnvironment {
  protected:
-  GpuCapture() : ServingEnvironment("auto", "never") { ::setenv("TUNER_CAPTURE_DIR", folder_.path().c_str(), 1); }
+  GpuRecording() : ServingEnvironment("auto", "never") { ::setenv("TUNER_RECORD_DIR", folder_.path().c_str(), 1); }
   void SetUp() override {
-    EXPECT_EQ(capture_is_asked_for, 0);
+    EXPECT_EQ(recording_is_asked_for, 0);
     const std::string none = why_no_gpu();
     if (!none.empty()) GTEST_SKIP() << "needs a GPU: " << none;
   }
-  std::vector<fs::path> captures() const {
+  std::vector<fs::path> recordings() const {
     std::vector<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(folder_.path())) paths.push_back(entry.path());
     return paths;
@@ -67,68 +67,68 @@ class GpuCapture : public testing::ServingEnvironment {
   const testing::CollectedWarnings warnings_;
 };
 
-TEST_F(GpuCapture, HoldsWhatIsThereWhenTheLaunchesTurnComesOnItsStream) {
+TEST_F(GpuRecording, HoldsWhatIsThereWhenTheLaunchesTurnComesOnItsStream) {
   constexpr int n = 5'000'000;  // copied in several pieces
   Array<int> x(std::vector<int>(n, 1));
   const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
   const Kernel first = testing::kernel_named("add", kAdd);
-  const Kernel second = testing::kernel_named("addCaptured", kAdd);
+  const Kernel second = testing::kernel_named("addRecorded", kAdd);
   for (int i = 0; i < 50; ++i) first.launch(stream.get(), {n}, x.data(), 2);
   second.launch(stream.get(), {n}, x.data(), 5);
   for (int i = 0; i < 50; ++i) first.launch(stream.get(), {n}, x.data(), 2);
   wait_for(stream);
   EXPECT_EQ(x.to_vector(), std::vector<int>(n, 206));
 
-  ASSERT_EQ(captures().size(), 1u) << ::testing::PrintToString(warnings_.texts);
-  const Capture held = read_capture(captures()[0]);
+  ASSERT_EQ(recordings().size(), 1u) << ::testing::PrintToString(warnings_.texts);
+  const Recording held = read_recording(recordings()[0]);
   EXPECT_EQ(held.backend, "cuda");
   EXPECT_EQ(held.data.scalars.at("shift"), "5");
   EXPECT_EQ(integers(held.data.inputs.at("x"), n), std::vector<int>(n, 101));
   EXPECT_EQ(integers(held.data.outputs.at("x"), n), std::vector<int>(n, 106));
 }
 
-TEST_F(GpuCapture, IsNotMadeOfALaunchInAGraphWhichStaysAsItIs) {
+TEST_F(GpuRecording, IsNotMadeOfALaunchInAGraphWhichStaysAsItIs) {
   constexpr int n = 1000;
   Array<int> x(std::vector<int>(n, 1));
   const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
   if (!cuda::driver().cuStreamBeginCapture || !cuda::driver().cuGraphInstantiateWithFlags)
     GTEST_SKIP() << "this driver has no graph capture";
-  const Kernel kernel = testing::kernel_named("addCaptured", kAdd);
+  const Kernel kernel = testing::kernel_named("addRecorded", kAdd);
   kernel.prepare(stream.get(), {n}, x.data(), 5);
-  EXPECT_TRUE(captures().empty()) << "nothing was launched";
+  EXPECT_TRUE(recordings().empty()) << "nothing was launched";
   int own = 0;
   testing::CapturedGraph graph(stream.get(), [&] {
     kernel.launch(stream.get(), {n}, x.data(), 5);
-    capture(
+    record(
         kernel, stream.get(), {n}, [&] { ++own; }, x.data(), 5);
   });
   EXPECT_EQ(own, 1);
-  EXPECT_TRUE(captures().empty());
+  EXPECT_TRUE(recordings().empty());
   EXPECT_THAT(warnings_.texts, Contains(HasSubstr("its stream is captured into a graph")));
   graph.launch(stream.get());
   wait_for(stream);
   EXPECT_EQ(x.to_vector(), std::vector<int>(n, 6));
 
   kernel.launch(stream.get(), {n}, x.data(), 5);
-  EXPECT_EQ(captures().size(), 1u) << "outside of the graph it is made";
+  EXPECT_EQ(recordings().size(), 1u) << "outside of the graph it is made";
 }
 
-TEST_F(GpuCapture, HoldsWhatAProgramsOwnLaunchDid) {
+TEST_F(GpuRecording, HoldsWhatAProgramsOwnLaunchDid) {
   constexpr int n = 1000;
   Array<int> x(std::vector<int>(n, 1));
   const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
-  const Kernel kernel = testing::kernel_named("addCaptured", kAdd);
+  const Kernel kernel = testing::kernel_named("addRecorded", kAdd);
   const auto own = [&] {
     cuda::check(
         cuda::driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(x.data()), 2, n * sizeof(int), stream.get()),
         "cuMemsetD8Async");
   };
-  capture(kernel, stream.get(), {n}, own, x.data(), 5);
-  ASSERT_EQ(captures().size(), 1u) << ::testing::PrintToString(warnings_.texts);
-  const Capture held = read_capture(captures()[0]);
+  record(kernel, stream.get(), {n}, own, x.data(), 5);
+  ASSERT_EQ(recordings().size(), 1u) << ::testing::PrintToString(warnings_.texts);
+  const Recording held = read_recording(recordings()[0]);
   EXPECT_EQ(integers(held.data.inputs.at("x"), n), std::vector<int>(n, 1));
   EXPECT_EQ(integers(held.data.outputs.at("x"), n), std::vector<int>(n, 0x02020202));
 }

@@ -1,5 +1,5 @@
-// A program whose launches can be captured, without any special code. capture.sh tunes it for its own data.
-//   captured_launch [path of axpy.cu]
+// A program whose launches can be recorded, without any special code. recording.sh tunes it for its own data.
+//   recorded_launch [path of axpy.cu]
 #include <cstdio>
 #include <exception>
 #include <vector>

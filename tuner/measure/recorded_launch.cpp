@@ -1,4 +1,4 @@
-#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 
 #include <charconv>
 
@@ -31,31 +31,31 @@ std::string number_text(double value) {
 std::string number_text(std::int64_t value) { return shortest(value); }
 std::string number_text(std::uint64_t value) { return shortest(value); }
 
-Argument captured_number(ElementType type, std::string_view text) {
+Argument recorded_number(ElementType type, std::string_view text) {
   std::int64_t whole = 0;
   std::uint64_t natural = 0;
   double number = 0;
   if (reads_as(text, whole)) return number_argument(type, whole);
   if (reads_as(text, natural)) return number_argument(type, natural);
   if (reads_as(text, number)) return number_argument(type, number);
-  throw Error("a captured argument is '" + std::string(text) + "', which is no number");
+  throw Error("a recorded argument is '" + std::string(text) + "', which is no number");
 }
 
-bool answers(const KernelSpec& spec, const CapturedData& captured) {
-  return captured.has_answers() && !spec.has_reference_program();
+bool answers(const KernelSpec& spec, const RecordedLaunch& recorded) {
+  return recorded.has_answers() && !spec.has_reference_program();
 }
 
-std::string weaker_reference(const KernelSpec& spec, const CapturedData& captured) {
-  return answers(spec, captured) ? "captured launch" : weaker_reference(spec);
+std::string weaker_reference(const KernelSpec& spec, const RecordedLaunch& recorded) {
+  return answers(spec, recorded) ? "recorded launch" : weaker_reference(spec);
 }
 
-HostReference captured_answers(const KernelSpec& spec, const MeasureOptions& options) {
+HostReference recorded_answers(const KernelSpec& spec, const MeasureOptions& options) {
   return [&spec, &options](const ProblemSize&, std::map<std::string, HostBuffer>& buffers) {
     for (const BufferSpec& buffer : spec.buffers) {
       if (!buffer.is_output()) continue;
-      const auto file = options.captured.outputs.find(buffer.name);
-      if (file == options.captured.outputs.end())
-        throw Error(spec.file + ": the capture does not contain the results in " + buffer.name);
+      const auto file = options.recorded.outputs.find(buffer.name);
+      if (file == options.recorded.outputs.end())
+        throw Error(spec.file + ": the recording does not contain the results in " + buffer.name);
       HostBuffer& expected = buffers.at(buffer.name);
       expected.bytes = read_numbers(options, file->second, expected.type, expected.count);
     }

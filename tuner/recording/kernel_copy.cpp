@@ -1,4 +1,4 @@
-#include <tuner/capture/kernel_copy.hpp>
+#include <tuner/recording/kernel_copy.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include <tuner/capture/capture_writer.hpp>
+#include <tuner/recording/recording_writer.hpp>
 
 #include <unistd.h>
 
@@ -14,8 +14,8 @@
 
 #include <cache/sha256.hpp>
 
-#include <tuner/capture/capture.hpp>
-#include <tuner/capture/kernel_copy.hpp>
+#include <tuner/recording/recording.hpp>
+#include <tuner/recording/kernel_copy.hpp>
 #include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
@@ -51,20 +51,20 @@ std::string plain(std::string text) {
 
 }  // namespace
 
-std::string capture_name(const KernelSpec& spec, const ProblemSize& size, const std::string& kernel_hash) {
+std::string recording_name(const KernelSpec& spec, const ProblemSize& size, const std::string& kernel_hash) {
   const std::string problem = size.text();
   std::string name = plain(spec.name + (problem.empty() ? "" : "-" + problem)).substr(0, kLongestName);
-  return name + '-' + cache::sha256_of_parts({kernel_hash, problem}).substr(0, 8) + ".capture";
+  return name + '-' + cache::sha256_of_parts({kernel_hash, problem}).substr(0, 8) + ".recording";
 }
 
-struct CaptureWriter::State {
+struct RecordingWriter::State {
   fs::path path, unfinished;
   Json list;
   bool published = false;
 };
 
-CaptureWriter::CaptureWriter(const fs::path& folder, const std::string& name, const KernelSpec& spec,
-                             const ProblemSize& size, const Device& device, const std::string& kernel_hash)
+RecordingWriter::RecordingWriter(const fs::path& folder, const std::string& name, const KernelSpec& spec,
+                                 const ProblemSize& size, const Device& device, const std::string& kernel_hash)
     : state_(std::make_unique<State>()) {
   static std::atomic<unsigned> begun{0};
   State& s = *state_;
@@ -77,8 +77,8 @@ CaptureWriter::CaptureWriter(const fs::path& folder, const std::string& name, co
       fs::permissions(s.unfinished, fs::perms::owner_all);  // the application's data belongs to its owner only
     });
     const fs::path kernel = fs::path("kernel") / copy_kernel(spec, s.unfinished / "kernel");
-    s.list = {{"format", kCaptureFormat},
-              {"version", kCaptureVersion},
+    s.list = {{"format", kRecordingFormat},
+              {"version", kRecordingVersion},
               {"tuner", kVersion},
               {"kernel", {{"name", spec.name}, {"file", kernel.generic_string()}, {"sha256", kernel_hash}}},
               {"sizes", size.sizes},
@@ -94,21 +94,21 @@ CaptureWriter::CaptureWriter(const fs::path& folder, const std::string& name, co
   }
 }
 
-CaptureWriter::~CaptureWriter() {
+RecordingWriter::~RecordingWriter() {
   std::error_code ignored;
   if (!state_->published) fs::remove_all(state_->unfinished, ignored);
 }
 
-void CaptureWriter::set_configuration(const Configuration& configuration) {
+void RecordingWriter::set_configuration(const Configuration& configuration) {
   state_->list["configuration"] = configuration.text();
 }
 
-void CaptureWriter::add_scalar(const std::string& name, const std::string& text) {
+void RecordingWriter::add_scalar(const std::string& name, const std::string& text) {
   state_->list["scalars"][name] = text;
 }
 
-void CaptureWriter::add_buffer(const std::string& name, When when, ElementType type, std::size_t count,
-                               const Copy& copy) {
+void RecordingWriter::add_buffer(const std::string& name, When when, ElementType type, std::size_t count,
+                                 const Copy& copy) {
   const std::string moment = when == When::before ? "before" : "after";
   const fs::path path = state_->unfinished / (name + '.' + moment + ".npy");
   const std::size_t bytes = count * info(type).bytes;
@@ -130,9 +130,9 @@ void CaptureWriter::add_buffer(const std::string& name, When when, ElementType t
                                            {"sha256", cache::sha256_file(path)}};
 }
 
-bool CaptureWriter::publish() {
+bool RecordingWriter::publish() {
   State& s = *state_;
-  const fs::path path = s.unfinished / kCaptureFile;
+  const fs::path path = s.unfinished / kRecordingFile;
   std::ofstream file(path, std::ios::binary);
   file << s.list.dump(2) << '\n';
   file.close();
@@ -145,6 +145,6 @@ bool CaptureWriter::publish() {
   return s.published;
 }
 
-const fs::path& CaptureWriter::path() const { return state_->path; }
+const fs::path& RecordingWriter::path() const { return state_->path; }
 
 }  // namespace tuner

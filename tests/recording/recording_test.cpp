@@ -1,0 +1,206 @@
+#include <tuner/recording/recording.hpp>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <tuner/recording/recording_writer.hpp>
+#include <tuner/core/data_file.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/session/tuning.hpp>
+
+#include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
+#include <tests/temporary_folder.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kAdd = R"(
+#pragma tuner kernel add
+#pragma tuner type T = float double
+#pragma tuner size n = 100
+#pragma tuner parameter block = 32 64
+#pragma tuner in x[n]
+#pragma tuner inout y[n]
+#pragma tuner scalar shift : int64 = 1
+#pragma tuner grid ceil_div(n, block)
+#pragma tuner block block
+#pragma tuner arguments x, y, shift, n
+#pragma tuner instantiate add<T, block>
+)";
+
+class RecordingTest : public ::testing::Test {
+ protected:
+  RecordingTest() { device_.key.backend = "host"; }
+
+  std::unique_ptr<RecordingWriter> begun(const std::string& name = "add.recording") {
+    return std::make_unique<RecordingWriter>(folder_.path(), name, spec_, size_, device_,
+                                             to_record(spec_, {}).source_hash);
+  }
+  void add(RecordingWriter& writer, const std::string& buffer, RecordingWriter::When when, float value) {
+    const std::vector<float> values(3, value);
+    writer.add_buffer(buffer, when, ElementType::float32, values.size(),
+                      [&](void* to, std::size_t offset, std::size_t bytes) {
+                        std::memcpy(to, reinterpret_cast<const char*>(values.data()) + offset, bytes);
+                      });
+  }
+  /// A complete, published recording.
+  fs::path recorded(const std::string& name = "add.recording", float x = 1) {
+    const auto writer = begun(name);
+    writer->set_configuration(Configuration{{"block", 64}});
+    writer->add_scalar("shift", "9007199254740993");
+    add(*writer, "x", RecordingWriter::When::before, x);
+    add(*writer, "y", RecordingWriter::When::before, 2);
+    add(*writer, "y", RecordingWriter::When::after, 3);
+    EXPECT_TRUE(writer->publish());
+    return writer->path();
+  }
+  /// The error of reading the recording after \p change of recording.json.
+  std::string error_after(const std::function<void(nlohmann::json&)>& change) {
+    const fs::path path = recorded("changed-" + std::to_string(++changes_));
+    nlohmann::json list = nlohmann::json::parse(testing::read_file(path / kRecordingFile));
+    change(list);
+    testing::write_file(path / kRecordingFile, list.dump());
+    return error_of([&] { read_recording(path); });
+  }
+
+  const testing::TemporaryFolder folder_;
+  const KernelSpec spec_ = parse_kernel_file(kAdd, "add.cu");
+  const ProblemSize size_ = complete(spec_, {{{"n", 3}}, {{"T", "float"}}});
+  Device device_;
+  int changes_ = 0;
+};
+
+TEST_F(RecordingTest, GivesBackWhatWasRecorded) {
+  const fs::path path = recorded();
+  for (const fs::path& given : {path, path / kRecordingFile}) {
+    const Recording recording = read_recording(given);
+    EXPECT_EQ(recording.spec.name, "add");
+    EXPECT_EQ(to_record(recording.spec, {}), to_record(spec_, {}));
+    EXPECT_EQ(recording.size, size_);
+    EXPECT_EQ(recording.configuration, (Configuration{{"block", 64}}));
+    EXPECT_EQ(recording.backend, "host");
+    EXPECT_EQ(recording.data.scalars.at("shift"), "9007199254740993");
+    ASSERT_EQ(recording.data.inputs.size(), 2u);
+    ASSERT_EQ(recording.data.outputs.size(), 1u);
+    const auto bytes = read_data_file(recording.data.outputs.at("y"), ElementType::float32, 3);
+    float last = 0;
+    std::memcpy(&last, bytes.data() + 8, sizeof last);
+    EXPECT_EQ(last, 3);
+  }
+}
+
+TEST_F(RecordingTest, TellsOtherInputsApartByTheDigest) {
+  const std::string one = read_recording(recorded("one")).data.digest;
+  EXPECT_EQ(read_recording(recorded("two")).data.digest, one);
+  EXPECT_NE(read_recording(recorded("three", 7)).data.digest, one);
+}
+
+TEST_F(RecordingTest, NamesARecordingAfterItsKernelAndProblem) {
+  const std::string name = recording_name(spec_, size_, "0123");
+  EXPECT_THAT(name, ::testing::MatchesRegex("add-T=float-n=3-[0-9a-f]{8}\\.recording"));
+  EXPECT_NE(name, recording_name(spec_, size_, "4567")) << "another kernel";
+}
+
+TEST_F(RecordingTest, LeavesNothingOfARecordingThatWasNotFinished) {
+  begun().reset();
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(RecordingTest, LeavesNothingWhereABufferCannotBeCopied) {
+  {
+    const auto writer = begun();
+    const auto fail = [&] {
+      writer->add_buffer("x", RecordingWriter::When::before, ElementType::float32, 3,
+                         [](void*, std::size_t, std::size_t) { throw Error("the device is gone"); });
+    };
+    EXPECT_THAT(error_of(fail), HasSubstr("gone"));
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(RecordingTest, SaysWhatCannotBeWrittenAndLeavesNothingOnAFullDisk) {
+  {
+    const auto writer = begun();
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit little{1 << 16, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+    const std::string error = error_of([&] {
+      writer->add_buffer("x", RecordingWriter::When::before, ElementType::float32, 1 << 20,
+                         [](void* to, std::size_t, std::size_t bytes) { std::memset(to, 1, bytes); });
+    });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, SIG_DFL);
+    EXPECT_THAT(error, AllOf(HasSubstr("cannot write"), HasSubstr("x.before.npy")));
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(RecordingTest, ResumesNoTrialsOfOtherInputs) {
+  TuningOptions plain, recorded_once, recorded_again;
+  recorded_once.measure.recorded = read_recording(recorded("one")).data;
+  recorded_again.measure.recorded = read_recording(recorded("two", 7)).data;
+  EXPECT_NE(conditions_text(recorded_once, spec_), conditions_text(plain, spec_));
+  EXPECT_NE(conditions_text(recorded_once, spec_), conditions_text(recorded_again, spec_));
+}
+
+TEST_F(RecordingTest, KeepsTheRecordingThatWasPublishedFirst) {
+  const auto late = begun();
+  const fs::path path = recorded();
+  EXPECT_FALSE(late->publish());
+  EXPECT_EQ(read_recording(path).data.inputs.size(), 2u);
+}
+
+TEST_F(RecordingTest, CanBeReadByItsOwnerOnly) {
+  EXPECT_EQ(fs::status(recorded()).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(RecordingTest, SeesThatABufferHasChanged) {
+  const fs::path path = recorded();
+  const fs::path file = path / "x.before.npy";
+  std::string bytes = testing::read_file(file);
+  bytes.back() = '\7';
+  testing::write_file(file, bytes);
+  EXPECT_THAT(error_of([&] { read_recording(path); }), HasSubstr("x.before.npy has changed since it was recorded"));
+  fs::resize_file(file, bytes.size() - 1);
+  EXPECT_THAT(error_of([&] { read_recording(path); }), HasSubstr("that were recorded"));
+}
+
+TEST_F(RecordingTest, SeesThatTheKernelIsAnotherOne) {
+  const fs::path path = recorded();
+  std::ofstream(path / "kernel/add.cu", std::ios::app) << "// changed\n";
+  EXPECT_THAT(error_of([&] { read_recording(path); }), HasSubstr("has changed since it was recorded"));
+}
+
+TEST_F(RecordingTest, RefusesWhatIsNoRecording) {
+  EXPECT_THAT(error_of([&] { read_recording(folder_ / "none"); }), HasSubstr("there is no such file"));
+  for (const fs::path& file : {folder_.write("text", "text"), folder_.write("other.json", "{\"a\": 1}")})
+    EXPECT_THAT(error_of([&] { read_recording(file); }), HasSubstr("it is not a recording")) << file;
+  EXPECT_THAT(error_after([](auto& list) { list["version"] = 2; }), HasSubstr("its version is 2"));
+  EXPECT_THAT(error_after([](auto& list) { list["sizes"] = 7; }), HasSubstr("recording.json"));
+  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shfit"] = "1"; }), HasSubstr("no scalar 'shfit'"));
+  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shift"] = "one"; }), HasSubstr("no number"));
+  EXPECT_THAT(error_after([](auto& list) { list["buffers"]["z"] = list["buffers"]["x"]; }), HasSubstr("no buffer 'z'"));
+}
+
+TEST_F(RecordingTest, ReadsNoFileOutsideOfItsFolder) {
+  for (const char* name : {"/etc/passwd", "../add.recording/x.before.npy", "kernel/../../x", ""})
+    EXPECT_THAT(error_after([&](auto& list) { list["buffers"]["x"]["before"]["file"] = name; }),
+                HasSubstr("is not a file of the recording"))
+        << name;
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,122 @@
+#include <tuner/recording/recording.hpp>
+
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include <cache/sha256.hpp>
+
+#include <tuner/core/error.hpp>
+#include <tuner/core/input_file.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/recorded_launch.hpp>
+#include <tuner/session/records.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::int64_t kMaxListBytes = std::int64_t{1} << 24;
+
+/// The path of a file of the recording. A recording may come from anybody, so it may name only files in its own folder.
+fs::path own_file(const fs::path& folder, const std::string& name) {
+  const fs::path path(name);
+  bool inside = !path.empty() && path.is_relative();
+  for (const fs::path& part : path) inside = inside && part != "..";
+  if (!inside) throw Error("'" + name + "' is not a file of the recording");
+  return folder / path;
+}
+
+/// The file of \p listed, checked to be the one that was recorded.
+fs::path checked_file(const fs::path& folder, const Json& listed) {
+  const fs::path path = own_file(folder, listed.at("file").get<std::string>());
+  require_input_file(path, kMaxDataFileBytes, "recorded buffer");
+  if (static_cast<std::int64_t>(fs::file_size(path)) != listed.at("bytes").get<std::int64_t>())
+    throw Error(path.string() + " has " + std::to_string(fs::file_size(path)) + " bytes, not the " +
+                listed.at("bytes").dump() + " that were recorded");
+  if (cache::sha256_file(path) != listed.at("sha256").get<std::string>())
+    throw Error(path.string() + " has changed since it was recorded");
+  return path;
+}
+
+KernelSpec checked_kernel(const fs::path& folder, const Json& listed) {
+  KernelSpec spec = read_kernel_file(own_file(folder, listed.at("file").get<std::string>()));
+  if (to_record(spec, {}).source_hash == listed.at("sha256").get<std::string>()) return spec;
+  throw Error(spec.file +
+              " has changed since it was recorded, or a file that it includes by an absolute path has. The application "
+              "would not be served with the result. Record the launch again");
+}
+
+Recording recording_of(const fs::path& folder, const Json& list) {
+  if (list.at("format") != kRecordingFormat) throw Error("it is not a recording");
+  if (const int version = list.at("version").get<int>(); version != kRecordingVersion)
+    throw Error("its version is " + std::to_string(version) + ", and this tuner reads " +
+                std::to_string(kRecordingVersion));
+  Recording recording;
+  recording.spec = checked_kernel(folder, list.at("kernel"));
+  recording.size = complete(recording.spec, {list.at("sizes"), list.at("choices")});
+  if (const Json& configuration = list.at("configuration"); !configuration.is_null())
+    recording.configuration = Configuration::parse(configuration.get<std::string>());
+  const Json& device = list.at("device");
+  recording.backend = device.at("backend");
+  recording.device_key = device.at("key");
+  recording.device_name = device.at("name");
+
+  std::vector<std::string> digests;
+  for (const auto& [name, text] : list.at("scalars").items()) {
+    const ScalarSpec* const scalar = recording.spec.find_scalar(name);
+    if (scalar == nullptr) throw Error("the kernel has no scalar '" + name + "'");
+    recording.data.scalars[name] = text.get<std::string>();
+    recorded_number(resolved_type(recording.spec, recording.size, scalar->type), recording.data.scalars[name]);
+    digests.push_back(name + '=' + recording.data.scalars[name]);
+  }
+  for (const auto& [name, buffer] : list.at("buffers").items()) {
+    if (recording.spec.find_buffer(name) == nullptr) throw Error("the kernel has no buffer '" + name + "'");
+    for (const auto& [when, files] :
+         {std::pair{"before", &recording.data.inputs}, {"after", &recording.data.outputs}}) {
+      if (!buffer.contains(when)) continue;
+      files->emplace(name, checked_file(folder, buffer.at(when)).string());
+      digests.push_back(name + ' ' + when + ' ' + buffer.at(when).at("sha256").get<std::string>());
+    }
+  }
+  recording.data.digest = cache::sha256_of_parts({digests.begin(), digests.end()});
+  return recording;
+}
+
+fs::path list_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? path / kRecordingFile : path;
+}
+
+/// Adds the path of \p list to errors of \p work.
+template <typename Work>
+auto naming(const fs::path& list, Work work) try {
+  return work();
+} catch (const SpecError&) {
+  throw;  // names its own place
+} catch (const Json::exception& error) {
+  throw Error(list.string() + ": it is not a recording, or it is damaged: " + error.what());
+} catch (const std::exception& error) {
+  throw Error(list.string() + ": " + error.what());
+}
+
+}  // namespace
+
+Recording read_recording(const fs::path& path) {
+  const fs::path list = list_of(path);
+  return parse_recording(read_input_file(list, kMaxListBytes, "recording"), list.parent_path());
+}
+
+std::string backend_of_recording(const fs::path& path) {
+  const fs::path list = list_of(path);
+  const std::string text = read_input_file(list, kMaxListBytes, "recording");
+  return naming(list, [&] { return Json::parse(text).at("device").at("backend").get<std::string>(); });
+}
+
+Recording parse_recording(const std::string& text, const fs::path& folder) {
+  return naming(folder / kRecordingFile, [&] { return recording_of(folder, Json::parse(text)); });
+}
+
+}  // namespace tuner

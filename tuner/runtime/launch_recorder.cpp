@@ -1,0 +1,186 @@
+#include <tuner/runtime/launch_recorder.hpp>
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/recorded_launch.hpp>
+#include <tuner/record.hpp>
+#include <tuner/runtime/call_place.hpp>
+#include <tuner/runtime/served_kernel.hpp>
+#include <tuner/runtime/serving.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string>& record_patterns() {
+  static const std::vector<std::string> patterns = [] {
+    std::vector<std::string> all;
+    const char* const value = std::getenv("TUNER_RECORD");
+    std::istringstream list(value != nullptr ? value : "");
+    for (std::string pattern; std::getline(list, pattern, ',');)
+      if (!pattern.empty()) all.push_back(pattern);
+    return all;
+  }();
+  return patterns;
+}
+
+fs::path record_folder() {
+  const char* const folder = std::getenv("TUNER_RECORD_DIR");
+  return folder != nullptr && *folder != '\0' ? folder : ".";
+}
+
+std::string argument_text(const detail::LaunchArgument& argument) {
+  using Kind = detail::LaunchArgument::Kind;
+  if (argument.kind == Kind::floating) return number_text(argument.number);
+  if (argument.kind == Kind::unsigned_integer) return number_text(argument.integer);
+  return number_text(static_cast<std::int64_t>(argument.integer));
+}
+
+}  // namespace
+
+void LaunchRecorder::only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept {
+  try {
+    const Serving::Terms terms = Serving::process().terms();  // its destructor delivers the warning
+    try {
+      act();
+    } catch (const std::exception& error) {
+      terms.serving.warn("kernel '" + spec.name + "' was not recorded: " + error.what());
+    }
+  } catch (...) {  // the launch matters more
+  }
+}
+
+LaunchRecording::LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
+                                 const Configuration* configuration, const std::string& kernel_hash)
+    : backend_(backend),
+      spec_(spec),
+      bound_(bound),
+      call_(call),
+      writer_(record_folder(), recording_name(spec, bound.size, kernel_hash), spec, bound.size, backend.device(),
+              kernel_hash) {
+  if (configuration != nullptr) writer_.set_configuration(*configuration);
+  for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+    writer_.add_scalar(spec.scalars[i].name, argument_text(call.arguments[bound.scalars[i]]));
+  add_buffers(RecordingWriter::When::before);
+}
+
+void LaunchRecording::add_buffers(RecordingWriter::When when) {
+  const Bindings names = bindings(spec_, bound_.size, backend_.device().limits);
+  for (std::size_t i = 0; i < spec_.buffers.size(); ++i) {
+    const BufferSpec& buffer = spec_.buffers[i];
+    if (bound_.buffers[i] == kWorkSpace) continue;
+    if (!(when == RecordingWriter::When::before ? buffer.role != BufferRole::out : buffer.is_output())) continue;
+    const auto from = reinterpret_cast<DevicePointer>(call_.arguments[bound_.buffers[i]].pointer);
+    writer_.add_buffer(buffer.name, when, resolved_type(spec_, bound_.size, buffer.type),
+                       static_cast<std::size_t>(buffer.count.evaluate_integer(names)),
+                       [&](void* to, std::size_t offset, std::size_t bytes) {
+                         backend_.fetch(to, from + offset, bytes, call_.stream.handle());
+                       });
+  }
+}
+
+void LaunchRecording::finish() noexcept {
+  LaunchRecorder::only_warn(spec_, [&] {
+    add_buffers(RecordingWriter::When::after);
+    if (!writer_.publish()) return;
+    const std::string path = writer_.path().string();
+    const std::string database = Serving::process().terms().settings.database;  // the database of the program
+    std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec_.name.c_str(),
+                 bound_.size.text().c_str(), path.c_str(),
+                 database.empty() ? "" : (" --db '" + database + '\'').c_str());
+  });
+}
+
+std::unique_ptr<LaunchRecorder> LaunchRecorder::wanted_for(const std::string& kernel) {
+  const std::vector<std::string>& patterns = record_patterns();
+  const bool matches = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), kernel.c_str(), 0) == 0;
+  });
+  return matches ? std::make_unique<LaunchRecorder>() : nullptr;
+}
+
+bool LaunchRecorder::wanted() noexcept { return !record_patterns().empty(); }
+
+std::unique_ptr<LaunchRecording> LaunchRecorder::begin(Backend& backend, const KernelSpec& spec, const BoundCall& bound,
+                                                       const Call& call, const Configuration* configuration) noexcept {
+  std::unique_ptr<LaunchRecording> launch;
+  only_warn(spec, [&] {
+    const std::lock_guard lock(mutex_);
+    if (!begun_.insert(bound.size.text()).second) return;
+    if (!IsolatedEvaluator::can_isolate(spec))
+      throw Error("it is described in code alone, and a recording holds a kernel file");
+    if (!kernel_hash_) kernel_hash_ = to_record(spec, {}).source_hash;
+    const fs::path known = record_folder() / recording_name(spec, bound.size, *kernel_hash_);
+    if (fs::exists(known)) {
+      std::fprintf(stderr, "tuner: %s %s was recorded before: %s\n", spec.name.c_str(), bound.size.text().c_str(),
+                   known.c_str());
+      return;
+    }
+    launch = std::make_unique<LaunchRecording>(backend, spec, bound, call, configuration, *kernel_hash_);
+  });
+  return launch;
+}
+
+void LaunchRecorder::refuse_in_graph(const KernelSpec& spec) noexcept {
+  only_warn(spec, [] {
+    throw Error(
+        "its stream is captured into a graph, where nothing can be copied; a launch outside of the graph, with the "
+        "same arguments, is recorded");
+  });
+}
+
+void ServedKernel::record(const Call& call, const std::function<void()>& launch) {
+  if (!recorder_) return launch();
+  const auto beside_launch = [&](const auto& act) {
+    LaunchRecorder::only_warn(*spec, [&] {
+      const CallPlace place(call, Serving::process().ordinal());
+      if (place.capture.active) return LaunchRecorder::refuse_in_graph(*spec);
+      const BesideCaptures allowed(place.context.name());
+      act(place);
+    });
+  };
+  std::unique_ptr<LaunchRecording> recording;
+  beside_launch([&](const CallPlace& place) {
+    ServedDevice& device = ServedDevice::of(place.context.name());
+    const BoundCall bound =
+        bind_call(*spec, choices, call, key_of(call, spec->name), place.suspects, device.device().limits);
+    recording = recorder_->begin(*device.backend, *spec, bound, call, nullptr);
+  });
+  launch();
+  if (recording) beside_launch([&](const CallPlace&) { recording->finish(); });
+}
+
+}  // namespace tuner::runtime
+
+namespace tuner::detail {
+
+bool records_anything() noexcept { return runtime::LaunchRecorder::wanted(); }
+
+const Kernel& recorded_kernel(const std::string& name_or_path, const Choices& choices) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::pair<std::string, Choices>, Kernel>;  // never destroyed: used until exit
+  const std::lock_guard lock(mutex);
+  const auto at = known.find({name_or_path, choices});
+  if (at != known.end()) return at->second;
+  return known.emplace(std::pair(name_or_path, choices), Kernel::from_file(name_or_path).with(choices)).first->second;
+}
+
+void record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, const std::function<void()>& launch,
+                   const LaunchArgument* arguments, std::size_t count) {
+  kernel.served_->record({stream, {}, sizes, arguments, count}, launch);
+}
+
+}  // namespace tuner::detail
