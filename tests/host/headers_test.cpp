@@ -68,6 +68,44 @@ __global__ void k(int* out) {
   EXPECT_EQ(out[63], 32 + 3200 + 310000);
 }
 
+TEST(HostHeaders, GiveCubsCollectivesOfAWarpAsThoseOfABlock) {
+  std::vector<int> out(8 * 64);
+  EXPECT_EQ(text(run(R"(
+#include <cub/util_type.cuh>
+#include <cub/thread/thread_operators.cuh>
+#include <cub/cub.cuh>
+#include <cuda/functional>
+__global__ void k(int* out) {
+  using Scan = cub::WarpScan<int, 16>;
+  using Reduce = cub::WarpReduce<int, 16>;
+  __shared__ typename Scan::TempStorage scans[4];
+  __shared__ typename Reduce::TempStorage sums[4];
+  const int t = threadIdx.x, all = 64;
+  Scan scan(scans[t / 16]);
+  Reduce reduce(sums[t / 16]);
+  int* to = out + t;
+  int before, with, total;
+  scan.ExclusiveSum(1, to[0], total);
+  scan.InclusiveSum(total, to[all]);
+  scan.ExclusiveScan(t, to[2 * all], 1000, cuda::maximum<>());
+  scan.Scan(1, with, before, 5, cub::Sum());
+  to[3 * all] = 100 * with + before;
+  to[4 * all] = scan.Broadcast(t, 3);
+  to[5 * all] = reduce.Sum(1) + 100 * reduce.Reduce(t, cub::Max(), 4);
+  to[6 * all] = reduce.HeadSegmentedSum(1, t % 4 == 0);
+  cub::BlockScan<int, 64>().InclusiveScan(t, to[7 * all], cuda::minimum<int>());
+})",
+                     "k", shape(1, 64), out.data())),
+            "done");
+  const auto seen = [&](std::size_t thread) {
+    std::vector<int> values;
+    for (std::size_t i = 0; i < 8; ++i) values.push_back(out[i * 64 + thread]);
+    return values;
+  };
+  EXPECT_THAT(seen(0), ElementsAre(0, 16, 1000, 605, 3, 316, 4, 0));
+  EXPECT_THAT(seen(37), ElementsAre(5, 96, 1000, 1110, 35, 1 + 3700, 3, 0));
+}
+
 constexpr const char* kProgram = R"(#include "common/util.h"
 #include <vector>
 #define CHECK(call) if ((call) != cudaSuccess) exit(1)

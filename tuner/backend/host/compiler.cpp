@@ -12,6 +12,7 @@
 #include <iterator>
 #include <mutex>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include <cache/paths.hpp>
@@ -31,6 +32,7 @@ namespace {
 
 constexpr const char* kUnit = "unit.cpp";  // the translation unit: the kernel's text between parts of ours
 constexpr const char* kHooks = "hooks.o";
+constexpr std::int64_t kMostKept = std::int64_t{256} << 20;  // bytes of compiled objects
 
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
 // keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
@@ -165,8 +167,29 @@ bool is_gnu(const std::string& version) { return version.find("clang") == std::s
 HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
   if (!options_.warn) options_.warn = &warn_once;
   if (!options.cache_objects) return;
-  const auto directory = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
-  if (directory) cache_.emplace(*directory / "host-objects", options_.warn);
+  const auto folder = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
+  if (folder) cache_folder_ = *folder / "host-objects";
+}
+
+cache::ImageCache* HostCompiler::cache() const {
+  if (!cache_folder_) return nullptr;
+  cache_opened_.run([this] {
+    cache_.emplace(*cache_folder_, cache::ImageCacheOptions{.max_bytes = kMostKept, .warn = options_.warn});
+  });
+  return &*cache_;
+}
+
+std::optional<std::vector<std::byte>> HostCompiler::kept(const std::string& key) const {
+  cache::ImageCache* const images = cache();
+  const auto found = images != nullptr ? images->get(key) : std::nullopt;
+  if (!found) return std::nullopt;
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(found->bytes));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& object) const {
+  if (cache::ImageCache* const images = cache())
+    images->put(key, std::string(reinterpret_cast<const char*>(object.data()), object.size()));
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
@@ -273,15 +296,14 @@ std::optional<CompileError> HostCompiler::compile_hooks(const CompileRequest& re
   const std::filesystem::path object = shim / kHooks, source = shim / "hooks.cpp", part = shim / "hooks.part";
   if (std::filesystem::exists(object)) return std::nullopt;
   const std::string key = cache::sha256_of_parts({identity(), "hooks"});
-  std::optional<std::vector<std::byte>> kept = cache_ ? cache_->find(key) : std::nullopt;
-  if (kept) {
-    write_file(part, {reinterpret_cast<const char*>(kept->data()), kept->size()});
+  if (const auto object_code = kept(key)) {
+    write_file(part, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
   } else {
     write_file(source, "#include \"tuner_host_interleave.h\"\n");
     std::vector<std::string> arguments = plain_flags(is_gnu(found().version));
     arguments.insert(arguments.end(), {"-c", "-o", part.string(), source.string()});
     if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return error;
-    if (cache_) cache_->store(key, read_file(part));
+    keep(key, read_file(part));
   }
   std::filesystem::rename(part, object);  // so that a stopped compile leaves no partial object
   return std::nullopt;
@@ -334,16 +356,16 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     image.functions.push_back({request.expressions[i], symbol(i), {}});
   }
   std::string key;
-  if (cache_ && !includes.unknown) {
+  if (cache_folder_ && !includes.unknown) {
     key = object_key(request, program.unit, includes);
-    if (auto object = cache_->find(key)) {
+    if (auto object = kept(key)) {
       image.code = std::move(*object);
       return image;
     }
   }
   if (auto error = build(request, program, includes, image)) return *std::move(error);
   // The key must be the same as before: a header that changed in the meantime may have been read before or after.
-  if (!key.empty() && key == object_key(request, program.unit, includes_of(request))) cache_->store(key, image.code);
+  if (!key.empty() && key == object_key(request, program.unit, includes_of(request))) keep(key, image.code);
   return image;
 }
 

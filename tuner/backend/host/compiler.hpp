@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <cache/image_cache.hpp>
+
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/host_backend.hpp>
-#include <tuner/backend/host/object_cache.hpp>
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
@@ -37,6 +38,10 @@ class HostCompiler final : public Compiler {
   /// The reason why \p command is not a compiler. If it is one, fills in found_ and returns nothing.
   std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
   std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
+  cache::ImageCache* cache() const;  // null: no objects are kept
+  /// The object kept under \p key, and keeping one. Do nothing if no objects are kept.
+  std::optional<std::vector<std::byte>> kept(const std::string& key) const;
+  void keep(const std::string& key, const std::vector<std::byte>& object) const;
   std::optional<CompileError> build(const CompileRequest& request, const ProgramText& program, const Includes& includes,
                                     Image& image);
   /// Fills in \p image's code and log.
@@ -54,7 +59,9 @@ class HostCompiler final : public Compiler {
                                             std::string& log) const;
 
   HostOptions options_;
-  std::optional<ObjectCache> cache_;
+  std::optional<std::filesystem::path> cache_folder_;
+  mutable Once cache_opened_;
+  mutable std::optional<cache::ImageCache> cache_;
   mutable Once searched_;
   mutable Found found_;
   mutable std::mutex shim_mutex_, hooks_mutex_;

@@ -153,25 +153,12 @@ inline void sync(const Group& group, TUNER_HOST_SITE) {
   group.sync(file, line);
 }
 
-#define TUNER_HOST_OPERATION(name, expression)          \
-  template <typename T = void>                          \
-  struct name {                                         \
-    T operator()(T a, T b) const { return expression; } \
-  };                                                    \
-  template <>                                           \
-  struct name<void> {                                   \
-    template <typename T>                               \
-    T operator()(T a, T b) const {                      \
-      return expression;                                \
-    }                                                   \
-  };
 TUNER_HOST_OPERATION(plus, a + b)
 TUNER_HOST_OPERATION(less, b < a ? b : a)
 TUNER_HOST_OPERATION(greater, a < b ? b : a)
 TUNER_HOST_OPERATION(bit_and, a & b)
 TUNER_HOST_OPERATION(bit_or, a | b)
 TUNER_HOST_OPERATION(bit_xor, a ^ b)
-#undef TUNER_HOST_OPERATION
 
 /// The values of all threads of a tile, combined in the order of a butterfly. All threads get the result.
 template <unsigned N, typename Parent, typename T, typename Operation>

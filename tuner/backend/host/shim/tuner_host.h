@@ -76,6 +76,20 @@ inline void __tuner_assertion_failed(const char* what, const char* file, int lin
 #define gridDim (::__tuner_grid_dim())
 #define warpSize 32
 
+// Makes a function object like std::plus: name<T>, or name<> for arguments of any one type.
+#define TUNER_HOST_OPERATION(name, expression)                                  \
+  template <typename T = void>                                                  \
+  struct name {                                                                 \
+    constexpr T operator()(const T& a, const T& b) const { return expression; } \
+  };                                                                            \
+  template <>                                                                   \
+  struct name<void> {                                                           \
+    template <typename T>                                                       \
+    constexpr T operator()(const T& a, const T& b) const {                      \
+      return expression;                                                        \
+    }                                                                           \
+  };
+
 #define TUNER_HOST_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 inline void __syncthreads(TUNER_HOST_SITE) {

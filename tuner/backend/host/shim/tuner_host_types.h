@@ -2,15 +2,13 @@
 /// CUDA's vector types: same members, sizes and alignments as the toolkit's vector_types.h (CUDA C++ Programming
 /// Guide, "Built-in Vector Types").
 
-#define TUNER_HOST_VECTOR(T, name, align2, align4)                             \
+// \p name##3 must exist.
+#define TUNER_HOST_OTHER_VECTORS(T, name, align2, align4)                      \
   struct name##1 {                                                             \
     T x;                                                                       \
   };                                                                           \
   struct __attribute__((aligned(align2))) name##2 {                            \
     T x, y;                                                                    \
-  };                                                                           \
-  struct name##3 {                                                             \
-    T x, y, z;                                                                 \
   };                                                                           \
   struct __attribute__((aligned(align4))) name##4 {                            \
     T x, y, z, w;                                                              \
@@ -19,6 +17,11 @@
   inline constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
   inline constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   inline constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+#define TUNER_HOST_VECTOR(T, name, align2, align4) \
+  struct name##3 {                                 \
+    T x, y, z;                                     \
+  };                                               \
+  TUNER_HOST_OTHER_VECTORS(T, name, align2, align4)
 
 TUNER_HOST_VECTOR(signed char, char, 2, 4)
 TUNER_HOST_VECTOR(unsigned char, uchar, 2, 4)
@@ -31,21 +34,9 @@ TUNER_HOST_VECTOR(long long, longlong, 16, 16)
 TUNER_HOST_VECTOR(unsigned long long, ulonglong, 16, 16)
 TUNER_HOST_VECTOR(float, float, 8, 16)
 TUNER_HOST_VECTOR(double, double, 16, 16)
-
-struct uint1 {
-  unsigned x;
-};
-struct __attribute__((aligned(8))) uint2 {
-  unsigned x, y;
-};
 using uint3 = tuner_host::Index;
-struct __attribute__((aligned(16))) uint4 {
-  unsigned x, y, z, w;
-};
-inline constexpr uint1 make_uint1(unsigned x) { return {x}; }
-inline constexpr uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline constexpr uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
-inline constexpr uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+TUNER_HOST_OTHER_VECTORS(unsigned, uint, 8, 16)
+#undef TUNER_HOST_OTHER_VECTORS
 #undef TUNER_HOST_VECTOR
 
 struct dim3 {

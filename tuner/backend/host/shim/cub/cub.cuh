@@ -6,6 +6,5 @@
 #include "block/block_reduce.cuh"
 #include "block/block_scan.cuh"
 #include "block/block_store.cuh"
-#include "util_ptx.cuh"
 #include "warp/warp_reduce.cuh"
 #include "warp/warp_scan.cuh"

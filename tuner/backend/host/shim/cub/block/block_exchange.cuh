@@ -1,5 +1,5 @@
 #pragma once
-#include "../util_type.cuh"
+#include "../tuner_cub.cuh"
 
 namespace cub {
 

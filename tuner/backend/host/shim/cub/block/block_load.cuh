@@ -1,6 +1,7 @@
 #pragma once
-#include "../thread/thread_load.cuh"
-#include "../util_type.cuh"
+#include <limits.h>
+
+#include "../tuner_cub.cuh"
 
 namespace cub {
 
@@ -14,20 +15,12 @@ enum BlockLoadAlgorithm {
 };
 
 template <typename T, int items, typename Iterator>
-inline void LoadDirectBlocked(int rank, Iterator from, T (&to)[items]) {
-  for (int i = 0; i < items; ++i) to[i] = from[rank * items + i];
-}
-template <typename T, int items, typename Iterator>
-inline void LoadDirectBlocked(int rank, Iterator from, T (&to)[items], int valid) {
+inline void LoadDirectBlocked(int rank, Iterator from, T (&to)[items], int valid = INT_MAX) {
   for (int i = 0; i < items; ++i)
     if (rank * items + i < valid) to[i] = from[rank * items + i];
 }
 template <int threads, typename T, int items, typename Iterator>
-inline void LoadDirectStriped(int rank, Iterator from, T (&to)[items]) {
-  for (int i = 0; i < items; ++i) to[i] = from[rank + i * threads];
-}
-template <int threads, typename T, int items, typename Iterator>
-inline void LoadDirectStriped(int rank, Iterator from, T (&to)[items], int valid) {
+inline void LoadDirectStriped(int rank, Iterator from, T (&to)[items], int valid = INT_MAX) {
   for (int i = 0; i < items; ++i)
     if (rank + i * threads < valid) to[i] = from[rank + i * threads];
 }
@@ -47,11 +40,7 @@ class BlockLoad {
   BlockLoad(TempStorage&) {}
 
   template <typename Iterator>
-  void Load(Iterator from, T (&to)[items]) {
-    Load(from, to, kThreads * items);
-  }
-  template <typename Iterator>
-  void Load(Iterator from, T (&to)[items], int valid) {
+  void Load(Iterator from, T (&to)[items], int valid = INT_MAX) {
     if constexpr (algorithm == BLOCK_LOAD_STRIPED) {
       LoadDirectStriped<kThreads>(tuner_rank(), from, to, valid);
     } else {

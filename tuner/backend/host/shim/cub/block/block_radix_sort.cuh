@@ -1,7 +1,7 @@
 #pragma once
 #include <limits.h>
 
-#include "../util_type.cuh"
+#include "../tuner_cub.cuh"
 
 namespace cub {
 

@@ -1,24 +1,18 @@
 #pragma once
-#include "../thread/thread_reduce.cuh"
-#include "../thread/thread_scan.cuh"
+#include "../tuner_cub.cuh"
 
 namespace cub {
 
-enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
-
-template <typename T, int dim_x, BlockScanAlgorithm algorithm = BLOCK_SCAN_RAKING, int dim_y = 1, int dim_z = 1,
-          int = 0>
-class BlockScan {
-  static constexpr int kThreads = dim_x * dim_y * dim_z;
-
+/// Each thread of \p Threads gets its items combined with those of the threads before it.
+template <typename T, typename Threads>
+class TunerScan {
  public:
   struct TempStorage {
-    TunerValues<T, kThreads> values;
+    TunerValues<T, Threads::kThreads> values;
     TunerValues<T, 1> prefix;
   };
 
-  BlockScan() : storage_(tuner_storage<TempStorage>()) {}
-  BlockScan(TempStorage& storage) : storage_(storage) {}
+  TunerScan(TempStorage& storage) : storage_(storage) {}
 
   // One item a thread: mostly as an array of one.
   template <typename... More>
@@ -41,7 +35,7 @@ class BlockScan {
     InclusiveScan(inputs, outputs, static_cast<More&&>(more)...);
     output = outputs[0];
   }
-  /// The output of thread 0 is not defined.
+  /// The output of the first thread is not defined.
   template <typename Operation>
   void ExclusiveScan(T input, T& output, Operation operation) {
     T aggregate;
@@ -103,19 +97,20 @@ class BlockScan {
     ThreadScanInclusive(input, output, operation, has_before ? static_cast<T>(operation(first, before)) : first);
   }
 
- private:
+ protected:
   /// Combines the values of the threads before this one; false for the first. \p aggregate: of all threads.
   template <typename Operation>
   bool sum_before(T input, Operation operation, T& before, T& aggregate) {
-    const int rank = tuner_rank();
+    const int rank = Threads::rank();
     storage_.values[rank] = input;
-    __syncthreads();
+    Threads::sync();
     aggregate = storage_.values[0];
     if (rank > 0) before = aggregate;
-    for (int i = 1; i < kThreads; ++i) {
+    for (int i = 1; i < Threads::kThreads; ++i) {
       aggregate = operation(aggregate, storage_.values[i]);
       if (i + 1 == rank) before = aggregate;
     }
+    Threads::leave();
     return rank > 0;
   }
   /// Gives each item the combination of \p first and the items before it. Both arrays may be the same.
@@ -130,15 +125,27 @@ class BlockScan {
   /// The first warp calls \p prefix, as in CUB. The result of its first lane counts.
   template <typename Prefix>
   T prefix_of(Prefix& prefix, T aggregate) {
-    if (tuner_rank() < 32) {
+    if (Threads::rank() < 32) {
       const T first = prefix(aggregate);
-      if (tuner_rank() == 0) storage_.prefix[0] = first;
+      if (Threads::rank() == 0) storage_.prefix[0] = first;
     }
-    __syncthreads();
+    Threads::sync();
     return storage_.prefix[0];
   }
 
   TempStorage& storage_;
+};
+
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
+template <typename T, int dim_x, BlockScanAlgorithm algorithm = BLOCK_SCAN_RAKING, int dim_y = 1, int dim_z = 1,
+          int = 0>
+class BlockScan : public TunerScan<T, TunerBlock<dim_x * dim_y * dim_z>> {
+  using Base = TunerScan<T, TunerBlock<dim_x * dim_y * dim_z>>;
+
+ public:
+  using Base::Base;
+  BlockScan() : Base(tuner_storage<typename Base::TempStorage>()) {}
 };
 
 }  // namespace cub

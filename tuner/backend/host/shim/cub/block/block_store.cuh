@@ -1,6 +1,7 @@
 #pragma once
-#include "../thread/thread_store.cuh"
-#include "../util_type.cuh"
+#include <limits.h>
+
+#include "../tuner_cub.cuh"
 
 namespace cub {
 
@@ -14,20 +15,12 @@ enum BlockStoreAlgorithm {
 };
 
 template <typename T, int items, typename Iterator>
-inline void StoreDirectBlocked(int rank, Iterator to, T (&from)[items]) {
-  for (int i = 0; i < items; ++i) to[rank * items + i] = from[i];
-}
-template <typename T, int items, typename Iterator>
-inline void StoreDirectBlocked(int rank, Iterator to, T (&from)[items], int valid) {
+inline void StoreDirectBlocked(int rank, Iterator to, T (&from)[items], int valid = INT_MAX) {
   for (int i = 0; i < items; ++i)
     if (rank * items + i < valid) to[rank * items + i] = from[i];
 }
 template <int threads, typename T, int items, typename Iterator>
-inline void StoreDirectStriped(int rank, Iterator to, T (&from)[items]) {
-  for (int i = 0; i < items; ++i) to[rank + i * threads] = from[i];
-}
-template <int threads, typename T, int items, typename Iterator>
-inline void StoreDirectStriped(int rank, Iterator to, T (&from)[items], int valid) {
+inline void StoreDirectStriped(int rank, Iterator to, T (&from)[items], int valid = INT_MAX) {
   for (int i = 0; i < items; ++i)
     if (rank + i * threads < valid) to[rank + i * threads] = from[i];
 }
@@ -47,11 +40,7 @@ class BlockStore {
   BlockStore(TempStorage&) {}
 
   template <typename Iterator>
-  void Store(Iterator to, T (&from)[items]) {
-    Store(to, from, kThreads * items);
-  }
-  template <typename Iterator>
-  void Store(Iterator to, T (&from)[items], int valid) {
+  void Store(Iterator to, T (&from)[items], int valid = INT_MAX) {
     // CUB exchanges items here, so all threads have to come.
     if constexpr (algorithm == BLOCK_STORE_TRANSPOSE || algorithm == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED)
       __syncthreads();
