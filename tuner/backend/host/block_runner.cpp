@@ -8,8 +8,6 @@
 #include <utility>
 
 #include <tuner/backend/fill_value.hpp>
-#include <tuner/backend/host/fiber.hpp>
-#include <tuner/backend/host/sanitizer.hpp>
 
 namespace tuner::host {
 
@@ -39,14 +37,10 @@ const tuner_host::Api& api() {
 }
 
 BlockRunner::BlockRunner(std::size_t max_threads, std::size_t max_shared, std::size_t stack_bytes)
-    : stacks_(max_threads, stack_bytes),
-      state_(std::make_unique<State>()),
-      shared_(max_shared),
-      max_shared_(max_shared),
-      main_(std::make_unique<Fiber>()) {
-  state_->runner = this;
-  state_->api = &api();
-  state_->shared = shared_.begin();
+    : stacks_(max_threads, stack_bytes), shared_(max_shared), max_shared_(max_shared) {
+  state_.runner = this;
+  state_.api = &api();
+  state_.shared = shared_.begin();
 }
 
 BlockRunner::~BlockRunner() {
@@ -59,9 +53,9 @@ BlockRunner::~BlockRunner() {
 void BlockRunner::begin(const Kernel& kernel) {
   kernel_ = &kernel;
   context_ = kernel.context();
-  context_->block = state_.get();
-  sanitizer::adopt_thread(main_->sanitizer);
-  State& block = *state_;
+  context_->block = &state_;
+  sanitizer::adopt_thread(main_.sanitizer);
+  State& block = state_;
   block.dim = {kernel.block[0], kernel.block[1], kernel.block[2]};
   block.grid = {kernel.grid[0], kernel.grid[1], kernel.grid[2]};
   block.threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
@@ -95,7 +89,7 @@ void BlockRunner::end() {
 }
 
 std::optional<std::string> BlockRunner::run(std::uint64_t index) {
-  State& block = *state_;
+  State& block = state_;
   block.index.x = static_cast<unsigned>(index % block.grid.x);
   block.index.y = static_cast<unsigned>(index / block.grid.x % block.grid.y);
   block.index.z = static_cast<unsigned>(index / block.grid.x / block.grid.y);
@@ -109,13 +103,13 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
     random_ = splitmix64(splitmix64(kernel_->seed) ^ index);
     // Some races show where threads switch at every access, others where one runs far ahead.
     mean_ = std::uint64_t{2} << 2 * (random_ >> 62);
-    doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
+    doubles_after_ = std::uint64_t{state_.threads} * kSwitchesOfThread;
     plan_switch();
     const bool alone = block.grid.x == 1 && block.grid.y == 1 && block.grid.z == 1;
     pauses_of_block_ = alone ? 0 : kPausesOfBlock;
     plan_pause();
   }
-  switch_to(main_.get(), next());
+  switch_to(&main_, next());
   if (dirty_) drop_fibers();
   if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
   return std::exchange(failure_, std::nullopt);
@@ -150,7 +144,7 @@ void BlockRunner::ready(Fiber* fiber) {
 }
 
 BlockRunner::Fiber* BlockRunner::next(bool started_first) {
-  const bool unstarted = state_->next < state_->threads;
+  const bool unstarted = state_.next < state_.threads;
   if (ready_head_ != nullptr && (started_first || !unstarted)) {
     Fiber* fiber = ready_head_;
     ready_head_ = fiber->link;
@@ -195,11 +189,11 @@ void BlockRunner::finished(Fiber* self) {
   Fiber* to = nullptr;
   if (!must_stop()) to = next();
   if (to == nullptr) {
-    if (state_->live != 0) {
+    if (state_.live != 0) {
       dirty_ = true;
       if (!must_stop()) failure_ = deadlock();
     }
-    to = main_.get();
+    to = &main_;
   }
   switch_to(self, to);
 }
@@ -216,7 +210,7 @@ void BlockRunner::wait(Fiber* self) {
 
 void BlockRunner::abandon() {
   dirty_ = true;
-  switch_to(current(), main_.get());
+  switch_to(current(), &main_);
   __builtin_unreachable();
 }
 
@@ -252,7 +246,7 @@ void BlockRunner::yield(tuner_host::Block* block) {
 void BlockRunner::plan_switch() {
   if (--doubles_after_ == 0) {
     mean_ *= 2;
-    doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
+    doubles_after_ = std::uint64_t{state_.threads} * kSwitchesOfThread;
   }
   random_ = splitmix64(random_);
   accesses_->left = 1 + (random_ >> 8) % (2 * mean_);
@@ -296,11 +290,10 @@ void BlockRunner::fail(tuner_host::Block* block, const char* message, const char
 // ---------------------------------------------------------------- leaving from a signal handler
 
 bool BlockRunner::in_kernel(std::uintptr_t pc) const {
-  return kernel_ != nullptr && context_->thread != &main_->thread && pc >= kernel_->text_begin &&
-         pc < kernel_->text_end;
+  return kernel_ != nullptr && context_->thread != &main_.thread && pc >= kernel_->text_begin && pc < kernel_->text_end;
 }
 
-bool BlockRunner::must_stop() const { return __atomic_load_n(state_->stop, __ATOMIC_RELAXED) != 0; }
+bool BlockRunner::must_stop() const { return __atomic_load_n(state_.stop, __ATOMIC_RELAXED) != 0; }
 
 BlockRunner* BlockRunner::of_this_thread() { return running; }
 
@@ -332,7 +325,7 @@ void BlockRunner::leave_now() {
 // ---------------------------------------------------------------- messages
 
 std::string BlockRunner::place() const {
-  const tuner_host::Index& b = state_->index;
+  const tuner_host::Index& b = state_.index;
   return "block (" + std::to_string(b.x) + ", " + std::to_string(b.y) + ", " + std::to_string(b.z) + ")";
 }
 
@@ -341,7 +334,7 @@ void BlockRunner::fails_here(const std::string& what) {
 }
 
 std::string BlockRunner::thread_text(unsigned linear) const {
-  const tuner_host::Index& d = state_->dim;
+  const tuner_host::Index& d = state_.dim;
   return "thread (" + std::to_string(linear % d.x) + ", " + std::to_string(linear / d.x % d.y) + ", " +
          std::to_string(linear / d.x / d.y) + ")";
 }
@@ -357,9 +350,9 @@ std::string BlockRunner::deadlock() const {
     if (!fiber.busy || fiber.waits_at == nullptr) continue;
     ++waiting[std::string(fiber.waits_at) + " (" + site_text(fiber.file, fiber.line) + ")"];
   }
-  std::string text = "barrier divergence: in " + place() + " of " + std::to_string(state_->threads) + " threads";
+  std::string text = "barrier divergence: in " + place() + " of " + std::to_string(state_.threads) + " threads";
   for (const auto& [where, threads] : waiting) text += " " + std::to_string(threads) + " wait at " + where + ",";
-  return text + " " + std::to_string(state_->threads - state_->live) + " have returned: no thread can continue";
+  return text + " " + std::to_string(state_.threads - state_.live) + " have returned: no thread can continue";
 }
 
 }  // namespace tuner::host

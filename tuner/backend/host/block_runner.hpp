@@ -6,22 +6,45 @@
 /// be dropped without unwinding its stack. boost::context::fiber cannot do that.
 
 #include <array>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <boost/context/detail/fcontext.hpp>
 
-#include <tuner/backend/host/grid_barrier.hpp>
+#include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
-#include <tuner/backend/host/shared_arena.hpp>
-#include <tuner/backend/host/stack_pool.hpp>
+#include <tuner/backend/host/thread_memory.hpp>
 
 namespace tuner::host {
+
+/// The barrier of the blocks of a cooperative launch. Each block runs on its own operating-system thread.
+class GridBarrier {
+ public:
+  enum class Meeting {
+    met,
+    left_alone,  ///< a block has returned without coming here
+    stopped,     ///< the launch must end
+  };
+
+  /// Call this before a launch of \p blocks, while no thread waits here.
+  void begin(std::uint64_t blocks);
+  /// Waits until all blocks are here; \p stop as in Kernel.
+  Meeting meet(const int* stop);
+  /// The calling block has returned.
+  void leave();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t blocks_ = 0, waiting_ = 0, returned_ = 0;
+  std::uint64_t meetings_ = 0;  // number of those that have ended
+};
 
 /// The kernel of one launch, the same for all workers.
 struct Kernel {
@@ -68,10 +91,36 @@ class BlockRunner {
   void (*leave(const char* what, const void* address, char** stack))();
 
  private:
-  struct Fiber;
-  struct Meeting;
-  struct Request;
-  struct State;  // tuner_host::Block with the way back to this object
+  struct State : tuner_host::Block {
+    BlockRunner* runner = nullptr;
+  };
+  struct Fiber {
+    tuner_host::Thread thread{};
+    boost::context::detail::fcontext_t context = nullptr;
+    Fiber* link = nullptr;  // to the next in the list of ready or of waiting fibers
+    StackPool::Stack stack;
+    sanitizer::FiberState sanitizer;
+    int result = 0;
+    bool busy = false;  // somewhere inside a kernel
+    const char* waits_at = nullptr;
+    const char* file = nullptr;
+    int line = 0;
+  };
+  // The value of one lane for a collective, and its result. Lives on the lane's own stack while it waits.
+  struct Request {
+    unsigned long long value = 0;
+    unsigned long long result = 0;
+    unsigned lane = 0;
+    Fiber* fiber = nullptr;
+  };
+  // Lanes of a warp in one collective.
+  struct Meeting {
+    int operation = 0;
+    unsigned mask = 0;
+    unsigned arrived = 0;
+    Meeting* link = nullptr;
+    std::array<Request*, 32> requests{};
+  };
 
   static void fiber_main(boost::context::detail::transfer_t from);
   static void yield(tuner_host::Block*);
@@ -81,7 +130,8 @@ class BlockRunner {
   static void leave_now();
   friend const tuner_host::Api& api();
 
-  Fiber* current() const;
+  // Thread is the first member of Fiber.
+  Fiber* current() const { return reinterpret_cast<Fiber*>(context_->thread); }
   void prepare(Fiber& fiber);
   Fiber& new_fiber();
   void ready(Fiber* fiber);
@@ -114,12 +164,12 @@ class BlockRunner {
   void drop_meetings();
 
   StackPool stacks_;
-  std::unique_ptr<State> state_;
+  State state_{};
   SharedArena shared_;
   const std::size_t max_shared_;
   std::deque<Fiber> fibers_;
   std::vector<Fiber*> free_;
-  std::unique_ptr<Fiber> main_;
+  Fiber main_;
   Fiber* ready_head_ = nullptr;
   Fiber* ready_tail_ = nullptr;
   tuner_host::Context* context_ = nullptr;
@@ -148,5 +198,7 @@ class BlockRunner {
 
 /// The table that kernels are bound to.
 const tuner_host::Api& api();
+
+inline std::string site_text(const char* file, int line) { return std::string(file) + ':' + std::to_string(line); }
 
 }  // namespace tuner::host

@@ -1,10 +1,11 @@
-// The part of BlockRunner in which kernel threads wait for each other: the block's barrier, and warp collectives. The
-// last thread to come computes the results of all and makes the others ready.
+// The places where kernel threads wait for each other: the barriers of the grid and of the block, and warp collectives.
+// The last thread of a block or warp to come computes the results of all and makes the others ready.
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 
-#include <tuner/backend/host/fiber.hpp>
+#include <tuner/backend/host/block_runner.hpp>
 
 namespace tuner::host {
 namespace {
@@ -27,7 +28,36 @@ std::string hex(unsigned mask) {
 
 }  // namespace
 
-// ---------------------------------------------------------------- the block's barrier
+// ---------------------------------------------------------------- barriers
+
+void GridBarrier::begin(std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  blocks_ = blocks;
+  waiting_ = returned_ = 0;
+}
+
+GridBarrier::Meeting GridBarrier::meet(const int* stop) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t before = meetings_;
+  if (++waiting_ == blocks_) {
+    waiting_ = 0;
+    ++meetings_;
+    changed_.notify_all();
+    return Meeting::met;
+  }
+  while (meetings_ == before) {
+    if (__atomic_load_n(stop, __ATOMIC_RELAXED) != 0) return Meeting::stopped;
+    if (returned_ != 0) return Meeting::left_alone;
+    changed_.wait_for(lock, std::chrono::milliseconds(5));  // a stop sends no notification
+  }
+  return Meeting::met;
+}
+
+void GridBarrier::leave() {
+  const std::lock_guard lock(mutex_);
+  ++returned_;
+  changed_.notify_all();
+}
 
 int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predicate, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
@@ -74,7 +104,7 @@ void BlockRunner::complete_barrier(Fiber* self) {
   // The sign bit is set if the predicate of every thread is true.
   const bool all = static_cast<unsigned>(barrier_sum_) == barrier_waiting_;
   const int result = all ? static_cast<int>(static_cast<unsigned>(barrier_sum_) | 0x80000000u) : barrier_sum_;
-  state_->waiting -= barrier_waiting_;
+  state_.waiting -= barrier_waiting_;
   Fiber* fiber = barrier_head_;
   barrier_head_ = barrier_tail_ = nullptr;
   barrier_waiting_ = 0;
@@ -95,7 +125,7 @@ void BlockRunner::meet_other_blocks(const Fiber& first) {
                " of a launch that is not cooperative";
     abandon();
   }
-  if (barrier_waiting_ != state_->threads) {  // a GPU would wait for the others
+  if (barrier_waiting_ != state_.threads) {  // a GPU would wait for the others
     failure_ = deadlock();
     abandon();
   }
@@ -125,9 +155,9 @@ void BlockRunner::thread_exited(tuner_host::Block* block) {
 // ---------------------------------------------------------------- warp collectives
 
 unsigned BlockRunner::needed(unsigned warp, unsigned mask) const {
-  const unsigned threads = state_->threads - warp * 32;
+  const unsigned threads = state_.threads - warp * 32;
   const unsigned existing = threads >= 32 ? 0xffffffffu : (1u << threads) - 1u;
-  return mask & existing & ~state_->exited[warp];
+  return mask & existing & ~state_.exited[warp];
 }
 
 unsigned long long BlockRunner::meet_warp(tuner_host::Block* block, int operation, unsigned mask,
@@ -204,7 +234,7 @@ void BlockRunner::complete_meeting(unsigned warp, Meeting** link, Fiber* self) {
           r.result = meeting.requests[source]->value;
           return;
         }
-        if ((meeting.mask & state_->exited[warp]) >> source & 1u) {
+        if ((meeting.mask & state_.exited[warp]) >> source & 1u) {
           failure_ = std::string(kWarpNames[meeting.operation]) + " (" + site_text(r.fiber->file, r.fiber->line) +
                      "): " + thread_text(r.fiber->thread.linear) + " of " + place() + " reads lane " +
                      std::to_string(source) + ", which has returned";
@@ -259,7 +289,7 @@ void BlockRunner::complete_meeting(unsigned warp, Meeting** link, Fiber* self) {
     if (r.fiber != self) ready(r.fiber);
   });
   if (self != nullptr) self->waits_at = nullptr;
-  state_->waiting -= static_cast<unsigned>(__builtin_popcount(arrived));
+  state_.waiting -= static_cast<unsigned>(__builtin_popcount(arrived));
   *link = meeting.link;
   meeting.link = free_meetings_;
   free_meetings_ = &meeting;

@@ -21,7 +21,6 @@
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
-#include <tuner/backend/host/shim_files.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>

@@ -1,4 +1,4 @@
-#include <tuner/backend/host/data.hpp>
+#include <tuner/backend/host/memory.hpp>
 
 #include <algorithm>
 #include <cstring>

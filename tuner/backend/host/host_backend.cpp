@@ -8,13 +8,11 @@
 #include <thread>
 
 #include <tuner/backend/host/compiler.hpp>
-#include <tuner/backend/host/data.hpp>
 #include <tuner/backend/host/discover.hpp>
 #include <tuner/backend/host/faults.hpp>
 #include <tuner/backend/host/memory.hpp>
 #include <tuner/backend/host/module.hpp>
 #include <tuner/backend/host/pool.hpp>
-#include <tuner/backend/host/texture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>

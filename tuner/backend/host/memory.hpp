@@ -1,16 +1,26 @@
 #pragma once
-/// Memory of the host backend, between pages without access: an access far outside of a buffer is a fault and cannot
-/// change other data. The caller watches the bytes between a buffer's end and the end of its page.
+/// Memory of the host backend: buffers, arrays for textures and surfaces, and the operations on their contents.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <tuner/backend/backend.hpp>
 
 namespace tuner::host {
 
-/// The buffer begins at a page. If \p bytes is a multiple of 4096 it also ends at one. Throws Error when memory is
-/// missing.
+/// A buffer between pages without access: an access far outside of it is a fault and cannot change other data. The
+/// caller watches the bytes between a buffer's end and the end of its page. The buffer begins at a page. If \p bytes is
+/// a multiple of 4096 it also ends at one. Throws Error when memory is missing.
 std::unique_ptr<DeviceMemory> allocate(std::size_t bytes);
+
+/// For the texture and surface functions of the shim. Throws Error for elements that textures on a GPU cannot have.
+std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape);
+
+void fill(void* to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed);
+/// Integers must be equal. Floating types are compared by fill_value::differs.
+Comparison compare(const void* actual, const void* expected, ElementType type, std::size_t count,
+                   const Tolerance& tolerance);
+std::uint64_t fingerprint(const void* from, std::size_t bytes);
 
 }  // namespace tuner::host

@@ -1,13 +1,22 @@
 #pragma once
 /// Makes the C++ text that is compiled for a kernel file and the requested kernels.
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/includes.hpp>
 
 namespace tuner::host {
+
+/// A header of shim/, embedded at build time, so that one program file is enough.
+struct ShimFile {
+  std::string_view name;  ///< relative to the include path
+  std::string_view text;
+};
+std::span<const ShimFile> shim_files();
 
 /// The C++ text for a request.
 struct ProgramText {
