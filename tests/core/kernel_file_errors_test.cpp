@@ -89,7 +89,7 @@ const Malformed kMalformed[] = {
      edited(6, "parameter load = plain streaming\nparameter w = 0.5") +
          "#pragma tuner launch last\n#pragma tuner arguments c, w : int\n#pragma tuner grid 1\n#pragma tuner block 1\n"
          "#pragma tuner instantiate last",
-     22, 32, "'w' has fractions, which int cannot hold"},
+     22, 28, "'w' has fractions, which int cannot hold"},
     {"ConstantMemoryThatIsNotThere", edited(18, "constant filter[3]"), 18, 24, "the program has no variable 'filter'"},
     {"ConstantMemoryThatIsNotInANamespace", edited(18, "constant mine::filter[3]"), 18, 30,
      "the program has no variable 'mine::filter'"},
@@ -262,8 +262,8 @@ const Malformed kMalformed[] = {
     {"TrailingComma", edited(12, "grid 1, 2,"), 12, 25, "expected a value, not the end of the line"},
     {"UnknownArgument", edited(14, "arguments a, b, c, alhpa, n"), 14, 34, "unknown argument 'alhpa'"},
     {"WordAsAnArgument", edited(14, "arguments a, b, c, load"), 14, 34, "'load' is not an integer parameter"},
-    {"NoLaunch", "#pragma tuner kernel k\n#pragma tuner parameter p = 1\n", 1, 22, "has no launch"},
-    {"NoParameter", "#pragma tuner kernel k\n#pragma tuner size n\n", 1, 22, "nothing to tune"},
+    {"NoLaunch", "#pragma tuner kernel k\n#pragma tuner parameter p = 1\n", 1, 15, "has no launch"},
+    {"NoParameter", "#pragma tuner kernel k\n#pragma tuner size n\n", 1, 15, "nothing to tune"},
     {"DuplicateLaunch", edited(0, "launch end\nlaunch end"), 21, 22, "a launch 'end' exists already"},
     {"ReferenceThatUsesAParameter", edited(16, "reference addReference<T, block>"), 16, 15,
      "'block' is a parameter, and a reference does not depend on parameters"},
@@ -333,7 +333,7 @@ const Malformed kMalformed[] = {
     {"SecondArgumentsOfAPreparation", edited(0, "prepare zero<T>\narguments c\narguments c"), 22, 15,
      "a second 'arguments' for the preparation 'zero<T>'"},
     {"VerifyOfAnUnknownSize", edited(17, "verify m=33"), 17, 22, "'m' is no size of this kernel"},
-    {"VerifyOfANegativeSize", edited(17, "verify n=-1"), 17, 22, "n=-1 is negative"},
+    {"VerifyOfANegativeSize", edited(17, "verify n=-1"), 17, 24, "n=-1 is negative"},
     {"VerifyTwice", edited(17, "verify n=1 n=2"), 17, 26, "'n' is given twice"},
     {"VerifyWithoutValue", edited(17, "verify n="), 17, 24, "expected an integer, not the end of the line"},
     {"BytesOfAParameter", edited(18, "bytes n * items"), 18, 25,
@@ -409,7 +409,7 @@ const Malformed kMalformed[] = {
                "template <typename T, unsigned block, /* a, b */ int items = (2 > 1)> __global__ void\n"
                "__launch_bounds__(block) add(const T* a) {}"),
      15, 27, "'add' takes 2 to 3 template arguments, but 'ns::add<T, block, f(items, 2), 3>' gives it 4"},
-    {"OffsetThatIsNoAlignment", edited(17, "verify n=33 offset=1000000000"), 17, 27,
+    {"OffsetThatIsNoAlignment", edited(17, "verify n=33 offset=1000000000"), 17, 34,
      "an offset is at most 4096 elements"},
     {"SizeThatIsNoCount", edited(3, "size n = 1.3k"), 3, 24,
      "'1.3k' is not a whole number such as 4096, 4k, 16M, 1e6 or 2^24"},

@@ -79,8 +79,7 @@ TEST(KernelFileMutations, AreAcceptedOrRefusedWithAPlaceAndNothingElse) {
     std::string text = testing::kVectorAdd;
     for (std::size_t edits = 1 + random() % 4; edits > 0; --edits) text = mutated(std::move(text), random);
     try {
-      const KernelSpec spec = testing::parse(text);
-      validate(spec);
+      testing::parse(text);
       ++accepted;
     } catch (const SpecError& error) {
       EXPECT_GE(error.location().line, 1) << error.what() << "\n" << text;

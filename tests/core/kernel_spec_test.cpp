@@ -281,41 +281,5 @@ TEST(Fill, GivesIntegersMoreThanZeroesByDefault) {
   EXPECT_EQ(Fill::by_default(ElementType::uint8).high, 10);
 }
 
-TEST(Validate, ChecksASpecificationThatCodeBuilt) {
-  KernelSpec spec;
-  spec.name = "built";
-  spec.choices = {{"T", true, {"float"}}};
-  spec.sizes = {{"n", ElementType::int32, 100}};
-  spec.space = SearchSpace({{"block", {Value(32), Value(64)}}}, {});
-  spec.buffers = {{"c", BufferRole::out, "T", Expression::parse("n", {}), std::nullopt}};
-  LaunchSpec launch;
-  launch.name = "built";
-  launch.instantiate = "f<T>";
-  launch.block[0] = Expression::parse("block", {});
-  launch.arguments = {"c", "n"};
-  spec.launches = {launch};
-  EXPECT_EQ(error_of([&] { validate(spec); }), "no error");
-
-  const auto with = [&](const auto& change) {
-    KernelSpec changed = spec;
-    change(changed);
-    return error_of([&] { validate(changed); });
-  };
-  EXPECT_EQ(with([](KernelSpec& s) { s.name = ""; }), "the kernel has no name");
-  EXPECT_EQ(with([](KernelSpec& s) { s.sizes[0].name = "block"; }), "'block' names two things");
-  EXPECT_EQ(with([](KernelSpec& s) { s.launches[0].arguments = {"d"}; }),
-            "unknown argument 'd': no buffer, size, scalar, texture or parameter");
-  EXPECT_EQ(with([](KernelSpec& s) { s.launches[0].grid[0] = Expression::parse("blok + 1", {}); }),
-            "unknown name 'blok'; did you mean 'block'? in 'blok + 1'");
-  EXPECT_EQ(with([](KernelSpec& s) { s.choices[0].values = {"floaty"}; }),
-            "unknown type 'floaty'; did you mean 'float'?");
-  EXPECT_EQ(with([](KernelSpec& s) {
-              s.default_configuration = Configuration{{"block", 33}};
-            }),
-            "block=33 is not one of: 32 64");
-  EXPECT_EQ(with([](KernelSpec& s) { s.file = "built.cpp", s.launches.clear(); }),
-            "built.cpp: the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
-}
-
 }  // namespace
 }  // namespace tuner

@@ -8,6 +8,7 @@
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/template_arguments.hpp>
+#include <tuner/core/validation.hpp>
 
 namespace tuner {
 namespace {
@@ -23,7 +24,7 @@ void require_lets_before_use(const KernelDraft& draft) {
         user.require_known(others);
       } catch (const SpecError& error) {
         throw SpecError(error.location(), in_quotes(name) + " is used before the 'let' that defines it, in line " +
-                                              std::to_string(draft.places.at(name).line));
+                                              std::to_string(draft.names.at(name).place.line));
       }
     }
   }
@@ -34,7 +35,7 @@ void require_lets_before_use(const KernelDraft& draft) {
       if (!draft.lets.count(word) || std::any_of(launch.computed_texts.begin(), launch.computed_texts.end(), is_it))
         continue;
       throw SpecError(launch.location, in_quotes(word) + " is used before the 'let' that defines it, in line " +
-                                           std::to_string(draft.places.find(word)->second.line));
+                                           std::to_string(draft.names.find(word)->second.place.line));
     }
   }
 }
@@ -100,7 +101,6 @@ void apply(KernelDraft& draft, const FillDraft& pending) {
     throw SpecError(
         pending.location,
         in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
-  draft.places["fill " + filled_name(pending)] = pending.location;
   if (!pending.field.empty()) return fill_field(buffer, pending);
   if (pending.computed) {
     buffer.computed_fill = pending.computed;
@@ -117,19 +117,12 @@ void require_one_source(KernelDraft& draft, const FillDraft& pending) {
                                           in_quotes(buffer.computed_fill->path) + ": remove one of the two fills");
 }
 
-void record_arguments(KernelDraft& draft, const LaunchDraft& finished, const std::string& key) {
-  for (std::size_t i = 0; i < finished.argument_places.size(); ++i) {
-    draft.places.emplace(key + " " + finished.launch.arguments[i], finished.argument_places[i]);
-  }
-}
-
 void finish_launch(KernelDraft& draft, const LaunchDraft& finished) {
   for (const char* const needed : {"grid", "block"}) {  // fill_in_from_text() has found the others
     if (finished.given.count(needed)) continue;
     throw SpecError(finished.launch.location,
                     "launch " + in_quotes(finished.launch.name) + " has no " + in_quotes(needed));
   }
-  record_arguments(draft, finished, "argument " + std::to_string(draft.spec.launches.size()));
   draft.spec.launches.push_back(finished.launch);
 }
 
@@ -155,7 +148,6 @@ void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
 /// A reference that leaves them out gets the arguments of the first launch, and one thread for each element of the
 /// first output.
 void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
-  record_arguments(draft, finished, "reference argument " + std::to_string(draft.spec.reference.size()));
   LaunchSpec launch = finished.launch;
   const bool has_grid = has_shape(finished, "the reference");
   const auto output = std::find_if(draft.spec.buffers.begin(), draft.spec.buffers.end(),
@@ -170,7 +162,6 @@ void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
 
 /// A 'prepare' without a shape gets one thread for each element of the first buffer that it may change.
 void finish_prepare(KernelDraft& draft, const LaunchDraft& finished) {
-  record_arguments(draft, finished, "prepare argument " + std::to_string(draft.spec.prepare.size()));
   LaunchSpec launch = finished.launch;
   if (!has_shape(finished, "'prepare " + launch.name + "'")) {
     for (const std::string& argument : launch.arguments) {
@@ -230,10 +221,7 @@ KernelSpec finish(KernelDraft draft, Judged judged) {
     if (finished.role == LaunchDraft::Role::reference) finish_reference(draft, finished);
     if (finished.role == LaunchDraft::Role::prepare) finish_prepare(draft, finished);
   }
-  if (judged == Judged::before) return std::move(draft.spec);
-  validate(draft.spec, draft.places);
-  const KnownNames known = known_names(draft.spec, Parameters::allowed);
-  for (const auto& [name, expression] : draft.lets) check_names(expression, known);
+  if (judged == Judged::now) validate(draft);
   return std::move(draft.spec);
 }
 

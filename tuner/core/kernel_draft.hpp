@@ -1,25 +1,27 @@
 #pragma once
-/// The directives of a kernel file, read one by one. finish() then does everything that needs all of them. Private to
-/// this room.
+/// The directives of a kernel file, read one by one, with their places for messages. finish() then does everything that
+/// needs all of them. Private to this room.
 
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/names.hpp>
 
 namespace tuner {
+
+/// Places by the names of things.
+using Places = std::map<std::string, SourceLocation, std::less<>>;
 
 /// A launch whose directives are being read: one of the kernel, of its reference, or one that prepares each run.
 struct LaunchDraft {
   enum class Role { kernel, reference, prepare };
   LaunchSpec launch;
   Role role = Role::kernel;
-  std::map<std::string, SourceLocation> given;  ///< the directives that were read
-  std::vector<SourceLocation> argument_places;
+  Places given;                      ///< the directives that were read
   SourceLocation instantiate_place;  ///< of LaunchSpec::instantiate
 };
 
@@ -43,6 +45,18 @@ struct ComparedDraft {
   SourceLocation location;
 };
 
+/// The values of parameters or of a choice.
+struct ValuesDraft {
+  std::vector<std::string> names;
+  std::vector<Value> values;
+  std::vector<SourceLocation> places;  ///< of `values`
+};
+
+struct DeclaredName {
+  std::string what;  ///< "buffer", "size"
+  SourceLocation place;
+};
+
 struct KernelDraft {
   KernelSpec spec;  ///< without its space, launches, reference, fills, and types that were left out
   std::vector<TuningParameter> parameters;
@@ -53,8 +67,13 @@ struct KernelDraft {
   std::vector<AnswerDraft> answers;
   std::vector<ComparedDraft> compared;
 
-  SpecPlaces places;                    ///< of everything, for messages
-  std::vector<Expression> expressions;  ///< of all directives
+  std::map<std::string, DeclaredName, std::less<>> names;     ///< everything that the file declares
+  Places given;                                               ///< the directives that a file may have once
+  std::vector<ValuesDraft> values;                            ///< of all parameters and choices
+  std::vector<std::pair<std::string, SourceLocation>> types;  ///< the names of types of buffers, scalars and arguments
+  std::vector<Places> verify_places;                          ///< of the names in KernelSpec::verify
+  Places default_places;                                      ///< of the names in KernelSpec::default_configuration
+  std::vector<Expression> expressions;                        ///< of all directives
 };
 
 /// `stars`, or `stars.mass`.

@@ -38,8 +38,8 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
   const LogicalLine comment = LogicalLine::from(line.comment, {});
   const TokenCursor cursor(comment);
   const bool operand = cursor.at_number() || cursor.peek().is("(") || cursor.peek().is("-") ||
-                       (cursor.at_identifier() && (kernel.declared.count(std::string(cursor.peek().text)) != 0 ||
-                                                   is_function_name(cursor.peek().text)));
+                       (cursor.at_identifier() &&
+                        (kernel.draft.names.contains(cursor.peek().text) || is_function_name(cursor.peek().text)));
   if (!operand) return;
   throw SpecError({kernel.spec.file, line.comment_at.line, line.comment_at.column},
                   "'//' starts a comment, but " + cursor.described() +

@@ -18,7 +18,7 @@ constexpr std::size_t kMostOperations = 1'000'000;
 }  // namespace
 
 void KernelReader::once(const std::string& key) {
-  const auto [at, is_new] = given_.emplace(key, directive_place);
+  const auto [at, is_new] = draft.given.emplace(key, directive_place);
   if (!is_new)
     throw SpecError(directive_place,
                     "a second " + in_quotes(key) + "; the first is in line " + std::to_string(at->second.line));
@@ -32,12 +32,11 @@ std::string KernelReader::declare(TokenCursor& cursor, std::string_view what, bo
     const std::string problem = name_problem(name);
     if (!problem.empty()) throw SpecError(place, problem + " and cannot name a " + std::string(what));
   }
-  const auto [at, is_new] = declared.emplace(name, what);
+  const auto [at, is_new] = draft.names.emplace(name, DeclaredName{std::string(what), place});
   if (!is_new) {
-    throw SpecError(place, in_quotes(name) + " is already the name of a " + at->second + " (line " +
-                               std::to_string(places.at(name).line) + ")");
+    throw SpecError(place, in_quotes(name) + " is already the name of a " + at->second.what + " (line " +
+                               std::to_string(at->second.place.line) + ")");
   }
-  places[name] = place;
   return name;
 }
 
@@ -62,44 +61,42 @@ Expression KernelReader::in_braces(const LogicalLine& line, std::size_t& at) {
   return value;
 }
 
-std::vector<Value> KernelReader::values(TokenCursor& cursor, const std::vector<std::string>& names) {
+const std::vector<Value>& KernelReader::values(TokenCursor& cursor, std::vector<std::string> names) {
   cursor.expect("=", "the name");
   if (cursor.at_end()) cursor.fail(in_quotes(names.back()) + " has no values");
-  std::vector<Value> result;
+  ValuesDraft& all = draft.values.emplace_back(ValuesDraft{std::move(names), {}, {}});
   std::set<Value> seen;
   while (!cursor.at_end()) {
     const SourceLocation place = cursor.place();
     for (Value& next : parse_values(cursor)) {
-      if ((values_ += names.size()) > kMostValues)
+      if ((values_ += all.names.size()) > kMostValues)
         throw SpecError(place, "more than " + std::to_string(kMostValues) + " values in one kernel");
       if (!seen.insert(next).second) throw SpecError(place, in_quotes(next.text()) + " is given twice");
-      for (const std::string& name : names) places[name + "=" + next.text()] = place;
-      result.push_back(std::move(next));
+      all.values.push_back(std::move(next));
+      all.places.push_back(place);
     }
   }
-  return result;
+  return all.values;
 }
 
-std::string KernelReader::type_name(TokenCursor& cursor, const std::string& key) {
+std::string KernelReader::type_name(TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("the name of a type");
-  places[key] = cursor.place(token);
-  const auto type = element_type(token.text);
-  return std::string(type ? info(*type).name : token.text);
+  if (const auto type = element_type(token.text)) return std::string(info(*type).name);
+  return draft.types.emplace_back(token.text, cursor.place(token)).first;
 }
 
-void KernelReader::assignments(TokenCursor& cursor, const std::string& key,
-                               const std::function<void(const std::string&)>& read) {
-  places[key] = directive_place;
+Places KernelReader::assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read) {
   if (cursor.at_end()) cursor.fail("expected NAME=VALUE, not " + cursor.described());
-  std::set<std::string> seen;
+  Places places;
   while (!cursor.at_end()) {
     const Token token = cursor.expect_identifier("NAME=VALUE");
     const std::string name(token.text);
-    if (!seen.insert(name).second) throw SpecError(cursor.place(token), in_quotes(name) + " is given twice");
-    places[key + " " + name] = cursor.place(token);
+    if (!places.emplace(name, cursor.place(token)).second)
+      throw SpecError(cursor.place(token), in_quotes(name) + " is given twice");
     cursor.expect("=", in_quotes(name));
     read(name);
   }
+  return places;
 }
 
 LaunchDraft& KernelReader::start_launch(const std::string& name, LaunchDraft::Role role) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,11 +17,9 @@ namespace tuner {
 struct KernelReader {
   KernelDraft draft;
   KernelSpec& spec = draft.spec;
-  SpecPlaces& places = draft.places;
   Token directive;  ///< the one that is being read
   SourceLocation directive_place;
-  std::map<std::string, std::string> declared;  ///< name -> what it is: "buffer", "size"
-  std::vector<SourceFile> known_sources;        ///< the `sources` of parse_kernel_file()
+  std::vector<SourceFile> known_sources;  ///< the `sources` of parse_kernel_file()
 
   KernelReader() = default;
   KernelReader(const KernelReader&) = delete;
@@ -37,12 +34,12 @@ struct KernelReader {
   /// Reads the expression in the braces that open at \p at of \p line, and moves \p at to the closing one.
   Expression in_braces(const LogicalLine& line, std::size_t& at);
   /// Reads `= VALUE VALUE …` to the end of the line, the values of each of \p names. No value may occur twice.
-  std::vector<Value> values(TokenCursor& cursor, const std::vector<std::string>& names);
+  const std::vector<Value>& values(TokenCursor& cursor, std::vector<std::string> names);
   /// Reads the name of a type. Returns the canonical name of an element type.
-  std::string type_name(TokenCursor& cursor, const std::string& key);
-  /// Reads `NAME=VALUE …` to the end of the line. Calls \p read with each name to read its value. No name may occur
-  /// twice.
-  void assignments(TokenCursor& cursor, const std::string& key, const std::function<void(const std::string&)>& read);
+  std::string type_name(TokenCursor& cursor);
+  /// Reads `NAME=VALUE …` to the end of the line. Calls \p read with each name to read its value. Returns the places of
+  /// the names, none of which may occur twice.
+  Places assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read);
   /// Reads the C++ name that \p of instantiates: the rest of the line, with expressions in braces and `let`s.
   void read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of);
 
@@ -53,7 +50,6 @@ struct KernelReader {
  private:
   std::size_t values_ = 0;
   std::size_t operations_ = 0;
-  std::map<std::string, SourceLocation> given_;
 };
 
 struct Directive {

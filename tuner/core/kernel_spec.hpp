@@ -39,6 +39,7 @@ struct DerivedTypeSpec {
   std::string name;
   std::string of;
   std::map<std::string, std::string> mapping;  ///< canonical type names
+  SourceLocation location;                     ///< of `of`
 };
 
 /// A size of the problem, and the integer type of the kernel's argument.
@@ -180,6 +181,7 @@ struct LaunchSpec {
   Expression shared_bytes;  ///< dynamic shared memory
   /// Names of buffers, sizes, scalars, textures, parameters and `computed_arguments`, in order.
   std::vector<std::string> arguments;
+  std::vector<SourceLocation> argument_locations;  ///< none for arguments that the kernel file leaves out
   std::vector<ComputedArgument> computed_arguments;
   std::optional<Expression> when;         ///< if false, there is no such launch
   std::optional<Expression> cooperative;  ///< if true, all blocks of the grid may wait for each other
@@ -297,10 +299,6 @@ std::filesystem::path beside(const KernelSpec& spec, const std::string& path);
 std::vector<std::string> fill_files(const KernelSpec& spec);
 /// The files of numbers that \p spec names, each once. Measurements depend on their contents.
 std::vector<std::filesystem::path> data_files(const KernelSpec& spec);
-
-/// Throws SpecError for the first error: unknown or clashing names, values that are not allowed, missing parts,
-/// parameters where none are allowed. Every KernelSpec is checked here. Only messages about kernel files have places.
-void validate(const KernelSpec& spec);
 
 /// \p size with every missing choice and size at its default. Throws Error for an unknown name (with a suggestion), for
 /// a value that is not allowed, and for a missing size without a default.

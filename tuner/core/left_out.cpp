@@ -203,7 +203,7 @@ class LeftOut {
       if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
           find_named(draft_.spec.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name))
         continue;
-      const SourceLocation& place = draft_.places.at(name);
+      const SourceLocation& place = draft_.names.at(name).place;
       draft_.spec.macros.push_back({name, named(name, place), place});
     }
   }

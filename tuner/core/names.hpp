@@ -18,8 +18,4 @@ void bind_device_limits(Bindings& bindings, const DeviceLimits& limits);
 /// The names for expressions of \p spec: sizes, choices, types, device limits and, unless refused, parameters.
 KnownNames known_names(const KernelSpec& spec, Parameters parameters);
 
-/// The places of the parts of a specification, by keys such as `block_x` or `default`.
-using SpecPlaces = std::map<std::string, SourceLocation, std::less<>>;
-void validate(const KernelSpec& spec, const SpecPlaces& places);
-
 }  // namespace tuner

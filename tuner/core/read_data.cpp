@@ -16,6 +16,7 @@ namespace {
 
 // More than any element has.
 constexpr std::int64_t kMostComponents = 4096;
+constexpr std::int64_t kMostOffset = 4096;
 
 /// Reads `TYPE`, a vector type (`float4`), `TYPE[COUNT]` for elements of several numbers, or the fields of a struct:
 /// `{ float3 position; int id; }`.
@@ -25,15 +26,13 @@ void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& bu
     buffer.type = info(ElementType::uint8).name;
     return;
   }
-  const std::string key = "type of " + buffer.name;
   const std::string_view word = cursor.peek().text;
   if (const auto vector = element_type(word) ? std::nullopt : vector_type(word)) {
-    kernel.places[key] = cursor.place();
     cursor.take();
     buffer.type = info(vector->type).name;
     buffer.components = vector->components;
   } else {
-    buffer.type = kernel.type_name(cursor, key);
+    buffer.type = kernel.type_name(cursor);
   }
   if (cursor.accept("[")) {
     const SourceLocation place = cursor.place();
@@ -150,7 +149,7 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
 void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   ScalarSpec scalar;
   scalar.name = kernel.declare(cursor, "scalar", false);
-  if (cursor.accept(":")) scalar.type = kernel.type_name(cursor, "type of " + scalar.name);
+  if (cursor.accept(":")) scalar.type = kernel.type_name(cursor);
   cursor.expect("=", "the scalar: the value used for tuning follows");
   scalar.location = cursor.place();
   scalar.value = parse_number(cursor, "a number");
@@ -200,16 +199,16 @@ void read_texture(KernelReader& kernel, TokenCursor& cursor) {
 }
 
 void read_verify(KernelReader& kernel, TokenCursor& cursor) {
-  VerifySpec verify;
-  kernel.assignments(cursor, "verify " + std::to_string(kernel.spec.verify.size()), [&](const std::string& name) {
+  VerifySpec& verify = kernel.spec.verify.emplace_back();
+  kernel.draft.verify_places.push_back(kernel.assignments(cursor, [&](const std::string& name) {
+    const SourceLocation place = cursor.place();
     const std::int64_t given = parse_size(cursor, "an integer");
-    if (name == "offset") {
-      verify.offset = given;
-    } else {
-      verify.sizes[name] = given;
-    }
-  });
-  kernel.spec.verify.push_back(std::move(verify));
+    if (given < 0) throw SpecError(place, name + "=" + std::to_string(given) + " is negative");
+    if (name == "offset" && given > kMostOffset)
+      throw SpecError(place, "an offset is at most " + std::to_string(kMostOffset) +
+                                 " elements: it moves buffers off their alignment, no further");
+    (name == "offset" ? verify.offset : verify.sizes[name]) = given;
+  }));
 }
 
 void read_tolerance(KernelReader& kernel, TokenCursor& cursor) {
@@ -224,8 +223,10 @@ void read_tolerance(KernelReader& kernel, TokenCursor& cursor) {
     }
     if (!seen.insert(std::string(word.text)).second)
       throw SpecError(cursor.place(word), in_quotes(word.text) + " is given twice");
-    kernel.places[std::string(word.text) + " tolerance"] = cursor.place();
-    (word.text == "relative" ? tolerance.relative : tolerance.absolute) = parse_number(cursor, "a number");
+    const SourceLocation place = cursor.place();
+    const double bound = parse_number(cursor, "a number");
+    if (bound < 0) throw SpecError(place, "a tolerance cannot be negative");
+    (word.text == "relative" ? tolerance.relative : tolerance.absolute) = bound;
   } while (!cursor.at_end());
   kernel.spec.tolerance = tolerance;
 }

@@ -69,17 +69,16 @@ std::string read_argument(KernelReader& kernel, TokenCursor& cursor, LaunchSpec&
   const bool typed = cursor.accept(":");
   if (typed) end = cursor.peek().stop();
   argument.name = cursor.line().text.substr(begin, end - begin);
-  if (typed) argument.type = kernel.type_name(cursor, "type of " + argument.name);
+  if (typed) argument.type = kernel.type_name(cursor);
   if (launch.find_computed(argument.name) == nullptr) launch.computed_arguments.push_back(argument);
   return argument.name;
 }
 
 void read_arguments(KernelReader& kernel, TokenCursor& cursor) {
-  LaunchDraft& current = kernel.once_in_launch();
+  LaunchSpec& launch = kernel.once_in_launch().launch;
   do {
-    const SourceLocation place = cursor.place();
-    current.launch.arguments.push_back(read_argument(kernel, cursor, current.launch));
-    current.argument_places.push_back(place);
+    launch.argument_locations.push_back(cursor.place());
+    launch.arguments.push_back(read_argument(kernel, cursor, launch));
   } while (cursor.accept(","));
 }
 
@@ -120,7 +119,6 @@ void read_reference(KernelReader& kernel, TokenCursor& cursor) {
   if (read_answer_file(kernel, cursor)) return;
   if (accept_default(cursor)) {
     kernel.once("reference default");
-    kernel.places["reference default"] = kernel.directive_place;
     kernel.spec.default_is_reference = true;
     return;
   }

@@ -14,14 +14,12 @@ constexpr std::size_t kMostConstraints = 256;
 
 void read_kernel(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once("kernel");
-  const Token name = cursor.expect_identifier("the kernel's name");
-  kernel.places["kernel"] = cursor.place(name);
-  kernel.spec.name = name.text;
+  kernel.spec.name = cursor.expect_identifier("the kernel's name").text;
 }
 
 void read_derived_type(KernelReader& kernel, TokenCursor& cursor, const std::string& name) {
-  DerivedTypeSpec type{name, std::string(cursor.expect_identifier("the type that it follows from").text), {}};
-  kernel.places[name + " of"] = cursor.line().place(cursor.last_stop() - type.of.size());
+  const Token of = cursor.expect_identifier("the type that it follows from");
+  DerivedTypeSpec type{name, std::string(of.text), {}, cursor.place(of)};
   cursor.expect("=", "the name");
   if (cursor.at_end()) cursor.fail("expected TYPE:TYPE, not " + cursor.described());
   while (!cursor.at_end()) {
@@ -43,7 +41,7 @@ void read_type(KernelReader& kernel, TokenCursor& cursor) {
   while (!cursor.at_end()) {
     const SourceLocation place = cursor.place();
     const std::string_view type = info(parse_element_type(cursor)).name;
-    kernel.places[name + "=" + std::string(type)] = place;
+    if (contains(choice.values, type)) throw SpecError(place, in_quotes(type) + " is given twice");
     choice.values.emplace_back(type);
   }
   kernel.spec.choices.push_back(std::move(choice));
@@ -55,34 +53,34 @@ void read_choice(KernelReader& kernel, TokenCursor& cursor) {
   kernel.spec.choices.push_back(std::move(choice));
 }
 
+ElementType read_size_type(TokenCursor& cursor) {
+  constexpr ElementType allowed[] = {ElementType::int32, ElementType::uint32, ElementType::int64, ElementType::uint64};
+  const SourceLocation place = cursor.place();
+  const ElementType type = parse_element_type(cursor);
+  if (!contains(allowed, type))
+    throw SpecError(place, "a size is an int, unsigned, int64 or uint64, not " + std::string(info(type).name));
+  return type;
+}
+
 /// Reads sizes with the same type and default.
 void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
-  const std::size_t first = kernel.spec.sizes.size();
+  std::vector<std::string> names;
   do {
-    kernel.spec.sizes.push_back({kernel.declare(cursor, "size", true), ElementType::int32, std::nullopt});
+    const SourceLocation place = cursor.place();
+    names.push_back(kernel.declare(cursor, "size", true));
+    if (names.back() == "offset")
+      throw SpecError(place, "a size cannot be called 'offset', which 'verify' uses for alignment");
   } while (cursor.at_identifier());
-  std::optional<ElementType> type;
-  SourceLocation type_place, default_place;
-  if (cursor.accept(":")) {
-    type_place = cursor.place();
-    type = parse_element_type(cursor);
-  }
+  const ElementType type = cursor.accept(":") ? read_size_type(cursor) : ElementType::int32;
   std::optional<std::int64_t> value;
   if (cursor.accept("=")) {
-    default_place = cursor.place();
+    const SourceLocation place = cursor.place();
     value = parse_size(cursor, "a size");
+    if (*value < 0 || *value > integer_range(type)->high)
+      throw SpecError(place, std::to_string(*value) + " does not fit " + std::string(info(type).name) +
+                                 ", the type of " + in_quotes(names.back()));
   }
-  for (std::size_t i = first; i < kernel.spec.sizes.size(); ++i) {
-    SizeSpec& size = kernel.spec.sizes[i];
-    if (type) {
-      size.type = *type;
-      kernel.places["type of " + size.name] = type_place;
-    }
-    if (value) {
-      size.default_value = value;
-      kernel.places["default of " + size.name] = default_place;
-    }
-  }
+  for (std::string& name : names) kernel.spec.sizes.push_back({std::move(name), type, value});
 }
 
 void read_size(KernelReader& kernel, TokenCursor& cursor) {
@@ -95,7 +93,8 @@ void read_parameter(KernelReader& kernel, TokenCursor& cursor) {
   do {
     names.push_back(kernel.declare(cursor, "parameter", true));
     if (kernel.draft.parameters.size() + names.size() > kMostParameters)
-      throw SpecError(kernel.places.at(names.back()), "more than " + std::to_string(kMostParameters) + " parameters");
+      throw SpecError(kernel.draft.names.at(names.back()).place,
+                      "more than " + std::to_string(kMostParameters) + " parameters");
   } while (cursor.at_identifier());
   const std::vector<Value> values = kernel.values(cursor, names);
   for (std::string& name : names) kernel.draft.parameters.push_back({std::move(name), values});
@@ -120,9 +119,9 @@ void read_constraint(KernelReader& kernel, TokenCursor& cursor) {
 
 void read_default(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once("default");
-  Configuration configuration;
-  kernel.assignments(cursor, "default", [&](const std::string& name) { configuration.set(name, parse_value(cursor)); });
-  kernel.spec.default_configuration = std::move(configuration);
+  Configuration& values = kernel.spec.default_configuration.emplace();
+  kernel.draft.default_places =
+      kernel.assignments(cursor, [&](const std::string& name) { values.set(name, parse_value(cursor)); });
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <cmath>
 
 #include <tuner/core/named.hpp>
-#include <tuner/core/token.hpp>
 #include <tuner/core/validation.hpp>
 
 namespace tuner {
@@ -12,36 +10,34 @@ class DataChecks : public Checks {
  public:
   explicit DataChecks(const Checks& checks) : Checks(checks) {}
 
-  void buffers() {
+  void buffers() const {
     for (const BufferSpec& buffer : spec_.buffers) {
-      require_type(buffer.type, {"type of " + buffer.name, buffer.name});
       check(buffer.count, buffer.is_work_space() ? Parameters::allowed : Parameters::refused,
             "only scratch and zeroed buffers may depend on parameters");
-      fill(buffer.name, buffer.name, buffer.type, {buffer.fill, buffer.computed_fill});
-      if (buffer.record) {
+      if (buffer.computed_fill) fill(buffer.name, buffer.type, *buffer.computed_fill);
+      if (buffer.record)
         for (const RecordField& field : buffer.record->fields)
-          fill(buffer.name + '.' + field.name, buffer.name, info(field.type).name, field.fill);
-      }
+          if (field.fill.computed) fill(buffer.name + '.' + field.name, info(field.type).name, *field.fill.computed);
       if (buffer.compared)
         of_element(*buffer.compared, "compare " + buffer.name, "all configurations are compared alike");
     }
-    for (const ScalarSpec& scalar : spec_.scalars) require_type(scalar.type, {"type of " + scalar.name, scalar.name});
   }
 
-  void constants() {
+  void constants() const {
     for (const BufferSpec& buffer : spec_.buffers)
       if (buffer.role == BufferRole::constant && !may_occur(spec_, ProgramPart::kernel, buffer.name))
-        fail({buffer.name}, "the program has no variable " + in_quotes(buffer.scope + buffer.name));
+        throw SpecError(draft_.names.at(buffer.name).place,
+                        "the program has no variable " + in_quotes(buffer.scope + buffer.name));
   }
 
-  void textures() {
+  void textures() const {
     for (const TextureSpec& texture : spec_.textures) {
-      const auto fail = [&](const std::string& message) { fail_at(texture.location, message); };
+      const auto fail = [&](const std::string& message) { throw SpecError(texture.location, message); };
       const std::string quoted = in_quotes(texture.name), what = texture.is_surface ? "surface " : "texture ";
       const BufferSpec* const buffer = spec_.find_buffer(texture.buffer);
       if (buffer == nullptr)
-        fail_at(texture.location,
-                "unknown buffer " + in_quotes(texture.buffer) + suggestion(texture.buffer, names_of(spec_.buffers)));
+        throw SpecError(texture.location, "unknown buffer " + in_quotes(texture.buffer) +
+                                              suggestion(texture.buffer, names_of(spec_.buffers)));
       if (buffer->role != BufferRole::in && !(texture.is_surface && buffer->is_output()))
         fail(
             what + quoted + " shows " + in_quotes(buffer->name) +
@@ -61,17 +57,8 @@ class DataChecks : public Checks {
   }
 
  private:
-  /// Checks the fill of \p name, a buffer or a field of one, with elements of \p type.
-  void fill(const std::string& name, const std::string& buffer, std::string_view type, const FieldFill& given) {
-    if (given.computed) return computed_fill(name, type, *given.computed);
-    if (!given.numbers) return;
-    const Fill& numbers = *given.numbers;
-    if (!std::isfinite(numbers.low) || !std::isfinite(numbers.high) ||
-        (numbers.kind == Fill::Kind::uniform && numbers.low >= numbers.high))
-      fail({"fill " + name, buffer}, "the lower bound of a fill must be below the upper one");
-  }
-
-  void computed_fill(const std::string& name, std::string_view type_name, const ComputedFill& fill) {
+  /// Checks the fill of \p name, a buffer or a field of one, with elements of \p type_name.
+  void fill(const std::string& name, std::string_view type_name, const ComputedFill& fill) const {
     const std::string why = "inputs are the same for every configuration";
     for (const auto* bound : {&fill.low, &fill.high})
       if (*bound) check(**bound, Parameters::refused, why);
@@ -79,18 +66,19 @@ class DataChecks : public Checks {
     of_element(*fill.element, "fill " + name + " = expression", why);
     const auto type = element_type(type_name);
     if (type && !info(*type).is_floating && fill.element->has_reals())
-      fail_at(fill.element->location(), in_quotes(name) + " has elements of " + std::string(type_name) +
-                                            ", which can be filled with integers only");
+      throw SpecError(fill.element->location(), in_quotes(name) + " has elements of " + std::string(type_name) +
+                                                    ", which can be filled with integers only");
   }
 
   /// Checks an expression that may also use `i`, the index of an element.
-  void of_element(const Expression& expression, const std::string& directive, const std::string& why) {
+  void of_element(const Expression& expression, const std::string& directive, const std::string& why) const {
     if (all_.count("i") != 0)
-      fail({"i"}, "'i' is the index of an element in " + in_quotes(directive) + ": use another name");
+      throw SpecError(draft_.names.at("i").place,
+                      "'i' is the index of an element in " + in_quotes(directive) + ": use another name");
     refuse_parameters(expression, why);
     KnownNames known = fixed_;
     known["i"] = {};
-    check_names_of(expression, known);
+    check_names(expression, known);
   }
 
   /// tex1Dfetch and tex1D read different kinds of memory. On a GPU the wrong one reports no error.
@@ -139,7 +127,7 @@ class DataChecks : public Checks {
 void validate_buffers(const Checks& checks) { DataChecks(checks).buffers(); }
 
 void validate_memory(const Checks& checks) {
-  DataChecks data(checks);
+  const DataChecks data(checks);
   data.constants();
   data.textures();
 }

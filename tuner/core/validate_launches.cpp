@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
@@ -14,105 +13,96 @@ class LaunchChecks : public Checks {
  public:
   explicit LaunchChecks(const Checks& checks) : Checks(checks) {}
 
-  void launches() {
+  void launches() const {
     if (spec_.launches.empty())
-      fail({"kernel"}, "the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < spec_.launches.size(); ++i) {
-      const LaunchSpec& launch = spec_.launches[i];
-      if (!names.insert(launch.name).second)
-        fail_at(launch.location, "two launches are called " + in_quotes(launch.name));
-      if (launch.instantiate.empty())
-        fail_at(launch.location, "launch " + in_quotes(launch.name) + " has no 'instantiate'");
+      throw SpecError(draft_.given.at("kernel"),
+                      "the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
+    for (const LaunchSpec& launch : spec_.launches) {
       if (launch.arguments.empty())
-        fail_at(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
+        throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
       shape(launch, Parameters::allowed, "");
       if (launch.cooperative && spec_.device_launches)
-        fail_at(launch.location,
-                "a cooperative launch cannot launch kernels: 'cooperative' and 'device_launches' "
-                "exclude each other");
-      for (const std::string& argument : launch.arguments)
-        require_argument("argument " + std::to_string(i) + " ", launch, argument);
+        throw SpecError(launch.location,
+                        "a cooperative launch cannot launch kernels: 'cooperative' and 'device_launches' "
+                        "exclude each other");
+      for (std::size_t i = 0; i < launch.arguments.size(); ++i) require_argument(launch, i);
     }
     untimed_launches();
   }
 
-  void references() {
+  void references() const {
     const std::string why = "a reference does not depend on parameters";
     const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(),
                                         [](const BufferSpec& buffer) { return buffer.is_output(); });
     if (spec_.default_is_reference) default_as_reference(has_output);
     answer_files();
-    for (std::size_t i = 0; i < spec_.reference.size(); ++i) {
-      const LaunchSpec& reference = spec_.reference[i];
+    for (const LaunchSpec& reference : spec_.reference) {
       if (!has_output)
-        fail_at(reference.location,
-                "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
-      if (reference.instantiate.empty()) fail_at(reference.location, "a reference needs a C++ name");
-      if (reference.arguments.empty()) fail_at(reference.location, "the reference has no 'arguments'");
-      without_parameters(reference, "reference argument " + std::to_string(i) + " ", why);
+        throw SpecError(reference.location,
+                        "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
+      without_parameters(reference, why);
     }
   }
 
   /// Served calls do not make these launches. They may therefore change only buffers that a caller sets up.
-  void preparations() {
-    for (std::size_t i = 0; i < spec_.prepare.size(); ++i) {
-      const LaunchSpec& launch = spec_.prepare[i];
-      if (launch.instantiate.empty()) fail_at(launch.location, "'prepare' needs the C++ name of a kernel");
-      const std::string name = "'prepare " + launch.name + "'", key = "prepare argument " + std::to_string(i) + " ";
-      if (launch.arguments.empty()) fail_at(launch.location, name + " has no 'arguments'");
-      without_parameters(launch, key, "what a run starts from does not depend on parameters");
+  void preparations() const {
+    for (const LaunchSpec& launch : spec_.prepare) {
+      const std::string name = "'prepare " + launch.name + "'";
+      if (launch.arguments.empty()) throw SpecError(launch.location, name + " has no 'arguments'");
+      without_parameters(launch, "what a run starts from does not depend on parameters");
       bool changes = false;
-      for (const std::string& argument : launch.arguments) {
+      for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+        const std::string& argument = launch.arguments[i];
         const BufferSpec* const buffer = spec_.find_buffer(argument);
         if (buffer == nullptr) continue;
         changes = changes || buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed;
         if (buffer->role == BufferRole::out)
           fail_argument(
-              launch, key + argument,
+              launch, i,
               in_quotes(argument) + " is 'out', so its contents before a run do not matter: declare it 'inout'");
         if (buffer->is_work_space())
           fail_argument(
-              launch, key + argument,
+              launch, i,
               in_quotes(argument) +
                   " is work space, which no served call prepares: clear it in a launch of the kernel, or declare "
                   "it 'zeroed' and leave it zero");
       }
       if (!changes)
-        fail_at(launch.location, name + " takes no 'inout' or 'consumed' buffer: there is nothing to prepare");
+        throw SpecError(launch.location, name + " takes no 'inout' or 'consumed' buffer: there is nothing to prepare");
       in_the_references_text(launch);
     }
   }
 
  private:
   /// Timed runs follow each other without the untimed launches, so no timed launch may need their results.
-  void untimed_launches() {
+  void untimed_launches() const {
     bool left_out = false;
     for (const LaunchSpec& launch : spec_.launches) {
       if (left_out && !launch.untimed)
-        fail_at(launch.location,
-                "launch " + in_quotes(launch.name) + " is timed after one that is not: untimed ones come last");
+        throw SpecError(launch.location,
+                        "launch " + in_quotes(launch.name) + " is timed after one that is not: untimed ones come last");
       if (!launch.untimed) continue;
       left_out = true;
       for (const std::string& argument : launch.arguments) {
         const BufferSpec* const buffer = spec_.find_buffer(argument);
         if (buffer != nullptr && buffer->role == BufferRole::zeroed)
-          fail_at(launch.location, "launch " + in_quotes(launch.name) + " is untimed and takes " + in_quotes(argument) +
-                                       ", which is 'zeroed': timed runs would find what others left there");
+          throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " is untimed and takes " +
+                                               in_quotes(argument) +
+                                               ", which is 'zeroed': timed runs would find what others left there");
       }
     }
   }
 
-  /// Checks a launch that must not use parameters. The places of its arguments have keys that begin with \p key.
-  void without_parameters(const LaunchSpec& launch, const std::string& key, const std::string& why) {
+  /// Checks a launch that must not use parameters.
+  void without_parameters(const LaunchSpec& launch, const std::string& why) const {
     for (const std::string_view word : words_of(launch.instantiate)) {
-      if (spec_.space.find(word)) fail_at(launch.location, in_quotes(word) + " is a parameter, and " + why);
+      if (spec_.space.find(word)) throw SpecError(launch.location, in_quotes(word) + " is a parameter, and " + why);
     }
     shape(launch, Parameters::refused, why);
-    for (const std::string& argument : launch.arguments) {
-      if (spec_.space.find(argument))
-        fail_argument(launch, key + argument, in_quotes(argument) + " is a parameter, and " + why);
-      require_argument(key, launch, argument);
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      if (spec_.space.find(launch.arguments[i]))
+        fail_argument(launch, i, in_quotes(launch.arguments[i]) + " is a parameter, and " + why);
+      require_argument(launch, i);
     }
   }
 
@@ -122,8 +112,9 @@ class LaunchChecks : public Checks {
     const std::vector<std::string_view> words =
         words_of(std::string_view(prepare.instantiate).substr(0, prepare.instantiate.find('<')));
     if (words.empty() || may_occur(spec_, ProgramPart::reference, words.back())) return;
-    fail_at(prepare.location, "the reference is compiled from its own sources and needs " + in_quotes(words.back()) +
-                                  " too: define it in the kernel file, which is part of both programs");
+    throw SpecError(prepare.location, "the reference is compiled from its own sources and needs " +
+                                          in_quotes(words.back()) +
+                                          " too: define it in the kernel file, which is part of both programs");
   }
 
   static bool has_random_elements(const BufferSpec& buffer) {
@@ -133,11 +124,11 @@ class LaunchChecks : public Checks {
                        [](const RecordField& field) { return is_drawn(field.fill); });
   }
 
-  void answer_files() {
+  void answer_files() const {
     const auto with_answer = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
                                           [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
     if (with_answer == spec_.buffers.end()) return;
-    const auto fail = [&](const std::string& message) { fail_at(with_answer->answer->location, message); };
+    const auto fail = [&](const std::string& message) { throw SpecError(with_answer->answer->location, message); };
     if (!spec_.reference.empty() || spec_.default_is_reference)
       fail("the answer is in a file, but the kernel has another reference");
     for (const BufferSpec& buffer : spec_.buffers) {
@@ -151,19 +142,19 @@ class LaunchChecks : public Checks {
     }
   }
 
-  void default_as_reference(bool has_output) {
-    const std::string key = "reference default";
-    if (!has_output)
-      fail({key}, "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
+  void default_as_reference(bool has_output) const {
+    const auto fail = [&](const std::string& message) {
+      throw SpecError(draft_.given.at("reference default"), message);
+    };
+    if (!has_output) fail("there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
     if (!spec_.default_configuration)
-      fail({key}, "'reference default' compares with the default configuration: give a 'default'");
-    if (!spec_.reference.empty())
-      fail({key}, "the kernel has a reference: 'reference default' is for kernels without one");
+      fail("'reference default' compares with the default configuration: give a 'default'");
+    if (!spec_.reference.empty()) fail("the kernel has a reference: 'reference default' is for kernels without one");
     if (spec_.has_reference_sources())
-      fail({key}, "'reference default' is compiled from the kernel's text: remove 'reference_source'");
+      fail("'reference default' is compiled from the kernel's text: remove 'reference_source'");
   }
 
-  void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) {
+  void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) const {
     for (const Expression& extent : launch.grid) check(extent, parameters, why);
     for (const Expression& extent : launch.block) check(extent, parameters, why);
     check(launch.shared_bytes, parameters, why);
@@ -178,14 +169,13 @@ class LaunchChecks : public Checks {
       if (parameters == Parameters::refused) refuse_parameters(argument.value, why);
       if (is_known_name(argument.value) && all_.at(argument.value.names().front()).is_word &&
           !is_floating_parameter(argument.value))
-        fail_at(argument.value.location(),
-                in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
+        throw SpecError(argument.value.location(),
+                        in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
       if (!is_floating_parameter(argument.value)) check(argument.value, parameters, why);
-      require_type(argument.type, {"type of " + argument.name});
       const auto plain = element_type(argument.type);
       if (is_floating_parameter(argument.value) && plain && !info(*plain).is_floating)
-        fail({"type of " + argument.name},
-             in_quotes(argument.value.text()) + " has fractions, which " + argument.type + " cannot hold");
+        throw SpecError(argument.value.location(),
+                        in_quotes(argument.value.text()) + " has fractions, which " + argument.type + " cannot hold");
     }
   }
 
@@ -195,38 +185,39 @@ class LaunchChecks : public Checks {
                                            [](const Value& one) { return is_floating_literal(one.text()); });
   }
 
-  void require_argument(const std::string& key, const LaunchSpec& launch, const std::string& name) const {
+  void require_argument(const LaunchSpec& launch, std::size_t number) const {
+    const std::string& name = launch.arguments[number];
     if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
-      fail_argument(launch, key + name, in_quotes(name) + " is 'constant': a variable of the program, not an argument");
+      fail_argument(launch, number, in_quotes(name) + " is 'constant': a variable of the program, not an argument");
     if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
         launch.find_computed(name))
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
       if (is_floating_literal(parameter->values.front().text()))
-        fail_argument(launch, key + name,
+        fail_argument(launch, number,
                       in_quotes(name) + " needs the type that the kernel takes, as in '" + name + " : float'");
       fail_argument(
-          launch, key + name,
+          launch, number,
           in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");
     }
     const std::vector<std::string> names =
         names_of(spec_.space.parameters(), spec_.buffers, spec_.sizes, spec_.scalars, spec_.textures);
-    fail_argument(launch, key + name,
+    fail_argument(launch, number,
                   "unknown argument " + in_quotes(name) + ": no buffer, size, scalar, texture or parameter" +
                       suggestion(name, names));
   }
 
-  [[noreturn]] void fail_argument(const LaunchSpec& launch, const std::string& key, const std::string& message) const {
-    const auto at = places_.find(key);
-    fail_at(at != places_.end() ? at->second : launch.location, message);
+  [[noreturn]] static void fail_argument(const LaunchSpec& launch, std::size_t number, const std::string& message) {
+    throw SpecError(number < launch.argument_locations.size() ? launch.argument_locations[number] : launch.location,
+                    message);
   }
 };
 
 }  // namespace
 
 void validate_launches(const Checks& checks) {
-  LaunchChecks launches(checks);
+  const LaunchChecks launches(checks);
   launches.launches();
   launches.references();
   launches.preparations();
