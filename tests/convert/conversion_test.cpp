@@ -71,7 +71,7 @@ TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
   EXPECT_EQ(spec.find_size("n")->default_value, 4096);
   EXPECT_EQ(spec.find_buffer("y")->role, BufferRole::out);
   EXPECT_EQ(spec.find_buffer("x")->role, BufferRole::in);
-  EXPECT_EQ(spec.find_buffer("x")->fill->high, 20);
+  EXPECT_EQ(spec.find_buffer("x")->fill->numbers.high, 20);
   EXPECT_EQ(spec.compile_options.size(), 1u);
   EXPECT_EQ(spec.launches[0].grid[0].text(), "ceil_div(4096 / tile, block_size_x)");
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));

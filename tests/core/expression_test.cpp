@@ -1,5 +1,5 @@
 #include <tuner/core/expression.hpp>
-#include <tuner/core/suggestion.hpp>
+#include <tuner/core/message_text.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -122,17 +122,6 @@ TEST(Expression, KnowsItsNamesTextAndPlace) {
   EXPECT_THAT(expression.names(), ElementsAre("block", "n"));
   EXPECT_EQ(expression.text(), "n * block + n");
   EXPECT_EQ(expression.location().text(), "k.cu:7:12");
-}
-
-TEST(Expression, RequiresKnownNames) {
-  const std::vector<std::string> known{"n", "block_x"};
-  expression("n * block_x").require_known(known);
-  try {
-    expression("n * blok_x").require_known(known);
-    FAIL() << "an unknown name was accepted";
-  } catch (const SpecError& error) {
-    EXPECT_STREQ(error.what(), "e:1:5: unknown name 'blok_x'; did you mean 'block_x'?");
-  }
 }
 
 TEST(Expression, LeavesThePlaceOutWhenItComesFromNoFile) {

@@ -245,10 +245,10 @@ TEST(KernelFile, ReadsEveryOtherDirective) {
   EXPECT_EQ(spec.find_buffer("x")->type, "R");
   EXPECT_EQ(spec.find_buffer("y")->type, "T");
   EXPECT_EQ(spec.find_buffer("z")->type, "int");
-  EXPECT_EQ(spec.find_buffer("a")->fill->low, -1);
-  EXPECT_EQ(spec.find_buffer("a")->fill->high, 0.1);
-  EXPECT_EQ(spec.find_buffer("x")->fill->kind, Fill::Kind::constant);
-  EXPECT_EQ(spec.find_buffer("z")->fill->kind, Fill::Kind::iota);
+  EXPECT_EQ(spec.find_buffer("a")->fill->numbers.low, -1);
+  EXPECT_EQ(spec.find_buffer("a")->fill->numbers.high, 0.1);
+  EXPECT_EQ(spec.find_buffer("x")->fill->numbers.kind, Fill::Kind::constant);
+  EXPECT_EQ(spec.find_buffer("z")->fill->numbers.kind, Fill::Kind::iota);
   EXPECT_FALSE(spec.find_buffer("b")->fill);
   EXPECT_EQ(spec.tolerance->absolute, 1e-3);
   EXPECT_EQ(spec.tolerance->relative, 1e-5);

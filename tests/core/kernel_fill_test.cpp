@@ -20,7 +20,7 @@ using testing::with_line;
 
 TEST(KernelFile, ReadsFillsThatAreComputed) {
   const auto fill = [](const std::string& text) {
-    return *parse(with_line(0, "#pragma tuner fill a = " + text)).find_buffer("a")->computed_fill;
+    return *parse(with_line(0, "#pragma tuner fill a = " + text)).find_buffer("a")->fill;
   };
   EXPECT_EQ(fill("uniform -0.5 n - 1").numbers.low, -0.5);
   EXPECT_EQ(fill("uniform -0.5 n - 1").high->text(), "n - 1");
@@ -38,8 +38,7 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
 
 TEST(KernelFile, FillsSeveralBuffersAlike) {
   const KernelSpec spec = parse(edited(0, "in z[n]\nfill a, z = expression i % n"));
-  for (const char* const name : {"a", "z"})
-    EXPECT_EQ(spec.find_buffer(name)->computed_fill->element->text(), "i % n") << name;
+  for (const char* const name : {"a", "z"}) EXPECT_EQ(spec.find_buffer(name)->fill->element->text(), "i % n") << name;
   EXPECT_THAT(error_of([] { parse(edited(0, "fill a, a = iota")); }), HasSubstr("fill"));
 }
 
@@ -57,7 +56,7 @@ double number_of(const Expression& element, std::int64_t i, const std::map<std::
 
 TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
   const KernelSpec spec = parse(edited(0, "fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
-  const Expression& element = *spec.find_buffer("a")->computed_fill->element;
+  const Expression& element = *spec.find_buffer("a")->fill->element;
   EXPECT_TRUE(element.has_reals());
   EXPECT_EQ(number_of(element, 0, {{"n", 4}}), 1);
   EXPECT_EQ(number_of(element, 1, {{"n", 4}}), -1e-3 / 4);
@@ -67,7 +66,7 @@ TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
 TEST(Expression, HasTheFunctionsOfNumbersWithAPoint) {
   const auto at_4 = [](const std::string& text) {
     const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
-    const Expression& element = *spec.find_buffer("a")->computed_fill->element;
+    const Expression& element = *spec.find_buffer("a")->fill->element;
     EXPECT_TRUE(element.has_reals());
     return number_of(element, 4, {});
   };
@@ -82,7 +81,7 @@ TEST(Expression, HasTheFunctionsOfNumbersWithAPoint) {
 TEST(Expression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {
   const auto at_7 = [](const std::string& text) {
     const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
-    return number_of(*spec.find_buffer("a")->computed_fill->element, 7, {{"n", 3}, {"warp_size", 0}});
+    return number_of(*spec.find_buffer("a")->fill->element, 7, {{"n", 3}, {"warp_size", 0}});
   };
   EXPECT_EQ(at_7("i / n * 0.5"), 1);
   EXPECT_EQ(at_7("0.5 * i / n"), 3.5 / 3);

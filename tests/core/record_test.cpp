@@ -129,7 +129,7 @@ TEST(Records, AreWhatAFileWithATypeSaysAlone) {
 TEST(Records, FillBoolsWithZeroAndOne) {
   const auto bools = [](const std::string& how) {
     const KernelSpec spec = parse(move_with(" : { int id; bool bright; }", "", how));
-    const Fill fill = *x_of(spec).record->fields[1].fill.numbers;
+    const Fill fill = x_of(spec).record->fields[1].fill->numbers;
     return fill.kind == Fill::Kind::constant ? "constant " + std::to_string(static_cast<int>(fill.low))
                                              : "uniform 0 " + std::to_string(static_cast<int>(fill.high));
   };
@@ -149,10 +149,10 @@ TEST(Records, FillEachFieldAsItSays) {
                                           "#pragma tuner fill x.id = expression i * 2\n#pragma tuner fill x = constant "
                                           "3\n#pragma tuner fill x.mass = uniform 1 2\n"));
   const std::vector<RecordField>& fields = x_of(spec).record->fields;
-  EXPECT_EQ(fields[0].fill.numbers->low, 1);
-  EXPECT_TRUE(fields[1].fill.computed->element);
-  EXPECT_EQ(fields[2].fill.numbers->low, 0) << "a bool holds no 3";
-  EXPECT_EQ(fields[3].fill.numbers->kind, Fill::Kind::constant) << "the fill of the whole";
+  EXPECT_EQ(fields[0].fill->numbers.low, 1);
+  EXPECT_TRUE(fields[1].fill->element);
+  EXPECT_EQ(fields[2].fill->numbers.low, 0) << "a bool holds no 3";
+  EXPECT_EQ(fields[3].fill->numbers.kind, Fill::Kind::constant) << "the fill of the whole";
 }
 
 TEST(Records, TellTheFilesOfTheirFields) {

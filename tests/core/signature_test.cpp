@@ -1,17 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 
 namespace tuner {
 namespace {
 
 TEST(Signatures, NameWhatAKernelTakes) {
-  const auto found = find_signature(
+  const auto found = find_signature(code_of(
       "// __global__ void no(int a)\n"
       "template <typename T, int items = 1>\n"
       "__global__ void __launch_bounds__(items * 32)\n  add(int n, T *c, const T* __restrict__ a /* in, too */, float "
-      "b[4]) {}");
+      "b[4]) {}"));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->name, "add");
   ASSERT_EQ(found->template_parameters.size(), 2u);

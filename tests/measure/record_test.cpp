@@ -27,7 +27,7 @@ class RecordsTest : public testing::RunnerTest {
     RecordType star;
     star.fields = {{"position", ElementType::float32, 2, offsetof(Star, position), false, {}},
                    {"bright", ElementType::uint8, 1, offsetof(Star, bright), false, {}},
-                   {"id", ElementType::int32, 1, offsetof(Star, id), false, {Fill{Fill::Kind::iota, 0, 0}, {}}}};
+                   {"id", ElementType::int32, 1, offsetof(Star, id), false, FillSpec{{Fill::Kind::iota, 0, 0}}}};
     star.bytes = sizeof(Star);
     for (BufferSpec& buffer : spec.buffers) {
       buffer.type = "uint8";
@@ -187,16 +187,16 @@ TEST_F(RecordsTest, AreFilledFromAFileByBytesOrByField) {
   spec.file = folder / "k.cu";
   std::vector<int> ids(1000, 77);
   std::ofstream(folder / "ids", std::ios::binary).write(reinterpret_cast<const char*>(ids.data()), 4000);
-  ComputedFill from_file;
+  FillSpec from_file;
   from_file.path = "ids";
-  spec.buffers[0].record->fields[2].fill = {std::nullopt, from_file};
+  spec.buffers[0].record->fields[2].fill = from_file;
   EXPECT_TRUE(evaluate().verified);
   EXPECT_EQ(element(runner_->outputs().at("c.id"), 9), 76);
 
   std::vector<Star> stars(1000, Star{{1, 2}, 3, 4});
   std::ofstream(folder / "stars", std::ios::binary).write(reinterpret_cast<const char*>(stars.data()), 16000);
   from_file.path = "stars";
-  spec.buffers[0].computed_fill = from_file;
+  spec.buffers[0].fill = from_file;
   EXPECT_TRUE(evaluate().verified);
   EXPECT_EQ(element(runner_->outputs().at("c.id"), 9), 3);
 }

@@ -211,7 +211,7 @@ TEST_F(RunnerBuffers, RefusesToCompareNothing) {
 }
 
 TEST_F(RunnerBuffers, HasOneSetOfInputsWhereASeedMakesNoOther) {
-  for (BufferSpec& buffer : spec.buffers) buffer.fill = Fill{Fill::Kind::iota};
+  for (BufferSpec& buffer : spec.buffers) buffer.fill = FillSpec{{Fill::Kind::iota}};
   spec.verify.clear();
   const std::size_t before = backend.runs;
   runner();
@@ -229,12 +229,12 @@ TEST_F(RunnerBuffers, FillsWithWhatIsComputedOrStandsInAFile) {
     return testing::scale_kernel<int>(launch);
   };
   backend.kernels["reference"] = testing::scale_kernel<int>;
-  const auto filled = [&](ComputedFill fill) {
-    spec.buffers.front().computed_fill = std::move(fill);
+  const auto filled = [&](FillSpec fill) {
+    spec.buffers.front().fill = std::move(fill);
     EXPECT_TRUE(evaluate(block(32)).verified);
     return seen;
   };
-  ComputedFill fill;
+  FillSpec fill;
   fill.element = testing::parsed("n - 3 * i");
   EXPECT_EQ(filled(fill)[999], 1000 - 3 * 999);
   fill = {};
@@ -253,7 +253,7 @@ TEST_F(RunnerBuffers, FillsWithWhatIsComputedOrStandsInAFile) {
 }
 
 /// A fill with a real number, which only expressions of fills may contain.
-ComputedFill real_fill(const std::string& element) {
+FillSpec real_fill(const std::string& element) {
   return parse_kernel_file(
              "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner type T = float int\n"
              "#pragma tuner parameter p = 1\n#pragma tuner in a[n]\n#pragma tuner fill a = expression " +
@@ -262,7 +262,7 @@ ComputedFill real_fill(const std::string& element) {
                  "#pragma tuner instantiate k\n",
              "k.cu")
       .buffers.front()
-      .computed_fill.value();
+      .fill.value();
 }
 
 TEST_F(RunnerBuffers, FillsFloatingElementsWithNumbersThatHaveAPoint) {
@@ -271,13 +271,13 @@ TEST_F(RunnerBuffers, FillsFloatingElementsWithNumbersThatHaveAPoint) {
     seen = argument<const float*>(launch, 0)[3];
     return testing::scale_kernel<float>(launch);
   };
-  spec.buffers.front().computed_fill = real_fill("1 + i * 0.1");
+  spec.buffers.front().fill = real_fill("1 + i * 0.1");
   EXPECT_TRUE(evaluate(block(32)).verified);
   EXPECT_EQ(seen, 1.3f);
-  spec.buffers.front().computed_fill = real_fill("1.0 / (n - 1000)");
+  spec.buffers.front().fill = real_fill("1.0 / (n - 1000)");
   EXPECT_THAT(refusal(), HasSubstr("k.cu:6:35: element 0 is inf"));
   spec = testing::scale_spec("int");
-  spec.buffers.front().computed_fill = real_fill("i * 0.5");
+  spec.buffers.front().fill = real_fill("i * 0.5");
   EXPECT_THAT(refusal(), HasSubstr("elements of int are filled with integers alone"));
 }
 
@@ -289,7 +289,7 @@ TEST_F(RunnerBuffers, NamesThePlaceOfAScalarThatItsTypeCannotHold) {
 
 TEST_F(RunnerBuffers, SaysWhyAnInputCannotBeMade) {
   spec = testing::scale_spec("uint8");
-  ComputedFill& fill = spec.buffers.front().computed_fill.emplace();
+  FillSpec& fill = spec.buffers.front().fill.emplace();
   fill.location = {"scale.cu", 9, 24};
   fill.path = "none.npy";
   EXPECT_THAT(

@@ -176,7 +176,7 @@ class AnswerInAFile : public RunnerTest {
     spec.file = (folder / "scale.cu").string();
     spec.reference.clear();
     backend.kernels.erase("reference");
-    spec.buffers[0].fill = Fill{Fill::Kind::iota};
+    spec.buffers[0].fill = FillSpec{{Fill::Kind::iota}};
     spec.buffers[1].answer = AnswerFile{"c.bin", {"scale.cu", 9, 30}};
     for (int i = 0; i < 1000; ++i) numbers.push_back(float(2 * i));
     write();

@@ -37,7 +37,7 @@ void reveal(KernelSpec& spec, const ProblemSize& size) {
     fill.high = 30000;
   }
   for (BufferSpec& buffer : spec.buffers) {
-    if (buffer.name == "x") buffer.fill = fill;
+    if (buffer.name == "x") buffer.fill = FillSpec{fill};
   }
 }
 

@@ -14,7 +14,7 @@
 #include <boost/program_options/variables_map.hpp>
 #include <fmt/format.h>
 
-#include <tuner/core/suggestion.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 namespace {

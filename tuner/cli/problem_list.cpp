@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/arguments.hpp>
-#include <tuner/core/directives.hpp>
+#include <tuner/core/input_file.hpp>
 
 namespace tuner::cli {
 

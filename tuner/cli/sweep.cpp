@@ -12,7 +12,6 @@
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/suggestion.hpp>
 #include <tuner/measure/throughput.hpp>
 
 namespace tuner::cli {

@@ -13,7 +13,6 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/message_text.hpp>
-#include <tuner/core/template_arguments.hpp>
 
 namespace tuner::convert {
 namespace {
@@ -66,9 +65,7 @@ class Agreement {
     std::set<std::string> defined;
     for (const DraftParameter& one : draft_.parameters) defined.insert(one.name);
     for (const auto& [name, value] : draft_.macros) defined.insert(name);
-    const auto is_of_text = [&](const std::string& name) {
-      return unguarded_definition(draft_.source_text, name, defined) != 0;
-    };
+    const auto is_of_text = [&](const std::string& name) { return unguarded_definition(code_, name, defined) != 0; };
     std::erase_if(draft_.macros, [&](const auto& one) { return is_of_text(one.first); });
     for (DraftParameter& one : draft_.parameters) {
       const auto value = one.is_macro && is_of_text(one.name) ? macros_.value(one.name) : std::nullopt;
@@ -273,7 +270,7 @@ class Agreement {
 }  // namespace
 
 void agree_with_kernel(KernelDraft& draft) {
-  if (const auto kernel = find_signature(draft.source_text, draft.kernel)) Agreement(draft, *kernel).reach();
+  if (const auto kernel = find_signature(code_of(draft.source_text), draft.kernel)) Agreement(draft, *kernel).reach();
 }
 
 }  // namespace tuner::convert

@@ -83,8 +83,9 @@ void KernelDraft::set_kernel(const std::string& name) {
 std::string KernelDraft::qualified_name() const {
   const std::string& name = instantiate.empty() ? kernel : instantiate;
   if (name.substr(0, name.find('<')).find(':') != std::string::npos) return name;
-  const auto signature = find_signature(source_text, kernel);
-  return signature ? namespaces_at(code_of(source_text), signature->begin) + name : name;
+  const std::string code = code_of(source_text);
+  const auto signature = find_signature(code, kernel);
+  return signature ? namespaces_at(code, signature->begin) + name : name;
 }
 
 Meaning KernelDraft::meaning() const {

@@ -80,7 +80,7 @@ class PragmaReader {
   explicit PragmaReader(fs::path file) : file_(std::move(file)) {}
 
   KernelDraft read(const std::string& text, const std::vector<Annotation>& annotations) {
-    const auto signature = find_signature(text, {}, annotations.front().at);
+    const auto signature = find_signature(code_of(text), {}, annotations.front().at);
     if (!signature) throw Error(fmt::format("{}: no kernel follows its `#pragma kernel`", file_.string()));
     signature_ = *signature;
     draft_.folder = file_.parent_path();

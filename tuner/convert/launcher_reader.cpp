@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <tuner/convert/json_text.hpp>
 #include <tuner/convert/kernel_draft.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
@@ -291,7 +292,7 @@ class CaptureReader {
 
   void read_arguments() {
     const LauncherJson& all = members_.list(root_, "arguments", "it");
-    const auto signature = find_signature(draft_.source_text, draft_.kernel);
+    const auto signature = find_signature(code_of(draft_.source_text), draft_.kernel);
     const bool named = signature && signature->arguments.size() == all.size();
     std::set<std::string> names{draft_.kernel};
     for (const DraftParameter& one : draft_.parameters) names.insert(one.name);

@@ -11,7 +11,7 @@
 #include <cache/records.hpp>
 
 #include <tuner/core/configuration.hpp>
-#include <tuner/core/tuning_parameter.hpp>
+#include <tuner/core/value.hpp>
 
 namespace tuner::convert {
 

@@ -8,6 +8,7 @@
 
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/convert/script.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
@@ -379,7 +380,7 @@ class ScriptReader {
   /// For each argument of the kernel, whether it is a pointer to const.
   std::vector<bool> constant_pointers(std::size_t count) const {
     std::vector<bool> constant(count, false);
-    if (const auto signature = find_signature(draft_.source_text, draft_.kernel))
+    if (const auto signature = find_signature(code_of(draft_.source_text), draft_.kernel))
       for (std::size_t i = 0; i < std::min(count, signature->arguments.size()); ++i)
         constant[i] = signature->arguments[i].is_to_const();
     return constant;

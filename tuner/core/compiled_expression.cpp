@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <type_traits>
 
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/element_type.hpp>
@@ -355,64 +354,37 @@ bool CompiledExpression::cannot_hold(std::span<const std::uint16_t> digits, std:
 
 const std::vector<std::size_t>& CompiledExpression::parameters() const { return impl_->used; }
 
-struct OpenExpression::Impl {
-  std::optional<Program> program;  // absent: the tree is evaluated
-  Expression expression;           // this and the members below are set only then
-  std::vector<std::string> open;
-  Bindings fixed;
-
-  template <typename Number>
-  std::optional<Number> evaluate(const std::int64_t* values) const;
-};
+struct OpenExpression::Impl : Program {};
 
 OpenExpression::OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed) {
   // Open names become parameters. Their lists of values are never read.
   std::vector<TuningParameter> parameters;
   for (const std::string& name : open) parameters.push_back({name, {Value(std::int64_t{0})}});
-  Impl impl{Translator(parameters, fixed).translate(*ExpressionAccess::root(expression)), {}, {}, {}};
-  if (!impl.program) impl = {std::nullopt, expression, {open.begin(), open.end()}, fixed};
-  impl_ = std::make_shared<const Impl>(std::move(impl));
-}
-
-template <typename Number>
-std::optional<Number> OpenExpression::Impl::evaluate(const std::int64_t* values) const {
-  constexpr bool any = std::is_floating_point_v<Number>;
-  if (program) {
-    ArithmeticProblem problem;
-    const auto read = [&](const Slot& slot) { return values[slot.parameter]; };
-    const auto value = [&] {
-      if constexpr (any)
-        return program->run_real(program->root, read, problem);
-      else
-        return program->run(program->root, read, problem);
-    }();
-    return problem.message ? std::nullopt : std::optional<Number>(value);
-  }
-  Bindings bindings = fixed;
-  for (std::size_t i = 0; i < open.size(); ++i) bindings.set(open[i], Value(values[i]));
-  try {
-    if constexpr (any)
-      return expression.evaluate_number(bindings);
-    else
-      return expression.evaluate_integer(bindings);
-  } catch (const EvaluationError&) {
-    return std::nullopt;
-  }
+  auto program = Translator(parameters, fixed).translate(*ExpressionAccess::root(expression));
+  if (!program) throw EvaluationError(expression.location(), in_quotes(expression.text()) + " has no value");
+  impl_ = std::make_shared<const Impl>(Impl{std::move(*program)});
 }
 
 std::optional<std::int64_t> OpenExpression::evaluate(const std::int64_t* values) const {
-  return impl_ ? impl_->evaluate<std::int64_t>(values) : 0;
+  if (!impl_) return 0;
+  ArithmeticProblem problem;
+  const auto read = [&](const Slot& slot) { return values[slot.parameter]; };
+  const std::int64_t value = impl_->run(impl_->root, read, problem);
+  return problem.message ? std::nullopt : std::optional(value);
 }
 
 std::optional<double> OpenExpression::evaluate_number(const std::int64_t* values) const {
-  return impl_ ? impl_->evaluate<double>(values) : 0;
+  if (!impl_) return 0;
+  ArithmeticProblem problem;
+  const auto read = [&](const Slot& slot) { return values[slot.parameter]; };
+  const double value = impl_->run_real(impl_->root, read, problem);
+  return problem.message ? std::nullopt : std::optional(value);
 }
 
 std::optional<OpenExpression::Range> OpenExpression::range(const std::int64_t* low, const std::int64_t* high) const {
   if (!impl_) return Range{};
-  if (!impl_->program) return std::nullopt;
   const auto range = [&](const Slot& slot) { return Interval{low[slot.parameter], high[slot.parameter], false}; };
-  const Interval result = impl_->program->bound(impl_->program->root, range);
+  const Interval result = impl_->bound(impl_->root, range);
   if (result.may_fail) return std::nullopt;
   return Range{result.low, result.high};
 }

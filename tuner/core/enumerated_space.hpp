@@ -11,7 +11,7 @@
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/mixed_radix.hpp>
-#include <tuner/core/tuning_parameter.hpp>
+#include <tuner/core/value.hpp>
 
 namespace tuner {
 

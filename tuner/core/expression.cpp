@@ -185,14 +185,6 @@ class NameChecker {
   std::set<const ExpressionNode*> seen_;
 };
 
-const ExpressionNode* first_unknown(const ExpressionNode& node, std::span<const std::string> known) {
-  if (!node.name.empty() && !contains(known, node.name)) return &node;
-  for (const auto& child : node.children) {
-    if (const ExpressionNode* found = first_unknown(*child, known)) return found;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void Bindings::set(std::string_view name, Value value) {
@@ -240,13 +232,6 @@ const std::vector<std::string>& Expression::names() const { return tree_->names;
 const std::string& Expression::text() const { return tree_->text; }
 const SourceLocation& Expression::location() const { return tree_->location; }
 bool Expression::has_reals() const { return tree_->root->has_reals; }
-
-void Expression::require_known(std::span<const std::string> known) const {
-  if (const ExpressionNode* node = first_unknown(*tree_->root, known)) {
-    throw SpecError(node->location,
-                    "unknown name " + in_quotes(node->name) + suggestion(node->name, {known.begin(), known.end()}));
-  }
-}
 
 void check_names(const Expression& expression, const KnownNames& known) {
   NameChecker(known).number(*ExpressionAccess::root(expression));

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/tuning_parameter.hpp>
 #include <tuner/core/value.hpp>
 
 namespace tuner {
@@ -56,8 +55,6 @@ class Expression {
 
   /// Names used, sorted, without duplicates.
   const std::vector<std::string>& names() const;
-  /// Throws SpecError, with its place and a suggestion, for the first name that is not in \p known.
-  void require_known(std::span<const std::string> known) const;
   /// As written.
   const std::string& text() const;
   const SourceLocation& location() const;
@@ -105,6 +102,7 @@ class OpenExpression {
   /// The constant 0.
   OpenExpression() = default;
   /// \p open: names whose values are given at each evaluation, in this order; all others are taken from \p fixed.
+  /// Throws EvaluationError if one is missing or is a word where a number is needed.
   OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed);
   /// Nothing if evaluation fails (overflow, division by zero).
   std::optional<std::int64_t> evaluate(const std::int64_t* values) const;

@@ -51,4 +51,10 @@ std::string read_input_file(const fs::path& path, std::int64_t limit, std::strin
   return text;
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
+
 }  // namespace tuner

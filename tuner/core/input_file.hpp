@@ -22,4 +22,8 @@ void require_input_file(const std::filesystem::path& path, std::int64_t limit, s
 /// meanwhile.
 std::string read_input_file(const std::filesystem::path& path, std::int64_t limit, std::string_view what);
 
+/// \p text without the byte order mark that some editors put before UTF-8. A compiler that is given text instead of a
+/// file reports an error for it.
+std::string_view without_byte_order_mark(std::string_view text);
+
 }  // namespace tuner

@@ -3,53 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <tuner/core/left_out.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/template_arguments.hpp>
 #include <tuner/core/validation.hpp>
 
 namespace tuner {
 namespace {
-
-/// A `let` replaces its name only in the lines after it.
-void require_lets_before_use(const KernelDraft& draft) {
-  for (const Expression& user : draft.expressions) {
-    for (const std::string& name : user.names()) {
-      if (!draft.lets.count(name)) continue;
-      std::vector<std::string> others = user.names();
-      std::erase(others, name);
-      try {
-        user.require_known(others);
-      } catch (const SpecError& error) {
-        throw SpecError(error.location(), in_quotes(name) + " is used before the 'let' that defines it, in line " +
-                                              std::to_string(draft.names.at(name).place.line));
-      }
-    }
-  }
-  for (const LaunchDraft& draft_launch : draft.launches) {
-    const LaunchSpec& launch = draft_launch.launch;
-    for (const std::string_view word : words_of(launch.instantiate)) {
-      const auto is_it = [&](const ComputedText& text) { return text.text == word; };
-      if (!draft.lets.count(word) || std::any_of(launch.computed_texts.begin(), launch.computed_texts.end(), is_it))
-        continue;
-      throw SpecError(launch.location, in_quotes(word) + " is used before the 'let' that defines it, in line " +
-                                           std::to_string(draft.names.find(word)->second.place.line));
-    }
-  }
-}
-
-/// Reports a wrong number of template arguments, more clearly than compilers do.
-void require_template_arguments(const KernelDraft& draft) {
-  const std::string kernel = code_of(program_text(draft.spec)),
-                    reference = code_of(program_text(draft.spec, ProgramPart::reference));
-  for (const LaunchDraft& one : draft.launches) {
-    const std::string problem = template_argument_problem(one.role == LaunchDraft::Role::reference ? reference : kernel,
-                                                          one.launch.instantiate);
-    if (!problem.empty()) throw SpecError(one.instantiate_place, problem);
-  }
-}
 
 /// Files that a source includes are looked for beside it, also when its text is compiled as part of another file.
 void include_beside_sources(KernelSpec& spec) {
@@ -64,8 +24,8 @@ void include_beside_sources(KernelSpec& spec) {
 }
 
 /// Null if there are none.
-std::shared_ptr<const Includes> includes_of(const KernelSpec& spec, ProgramPart part) {
-  Includes includes = included_files(program_text(spec, part), spec.file, spec.include_paths);
+std::shared_ptr<const Includes> includes_of(const KernelSpec& spec, const std::string& program) {
+  Includes includes = included_files(program, spec.file, spec.include_paths);
   if (!includes.unknown && includes.files.empty()) return nullptr;
   return std::make_shared<const Includes>(std::move(includes));
 }
@@ -89,7 +49,7 @@ void fill_field(BufferSpec& buffer, const FillDraft& pending) {
   if (field == nullptr)
     throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
                                           suggestion(pending.field, names_of(buffer.record->fields)));
-  field->fill = {pending.computed ? std::nullopt : std::optional(pending.fill), pending.computed};
+  field->fill = pending.fill;
   if (field->is_bool && !fits_bool(field->fill))
     throw SpecError(pending.location, in_quotes(filled_name(pending)) +
                                           " is a bool: fill it with 'constant 0', 'constant 1' or 'uniform 0 2'");
@@ -102,38 +62,15 @@ void apply(KernelDraft& draft, const FillDraft& pending) {
         pending.location,
         in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
   if (!pending.field.empty()) return fill_field(buffer, pending);
-  if (pending.computed) {
-    buffer.computed_fill = pending.computed;
-  } else {
-    buffer.fill = pending.fill;
-  }
+  buffer.fill = pending.fill;
 }
 
 /// A file fills whole records: their fields cannot have other fills.
 void require_one_source(KernelDraft& draft, const FillDraft& pending) {
   const BufferSpec& buffer = named_buffer(draft, pending.buffer, pending.location);
-  if (!pending.field.empty() && buffer.computed_fill && !buffer.computed_fill->path.empty())
+  if (!pending.field.empty() && buffer.fill && !buffer.fill->path.empty())
     throw SpecError(pending.location, "all fields of " + in_quotes(buffer.name) + " are filled from " +
-                                          in_quotes(buffer.computed_fill->path) + ": remove one of the two fills");
-}
-
-void finish_launch(KernelDraft& draft, const LaunchDraft& finished) {
-  for (const char* const needed : {"grid", "block"}) {  // fill_in_from_text() has found the others
-    if (finished.given.count(needed)) continue;
-    throw SpecError(finished.launch.location,
-                    "launch " + in_quotes(finished.launch.name) + " has no " + in_quotes(needed));
-  }
-  draft.spec.launches.push_back(finished.launch);
-}
-
-/// Whether \p finished has both a grid and a block. Throws SpecError about \p subject if it has only one.
-bool has_shape(const LaunchDraft& finished, const std::string& subject) {
-  const bool has_grid = finished.given.count("grid") != 0;
-  if (has_grid != (finished.given.count("block") != 0)) {
-    throw SpecError(finished.launch.location, subject + " has a " + in_quotes(has_grid ? "grid" : "block") +
-                                                  " but no " + in_quotes(has_grid ? "block" : "grid"));
-  }
-  return has_grid;
+                                          in_quotes(buffer.fill->path) + ": remove one of the two fills");
 }
 
 /// Blocks of 256 threads, one thread for each element of \p buffer.
@@ -145,33 +82,33 @@ void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
   launch.block[0] = Expression::constant(256);
 }
 
-/// A reference that leaves them out gets the arguments of the first launch, and one thread for each element of the
-/// first output.
-void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
-  LaunchSpec launch = finished.launch;
-  const bool has_grid = has_shape(finished, "the reference");
-  const auto output = std::find_if(draft.spec.buffers.begin(), draft.spec.buffers.end(),
-                                   [](const BufferSpec& buffer) { return buffer.is_output(); });
-  if (!has_grid && output != draft.spec.buffers.end()) set_thread_each(launch, *output);
-  if (launch.arguments.empty() && !draft.spec.launches.empty()) {
-    launch.arguments = draft.spec.launches.front().arguments;
-    launch.computed_arguments = draft.spec.launches.front().computed_arguments;
+/// The buffer for whose elements \p one gets a thread each if it has no shape: a reference the first output, a
+/// 'prepare' the first that it may change.
+const BufferSpec* buffer_of_threads(const KernelSpec& spec, const LaunchDraft& one) {
+  if (one.role == LaunchDraft::Role::reference) {
+    const auto is_output = [](const BufferSpec& buffer) { return buffer.is_output(); };
+    const auto output = std::find_if(spec.buffers.begin(), spec.buffers.end(), is_output);
+    return output == spec.buffers.end() ? nullptr : &*output;
   }
-  draft.spec.reference.push_back(std::move(launch));
+  for (const std::string& argument : one.launch.arguments) {
+    const BufferSpec* const buffer = spec.find_buffer(argument);
+    if (buffer && (buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed)) return buffer;
+  }
+  return nullptr;
 }
 
-/// A 'prepare' without a shape gets one thread for each element of the first buffer that it may change.
-void finish_prepare(KernelDraft& draft, const LaunchDraft& finished) {
-  LaunchSpec launch = finished.launch;
-  if (!has_shape(finished, "'prepare " + launch.name + "'")) {
-    for (const std::string& argument : launch.arguments) {
-      const BufferSpec* const buffer = draft.spec.find_buffer(argument);
-      if (buffer == nullptr || (buffer->role != BufferRole::inout && buffer->role != BufferRole::consumed)) continue;
-      set_thread_each(launch, *buffer);
-      break;
-    }
+/// Adds \p one to its list. A reference without arguments gets those of the first launch.
+void add_launch(KernelSpec& spec, const LaunchDraft& one) {
+  LaunchSpec launch = one.launch;
+  const bool is_reference = one.role == LaunchDraft::Role::reference;
+  if (is_reference && launch.arguments.empty() && !spec.launches.empty()) {
+    launch.arguments = spec.launches.front().arguments;
+    launch.computed_arguments = spec.launches.front().computed_arguments;
   }
-  draft.spec.prepare.push_back(std::move(launch));
+  if (one.role == LaunchDraft::Role::kernel) return spec.launches.push_back(std::move(launch));
+  if (const BufferSpec* const buffer = buffer_of_threads(spec, one); buffer && !one.given.contains("grid"))
+    set_thread_each(launch, *buffer);
+  (is_reference ? spec.reference : spec.prepare).push_back(std::move(launch));
 }
 
 }  // namespace
@@ -189,14 +126,15 @@ void count_in_numbers(BufferSpec& buffer) {
 
 KernelSpec finish(KernelDraft draft, Judged judged) {
   include_beside_sources(draft.spec);
-  if (judged == Judged::now) {
-    draft.spec.includes = includes_of(draft.spec, ProgramPart::kernel);
-    if (draft.spec.has_reference_sources())
-      draft.spec.reference_includes = includes_of(draft.spec, ProgramPart::reference);
+  const std::string program = program_text(draft.spec);
+  draft.code = code_of(program);
+  if (judged == Judged::now) draft.spec.includes = includes_of(draft.spec, program);
+  if (judged == Judged::now && draft.spec.has_reference_sources()) {
+    const std::string reference = program_text(draft.spec, ProgramPart::reference);
+    draft.reference_code = code_of(reference);
+    draft.spec.reference_includes = includes_of(draft.spec, reference);
   }
-  require_lets_before_use(draft);
   fill_in_from_text(draft);
-  if (judged == Judged::now) require_template_arguments(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const ChoiceSpec* const type = draft.spec.type_choice();
   const std::string first_type = type == nullptr ? "" : type->name;
@@ -214,13 +152,9 @@ KernelSpec finish(KernelDraft draft, Judged judged) {
     if (buffer.record) settle_record(buffer);
   for (const ComparedDraft& pending : draft.compared)
     named_output(draft, pending.buffer, pending.location).compared = pending.when;
-  for (const LaunchDraft& finished : draft.launches) {
-    if (finished.role == LaunchDraft::Role::kernel) finish_launch(draft, finished);
-  }
-  for (const LaunchDraft& finished : draft.launches) {
-    if (finished.role == LaunchDraft::Role::reference) finish_reference(draft, finished);
-    if (finished.role == LaunchDraft::Role::prepare) finish_prepare(draft, finished);
-  }
+  for (const bool of_kernel : {true, false})  // the others may need the kernel's
+    for (const LaunchDraft& one : draft.launches)
+      if ((one.role == LaunchDraft::Role::kernel) == of_kernel) add_launch(draft.spec, one);
   if (judged == Judged::now) validate(draft);
   return std::move(draft.spec);
 }

@@ -28,8 +28,7 @@ struct LaunchDraft {
 struct FillDraft {
   std::string buffer;
   std::string field;  ///< of its records; empty: all fields
-  Fill fill;
-  std::optional<ComputedFill> computed = {};
+  FillSpec fill;
   SourceLocation location;
 };
 
@@ -74,6 +73,9 @@ struct KernelDraft {
   std::vector<Places> verify_places;                          ///< of the names in KernelSpec::verify
   Places default_places;                                      ///< of the names in KernelSpec::default_configuration
   std::vector<Expression> expressions;                        ///< of all directives
+
+  std::string code;            ///< code_of() the program
+  std::string reference_code;  ///< code_of() the reference's program, if that has its own sources
 };
 
 /// `stars`, or `stars.mass`.
@@ -81,6 +83,15 @@ std::string filled_name(const FillDraft& fill);
 
 /// Changes the count of \p buffer from elements, as the file declares them, to numbers.
 void count_in_numbers(BufferSpec& buffer);
+
+/// For each launch of the kernel, fills in the directives that were left out:
+/// - `instantiate`: the function with the name of the launch,
+/// - `arguments`: those of the function, by their names,
+/// - `block`: the parameters `block_size_x`, `_y` and `_z`, as in Kernel Tuner.
+/// If the file has no `type`, fills in the types of buffers and scalars. If all launches leave out `instantiate`, adds
+/// a `define` for each parameter and choice that occurs in the text and is not an argument. Throws SpecError at a
+/// launch for which the text does not have the information.
+void fill_in_from_text(KernelDraft& draft);
 
 /// Whether a kernel file was read and judged before.
 enum class Judged { now, before };

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include <tuner/core/directives.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_reader.hpp>
 #include <tuner/core/named.hpp>

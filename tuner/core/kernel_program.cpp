@@ -5,7 +5,7 @@
 
 #include <tuner/core/names.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/template_arguments.hpp>
+#include <tuner/core/signature.hpp>
 
 namespace tuner {
 namespace {
@@ -179,7 +179,7 @@ std::string program_text(const KernelSpec& spec, ProgramPart part) {
 }
 
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {
-  const std::string program = program_text(spec);
+  const std::string code = code_of(program_text(spec));
   std::set<std::string, std::less<>> used;
   const auto use = [&](const Expression& expression) {
     used.insert(expression.names().begin(), expression.names().end());
@@ -187,7 +187,7 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
   for (const LaunchSpec& launch : spec.launches) {
     std::map<std::string_view, int> words;
     for (const std::string_view word : words_of(launch.instantiate)) ++words[word];
-    for (const std::string_view argument : ignored_template_arguments(program, launch.instantiate))
+    for (const std::string_view argument : ignored_template_arguments(code, launch.instantiate))
       for (const std::string_view word : words_of(argument)) --words[word];
     for (const auto& [word, times] : words)
       if (times > 0) used.emplace(word);

@@ -406,13 +406,13 @@ std::filesystem::path beside(const KernelSpec& spec, const std::string& path) {
 
 std::vector<std::string> fill_files(const KernelSpec& spec) {
   std::vector<std::string> paths;
-  const auto add = [&](const std::optional<ComputedFill>& fill) {
+  const auto add = [&](const std::optional<FillSpec>& fill) {
     if (fill && !fill->path.empty()) paths.push_back(fill->path);
   };
   for (const BufferSpec& buffer : spec.buffers) {
-    add(buffer.computed_fill);
+    add(buffer.fill);
     if (!buffer.record) continue;
-    for (const RecordField& field : buffer.record->fields) add(field.fill.computed);
+    for (const RecordField& field : buffer.record->fields) add(field.fill);
   }
   return paths;
 }

@@ -49,46 +49,41 @@ struct SizeSpec {
   std::optional<std::int64_t> default_value;
 };
 
-/// How an input is filled for tuning and verification; the same numbers on every backend for the same seed.
+/// Numbers for a buffer; the same on every backend for the same seed.
 struct Fill {
   enum class Kind { uniform, constant, iota };
   Kind kind = Kind::uniform;
   double low = 0, high = 1;  ///< uniform: [low, high), rounded down for integers; constant: low
-  SourceLocation location = {};
 
   /// The fill of a buffer without one: uniform [0, 1) for floating types, [0, 10) for integers.
-  static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0, {}}; }
+  static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0}; }
 };
 
-/// A fill whose numbers are not known when the kernel file is read. It has bounds, the value of an element, or a file.
-struct ComputedFill {
-  Fill numbers;                         ///< its kind, and bounds that are numbers
-  std::optional<Expression> low, high;  ///< bounds that are expressions of sizes and choices
-  std::optional<Expression> element;    ///< of sizes, choices and `i`, the element's index from 0
-  std::string path;                     ///< as written; relative to the folder of the kernel file
-  SourceLocation location;
+/// How an input, or a field of its records, is filled for tuning and verification: with `numbers`, unless there is an
+/// `element` or a `path`.
+struct FillSpec {
+  Fill numbers;                            ///< its kind, and bounds that are numbers
+  std::optional<Expression> low = {};      ///< a bound that is an expression of sizes and choices
+  std::optional<Expression> high = {};     ///< likewise
+  std::optional<Expression> element = {};  ///< of sizes, choices and `i`, the element's index from 0
+  std::string path = {};                   ///< of a file, as written; relative to the folder of the kernel file
+  SourceLocation location = {};
 };
 
-/// A file with the expected elements of an output. Its path is like ComputedFill::path.
+/// A file with the expected elements of an output. Its path is like FillSpec::path.
 struct AnswerFile {
   std::string path;
   SourceLocation location;
-};
-
-/// The fill of a buffer, or of a field of its records.
-struct FieldFill {
-  std::optional<Fill> numbers;           ///< if neither is set, Fill::by_default() holds
-  std::optional<ComputedFill> computed;  ///< goes before `numbers`
 };
 
 /// A field of a record: some numbers of one type, as in `float3 position` or `int id[2]`.
 struct RecordField {
   std::string name;
   ElementType type = ElementType::float32;
-  int count = 1;           ///< of numbers
-  std::size_t offset = 0;  ///< bytes from the beginning of the record
-  bool is_bool = false;    ///< holds 0 or 1
-  FieldFill fill = {};
+  int count = 1;                      ///< of numbers
+  std::size_t offset = 0;             ///< bytes from the beginning of the record
+  bool is_bool = false;               ///< holds 0 or 1
+  std::optional<FillSpec> fill = {};  ///< if not set, the fill of the buffer or Fill::by_default() holds
 };
 
 /// Elements that are structs: their fields, laid out as C++ does.
@@ -110,12 +105,11 @@ enum class BufferRole {
 struct BufferSpec {
   std::string name;
   BufferRole role = BufferRole::in;
-  std::string type;                                ///< a type choice ("T"), a derived type or an element type name
-  Expression count;                                ///< of `type`s; only scratch and zeroed buffers may use parameters
-  std::optional<Fill> fill;                        ///< of an input, see FieldFill::numbers
-  std::optional<ComputedFill> computed_fill = {};  ///< of an input, see FieldFill::computed
-  std::optional<AnswerFile> answer = {};           ///< of an output: it is compared with this file
-  std::optional<Expression> compared = {};         ///< of an output: whether element `i` is compared; not set: all are
+  std::string type;                         ///< a type choice ("T"), a derived type or an element type name
+  Expression count;                         ///< of `type`s; only scratch and zeroed buffers may use parameters
+  std::optional<FillSpec> fill;             ///< of an input; if not set, Fill::by_default() holds
+  std::optional<AnswerFile> answer = {};    ///< of an output: it is compared with this file
+  std::optional<Expression> compared = {};  ///< of an output: whether element `i` is compared; not set: all are
   int components = 1;  ///< how many `type`s make up one element as the file declares it: 4 for float4
   std::vector<std::string> component_names = {};  ///< of a struct's numbers; else `x y z w`, or their indices
   std::string scope = {};                         ///< of a constant: the namespace of its variable, "convolution::"

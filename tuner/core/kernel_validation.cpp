@@ -3,11 +3,24 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/template_arguments.hpp>
+#include <tuner/core/scanner.hpp>
+#include <tuner/core/signature.hpp>
 #include <tuner/core/validation.hpp>
 
 namespace tuner {
 namespace {
+
+const ExpressionNode* find_node(const ExpressionNode& node, const std::string& name) {
+  if (node.name == name) return &node;
+  for (const auto& child : node.children)
+    if (const ExpressionNode* found = find_node(*child, name)) return found;
+  return nullptr;
+}
+
+/// The first place where \p expression has \p name, one of its names.
+const SourceLocation& place_of(const Expression& expression, const std::string& name) {
+  return find_node(*ExpressionAccess::root(expression), name)->location;
+}
 
 /// Checks a draft part by part, in the order in which authors write them.
 class Validator : public Checks {
@@ -15,6 +28,8 @@ class Validator : public Checks {
   using Checks::Checks;
 
   void run() {
+    lets();
+    template_arguments();
     values();
     types();
     if (spec_.space.parameters().empty())
@@ -32,6 +47,35 @@ class Validator : public Checks {
   }
 
  private:
+  /// A `let` replaces its name only in the lines after it.
+  void lets() const {
+    const auto fail = [&](const SourceLocation& place, std::string_view name) {
+      throw SpecError(place, in_quotes(name) + " is used before the 'let' that defines it, in line " +
+                                 std::to_string(draft_.names.find(name)->second.place.line));
+    };
+    if (draft_.lets.empty()) return;
+    for (const Expression& user : draft_.expressions)
+      for (const std::string& name : user.names())
+        if (draft_.lets.contains(name)) fail(place_of(user, name), name);
+    for (const LaunchDraft& one : draft_.launches)
+      for (const std::string_view word : words_of(one.launch.instantiate)) {
+        const auto is_it = [&](const ComputedText& text) { return text.text == word; };
+        const std::vector<ComputedText>& known = one.launch.computed_texts;
+        if (draft_.lets.contains(word) && std::none_of(known.begin(), known.end(), is_it))
+          fail(one.launch.location, word);
+      }
+  }
+
+  /// Reports a wrong number of template arguments, more clearly than compilers do.
+  void template_arguments() const {
+    for (const LaunchDraft& one : draft_.launches) {
+      const bool of_reference = one.role == LaunchDraft::Role::reference && spec_.has_reference_sources();
+      const std::string problem =
+          template_argument_problem(of_reference ? draft_.reference_code : draft_.code, one.launch.instantiate);
+      if (!problem.empty()) throw SpecError(one.instantiate_place, problem);
+    }
+  }
+
   void values() const {
     for (const ValuesDraft& one : draft_.values)
       for (std::size_t i = 0; i < one.values.size(); ++i) value(one, one.values[i], one.places[i]);
@@ -116,6 +160,10 @@ class Validator : public Checks {
   }
 
   void macros() {
+    if (spec_.macros.empty()) return;
+    std::vector<std::pair<std::string, std::string>> texts{{"", code_of(spec_.source)}};  // with the names of files
+    for (const SourceFile& file : spec_.sources)
+      if (!file.of_reference) texts.emplace_back(" of " + file.path, code_of(file.text));
     std::set<std::string> defined;
     for (const MacroSpec& macro : spec_.macros) defined.insert(macro.name);
     for (const MacroSpec& macro : spec_.macros) {
@@ -124,15 +172,11 @@ class Validator : public Checks {
       if (macro.name.starts_with("TUNER")) fail(quoted + ": macros that begin with TUNER are tuner's");
       if (all_.count(macro.name) != 0 && macro.value.text() != macro.name)
         fail("a macro with the name of " + quoted + " has its value too: write 'define " + macro.name + "'");
-      const auto require_guarded = [&](const std::string& text, const std::string& where) {
-        if (const int line = unguarded_definition(text, macro.name, defined); line != 0)
+      for (const auto& [where, code] : texts)
+        if (const int line = unguarded_definition(code, macro.name, defined); line != 0)
           fail("line " + std::to_string(line) + where + " defines " + quoted +
                " again, or undefines it, which would override this: put it between '#ifndef " + macro.name +
                "' and '#endif', or remove it");
-      };
-      require_guarded(spec_.source, "");
-      for (const SourceFile& file : spec_.sources)
-        if (!file.of_reference) require_guarded(file.text, " of " + file.path);
       if (!is_known_name(macro.value)) check(macro.value, Parameters::allowed, "");
       for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
         for (const auto& [name, value] : spec_.verify[i].sizes)
@@ -183,14 +227,6 @@ class Validator : public Checks {
   }
 };
 
-const ExpressionNode* place_of(const ExpressionNode& node, const std::string& name) {
-  if (node.name == name) return &node;
-  for (const auto& child : node.children) {
-    if (const ExpressionNode* found = place_of(*child, name)) return found;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Checks::Checks(const KernelDraft& draft)
@@ -207,8 +243,7 @@ void Checks::check(const Expression& expression, Parameters parameters, const st
 void Checks::refuse_parameters(const Expression& expression, const std::string& why) const {
   for (const std::string& name : expression.names())
     if (spec_.space.find(name))
-      throw SpecError(place_of(*ExpressionAccess::root(expression), name)->location,
-                      in_quotes(name) + " is a parameter, and " + why);
+      throw SpecError(place_of(expression, name), in_quotes(name) + " is a parameter, and " + why);
 }
 
 bool Checks::is_known_name(const Expression& value) const {

@@ -1,17 +1,15 @@
-#include <tuner/core/left_out.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include <tuner/core/element_type.hpp>
-#include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
-#include <tuner/core/suggestion.hpp>
-#include <tuner/core/type_alias.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner {
 namespace {
@@ -20,7 +18,7 @@ bool is_of_kernel(const LaunchDraft& one) { return one.role == LaunchDraft::Role
 
 class LeftOut {
  public:
-  explicit LeftOut(KernelDraft& draft) : draft_(draft), text_(program_text(draft.spec)), code_(code_of(text_)) {}
+  explicit LeftOut(KernelDraft& draft) : draft_(draft), code_(draft.code) {}
 
   void fill_in() {
     bool by_name = false, all_by_name = true;
@@ -68,11 +66,9 @@ class LeftOut {
   std::string qualified(const Signature& head) const { return namespaces_at(code_, head.begin) + head.name; }
 
   /// The functions of the text that \p path names (a name, after its namespaces). They differ in their namespaces or
-  /// their arguments. Prototypes count only if there is no definition.
+  /// their arguments.
   std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
-    std::vector<Signature> all, meant;
-    for (auto head = find_signature(text_, path.back()); head; head = find_signature(text_, path.back(), head->end))
-      if (all.empty() || head->is_definition) all.push_back(std::move(*head));
+    std::vector<Signature> all = find_signatures(code_, path.back()), meant;
     std::string name;
     for (const std::string_view word : path) name += (name.empty() ? "" : "::") + std::string(word);
     for (const Signature& one : all)
@@ -192,7 +188,7 @@ class LeftOut {
     if (!argument.is_pointer()) return;
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty()) continue;
-      buffer.record = record_called(text_, type_of(argument, head));
+      buffer.record = record_called(code_, type_of(argument, head));
       if (buffer.record) buffer.type = info(ElementType::uint8).name;
     }
   }
@@ -209,8 +205,7 @@ class LeftOut {
   }
 
   KernelDraft& draft_;
-  const std::string text_;
-  const std::string code_;
+  const std::string& code_;
 };
 
 }  // namespace

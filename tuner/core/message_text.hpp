@@ -1,15 +1,21 @@
 #pragma once
-/// Quotes text from outside (files, databases, compilers) in messages, so that it sends no control characters to a
-/// terminal.
+/// Parts of messages: suggestions for misspelt names, and text from outside (files, databases, compilers), which is
+/// quoted so that it sends no control characters to a terminal.
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/suggestion.hpp>
-
 namespace tuner {
+
+/// The candidate that is nearest to \p name by edit distance, if \p name may be a misspelling of it.
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
+
+/// `; did you mean 'name'?`, or nothing if no candidate is near.
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 
 /// `unknown WHAT 'NAME'; did you mean 'X'? Known: X, Y.`
 std::string unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);

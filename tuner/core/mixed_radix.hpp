@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <tuner/core/tuning_parameter.hpp>
+#include <tuner/core/value.hpp>
 
 namespace tuner {
 

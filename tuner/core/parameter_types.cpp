@@ -12,23 +12,6 @@ std::string_view without(std::string_view text, std::string_view ending) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
 }
 
-/// The same word for types that are interchangeable; empty for other types.
-std::string kind_of(std::string_view type) {
-  struct Known {
-    std::string_view name;
-    const char* kind;
-  };
-  constexpr Known known[] = {
-      {"bool", "1"},      {"char", "1"},           {"signed char", "1"}, {"unsigned char", "1"},
-      {"short", "2"},     {"unsigned short", "2"}, {"int", "4"},         {"unsigned int", "4"},
-      {"long", "8"},      {"unsigned long", "8"},  {"long long", "8"},   {"unsigned long long", "8"},
-      {"float", "float"}, {"double", "double"},    {"__half", "half"},   {"__nv_bfloat16", "bfloat16"}};
-  for (const Known& one : known) {
-    if (one.name == type) return one.kind;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::vector<std::string> parameter_types(const std::string& mangled) {
@@ -64,11 +47,11 @@ bool may_take(std::string_view taken, ElementType declared, bool pointer) {
   std::string_view base = without(taken, "*");
   base = without(without(without(base, " const"), " volatile"), " const");
   if (points && base.ends_with('*')) return false;  // no buffer holds pointers
-  const std::string kind = kind_of(base);
-  if (kind.empty()) return true;
-  const ElementTypeInfo& wanted = info(declared);
-  const std::string wanted_kind = wanted.is_floating ? std::string(wanted.name) : std::to_string(wanted.bytes);
-  return points == pointer && kind == wanted_kind;
+  const auto given = numbers_of(base);
+  if (!given || given->components > 1) return true;
+  const ElementTypeInfo &is = info(given->type), &wanted = info(declared);
+  const bool alike = wanted.is_floating ? is.type == wanted.type : !is.is_floating && is.bytes == wanted.bytes;
+  return points == pointer && alike;
 }
 
 }  // namespace tuner

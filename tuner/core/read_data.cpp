@@ -88,14 +88,14 @@ void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const cha
   computed = kernel.expression(cursor);
 }
 
-void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, ComputedFill& computed) {
+void read_uniform(KernelReader& kernel, TokenCursor& cursor, FillSpec& fill) {
   // Only two expressions need a comma between them.
   const bool has_comma = at_commas(cursor.rest(), true).size() > 1;
-  read_bound(kernel, cursor, !has_comma, "the lower bound", fill.low, computed.low);
+  read_bound(kernel, cursor, !has_comma, "the lower bound", fill.numbers.low, fill.low);
   cursor.accept(",");
   const SourceLocation place = cursor.place();
-  read_bound(kernel, cursor, false, "the upper bound", fill.high, computed.high);
-  if (!computed.low && !computed.high && fill.low >= fill.high)
+  read_bound(kernel, cursor, false, "the upper bound", fill.numbers.high, fill.high);
+  if (!fill.low && !fill.high && fill.numbers.low >= fill.numbers.high)
     throw SpecError(place, "the upper bound must be above the lower one");
 }
 
@@ -110,37 +110,31 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   std::vector<FillDraft> all;  // the same fill for several buffers
   do {
     const Token token = cursor.expect_identifier("the name of a buffer");
-    FillDraft& one = all.emplace_back(FillDraft{std::string(token.text), {}, {}, {}, cursor.place(token)});
+    FillDraft& one = all.emplace_back(FillDraft{std::string(token.text), {}, {}, cursor.place(token)});
     if (cursor.accept(".")) one.field = cursor.expect_identifier("the name of a field").text;
   } while (cursor.accept(","));
-  FillDraft& pending = all.front();
   cursor.expect("=", "the buffer's name");
   const Token kind = cursor.expect_identifier(
       "'uniform LOW HIGH', 'constant VALUE', 'iota', 'expression EXPRESSION' or 'file \"NAME\"'");
-  ComputedFill computed;
-  pending.fill.location = computed.location = cursor.place(kind);
+  FillSpec fill;
+  fill.location = cursor.place(kind);
   if (kind.text == "uniform") {
-    read_uniform(kernel, cursor, pending.fill, computed);
+    read_uniform(kernel, cursor, fill);
   } else if (kind.text == "constant") {
-    pending.fill.kind = Fill::Kind::constant;
-    read_bound(kernel, cursor, false, "a number", pending.fill.low, computed.low);
+    fill.numbers.kind = Fill::Kind::constant;
+    read_bound(kernel, cursor, false, "a number", fill.numbers.low, fill.low);
   } else if (kind.text == "iota") {
-    pending.fill.kind = Fill::Kind::iota;
+    fill.numbers.kind = Fill::Kind::iota;
   } else if (kind.text == "expression") {
-    computed.element = of_element(kernel, cursor, Numbers::any);
+    fill.element = of_element(kernel, cursor, Numbers::any);
   } else if (kind.text == "file") {
-    computed.path = parse_quoted(cursor, "a file's name in quotes, as in \"a.npy\"");
+    fill.path = parse_quoted(cursor, "a file's name in quotes, as in \"a.npy\"");
   } else {
-    throw SpecError(cursor.place(kind),
-                    "unknown fill " + in_quotes(kind.text) +
-                        suggestion(kind.text, {"uniform", "constant", "iota", "expression", "file"}));
+    throw SpecError(fill.location, "unknown fill " + in_quotes(kind.text) +
+                                       suggestion(kind.text, {"uniform", "constant", "iota", "expression", "file"}));
   }
-  computed.numbers = pending.fill;
-  if (computed.low || computed.high || computed.element || !computed.path.empty())
-    pending.computed = std::move(computed);
   for (FillDraft& one : all) {
-    one.fill = pending.fill;
-    one.computed = pending.computed;
+    one.fill = fill;
     kernel.once("fill " + filled_name(one));
   }
   std::move(all.begin(), all.end(), std::back_inserter(kernel.draft.fills));

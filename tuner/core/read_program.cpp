@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
-#include <tuner/core/directives.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/literals.hpp>
 

@@ -10,7 +10,7 @@
 #include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/type_alias.hpp>
+#include <tuner/core/signature.hpp>
 
 namespace tuner {
 namespace {
@@ -203,12 +203,11 @@ std::size_t definitions(std::string_view code, std::string_view name) {
 
 RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {}); }
 
-std::optional<RecordType> record_called(std::string_view text, std::string_view name) {
+std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
   constexpr std::string_view word = "struct";
-  const std::string code = code_of(text);
   if (definitions(code, name) != 1) return std::nullopt;  // the preprocessor or a namespace decides between several
   for (const char* const packs : {"pack", "packed", "__packed__"})
-    if (occurs_in_code(text, packs)) return std::nullopt;
+    if (occurs_in_code(code, packs)) return std::nullopt;
   std::optional<Definition> only;
   for (std::size_t at = 0; (at = find_word(code, word, at)) != std::string_view::npos; ++at) {
     only = definition_at(code, at + word.size(), name);
@@ -224,15 +223,14 @@ std::optional<RecordType> record_called(std::string_view text, std::string_view 
   }
 }
 
-bool is_drawn(const FieldFill& fill) {
-  if (!fill.computed) return !fill.numbers || fill.numbers->kind == Fill::Kind::uniform;
-  return fill.computed->numbers.kind == Fill::Kind::uniform && !fill.computed->element && fill.computed->path.empty();
+bool is_random(const std::optional<FillSpec>& fill) {
+  return !fill || (fill->numbers.kind == Fill::Kind::uniform && !fill->element && fill->path.empty());
 }
 
-bool fits_bool(const FieldFill& fill) {
-  if (fill.computed) return !fill.computed->path.empty();
-  if (!fill.numbers) return false;
-  const Fill& numbers = *fill.numbers;
+bool fits_bool(const std::optional<FillSpec>& fill) {
+  if (!fill || fill->low || fill->high || fill->element) return false;
+  const Fill& numbers = fill->numbers;
+  if (!fill->path.empty()) return true;
   if (numbers.kind == Fill::Kind::constant) return numbers.low == 0 || numbers.low == 1;
   return numbers.kind == Fill::Kind::uniform && numbers.low >= 0 && numbers.high <= 2;
 }
@@ -244,7 +242,7 @@ std::size_t numbers_alike(const RecordType& record) {
   const RecordField& first = record.fields.front();
   std::size_t numbers = 0;
   for (const RecordField& field : record.fields) {
-    if (field.type != first.type || field.is_bool || field.fill.numbers || field.fill.computed) return 0;
+    if (field.type != first.type || field.is_bool || field.fill) return 0;
     numbers += static_cast<std::size_t>(field.count);
   }
   return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
@@ -252,9 +250,8 @@ std::size_t numbers_alike(const RecordType& record) {
 
 /// Whether the fill of \p buffer does not depend on the index of a number, and no file holds its records.
 bool are_filled_alike(const BufferSpec& buffer) {
-  const auto& computed = buffer.computed_fill;
-  return !buffer.answer && (!buffer.fill || buffer.fill->kind != Fill::Kind::iota) &&
-         (!computed || (!computed->element && computed->path.empty()));
+  const auto& fill = buffer.fill;
+  return !buffer.answer && (!fill || (fill->numbers.kind != Fill::Kind::iota && !fill->element && fill->path.empty()));
 }
 
 /// The name of each number: `position[2]`, `mass`.
@@ -268,11 +265,9 @@ std::vector<std::string> number_names(const RecordType& record) {
 
 /// The fill of a \p field without one: that of the buffer. A bool only gets 0 and 1: at random if the buffer's fill is
 /// random, otherwise 0.
-FieldFill fill_of(const RecordField& field, const BufferSpec& buffer) {
-  const FieldFill whole{buffer.fill, buffer.computed_fill};
-  if (!field.is_bool || fits_bool(whole)) return whole;
-  if (is_drawn(whole)) return {Fill{Fill::Kind::uniform, 0, 2, {}}, {}};
-  return {Fill{Fill::Kind::constant, 0, 0, {}}, {}};
+std::optional<FillSpec> fill_of(const RecordField& field, const BufferSpec& buffer) {
+  if (!field.is_bool || fits_bool(buffer.fill)) return buffer.fill;
+  return FillSpec{is_random(buffer.fill) ? Fill{Fill::Kind::uniform, 0, 2} : Fill{Fill::Kind::constant, 0, 0}};
 }
 
 }  // namespace
@@ -287,13 +282,10 @@ void settle_record(BufferSpec& buffer) {
   } else {
     buffer.type = info(ElementType::uint8).name;
     buffer.components = static_cast<int>(record.bytes);
-    const bool from_a_file = buffer.computed_fill && !buffer.computed_fill->path.empty();
+    const bool from_a_file = buffer.fill && !buffer.fill->path.empty();
     for (RecordField& field : record.fields)
-      if (!from_a_file && !field.fill.numbers && !field.fill.computed) field.fill = fill_of(field, buffer);
-    if (!from_a_file) {
-      buffer.fill.reset();
-      buffer.computed_fill.reset();
-    }
+      if (!from_a_file && !field.fill) field.fill = fill_of(field, buffer);
+    if (!from_a_file) buffer.fill.reset();
   }
   count_in_numbers(buffer);
 }

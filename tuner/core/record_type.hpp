@@ -13,14 +13,14 @@ namespace tuner {
 /// the place of a field that is not a number, a vector of CUDA's, or an array of these.
 RecordType read_record(TokenCursor& cursor);
 
-/// The struct \p name of \p text. Nothing unless \p text defines it exactly once, without base classes, packing and
-/// macros, and with fields that read_record() accepts.
-std::optional<RecordType> record_called(std::string_view text, std::string_view name);
+/// The struct \p name of \p code (code_of() a text). Nothing unless \p code defines it exactly once, without base
+/// classes, packing and macros, and with fields that read_record() accepts.
+std::optional<RecordType> record_called(std::string_view code, std::string_view name);
 
 /// Whether a fill is random.
-bool is_drawn(const FieldFill& fill);
+bool is_random(const std::optional<FillSpec>& fill);
 /// Whether a fill is known to give only 0 and 1, the values of a bool.
-bool fits_bool(const FieldFill& fill);
+bool fits_bool(const std::optional<FillSpec>& fill);
 
 /// Sets the size of the elements of \p buffer, which are records. Call this when all fills are known. If all fields
 /// have one type, the same fill and no padding, they become plain numbers, which are filled and compared in place.

@@ -173,6 +173,46 @@ std::vector<DirectiveLine> directives_of(std::string_view code) {
   return all;
 }
 
+int unguarded_definition(std::string_view code, std::string_view macro, std::set<std::string> defined) {
+  struct Conditional {
+    bool is_left_out;    // the current branch
+    bool leaves_others;  // the branches of `#else` and `#elif`
+  };
+  std::vector<Conditional> conditionals;
+  for (const DirectiveLine& line : directives_of(code)) {
+    const std::string_view directive = line.name();
+    const std::string name(word_at(line.rest(), 0));
+    if (directive == "if" || directive == "ifdef" || directive == "ifndef") {
+      // Other conditions are unknown.
+      std::string asked;
+      for (const char c : line.text)
+        if (!is_blank(c)) asked += c;
+      const std::vector<std::string_view> words = words_of(line.rest());
+      const std::string of = words.empty() ? std::string() : std::string(words.back());
+      const bool is_negated = asked == "ifndef" + of || asked == "if!defined(" + of + ')' || asked == "if!defined" + of;
+      const bool is_asked =
+          is_negated || asked == "ifdef" + of || asked == "ifdefined(" + of + ')' || asked == "ifdefined" + of;
+      const bool is_known = is_asked && defined.contains(of);
+      conditionals.push_back({is_known && is_negated, is_known && !is_negated});
+    } else if ((directive == "else" || directive == "elif") && !conditionals.empty()) {
+      conditionals.back().is_left_out = conditionals.back().leaves_others;
+    } else if (directive == "endif" && !conditionals.empty()) {
+      conditionals.pop_back();
+    } else if ((directive == "define" || directive == "undef") && name == macro) {
+      const auto is_left_out = [](const Conditional& one) { return one.is_left_out; };
+      if (std::none_of(conditionals.begin(), conditionals.end(), is_left_out))
+        return static_cast<int>(
+                   std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(line.begin), '\n')) +
+               1;
+    } else if (directive == "define" && conditionals.empty()) {
+      defined.insert(name);
+    } else if (directive == "undef") {
+      defined.erase(name);
+    }
+  }
+  return 0;
+}
+
 std::size_t skip_space(std::string_view code, std::size_t at) {
   while (at < code.size() && is_space(code[at])) ++at;
   return at;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,10 @@ struct DirectiveLine {
 std::optional<DirectiveLine> directive_at(std::string_view code, std::size_t at);
 /// All directives of \p code.
 std::vector<DirectiveLine> directives_of(std::string_view code);
+/// The line in which \p code defines \p macro or removes its definition, although all macros of \p defined are defined
+/// before; 0 if there is none. Does not count lines in an `#ifndef` or `#if !defined` of a macro of \p defined, or of
+/// one that the text defines before.
+int unguarded_definition(std::string_view code, std::string_view macro, std::set<std::string> defined);
 
 /// The first place from \p at on that is not white space; the end of \p code if there is none.
 std::size_t skip_space(std::string_view code, std::size_t at);

@@ -10,7 +10,7 @@
 
 #include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/expression.hpp>
-#include <tuner/core/tuning_parameter.hpp>
+#include <tuner/core/value.hpp>
 
 namespace tuner {
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Finds the head of a kernel in C++ text: its arguments and template parameters. Private to this room and to convert.
+/// What the text of a kernel says about it without a compiler: heads of functions, template arguments, aliases of
+/// types. All functions take the code_of() a text. Private to this room and to convert.
 
 #include <cstddef>
 #include <optional>
@@ -12,7 +13,9 @@ namespace tuner {
 struct Declared {
   std::string type;  ///< without the name: `const float *`, `typename`
   std::string name;  ///< may be empty
+  bool may_be_left_out = false;
 
+  bool is_pack() const { return type.ends_with("..."); }
   bool is_pointer() const { return type.find('*') != std::string::npos; }
   bool is_to_const() const;
 };
@@ -29,9 +32,11 @@ struct Signature {
 /// `float` of `const float *__restrict__`.
 std::string plain_type(std::string type);
 
-/// The first `__global__` function from \p from on, with the name \p kernel if that is given: one with a body if there
-/// is one. Understands heads as people usually write them, and does not expand macros.
-std::optional<Signature> find_signature(std::string_view text, std::string_view kernel = {}, std::size_t from = 0);
+/// The `__global__` functions from \p from on, all or those with the name \p kernel. Prototypes are left out if \p code
+/// has a definition. Understands heads as people usually write them, and does not expand macros.
+std::vector<Signature> find_signatures(std::string_view code, std::string_view kernel = {}, std::size_t from = 0);
+/// The first of these.
+std::optional<Signature> find_signature(std::string_view code, std::string_view kernel = {}, std::size_t from = 0);
 
 /// The namespaces around \p at, as `a::b::`; empty if there are none. \p code has no comments.
 std::string namespaces_at(std::string_view code, std::size_t at);
@@ -41,5 +46,18 @@ std::string namespaces_at(std::string_view code, std::size_t at);
 bool adds_to(std::string_view code, std::string_view pointer);
 /// Whether that body visibly changes elements of \p pointer: `y[i] = 1`, `*y = x`, or as in adds_to().
 bool writes_to(std::string_view code, std::string_view pointer);
+
+/// A message if \p instantiation (`f<T, block>`) has too few or too many arguments for the kernel that \p code
+/// declares. Empty if the number is right, or if only a compiler can know (macros, other files).
+std::string template_argument_problem(std::string_view code, std::string_view instantiation);
+
+/// The arguments of \p instantiation whose template parameters the kernel's head and body never name. Empty if only a
+/// compiler can know.
+std::vector<std::string_view> ignored_template_arguments(std::string_view code, std::string_view instantiation);
+
+/// The type that \p type stands for in \p code, by `typedef float real;`, `using real = float;` or
+/// `#define real float`. Aliases of aliases are followed. Returns \p type itself if it is not an alias, or if the
+/// preprocessor or a namespace decides: it has several meanings, or a directive asks whether it is defined.
+std::string without_aliases(std::string_view code, std::string type);
 
 }  // namespace tuner

@@ -4,7 +4,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/suggestion.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
-#include <tuner/core/suggestion.hpp>
 #include <tuner/core/words.hpp>
 
 namespace tuner {
@@ -34,6 +33,11 @@ struct LogicalLine {
   /// \p text as one line that starts at \p origin. If \p origin has no line, its characters have none either.
   static LogicalLine from(std::string_view text, const SourceLocation& origin);
 };
+
+/// The text after `#pragma tuner` on each such line, without comments and without blanks at its end. Throws SpecError
+/// for NUL bytes, for text that is not UTF-8, and for comments that do not end on their directive's line. Also throws
+/// it for a file that ends in a continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
+std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
 
 struct Token {
   enum class Kind { identifier, number, punctuator, end };

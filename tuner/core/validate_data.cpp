@@ -14,10 +14,10 @@ class DataChecks : public Checks {
     for (const BufferSpec& buffer : spec_.buffers) {
       check(buffer.count, buffer.is_work_space() ? Parameters::allowed : Parameters::refused,
             "only scratch and zeroed buffers may depend on parameters");
-      if (buffer.computed_fill) fill(buffer.name, buffer.type, *buffer.computed_fill);
+      if (buffer.fill) fill(buffer.name, buffer.type, *buffer.fill);
       if (buffer.record)
         for (const RecordField& field : buffer.record->fields)
-          if (field.fill.computed) fill(buffer.name + '.' + field.name, info(field.type).name, *field.fill.computed);
+          if (field.fill) fill(buffer.name + '.' + field.name, info(field.type).name, *field.fill);
       if (buffer.compared)
         of_element(*buffer.compared, "compare " + buffer.name, "all configurations are compared alike");
     }
@@ -58,7 +58,7 @@ class DataChecks : public Checks {
 
  private:
   /// Checks the fill of \p name, a buffer or a field of one, with elements of \p type_name.
-  void fill(const std::string& name, std::string_view type_name, const ComputedFill& fill) const {
+  void fill(const std::string& name, std::string_view type_name, const FillSpec& fill) const {
     const std::string why = "inputs are the same for every configuration";
     for (const auto* bound : {&fill.low, &fill.high})
       if (*bound) check(**bound, Parameters::refused, why);

@@ -17,6 +17,7 @@ class LaunchChecks : public Checks {
     if (spec_.launches.empty())
       throw SpecError(draft_.given.at("kernel"),
                       "the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
+    for (const LaunchDraft& one : draft_.launches) shape_is_whole(one);
     for (const LaunchSpec& launch : spec_.launches) {
       if (launch.arguments.empty())
         throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
@@ -74,6 +75,21 @@ class LaunchChecks : public Checks {
   }
 
  private:
+  /// A launch of the kernel needs both a grid and a block. The others may leave out both.
+  static void shape_is_whole(const LaunchDraft& one) {
+    const bool is_of_kernel = one.role == LaunchDraft::Role::kernel;
+    const std::string name = in_quotes(one.launch.name);
+    const std::string subject = is_of_kernel                               ? "launch " + name
+                                : one.role == LaunchDraft::Role::reference ? "the reference"
+                                                                           : "'prepare " + one.launch.name + "'";
+    for (const char* const missing : {"grid", "block"}) {
+      const char* const other = missing[0] == 'g' ? "block" : "grid";
+      if (one.given.contains(missing) || (!is_of_kernel && !one.given.contains(other))) continue;
+      throw SpecError(one.launch.location, subject + (is_of_kernel ? "" : " has a " + in_quotes(other) + " but") +
+                                               (is_of_kernel ? " has no " : " no ") + in_quotes(missing));
+    }
+  }
+
   /// Timed runs follow each other without the untimed launches, so no timed launch may need their results.
   void untimed_launches() const {
     bool left_out = false;
@@ -118,10 +134,9 @@ class LaunchChecks : public Checks {
   }
 
   static bool has_random_elements(const BufferSpec& buffer) {
-    const FieldFill whole{buffer.fill, buffer.computed_fill};
-    if (!buffer.record || whole.computed) return is_drawn(whole);
+    if (!buffer.record || buffer.fill) return is_random(buffer.fill);
     return std::any_of(buffer.record->fields.begin(), buffer.record->fields.end(),
-                       [](const RecordField& field) { return is_drawn(field.fill); });
+                       [](const RecordField& field) { return is_random(field.fill); });
   }
 
   void answer_files() const {

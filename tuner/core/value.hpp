@@ -1,15 +1,17 @@
 #pragma once
-/// One value of a tuning parameter: an integer, a boolean or a string. Values have a total order. Their text parses
-/// back to the same value.
+/// Tuning parameters and their values.
 
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace tuner {
 
+/// One value of a tuning parameter: an integer, a boolean or a string. Values have a total order. Their text parses
+/// back to the same value.
 class Value {
  public:
   Value() : data_(std::int64_t{0}) {}
@@ -42,6 +44,11 @@ class Value {
 
  private:
   std::variant<std::int64_t, bool, std::string> data_;
+};
+
+struct TuningParameter {
+  std::string name;
+  std::vector<Value> values;  ///< at least one, without duplicates, in the author's order
 };
 
 }  // namespace tuner

@@ -46,12 +46,13 @@ std::vector<std::byte> computed_elements(ElementType type, std::size_t count, co
 }
 
 /// Throws SpecError unless \p type holds all \p count numbers of \p fill.
-void require_fit(const FilledBy& by, const std::string& name, const Fill& fill, ElementType type, std::size_t count) {
+void require_fit(const FilledBy& by, const std::string& name, const SourceLocation& place, const Fill& fill,
+                 ElementType type, std::size_t count) {
   const auto require = [&](double number) {
     std::byte ignored[8];
     if (store_number(ignored, type, info(type).is_floating ? number : std::floor(number))) return;
     throw SpecError(
-        fill.location.line == 0 ? SourceLocation{by.spec.file} : fill.location,
+        place.line == 0 ? SourceLocation{by.spec.file} : place,
         fmt::format("the fill of {} on {}: {} does not fit the type {}", name, by.problem, number, info(type).name));
   };
   if (fill.kind == Fill::Kind::iota) return require(static_cast<double>(count - 1));
@@ -67,27 +68,25 @@ void FilledNumbers::write(Backend& backend, DevicePointer to, bool other) const 
   backend.fill(to, type, count, fill, other ? ~seed : seed);
 }
 
-FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const FieldFill& fill, ElementType type,
-                             std::size_t count, std::uint64_t seed) {
-  FilledNumbers numbers{type, count, fill.numbers.value_or(Fill::by_default(type)), {}, seed};
-  if (!fill.computed) {
-    if (count > 0) require_fit(by, name, numbers.fill, type, count);
-    return numbers;
-  }
-  const ComputedFill& computed = *fill.computed;
-  numbers.fill = computed.numbers;
+FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const std::optional<FillSpec>& fill,
+                             ElementType type, std::size_t count, std::uint64_t seed) {
+  const FillSpec given = fill.value_or(FillSpec{Fill::by_default(type)});
+  FilledNumbers numbers{type, count, given.numbers, {}, seed};
   Fill& bounds = numbers.fill;
-  if (computed.low) bounds.low = static_cast<double>(computed.low->evaluate_integer(by.names));
-  if (computed.high) bounds.high = static_cast<double>(computed.high->evaluate_integer(by.names));
+  if (given.low) bounds.low = static_cast<double>(given.low->evaluate_integer(by.names));
+  if (given.high) bounds.high = static_cast<double>(given.high->evaluate_integer(by.names));
   if (count == 0) return numbers;
-  if (bounds.kind == Fill::Kind::uniform && (computed.low || computed.high) && bounds.low >= bounds.high)
-    throw SpecError(computed.location,
+  if (given.element) {
+    numbers.content = computed_elements(type, count, *given.element, by.names);
+  } else if (!given.path.empty()) {
+    numbers.content = numbers_from_file(by, name, "fill", given.path, given.location, type, count);
+  } else if (bounds.kind == Fill::Kind::uniform && bounds.low >= bounds.high) {
+    throw SpecError(given.location,
                     fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, {}", name,
                                 by.problem, bounds.high, bounds.low));
-  if (computed.low || computed.high) require_fit(by, name, bounds, type, count);
-  if (computed.element) numbers.content = computed_elements(type, count, *computed.element, by.names);
-  if (!computed.path.empty())
-    numbers.content = numbers_from_file(by, name, "fill", computed.path, computed.location, type, count);
+  } else {
+    require_fit(by, name, given.location, bounds, type, count);
+  }
   return numbers;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,10 @@ struct FilledBy {
   const MeasureOptions& options;
 };
 
-/// The numbers of \p fill. \p name: the buffer, or `stars.mass`. Throws SpecError if one of them cannot be computed.
-FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const FieldFill& fill, ElementType type,
-                             std::size_t count, std::uint64_t seed);
+/// The numbers of \p fill, or of Fill::by_default(). \p name: the buffer, or `stars.mass`. Throws SpecError if one of
+/// them cannot be computed.
+FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const std::optional<FillSpec>& fill,
+                             ElementType type, std::size_t count, std::uint64_t seed);
 
 /// Like read_data_file(), but takes the numbers from MeasureOptions::carried if they are there.
 std::vector<std::byte> read_numbers(const MeasureOptions& options, const std::filesystem::path& file, ElementType type,

@@ -28,8 +28,8 @@ void ProblemBuffer::set_count(const FilledBy& by) {
 void ProblemBuffer::choose_fill(const FilledBy& by, const std::string* recorded, std::uint64_t seed) {
   if (recorded != nullptr) {
     fills = {{type, count, {}, read_numbers(by.options, *recorded, type, count), seed}};
-  } else if (!spec->record || spec->computed_fill) {
-    fills = {filled_numbers(by, spec->name, {spec->fill, spec->computed_fill}, type, count, seed)};
+  } else if (!spec->record || spec->fill) {
+    fills = {filled_numbers(by, spec->name, spec->fill, type, count, seed)};
   } else {
     for (const RecordField& field : spec->record->fields) {
       const std::size_t numbers = count / spec->record->bytes * static_cast<std::size_t>(field.count);

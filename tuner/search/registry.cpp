@@ -4,7 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <tuner/core/suggestion.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner::search {
 
