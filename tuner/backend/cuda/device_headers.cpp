@@ -19,63 +19,26 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Headers that contain nothing for device code. They are empty here.
-constexpr std::string_view kOfTheHost[] = {"chrono",
-                                           "cctype",
-                                           "cerrno",
-                                           "condition_variable",
-                                           "csignal",
-                                           "ctype.h",
-                                           "deque",
-                                           "errno.h",
-                                           "exception",
-                                           "filesystem",
-                                           "fstream",
-                                           "future",
-                                           "getopt.h",
-                                           "helper_cuda.h",
-                                           "helper_functions.h",
-                                           "helper_image.h",
-                                           "helper_string.h",
-                                           "helper_timer.h",
-                                           "iomanip",
-                                           "ios",
-                                           "iosfwd",
-                                           "iostream",
-                                           "istream",
-                                           "iterator",
-                                           "list",
-                                           "locale",
-                                           "map",
-                                           "memory",
-                                           "mutex",
-                                           "new",
-                                           "numeric",
-                                           "omp.h",
-                                           "ostream",
-                                           "queue",
-                                           "random",
-                                           "regex",
-                                           "set",
-                                           "signal.h",
-                                           "sstream",
-                                           "stack",
-                                           "stdexcept",
-                                           "streambuf",
-                                           "string",
-                                           "string_view",
-                                           "sys/stat.h",
-                                           "sys/time.h",
-                                           "sys/types.h",
-                                           "thread",
-                                           "typeinfo",
-                                           "unistd.h",
-                                           "unordered_map",
-                                           "unordered_set",
-                                           "vector"};
+constexpr std::string_view kOfTheHost =
+    "chrono cctype cerrno condition_variable csignal ctype.h deque errno.h exception filesystem fstream "
+    "future getopt.h helper_cuda.h helper_functions.h helper_image.h helper_string.h helper_timer.h iomanip "
+    "ios iosfwd iostream istream iterator list locale map memory mutex new numeric omp.h ostream queue random "
+    "regex set signal.h sstream stack stdexcept streambuf string string_view sys/stat.h sys/time.h "
+    "sys/types.h thread typeinfo unistd.h unordered_map unordered_set vector";
 /// Headers that the toolkit has as <cuda/std/…>.
-constexpr std::string_view kOfTheToolkit[] = {"array",    "atomic", "bit",  "complex", "functional", "numbers",
-                                              "optional", "ratio",  "span", "tuple",   "variant"};
-constexpr std::string_view kBuiltIn[] = {"initializer_list", "stdbool.h"};
+constexpr std::string_view kOfTheToolkit =
+    "array atomic bit complex functional numbers optional ratio span tuple variant";
+constexpr std::string_view kBuiltIn = "initializer_list stdbool.h";
+
+/// Calls \p use with each of \p names, which are separated by blanks.
+template <typename Use>
+void for_each_name(std::string_view names, Use use) {
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    use(name);
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+}
 
 std::string of_the_toolkit(std::string_view name) {
   return "#pragma once\n#include <cuda/std/" + std::string(name) +
@@ -113,9 +76,10 @@ DeviceHeaders device_headers(const CompileRequest& request) {
     if (!taken.contains(name)) headers.add(std::string(name), std::move(text));
   };
   for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
-  for (const std::string_view name : kOfTheHost) add(name, "");
-  for (const std::string_view name : kBuiltIn) add(name, "");
-  for (const std::string_view name : kOfTheToolkit) add(name, of_the_toolkit(name));
+  const auto add_empty = [&](std::string_view name) { add(name, ""); };
+  for_each_name(kOfTheHost, add_empty);
+  for_each_name(kBuiltIn, add_empty);
+  for_each_name(kOfTheToolkit, [&](std::string_view name) { add(name, of_the_toolkit(name)); });
   return headers;
 }
 
@@ -172,9 +136,10 @@ std::string device_headers_version() {
     hash = (hash ^ size) * 1099511628211u;
   };
   for (const HeaderFile& file : header_files()) add(file.name), add(file.text);
-  for (const std::string_view name : kOfTheHost) add(name);
-  for (const std::string_view name : kBuiltIn) add(name);
-  for (const std::string_view name : kOfTheToolkit) add(name), add(of_the_toolkit(name));
+  add(kOfTheHost);
+  add(kBuiltIn);
+  add(kOfTheToolkit);
+  add(of_the_toolkit(""));
   return fmt::format("{:016x}", hash);
 }
 

@@ -1,30 +1,18 @@
 #pragma once
 #pragma nv_diag_suppress 47  // the toolkit defines the same macros by other words
 // 64 bits are `long long`, as in the toolkit's <cuda/std/cstdint>: a file may include both.
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long long int64_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long long uint64_t;
-typedef int8_t int_least8_t;
-typedef int16_t int_least16_t;
-typedef int32_t int_least32_t;
-typedef int64_t int_least64_t;
-typedef uint8_t uint_least8_t;
-typedef uint16_t uint_least16_t;
-typedef uint32_t uint_least32_t;
-typedef uint64_t uint_least64_t;
-typedef int8_t int_fast8_t;
-typedef int16_t int_fast16_t;
-typedef int32_t int_fast32_t;
-typedef int64_t int_fast64_t;
-typedef uint8_t uint_fast8_t;
-typedef uint16_t uint_fast16_t;
-typedef uint32_t uint_fast32_t;
-typedef uint64_t uint_fast64_t;
+#define TUNER_INTEGERS(bits, T, U)             \
+  typedef T int##bits##_t;                     \
+  typedef U uint##bits##_t;                    \
+  typedef int##bits##_t int_least##bits##_t;   \
+  typedef uint##bits##_t uint_least##bits##_t; \
+  typedef int##bits##_t int_fast##bits##_t;    \
+  typedef uint##bits##_t uint_fast##bits##_t;
+TUNER_INTEGERS(8, signed char, unsigned char)
+TUNER_INTEGERS(16, short, unsigned short)
+TUNER_INTEGERS(32, int, unsigned int)
+TUNER_INTEGERS(64, long long, unsigned long long)
+#undef TUNER_INTEGERS
 typedef int64_t intptr_t;
 typedef uint64_t uintptr_t;
 typedef int64_t intmax_t;
