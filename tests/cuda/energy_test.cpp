@@ -1,12 +1,11 @@
 #include <tests/environment_variable.hpp>
 #include <tests/matchers.hpp>
 #include <tuner/backend/cuda/energy.hpp>
-#include <tuner/backend/cuda/nvml.hpp>
 
 namespace tuner::cuda {
 namespace {
 
-std::string reason(const std::variant<std::unique_ptr<EnergySensor>, Unavailable>& opened) {
+std::string reason(const std::variant<EnergySensor, Unavailable>& opened) {
   const auto* const why = std::get_if<Unavailable>(&opened);
   return why != nullptr ? why->reason : "it opened";
 }
@@ -29,26 +28,21 @@ TEST(EnergySensor, SaysWhenTheCardHasNone) {
 TEST(EnergySensor, ReadsJoules) {
   const auto opened = open_energy_sensor("0000:01:00.0", TUNER_FAKE_NVML);
   ASSERT_EQ(reason(opened), "it opened");
-  EnergySensor& sensor = *std::get<std::unique_ptr<EnergySensor>>(opened);
-  const double first = sensor.joules().value();
-  EXPECT_DOUBLE_EQ(sensor.joules().value(), first + 1);
+  const EnergySensor& sensor = std::get<EnergySensor>(opened);
+  const double first = sensor().value();
+  EXPECT_DOUBLE_EQ(sensor().value(), first + 1);
 }
 
-/// Increases with each third reading; each fifth reading fails.
-class SteppingSensor final : public EnergySensor {
- public:
-  std::optional<double> joules() override {
+TEST(EnergyWatch, KeepsEachStepOnceAndInOrder) {
+  std::atomic<int> reads = 0;
+  // Increases with each third reading; each fifth reading fails.
+  const EnergySensor sensor = [&reads]() -> std::optional<double> {
     ++reads;
     if (reads % 5 == 0) return std::nullopt;
     return static_cast<double>(reads / 3);
-  }
-  std::atomic<int> reads = 0;
-};
-
-TEST(EnergyWatch, KeepsEachStepOnceAndInOrder) {
-  SteppingSensor sensor;
+  };
   EnergyWatch watch(sensor);
-  while (sensor.reads < 40) std::this_thread::yield();
+  while (reads < 40) std::this_thread::yield();
   const std::vector<EnergyStep> steps = watch.stop();
   ASSERT_GE(steps.size(), 10u);
   for (std::size_t i = 1; i < steps.size(); ++i) {

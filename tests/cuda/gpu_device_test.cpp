@@ -7,7 +7,6 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/device_report.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
-#include <tuner/backend/cuda/pointer.hpp>
 
 namespace tuner::cuda {
 namespace {

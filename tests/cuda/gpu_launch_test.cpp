@@ -5,7 +5,7 @@
 #include "gpu_fixture.hpp"
 
 #include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/kernel_function.hpp>
+#include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/core/occupancy.hpp>
 

@@ -3,7 +3,6 @@
 
 #include <tests/matchers.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 
 #include "nvrtc_fixture.hpp"

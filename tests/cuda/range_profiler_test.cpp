@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <tests/environment_variable.hpp>
+#include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
@@ -11,18 +12,15 @@ namespace tuner::cuda {
 namespace {
 
 const Cupti& fake() {
-  static const auto loaded = load_cupti({.asked = TUNER_FAKE_CUPTI});
-  return std::get<Cupti>(loaded);
+  static const Cupti loaded = load_cupti({.asked = TUNER_FAKE_CUPTI});
+  return loaded;
 }
 
 class RangeProfilerTest : public ::testing::Test {
  protected:
   void SetUp() override { (void)log(); }
 
-  static std::unique_ptr<Counters> counters() {
-    auto opened = open_counters(fake(), nullptr, 0);
-    return std::get<std::unique_ptr<Counters>>(std::move(opened));
-  }
+  static std::unique_ptr<Counters> counters() { return open_counters(fake(), nullptr, 0); }
   /// The calls of CUPTI since the last call of this function.
   static std::string log() {
     void* const library = ::dlopen(TUNER_FAKE_CUPTI, RTLD_NOW);
@@ -129,15 +127,13 @@ TEST_F(RangeProfilerTest, SaysWhatIsMissingWhereCountingIsRefused) {
 }
 
 TEST(LoadCupti, SaysWhatWasTriedAndWhatToDo) {
-  const auto missing = load_cupti({.asked = "/nowhere/libcupti.so.13"});
-  EXPECT_THAT(std::get<Unavailable>(missing).reason,
+  const auto reason = [](const std::string& asked) { return error_of([&] { load_cupti({.asked = asked}); }); };
+  EXPECT_THAT(reason("/nowhere/libcupti.so.13"),
               AllOf(HasSubstr("install the CUDA toolkit (12.6 or newer), or set TUNER_CUPTI"),
                     HasSubstr("/nowhere/libcupti.so.13")));
   const testing::TemporaryFolder folder;
-  const auto none = load_cupti({.asked = folder.path().string()});
-  EXPECT_THAT(std::get<Unavailable>(none).reason, HasSubstr("no libcupti.so.13 or .12 in " + folder.path().string()));
-  const auto other = load_cupti({.asked = "libm.so.6"});
-  EXPECT_THAT(std::get<Unavailable>(other).reason, HasSubstr("lacks cuptiGetVersion (CUDA 12.6 or newer is needed)"));
+  EXPECT_THAT(reason(folder.path().string()), HasSubstr("no libcupti.so.13 or .12 in " + folder.path().string()));
+  EXPECT_THAT(reason("libm.so.6"), HasSubstr("lacks cuptiGetVersion (CUDA 12.6 or newer is needed)"));
 }
 
 TEST(LoadCupti, LooksBesideNvrtcFirstAndForNewerOnesThanTheDriverLast) {

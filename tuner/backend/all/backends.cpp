@@ -7,7 +7,7 @@
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
-#include <tuner/backend/cuda/nvml.hpp>
+#include <tuner/backend/cuda/energy.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/profiling_permission.hpp>
 #endif

@@ -1,10 +1,15 @@
 #pragma once
-/// The metrics that CUPTI can count on a chip: names, units, and how many runs of a kernel a set of metrics takes.
-/// Needs no GPU. Unavailable, with the reason, if CUPTI is missing or tuner was built without its headers.
+/// The metrics that CUPTI can count on a chip: names, units, and how many runs of a kernel a set of metrics takes. This
+/// needs no GPU. And the counters of a device, which are read around launches. Everything is Unavailable, with the
+/// reason, if CUPTI is missing or tuner was built without its headers.
+
+#include <cuda.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,5 +73,29 @@ std::variant<std::vector<std::string>, Unavailable> known_chips();
 std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(std::string_view chip);
 /// The chip of device \p ordinal of this machine: "GH100". Needs a driver.
 std::variant<std::string, Unavailable> chip_of_device(int ordinal);
+
+/// The work that is counted. It runs once for each pass.
+struct CountedWork {
+  std::function<void()> before;  ///< not counted: prepares inputs and caches, and waits until that is done
+  /// Launches and waits for the end. A failure ends the counting.
+  std::function<std::optional<Unavailable>()> run;
+  /// Several launches are one range, from the beginning of the first to the end of the last.
+  std::size_t launches = 1;
+};
+
+/// Counters of one context, which must be current in every call and in the destructor. One thread.
+class Counters {
+ public:
+  virtual ~Counters() = default;
+  /// Leaves profiling on, because switching it on takes longer than counting.
+  virtual CountResult collect(std::span<const std::string> metrics, const CountedWork& work) = 0;
+  /// Switches profiling off. Call it before anything is timed.
+  virtual void rest() = 0;
+  /// Drops all handles: those of a lost context cannot be freed.
+  virtual void leak() noexcept = 0;
+};
+
+/// Of \p context on device \p ordinal. Also Unavailable if the driver does not permit it.
+std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(CUcontext context, int ordinal);
 
 }  // namespace tuner::cuda

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/counters.hpp>
+#include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/cuda_array.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
-#include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy.hpp>
-#include <tuner/backend/cuda/event_stopwatch.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/pending_launches.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
@@ -248,15 +246,15 @@ class CudaBackend final : public Backend {
     const ContextGuard guard(state_->context.handle());
     std::vector<PreparedLaunch> prepared;
     if (const std::optional<LaunchError> error = prepare(launches, prepared)) return Unavailable{error->message};
-    if (energy_sensor_ == nullptr) {
+    if (!energy_sensor_) {
       auto opened = open_energy_sensor(pci_address(state_->context.device()));
       if (auto* const why = std::get_if<Unavailable>(&opened)) return std::move(*why);
-      energy_sensor_ = std::get<std::unique_ptr<EnergySensor>>(std::move(opened));
+      energy_sensor_ = std::get<EnergySensor>(std::move(opened));
     }
     const std::lock_guard lock(mutex_);
     if (const std::optional<LaunchError> error = pending_.make_room_for(launches)) return Unavailable{error->message};
     if (counters_ != nullptr) counters_->rest();
-    EnergyResult result = measure_energy(*energy_sensor_, prepared, stream_.get(), seconds);
+    EnergyResult result = measure_energy(energy_sensor_, prepared, stream_.get(), seconds);
     if (is_sticky(driver().cuStreamQuery(stream_.get()))) state_->usable = false;
     return result;
   }
@@ -439,7 +437,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<StreamTimer> timer_;
   std::unique_ptr<DeviceMemory> result_;
   std::unique_ptr<Counters> counters_;
-  std::unique_ptr<EnergySensor> energy_sensor_;
+  EnergySensor energy_sensor_;
   PendingLaunches pending_{*state_};  // make_room_for() needs mutex_
 };
 

@@ -1,14 +1,52 @@
 #pragma once
-/// Modules and memory of the CUDA backend. Private to this folder.
+/// Kernels, modules, memory and stopwatches of the CUDA backend. Private to this folder.
 
-#include <span>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/backend_state.hpp>
-#include <tuner/backend/cuda/kernel_function.hpp>
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/core/launch_shape.hpp>
+#include <tuner/core/outcome.hpp>
 
 namespace tuner::cuda {
+
+/// A kernel of a loaded module, with its resources and the limits of its launches.
+struct KernelFunction {
+  CUfunction handle = nullptr;
+  Resources resources;            ///< registers, local memory (stack_bytes), static shared, constant; no spills
+  int max_threads_per_block = 0;  ///< from its registers and launch bounds
+};
+
+/// The kernel with the lowered name \p symbol. The module's context must be current. Throws CudaError.
+KernelFunction get_function(CUmodule module, const std::string& symbol);
+/// The same for a variable.
+Variable get_variable(CUmodule module, const std::string& symbol);
+
+/// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, or a cooperative grid that
+/// does not fit onto the device at once. nullopt: it can.
+std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
+                                              const DeviceLimits& limits);
+
+/// Enqueues \p kernel on \p stream. A cooperative shape uses cuLaunchCooperativeKernel, which every supported driver
+/// has and which can be captured. \p arguments: as for cuLaunchKernel. Does not check \p shape.
+inline CUresult launch_kernel(CUfunction kernel, const LaunchShape& shape, void** arguments, CUstream stream) {
+  const auto grid = [&](std::size_t d) { return static_cast<unsigned>(shape.grid[d]); };
+  const auto block = [&](std::size_t d) { return static_cast<unsigned>(shape.block[d]); };
+  const auto shared = static_cast<unsigned>(shape.shared_bytes);
+  if (shape.cooperative) {
+    return driver().cuLaunchCooperativeKernel(kernel, grid(0), grid(1), grid(2), block(0), block(1), block(2), shared,
+                                              stream, arguments);
+  }
+  return driver().cuLaunchKernel(kernel, grid(0), grid(1), grid(2), block(0), block(1), block(2), shared, stream,
+                                 arguments, nullptr);
+}
+
+/// Allows \p dynamic_bytes of dynamic shared memory, which a function needs once before its first launch with more than
+/// the default limit. Does nothing if the default limit is enough. Throws CudaError.
+void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_bytes, const DeviceLimits& limits);
 
 class CudaModule final : public Module {
  public:
@@ -50,6 +88,37 @@ class CudaMemory final : public DeviceMemory {
   SharedState state_;
   CUdeviceptr address_;
   std::size_t bytes_;
+};
+
+/// A stopwatch of two events.
+class EventStopwatch final : public Stopwatch {
+ public:
+  /// In the state's context, which must be current. Throws CudaError.
+  explicit EventStopwatch(SharedState state) : state_(std::move(state)), first_(make_event()), last_(make_event()) {}
+  ~EventStopwatch() override {
+    if (!state_->gone()) return;
+    (void)first_.release();
+    (void)last_.release();
+  }
+
+  void start(void* stream) noexcept override { runs_ = record(first_, stream); }
+  void stop(void* stream) noexcept override { runs_ = runs_ && record(last_, stream); }
+  std::optional<double> elapsed_ns() noexcept override {
+    float milliseconds = 0;
+    if (!runs_ || driver().cuEventQuery(last_.get()) != CUDA_SUCCESS ||
+        driver().cuEventElapsedTime(&milliseconds, first_.get(), last_.get()) != CUDA_SUCCESS)
+      return std::nullopt;
+    return 1e6 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  static bool record(const UniqueEvent& event, void* stream) noexcept {
+    return driver().cuEventRecord(event.get(), static_cast<CUstream>(stream)) == CUDA_SUCCESS;
+  }
+
+  const SharedState state_;
+  UniqueEvent first_, last_;
+  bool runs_ = false;  // all events up to now were recorded
 };
 
 }  // namespace tuner::cuda

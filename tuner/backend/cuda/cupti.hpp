@@ -17,12 +17,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/chip_metrics.hpp>
-#include <tuner/backend/cuda/counters.hpp>
 
 namespace tuner::cuda {
 
@@ -58,23 +56,22 @@ struct CuptiSearch {
 /// The files that would be tried, best first. The loader searches for entries without a folder.
 std::vector<std::filesystem::path> cupti_candidates(const CuptiSearch& search);
 
-/// The first candidate that loads; or why there is none, and what to do.
-std::variant<Cupti, Unavailable> load_cupti(const CuptiSearch& search);
+// In this folder, Error says why something is not available: the functions of chip_metrics.hpp make it Unavailable.
 
-/// The process's CUPTI: $TUNER_CUPTI if set, else the result of load_cupti(). Loaded at the first call.
-const std::variant<Cupti, Unavailable>& process_cupti();
+/// The first candidate that loads. Throws Error if there is none, with what to do.
+Cupti load_cupti(const CuptiSearch& search);
 
-/// Why \p call of \p cupti failed with \p result, and what to do about it.
-Unavailable why_no_counters(const Cupti& cupti, CUptiResult result, const char* call);
+/// Throws Error unless \p result is a success: why \p call of \p cupti failed, and what to do about it.
+void check(const Cupti& cupti, CUptiResult result, const char* call);
 
-// The functions of chip_metrics.hpp and counters.hpp, for a given CUPTI. \p cupti must outlive their results.
+// The functions of chip_metrics.hpp, for a given CUPTI, which must outlive their results.
 
-std::variant<std::vector<std::string>, Unavailable> known_chips(const Cupti& cupti);
+std::vector<std::string> known_chips(const Cupti& cupti);
 /// \p availability: the counters of the chip that can be used on a device; empty: all.
-std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(const Cupti& cupti, std::string_view chip,
-                                                                     std::vector<std::uint8_t> availability = {});
-std::variant<std::string, Unavailable> chip_of_device(const Cupti& cupti, int ordinal);
-std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal);
+std::unique_ptr<ChipMetrics> chip_metrics(const Cupti& cupti, std::string_view chip,
+                                          std::vector<std::uint8_t> availability = {});
+std::string chip_of_device(const Cupti& cupti, int ordinal);
+std::unique_ptr<Counters> open_counters(const Cupti& cupti, CUcontext context, int ordinal);
 
 /// Parameters of a function of CUPTI, zeroed, with the size from which CUPTI derives their version.
 template <typename Parameters>

@@ -35,11 +35,10 @@ class HostObject {
     parameters.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     parameters.pChipName = chip.c_str();
     parameters.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
-    result_ = cupti.cuptiProfilerHostInitialize(&parameters);
-    if (result_ == CUPTI_SUCCESS) object_ = parameters.pHostObject;
+    check(cupti, cupti.cuptiProfilerHostInitialize(&parameters), "cuptiProfilerHostInitialize");
+    object_ = parameters.pHostObject;
   }
   ~HostObject() {
-    if (object_ == nullptr) return;
     auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params);
     parameters.pHostObject = object_;
     cupti_.cuptiProfilerHostDeinitialize(&parameters);
@@ -47,13 +46,11 @@ class HostObject {
   HostObject(const HostObject&) = delete;
   HostObject& operator=(const HostObject&) = delete;
 
-  CUptiResult result() const { return result_; }
   CUpti_Profiler_Host_Object* get() const { return object_; }
 
  private:
   const Cupti& cupti_;
   CUpti_Profiler_Host_Object* object_ = nullptr;
-  CUptiResult result_ = CUPTI_SUCCESS;
 };
 
 class CuptiChipMetrics final : public ChipMetrics {
@@ -65,7 +62,6 @@ class CuptiChipMetrics final : public ChipMetrics {
         availability_(std::move(availability)),
         host_(cupti, chip_, availability_) {}
 
-  CUptiResult result() const { return host_.result(); }
   const std::string& chip() const override { return chip_; }
   const std::string& source() const override { return source_; }
 
@@ -75,7 +71,7 @@ class CuptiChipMetrics final : public ChipMetrics {
       auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetBaseMetrics_Params);
       parameters.pHostObject = host_.get();
       parameters.metricType = kind.type;
-      check(cupti_.cuptiProfilerHostGetBaseMetrics(&parameters), "cuptiProfilerHostGetBaseMetrics");
+      check(cupti_, cupti_.cuptiProfilerHostGetBaseMetrics(&parameters), "cuptiProfilerHostGetBaseMetrics");
       for (std::size_t i = 0; i < parameters.numMetrics; ++i) {
         ChipMetric& metric = found.emplace_back();
         metric.name = text_or_empty(parameters.ppMetricNames[i]);
@@ -102,13 +98,13 @@ class CuptiChipMetrics final : public ChipMetrics {
       auto base = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetBaseMetrics_Params);
       base.pHostObject = host_.get();
       base.metricType = one.type;
-      check(cupti_.cuptiProfilerHostGetBaseMetrics(&base), "cuptiProfilerHostGetBaseMetrics");
+      check(cupti_, cupti_.cuptiProfilerHostGetBaseMetrics(&base), "cuptiProfilerHostGetBaseMetrics");
       if (base.numMetrics == 0) return {};
       auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetSubMetrics_Params);
       parameters.pHostObject = host_.get();
       parameters.metricType = one.type;
       parameters.pMetricName = base.ppMetricNames[0];
-      check(cupti_.cuptiProfilerHostGetSubMetrics(&parameters), "cuptiProfilerHostGetSubMetrics");
+      check(cupti_, cupti_.cuptiProfilerHostGetSubMetrics(&parameters), "cuptiProfilerHostGetSubMetrics");
       return {parameters.ppSubMetrics, parameters.ppSubMetrics + parameters.numOfSubmetrics};
     }
     return {};
@@ -128,28 +124,27 @@ class CuptiChipMetrics final : public ChipMetrics {
     auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses_Params);
     parameters.configImageSize = image.size();
     parameters.pConfigImage = image.data();
-    check(cupti_.cuptiProfilerHostGetNumOfPasses(&parameters), "cuptiProfilerHostGetNumOfPasses");
+    check(cupti_, cupti_.cuptiProfilerHostGetNumOfPasses(&parameters), "cuptiProfilerHostGetNumOfPasses");
     return parameters.numOfPasses;
   }
 
   std::vector<std::uint8_t> config_image(const MetricPlan& plan) const override {
     const HostObject host(cupti_, chip_, availability_);  // a new one, because an object collects all added metrics
-    check(host.result(), "cuptiProfilerHostInitialize");
     std::vector<const char*> names = pointers(plan.counters);
     auto add = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
     add.pHostObject = host.get();
     add.ppMetricNames = names.data();
     add.numMetrics = names.size();
-    check(cupti_.cuptiProfilerHostConfigAddMetrics(&add), "cuptiProfilerHostConfigAddMetrics");
+    check(cupti_, cupti_.cuptiProfilerHostConfigAddMetrics(&add), "cuptiProfilerHostConfigAddMetrics");
     auto size = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params);
     size.pHostObject = host.get();
-    check(cupti_.cuptiProfilerHostGetConfigImageSize(&size), "cuptiProfilerHostGetConfigImageSize");
+    check(cupti_, cupti_.cuptiProfilerHostGetConfigImageSize(&size), "cuptiProfilerHostGetConfigImageSize");
     std::vector<std::uint8_t> image(size.configImageSize);
     auto get = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImage_Params);
     get.pHostObject = host.get();
     get.configImageSize = image.size();
     get.pConfigImage = image.data();
-    check(cupti_.cuptiProfilerHostGetConfigImage(&get), "cuptiProfilerHostGetConfigImage");
+    check(cupti_, cupti_.cuptiProfilerHostGetConfigImage(&get), "cuptiProfilerHostGetConfigImage");
     return image;
   }
 
@@ -165,7 +160,7 @@ class CuptiChipMetrics final : public ChipMetrics {
     parameters.ppMetricNames = names.data();
     parameters.numMetrics = names.size();
     parameters.pMetricValues = counted.data();
-    check(cupti_.cuptiProfilerHostEvaluateToGpuValues(&parameters), "cuptiProfilerHostEvaluateToGpuValues");
+    check(cupti_, cupti_.cuptiProfilerHostEvaluateToGpuValues(&parameters), "cuptiProfilerHostEvaluateToGpuValues");
     Metrics values;
     for (const MetricPlan::Value& value : plan.values) {
       double sum = 0;
@@ -182,10 +177,6 @@ class CuptiChipMetrics final : public ChipMetrics {
     parameters.pMetricName = name.c_str();
     return parameters;
   }
-  void check(CUptiResult result, const char* call) const {
-    if (result != CUPTI_SUCCESS) throw Error(why_no_counters(cupti_, result, call).reason);
-  }
-
   const Cupti& cupti_;
   std::string chip_, source_;
   std::vector<std::uint8_t> availability_;
@@ -194,56 +185,31 @@ class CuptiChipMetrics final : public ChipMetrics {
 
 }  // namespace
 
-std::variant<std::vector<std::string>, Unavailable> known_chips(const Cupti& cupti) {
+std::vector<std::string> known_chips(const Cupti& cupti) {
   auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetSupportedChips_Params);
-  if (const CUptiResult result = cupti.cuptiProfilerHostGetSupportedChips(&parameters); result != CUPTI_SUCCESS)
-    return why_no_counters(cupti, result, "cuptiProfilerHostGetSupportedChips");
-  return std::vector<std::string>(parameters.ppChipNames, parameters.ppChipNames + parameters.numChips);
+  check(cupti, cupti.cuptiProfilerHostGetSupportedChips(&parameters), "cuptiProfilerHostGetSupportedChips");
+  return {parameters.ppChipNames, parameters.ppChipNames + parameters.numChips};
 }
 
-std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(const Cupti& cupti, std::string_view chip,
-                                                                     std::vector<std::uint8_t> availability) {
-  const auto known = known_chips(cupti);
-  if (const auto* const why = std::get_if<Unavailable>(&known)) return *why;
-  const auto& chips = std::get<std::vector<std::string>>(known);
+std::unique_ptr<ChipMetrics> chip_metrics(const Cupti& cupti, std::string_view chip,
+                                          std::vector<std::uint8_t> availability) {
+  const std::vector<std::string> known = known_chips(cupti);
   std::string name(chip);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
   // The availability of its counters is enough to describe a chip that CUPTI does not know by name.
-  if (availability.empty() && std::find(chips.begin(), chips.end(), name) == chips.end())
-    return Unavailable{unknown_name("chip", name, chips)};
-  auto made = std::make_unique<CuptiChipMetrics>(cupti, std::move(name), std::move(availability));
-  if (made->result() != CUPTI_SUCCESS) return why_no_counters(cupti, made->result(), "cuptiProfilerHostInitialize");
-  return made;
+  if (availability.empty() && std::find(known.begin(), known.end(), name) == known.end())
+    throw Error(unknown_name("chip", name, known));
+  return std::make_unique<CuptiChipMetrics>(cupti, std::move(name), std::move(availability));
 }
 
-std::variant<std::string, Unavailable> chip_of_device(const Cupti& cupti, int ordinal) {
+std::string chip_of_device(const Cupti& cupti, int ordinal) {
   auto initialise = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params);
-  if (const CUptiResult result = cupti.cuptiProfilerInitialize(&initialise); result != CUPTI_SUCCESS)
-    return why_no_counters(cupti, result, "cuptiProfilerInitialize");
+  check(cupti, cupti.cuptiProfilerInitialize(&initialise), "cuptiProfilerInitialize");
   auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Device_GetChipName_Params);
   parameters.deviceIndex = static_cast<std::size_t>(ordinal);
-  if (const CUptiResult result = cupti.cuptiDeviceGetChipName(&parameters); result != CUPTI_SUCCESS)
-    return why_no_counters(cupti, result, "cuptiDeviceGetChipName");
+  check(cupti, cupti.cuptiDeviceGetChipName(&parameters), "cuptiDeviceGetChipName");
   return text_or_empty(parameters.pChipName);
-}
-
-std::variant<std::vector<std::string>, Unavailable> known_chips() {
-  const auto& cupti = process_cupti();
-  if (const auto* const why = std::get_if<Unavailable>(&cupti)) return *why;
-  return known_chips(std::get<Cupti>(cupti));
-}
-
-std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(std::string_view chip) {
-  const auto& cupti = process_cupti();
-  if (const auto* const why = std::get_if<Unavailable>(&cupti)) return *why;
-  return chip_metrics(std::get<Cupti>(cupti), chip);
-}
-
-std::variant<std::string, Unavailable> chip_of_device(int ordinal) {
-  const auto& cupti = process_cupti();
-  if (const auto* const why = std::get_if<Unavailable>(&cupti)) return *why;
-  return chip_of_device(std::get<Cupti>(cupti), ordinal);
 }
 
 }  // namespace tuner::cuda

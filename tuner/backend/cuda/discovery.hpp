@@ -1,5 +1,5 @@
 #pragma once
-/// The driver's facts about a device. Creates no context.
+/// The driver's facts about devices and addresses. Creates no context.
 
 #include <cstdint>
 #include <string>
@@ -26,5 +26,23 @@ Device query_device(int ordinal, bool compiler = true);
 DeviceLimits query_limits(CUdevice device);
 /// 90 for 9.0.
 int query_compute_capability(CUdevice device);
+
+enum class PointerKind {
+  device,
+  host,     ///< page-locked and known to the driver
+  managed,  ///< for the host and the device
+  unknown,  ///< not known to the driver: ordinary host memory, or no memory
+};
+
+struct PointerInfo {
+  PointerKind kind = PointerKind::unknown;
+  CUcontext context = nullptr;  ///< in which it was allocated; null for pool memory and unknown pointers
+  int device = -1;              ///< ordinal; -1 when unknown
+  CUdeviceptr here = 0;         ///< its address for kernels of the current context; 0: they cannot access it
+};
+
+/// With these facts, a host pointer given to a GPU is a clear error, not a fault. Only \ref PointerInfo::here needs a
+/// current context. Throws CudaError.
+PointerInfo pointer_info(const void* address);
 
 }  // namespace tuner::cuda

@@ -6,10 +6,22 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/cuda/toolkit.hpp>
 #include <tuner/core/elapsed.hpp>
 
 namespace tuner::cuda {
 namespace {
+
+// Not every toolkit has NVML's header, so its functions are declared here. They have not changed since Volta.
+using NvmlDevice = void*;
+enum NvmlResult : int { kNvmlSuccess = 0, kNvmlNotSupported = 3 };
+
+struct Nvml {
+  NvmlResult (*nvmlInit_v2)() = nullptr;
+  const char* (*nvmlErrorString)(NvmlResult) = nullptr;
+  NvmlResult (*nvmlDeviceGetHandleByPciBusId_v2)(const char*, NvmlDevice*) = nullptr;
+  NvmlResult (*nvmlDeviceGetTotalEnergyConsumption)(NvmlDevice, unsigned long long*) = nullptr;
+};
 
 constexpr std::size_t kFewestParts = 4, kMostParts = 10;
 /// Student's t, two-sided 95%, for 3 to 9 degrees of freedom.
@@ -83,6 +95,40 @@ Unavailable failed_run(CUresult result) {
 
 }  // namespace
 
+std::variant<EnergySensor, Unavailable> open_energy_sensor(const std::string& pci, const char* library) {
+  Library opened(library, RTLD_NOW);
+  if (!opened)
+    return Unavailable{"energy needs " + std::string(library) +
+                       ", a part of the NVIDIA driver, which was not found: install it (in a container, request the "
+                       "driver capability `utility`)"};
+  Nvml nvml;
+  opened.require("nvmlInit_v2", nvml.nvmlInit_v2);
+  opened.require("nvmlErrorString", nvml.nvmlErrorString);
+  opened.require("nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetHandleByPciBusId_v2);
+  opened.require("nvmlDeviceGetTotalEnergyConsumption", nvml.nvmlDeviceGetTotalEnergyConsumption);
+  if (!opened.missing().empty())
+    return Unavailable{std::string(library) + " lacks " + opened.missing() + ": install a newer NVIDIA driver"};
+  const auto failed = [&](NvmlResult result, const char* call) {
+    const char* const text = nvml.nvmlErrorString(result);
+    return Unavailable{fmt::format("{} failed: {} (NVML error {}): this card's energy cannot be measured here", call,
+                                   text != nullptr ? text : "unknown", static_cast<int>(result))};
+  };
+  if (const NvmlResult result = nvml.nvmlInit_v2(); result != kNvmlSuccess) return failed(result, "nvmlInit_v2");
+  NvmlDevice device = nullptr;
+  if (const NvmlResult result = nvml.nvmlDeviceGetHandleByPciBusId_v2(pci.c_str(), &device); result != kNvmlSuccess)
+    return failed(result, "nvmlDeviceGetHandleByPciBusId_v2");
+  unsigned long long millijoules = 0;
+  const NvmlResult result = nvml.nvmlDeviceGetTotalEnergyConsumption(device, &millijoules);
+  if (result == kNvmlNotSupported)
+    return Unavailable{"this card has no energy counter (cards since Volta have one): measure on another card"};
+  if (result != kNvmlSuccess) return failed(result, "nvmlDeviceGetTotalEnergyConsumption");
+  return [read = nvml.nvmlDeviceGetTotalEnergyConsumption, device]() -> std::optional<double> {
+    unsigned long long now = 0;
+    if (read(device, &now) != kNvmlSuccess) return std::nullopt;
+    return static_cast<double>(now) * 1e-3;
+  };
+}
+
 std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> steps) {
   const std::size_t intervals = steps.empty() ? 0 : steps.size() - 1;
   if (intervals < kFewestParts) {
@@ -106,13 +152,13 @@ std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> step
   return power;
 }
 
-EnergyWatch::EnergyWatch(EnergySensor& sensor)
+EnergyWatch::EnergyWatch(const EnergySensor& sensor)
     : reader_([this, &sensor] {
         const Clock::time_point begin = Clock::now();
-        std::optional<double> last = sensor.joules();
+        std::optional<double> last = sensor();
         while (!ended_) {
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          const std::optional<double> joules = sensor.joules();
+          const std::optional<double> joules = sensor();
           if (!joules || joules == last) continue;
           if (last) steps_.push_back({seconds_since(begin), *joules});
           last = joules;
@@ -127,7 +173,8 @@ std::vector<EnergyStep> EnergyWatch::stop() {
   return std::move(steps_);
 }
 
-EnergyResult measure_energy(EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream, double seconds) {
+EnergyResult measure_energy(const EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream,
+                            double seconds) {
   if (!(seconds >= kShortestEnergyWindow))
     return Unavailable{fmt::format("{:g} s are too short for a card's energy sensor: measure for at least {:g} s",
                                    seconds, kShortestEnergyWindow)};

@@ -1,17 +1,27 @@
 #pragma once
 /// The energy of launches from a card's energy counter. The card updates the counter only a few times a second, so the
-/// energy is known at these steps, but not at the beginning or end of the work. Private to this folder.
+/// energy is known at these steps, but not at the beginning or end of the work. NVML (libnvidia-ml.so.1, a part of the
+/// driver) reads the counter.
 
 #include <atomic>
+#include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <variant>
 #include <vector>
 
-#include <tuner/backend/cuda/nvml.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 
 namespace tuner::cuda {
+
+/// Reads the energy counter of one card: joules since the driver was loaded, as of the card's last update; nullopt if
+/// the card does not answer. Only one thread at a time may call it.
+using EnergySensor = std::function<std::optional<double>()>;
+/// The counter of the card at \p pci ("0000:1b:00.0"). \p library: for tests.
+std::variant<EnergySensor, Unavailable> open_energy_sensor(const std::string& pci,
+                                                           const char* library = "libnvidia-ml.so.1");
 
 /// The counter showed \p joules for the first time at \p seconds.
 struct EnergyStep {
@@ -30,7 +40,7 @@ std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> step
 class EnergyWatch {
  public:
   /// \p sensor must outlive it. Until stop(), nobody else may use the sensor.
-  explicit EnergyWatch(EnergySensor& sensor);
+  explicit EnergyWatch(const EnergySensor& sensor);
   ~EnergyWatch();
   EnergyWatch(const EnergyWatch&) = delete;
   EnergyWatch& operator=(const EnergyWatch&) = delete;
@@ -47,6 +57,7 @@ class EnergyWatch {
 
 /// Like Backend::energy(), on \p stream in the current context. Runs \p launches back to back for as long as the sensor
 /// needs.
-EnergyResult measure_energy(EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream, double seconds);
+EnergyResult measure_energy(const EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream,
+                            double seconds);
 
 }  // namespace tuner::cuda

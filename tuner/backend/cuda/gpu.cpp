@@ -6,7 +6,6 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/driver.hpp>
-#include <tuner/backend/cuda/pointer.hpp>
 
 namespace tuner {
 namespace {

@@ -1,6 +1,5 @@
 // Used in builds without CUPTI's headers.
 #include <tuner/backend/cuda/chip_metrics.hpp>
-#include <tuner/backend/cuda/counters.hpp>
 
 namespace tuner::cuda {
 namespace {

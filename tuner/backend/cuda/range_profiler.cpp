@@ -3,11 +3,6 @@
 namespace tuner::cuda {
 namespace {
 
-/// Thrown when a call of CUPTI fails; collect() catches it.
-struct Refused {
-  Unavailable why;
-};
-
 /// Profiling of a context for one plan; on as long as this object lives. A range is either a single launch, from its
 /// first to its last instruction, or all launches between push() and pop(); this cannot change later. CUPTI reads the
 /// images, which are members, until the end.
@@ -17,7 +12,7 @@ class RangeProfiler {
       : cupti_(cupti), single_launches_(single_launches), config_(std::move(config)) {
     auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params);
     parameters.ctx = context;
-    watch(cupti.cuptiRangeProfilerEnable(&parameters), "cuptiRangeProfilerEnable");
+    check(cupti_, cupti.cuptiRangeProfilerEnable(&parameters), "cuptiRangeProfilerEnable");
     object_ = parameters.pRangeProfilerObject;
   }
   ~RangeProfiler() {
@@ -36,12 +31,12 @@ class RangeProfiler {
     size.numMetrics = counters.size();
     size.maxNumOfRanges = 1;
     size.maxNumRangeTreeNodes = 1;
-    watch(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
+    check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
     data_.resize(size.counterDataSize);
     auto initialise = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params));
     initialise.counterDataSize = data_.size();
     initialise.pCounterData = data_.data();
-    watch(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&initialise),
+    check(cupti_, cupti_.cuptiRangeProfilerCounterDataImageInitialize(&initialise),
           "cuptiRangeProfilerCounterDataImageInitialize");
     auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params));
     parameters.configSize = config_.size();
@@ -55,33 +50,33 @@ class RangeProfiler {
     parameters.minNestingLevel = 1;
     parameters.passIndex = 0;
     parameters.targetNestingLevel = 1;
-    watch(cupti_.cuptiRangeProfilerSetConfig(&parameters), "cuptiRangeProfilerSetConfig");
+    check(cupti_, cupti_.cuptiRangeProfilerSetConfig(&parameters), "cuptiRangeProfilerSetConfig");
   }
   std::span<const std::uint8_t> counter_data() const { return data_; }
 
   void start() {
     auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params));
-    watch(cupti_.cuptiRangeProfilerStart(&parameters), "cuptiRangeProfilerStart");
+    check(cupti_, cupti_.cuptiRangeProfilerStart(&parameters), "cuptiRangeProfilerStart");
   }
   void push() {
     auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_PushRange_Params));
     parameters.pRangeName = "run";
-    watch(cupti_.cuptiRangeProfilerPushRange(&parameters), "cuptiRangeProfilerPushRange");
+    check(cupti_, cupti_.cuptiRangeProfilerPushRange(&parameters), "cuptiRangeProfilerPushRange");
   }
   void pop() {
     auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_PopRange_Params));
-    watch(cupti_.cuptiRangeProfilerPopRange(&parameters), "cuptiRangeProfilerPopRange");
+    check(cupti_, cupti_.cuptiRangeProfilerPopRange(&parameters), "cuptiRangeProfilerPopRange");
   }
   /// Ends a pass. Returns whether it was the last one.
   bool stop() {
     auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params));
-    watch(cupti_.cuptiRangeProfilerStop(&parameters), "cuptiRangeProfilerStop");
+    check(cupti_, cupti_.cuptiRangeProfilerStop(&parameters), "cuptiRangeProfilerStop");
     return parameters.isAllPassSubmitted != 0;
   }
   void decode() {
     auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params));
-    watch(cupti_.cuptiRangeProfilerDecodeData(&parameters), "cuptiRangeProfilerDecodeData");
-    if (parameters.numOfRangeDropped > 0) throw Refused{{"counters were lost: more was counted than one run"}};
+    check(cupti_, cupti_.cuptiRangeProfilerDecodeData(&parameters), "cuptiRangeProfilerDecodeData");
+    if (parameters.numOfRangeDropped > 0) throw Error("counters were lost: more was counted than one run");
   }
 
  private:
@@ -89,9 +84,6 @@ class RangeProfiler {
   Parameters with_object(Parameters parameters) const {
     parameters.pRangeProfilerObject = object_;
     return parameters;
-  }
-  void watch(CUptiResult result, const char* call) const {
-    if (result != CUPTI_SUCCESS) throw Refused{why_no_counters(cupti_, result, call)};
   }
 
   const Cupti& cupti_;
@@ -113,9 +105,6 @@ class CuptiCounters final : public Counters {
       CountResult result = count(work);
       if (std::holds_alternative<Unavailable>(result)) rest();  // a pass may not have ended
       return result;
-    } catch (const Refused& refused) {
-      rest();
-      return refused.why;
     } catch (const Error& error) {
       rest();
       return Unavailable{error.what()};
@@ -174,36 +163,23 @@ class CuptiCounters final : public Counters {
 };
 
 /// The counters of its chip that a device has, as an image for CUPTI.
-std::variant<std::vector<std::uint8_t>, Unavailable> counter_availability(const Cupti& cupti, CUcontext context) {
+std::vector<std::uint8_t> counter_availability(const Cupti& cupti, CUcontext context) {
   auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params);
   parameters.ctx = context;
   const char* const call = "cuptiProfilerGetCounterAvailability";
-  if (const CUptiResult result = cupti.cuptiProfilerGetCounterAvailability(&parameters); result != CUPTI_SUCCESS)
-    return why_no_counters(cupti, result, call);
+  check(cupti, cupti.cuptiProfilerGetCounterAvailability(&parameters), call);  // only the size
   std::vector<std::uint8_t> image(parameters.counterAvailabilityImageSize);
   parameters.pCounterAvailabilityImage = image.data();
-  if (const CUptiResult result = cupti.cuptiProfilerGetCounterAvailability(&parameters); result != CUPTI_SUCCESS)
-    return why_no_counters(cupti, result, call);
+  check(cupti, cupti.cuptiProfilerGetCounterAvailability(&parameters), call);
   return image;
 }
 
 }  // namespace
 
-std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal) {
-  auto chip = chip_of_device(cupti, ordinal);
-  if (auto* const why = std::get_if<Unavailable>(&chip)) return std::move(*why);
-  auto available = counter_availability(cupti, context);
-  if (auto* const why = std::get_if<Unavailable>(&available)) return std::move(*why);
-  auto metrics =
-      chip_metrics(cupti, std::get<std::string>(chip), std::get<std::vector<std::uint8_t>>(std::move(available)));
-  if (auto* const why = std::get_if<Unavailable>(&metrics)) return std::move(*why);
-  return std::make_unique<CuptiCounters>(cupti, context, std::get<std::unique_ptr<ChipMetrics>>(std::move(metrics)));
-}
-
-std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(CUcontext context, int ordinal) {
-  const auto& cupti = process_cupti();
-  if (const auto* const why = std::get_if<Unavailable>(&cupti)) return *why;
-  return open_counters(std::get<Cupti>(cupti), context, ordinal);
+std::unique_ptr<Counters> open_counters(const Cupti& cupti, CUcontext context, int ordinal) {
+  const std::string chip = chip_of_device(cupti, ordinal);
+  return std::make_unique<CuptiCounters>(cupti, context,
+                                         chip_metrics(cupti, chip, counter_availability(cupti, context)));
 }
 
 }  // namespace tuner::cuda

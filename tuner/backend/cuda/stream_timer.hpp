@@ -10,7 +10,7 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/kernel_function.hpp>
+#include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/support_kernels.hpp>
 
 namespace tuner::cuda {

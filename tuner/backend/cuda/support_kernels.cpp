@@ -1,6 +1,10 @@
 #include <tuner/backend/cuda/support_kernels.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <utility>
+
+#include <tuner/backend/fill_value.hpp>
 
 namespace tuner::cuda {
 
@@ -40,6 +44,76 @@ SupportKernels::SupportKernels(const CompileResult& compiled) {
     check(driver().cuModuleGetFunction(&function, module_.get(), kernel.symbol.c_str()), "cuModuleGetFunction");
     functions_.push_back(function);
   }
+}
+
+// ---------------------------------------------------------------- data.cu
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr std::size_t kBlocksPerSm = 16;
+
+enum Kernel : std::size_t { kFill, kCompare, kFingerprint };
+
+}  // namespace
+
+double value_of(ElementType type, std::uint64_t bits) {
+  switch (type) {
+    case ElementType::int8:
+      return static_cast<std::int8_t>(bits);
+    case ElementType::int16:
+      return static_cast<std::int16_t>(bits);
+    case ElementType::int32:
+      return static_cast<std::int32_t>(bits);
+    case ElementType::int64:
+      return static_cast<double>(static_cast<std::int64_t>(bits));
+    case ElementType::half:
+      return fill_value::half_value(static_cast<std::uint16_t>(bits));
+    case ElementType::bfloat16:
+      return fill_value::bfloat16_value(static_cast<std::uint16_t>(bits));
+    case ElementType::float32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case ElementType::float64:
+      return std::bit_cast<double>(bits);
+    default:
+      return static_cast<double>(bits);
+  }
+}
+
+CompileRequest DataKernels::request(const std::string& architecture) {
+  return support_request("data.cu", {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"},
+                         architecture);
+}
+
+DataKernels::DataKernels(const CompileResult& compiled, CUstream stream, int sm_count)
+    : kernels_(compiled), stream_(stream), most_blocks_(static_cast<std::size_t>(sm_count) * kBlocksPerSm) {}
+
+void DataKernels::fill(CUdeviceptr to, ElementType type, std::size_t count, const Fill& fill,
+                       std::uint64_t seed) const {
+  launch_support(kernels_[kFill], blocks_for(count), kThreads, stream_, to, static_cast<int>(type),
+                 static_cast<unsigned long long>(count), static_cast<int>(fill.kind), fill.low, fill.high,
+                 static_cast<unsigned long long>(seed));
+}
+
+void DataKernels::compare(CUdeviceptr actual, CUdeviceptr expected, ElementType type, std::size_t count,
+                          const Tolerance& tolerance, CUdeviceptr result) const {
+  zero(result, sizeof(Found));
+  launch_support(kernels_[kCompare], blocks_for(count), kThreads, stream_, actual, expected, static_cast<int>(type),
+                 static_cast<unsigned long long>(count), tolerance.relative, tolerance.absolute, result);
+}
+
+void DataKernels::fingerprint(CUdeviceptr from, std::size_t bytes, CUdeviceptr result) const {
+  zero(result, sizeof(std::uint64_t));
+  launch_support(kernels_[kFingerprint], blocks_for((bytes + 7) / 8), kThreads, stream_, from,
+                 static_cast<unsigned long long>(bytes), result);
+}
+
+unsigned DataKernels::blocks_for(std::size_t items) const {
+  return static_cast<unsigned>(std::min((items + kThreads - 1) / kThreads, most_blocks_));
+}
+
+void DataKernels::zero(CUdeviceptr result, std::size_t bytes) const {
+  check(driver().cuMemsetD8Async(result, 0, bytes, stream_), "cuMemsetD8Async");
 }
 
 }  // namespace tuner::cuda
