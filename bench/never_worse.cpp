@@ -23,10 +23,10 @@
 
 #include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tune_session.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace {
 
@@ -136,7 +136,7 @@ class NeverWorse {
 
  private:
   Named tune(const KernelSpec& spec, const ProblemSize& size, std::uint64_t seed) {
-    InProcessEvaluator evaluator(*backend_, spec, size);
+    IsolatedEvaluator evaluator(spec, size, {}, {.here = backend_.get()});
     SessionOptions session;
     session.seed = seed;
     session.budget.trials = options_.trials;
@@ -156,7 +156,7 @@ class NeverWorse {
     if (pair[0] == pair[1]) return {};
     MeasureOptions measure;
     measure.finalist_rounds = options_.rounds;
-    InProcessEvaluator evaluator(*backend_, spec, size, measure);
+    IsolatedEvaluator evaluator(spec, size, measure, {.here = backend_.get()});
     for (const Configuration& configuration : pair) evaluator.submit(configuration, 0);
     while (evaluator.in_flight() > 0) evaluator.next();
     const std::vector<Trial> trials = evaluator.remeasure(pair);

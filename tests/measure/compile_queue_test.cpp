@@ -7,7 +7,6 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/image_shelf.hpp>
 #include <tuner/measure/throughput.hpp>
 
 #include "scale_spec.hpp"
@@ -145,22 +144,6 @@ TEST(Expressions, CoverTheFurtherProblemsAConfigurationIsVerifiedOn) {
   const ProblemSize size = complete(spec, {});
   EXPECT_THAT(launch_expressions(spec, size, {}, testing::block(32)), ElementsAre("scale<32, 1000>", "scale<32, 7>"));
   EXPECT_THAT(reference_expressions(spec, size, {}), ElementsAre("reference"));
-}
-
-TEST(ImageShelf, KeepsTheImagesOfTheFastest) {
-  ImageShelf shelf(2);
-  const auto image = std::make_shared<const Image>();
-  for (const int ns : {30, 10, 20}) {
-    Trial trial;
-    trial.configuration = testing::block(ns);
-    Measurement measurement;
-    measurement.median_ns = ns;
-    trial.outcome = measurement;
-    shelf.offer(trial, image);
-  }
-  EXPECT_EQ(shelf.find(testing::block(30)), nullptr);
-  EXPECT_EQ(shelf.find(testing::block(10)), image);
-  EXPECT_EQ(shelf.find(testing::block(20)), image);
 }
 
 TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {

@@ -103,7 +103,7 @@ class FakeBackend : public Backend {
     return std::unique_ptr<Module>(new FakeModule(image));
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
-    if (bytes > room) throw Error("no room for " + std::to_string(bytes) + " bytes");
+    if (bytes > room) throw Error(ErrorCode::out_of_memory, "no room for " + std::to_string(bytes) + " bytes");
     return std::make_unique<FakeMemory>(bytes);
   }
   std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {

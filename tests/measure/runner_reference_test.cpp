@@ -1,4 +1,4 @@
-// The expected outputs: from a reference kernel, a function, the default configuration, a file, or a recorded launch.
+// The expected outputs: from a reference kernel, the default configuration, a file, or a recorded launch.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -30,18 +30,6 @@ TEST_F(RunnerReference, NamesTheElementThatTheReferenceWritesOutsideABuffer) {
   EXPECT_THAT(
       refusal(),
       HasSubstr("scale: the reference writes out of bounds: c[1031], which has 1000 elements of float on n=1000"));
-}
-
-TEST_F(RunnerReference, TakesAFunctionForAReference) {
-  spec.reference.clear();
-  const auto reference = [](const ProblemSize& size, std::map<std::string, HostBuffer>& buffers) {
-    for (std::int64_t i = 0; i < size.sizes.at("n"); ++i)
-      buffers.at("c").as<float>()[i] = 2 * buffers.at("a").as<float>()[i];
-  };
-  const auto shared = runner(reference);
-  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
-  backend.kernels["scale<64>"] = [](const Launch&) { return std::nullopt; };
-  EXPECT_EQ(kind(evaluate(*shared, block(64)).outcome), "wrong");
 }
 
 TEST_F(RunnerReference, MeasuresWithoutAReferenceButNeverCallsItVerified) {

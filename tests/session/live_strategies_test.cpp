@@ -5,10 +5,10 @@
 #include <set>
 
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tune_session.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 namespace {
@@ -51,9 +51,8 @@ TEST_P(LiveStrategy, TunesAKernelOnTheHost) {
   const std::unique_ptr<Backend> backend = open_backend(device);
   MeasureOptions measure;
   measure.min_samples = 3;
-  InProcessOptions here;
-  here.batch = 16;  // one compile covers the whole space, for every strategy
-  InProcessEvaluator evaluator(*backend, spec, size, measure, std::move(here));
+  // One compile covers the whole space, for every strategy.
+  IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get(), .batch = 16});
   SessionOptions options;
   options.strategy = GetParam();
   options.budget.trials = 10;

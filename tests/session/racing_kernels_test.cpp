@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tune_session.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 namespace {
@@ -111,7 +111,7 @@ class RacingKernel : public ::testing::TestWithParam<Race> {
     MeasureOptions measure;
     measure.min_samples = 3;
     measure.max_seconds = 0;
-    InProcessEvaluator evaluator(*backend, spec, size, measure);
+    IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get()});
     return run_session(spec, size, device, evaluator, nullptr, {}, nullptr);
   }
   static Configuration safe(bool value) { return Configuration{{"safe", value}}; }

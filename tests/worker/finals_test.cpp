@@ -46,6 +46,14 @@ TEST_F(FinalsTest, HaveNoJobBeforeAllAreCompiled) {
   EXPECT_EQ(finals.job()->finals_s, 5);
 }
 
+TEST_F(FinalsTest, HaveTheImagesOfTheFastest) {
+  const auto image = std::make_shared<const Image>();
+  std::vector<Configuration> all;
+  for (int ns = 100; ns > 0; --ns) finals.offer(measured(all.emplace_back(block(ns)), ns), image);
+  finals.begin(all, 5);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(finals.finalists()[i].image != nullptr, i >= 36) << i;
+}
+
 TEST_F(FinalsTest, AreTakenOnceEachLaneHasMeasuredThem) {
   measure(0, 1);
   EXPECT_FALSE(finals.take(both));

@@ -12,7 +12,7 @@
 #include <string>
 
 #include <tests/wait_until.hpp>
-#include <tuner/worker/connection.hpp>
+#include <tuner/worker/serve.hpp>
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/expression.hpp>
-#include <tuner/measure/host_reference.hpp>
+#include <tuner/measure/output_values.hpp>
 
 namespace tuner {
 

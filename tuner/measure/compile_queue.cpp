@@ -41,12 +41,6 @@ void take_covered(std::deque<CompileJob>& waiting, std::vector<CompileJob>& jobs
   waiting.erase(waiting.begin(), others);
 }
 
-std::size_t CompileQueue::size() const {
-  std::size_t count = fresh_.size();
-  for (const auto& jobs : split_) count += jobs.size();
-  return count;
-}
-
 std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers) {
   std::vector<CompileJob> batch;
   if (!split_.empty()) {

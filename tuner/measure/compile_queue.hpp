@@ -25,7 +25,6 @@ class CompileQueue {
  public:
   void push(CompileJob job) { fresh_.push_back(std::move(job)); }
   bool empty() const { return fresh_.empty() && split_.empty(); }
-  std::size_t size() const;
 
   /// The jobs of the next compile, oldest first; empty if there are none. At most \p most, and few enough that each of
   /// \p workers gets some. The first compile has one job, and each further one at most twice as many as the one before,

@@ -1,5 +1,5 @@
 #pragma once
-/// The outputs of a kernel as a reader wants to see them. Pure.
+/// Copies of buffers in host memory, and the outputs of a kernel as a reader wants to see them. Pure.
 
 #include <cstddef>
 #include <map>
@@ -7,9 +7,16 @@
 #include <string>
 #include <vector>
 
-#include <tuner/measure/host_reference.hpp>
+#include <tuner/core/element_type.hpp>
 
 namespace tuner {
+
+/// A copy of one buffer in host memory.
+struct HostBuffer {
+  ElementType type = ElementType::float32;
+  std::size_t count = 0;         ///< elements
+  std::vector<std::byte> bytes;  ///< count * size of type
+};
 
 /// Copies of output buffers, by name.
 using HostBuffers = std::map<std::string, HostBuffer>;

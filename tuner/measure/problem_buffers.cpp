@@ -57,12 +57,22 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
     buffer.actual = allocate(buffer);
     if (buffer.is_output()) buffer.answer().expected = allocate(buffer);
     buffer.choose_compared(by);
-    if (buffer.spec->answer && options_.verify && buffer.count > 0)
-      buffer.expected_content = numbers_from_file(by, buffer_spec.name, "answer", buffer_spec.answer->path,
-                                                  buffer_spec.answer->location, buffer.type, buffer.count);
+    if (buffer.is_output() && options_.verify) read_answer(buffer, by);
   }
   for (const TextureSpec& texture : spec_.textures) add_texture(texture, names);
   restore_inputs();
+}
+
+void ProblemBuffers::read_answer(ProblemBuffer& buffer, const FilledBy& by) const {
+  const BufferSpec& output = *buffer.spec;
+  if (captured_ != nullptr && answers(spec_, *captured_)) {
+    const std::string* const file = captured_text(captured_->outputs, output.name);
+    if (file == nullptr) throw Error(spec_.file + ": the capture does not contain the results in " + output.name);
+    buffer.expected_content = read_numbers(options_, *file, buffer.type, buffer.count);
+  } else if (output.answer && buffer.count > 0) {
+    buffer.expected_content = numbers_from_file(by, output.name, "answer", output.answer->path, output.answer->location,
+                                                buffer.type, buffer.count);
+  }
 }
 
 ArrayShape ProblemBuffers::shape_of(const TextureSpec& spec, const ProblemBuffer& buffer, const Bindings& names) const {
@@ -199,21 +209,6 @@ void ProblemBuffers::fill_expected(unsigned char poison) {
     const GuardedMemory& expected = buffer.answer().expected;
     if (buffer.spec->role == BufferRole::out) buffer.set_bytes(expected, poison);
     if (buffer.spec->role == BufferRole::inout) buffer.fill(expected);
-  }
-}
-
-void ProblemBuffers::compute_reference(const HostReference& reference) {
-  HostBuffers host;
-  for (const ProblemBuffer& buffer : buffers_)
-    if (!buffer.is_work_space()) host[buffer.spec->name] = buffer.copy(buffer.memory(true));
-  reference(size_, host);
-  for (const ProblemBuffer& buffer : buffers_) {
-    if (!buffer.is_output() || buffer.count == 0) continue;
-    const std::vector<std::byte>& bytes = host.at(buffer.spec->name).bytes;
-    if (bytes.size() != buffer.answer().expected.bytes())
-      throw Error(fmt::format("{}: the reference function changed the size of {} from {} to {} bytes", spec_.name,
-                              buffer.spec->name, buffer.answer().expected.bytes(), bytes.size()));
-    backend_.upload(buffer.answer().expected.data(), bytes.data(), bytes.size());
   }
 }
 

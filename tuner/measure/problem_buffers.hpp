@@ -46,8 +46,7 @@ class ProblemBuffers {
   void poison_reference_again();
   /// Throws Error if the reference left an element unchanged in both runs.
   void check_written();
-  void compute_reference(const HostReference& reference);
-  /// Takes the expected outputs from the files with answers.
+  /// Takes the expected outputs from the files with answers, or from those of the captured launch.
   void take_answers();
 
   /// Allocates work space for \p configuration.
@@ -103,6 +102,7 @@ class ProblemBuffers {
   GuardedMemory allocate(const ProblemBuffer& buffer);
   void reset_work_space(const ProblemBuffer& buffer);
   void give_up_second_inputs();
+  void read_answer(ProblemBuffer& buffer, const FilledBy& by) const;
   void choose_tolerances(ProblemBuffer& buffer) const;
   ArrayShape shape_of(const TextureSpec& spec, const ProblemBuffer& buffer, const Bindings& names) const;
   void add_texture(const TextureSpec& spec, const Bindings& names);

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include <tuner/measure/filled_numbers.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
@@ -47,19 +46,6 @@ bool answers(const KernelSpec& spec, const RecordedLaunch& recorded) {
 
 std::string weaker_reference(const KernelSpec& spec, const RecordedLaunch& recorded) {
   return answers(spec, recorded) ? "recorded launch" : weaker_reference(spec);
-}
-
-HostReference recorded_answers(const KernelSpec& spec, const MeasureOptions& options) {
-  return [&spec, &options](const ProblemSize&, std::map<std::string, HostBuffer>& buffers) {
-    for (const BufferSpec& buffer : spec.buffers) {
-      if (!buffer.is_output()) continue;
-      const auto file = options.recorded.outputs.find(buffer.name);
-      if (file == options.recorded.outputs.end())
-        throw Error(spec.file + ": the recording does not contain the results in " + buffer.name);
-      HostBuffer& expected = buffers.at(buffer.name);
-      expected.bytes = read_numbers(options, file->second, expected.type, expected.count);
-    }
-  };
 }
 
 }  // namespace tuner

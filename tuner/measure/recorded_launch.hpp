@@ -9,7 +9,6 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/host_reference.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 namespace tuner {
@@ -27,9 +26,5 @@ Argument recorded_number(ElementType type, std::string_view text);
 bool answers(const KernelSpec& spec, const RecordedLaunch& recorded);
 /// Like weaker_reference() of \p spec, but "recorded launch" if answers().
 std::string weaker_reference(const KernelSpec& spec, const RecordedLaunch& recorded);
-
-/// A reference that gives the results of the recorded launch of \p options. When called, it throws Error if a file does
-/// not contain them.
-HostReference recorded_answers(const KernelSpec& spec, const MeasureOptions& options);
 
 }  // namespace tuner

@@ -156,7 +156,7 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
   problem.reset_for_reference();
   run_reference(problem);
   announce(Phase::prepare, kHousekeepingSeconds);
-  if ((host_reference || spec.has_reference_program()) && problem.looks_unwritten()) {
+  if (spec.has_reference_program() && problem.looks_unwritten()) {
     problem.poison_reference_again();
     run_reference(problem);
     announce(Phase::prepare, kHousekeepingSeconds);
@@ -167,7 +167,6 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
 }
 
 void Runner::State::run_reference(ProblemBuffers& problem) {
-  if (host_reference) return problem.compute_reference(host_reference);
   if (!spec.has_reference_program()) return problem.take_answers();
   const Ready reference = ready_reference(problem);
   const std::string_view what = reference_name(spec);
@@ -341,9 +340,8 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   return outcome;
 }
 
-Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
-               HostReference reference)
-    : state_(std::make_unique<State>(backend, spec, size, std::move(options), std::move(reference))) {}
+Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options)
+    : state_(std::make_unique<State>(backend, spec, size, std::move(options))) {}
 
 Runner::~Runner() = default;
 
@@ -353,7 +351,7 @@ const MeasureOptions& Runner::options() const { return state_->options; }
 
 void Runner::prepare(const Image* image) {
   if (!state_->has_reference()) return;
-  if (!state_->host_reference && state_->spec.has_reference_program()) {
+  if (state_->spec.has_reference_program()) {
     if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.file));
     auto loaded = state_->load(*image, Phase::prepare);
     if (const auto* error = std::get_if<LaunchError>(&loaded))
@@ -372,6 +370,11 @@ void Runner::prepare(const Image* image) {
 Trial Runner::evaluate(const Configuration& configuration, const Image& image, double best_ns) {
   Trial trial;
   trial.configuration = configuration;
+  if (!usable()) {
+    trial.outcome =
+        LaunchError{"not run: a fault of an earlier configuration has made the device unusable here", 0, true};
+    return trial;
+  }
   try {
     trial.outcome = state_->evaluate(trial, image, best_ns);
     state_->restore_after(trial.outcome);

@@ -15,7 +15,6 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/outcome.hpp>
-#include <tuner/measure/host_reference.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
 
@@ -35,10 +34,8 @@ using PhaseListener = std::function<void(Phase phase, double limit_s)>;
 class Runner {
  public:
   /// Allocates and fills the buffers of \p size, which is completed, and of each `verify` problem. \p backend and \p
-  /// spec must outlive the runner. \p reference: a C++ function that replaces the spec's reference kernels. Throws
-  /// Error if there is no room or a buffer's count cannot be evaluated.
-  Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options = {},
-         HostReference reference = {});
+  /// spec must outlive the runner. Throws Error if there is no room or a buffer's count cannot be evaluated.
+  Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options = {});
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -46,7 +43,7 @@ class Runner {
   void set_phase_listener(PhaseListener listener);
 
   /// Computes the expected outputs. Call it once, before evaluate(). \p image has the reference_expressions(); null if
-  /// there are none (a C++ reference, or no reference). Throws Error if the reference fails, because then nothing could
+  /// there are none. Throws Error if the reference fails, because then nothing could
   /// be verified.
   void prepare(const Image* image);
 

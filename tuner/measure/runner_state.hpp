@@ -41,14 +41,13 @@ struct Runner::State {
     std::span<const Launch> but_prepare() const { return std::span(launches).subspan(prepare.size()); }
   };
 
-  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, HostReference r)
-      : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
+  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o)
+      : backend(b), spec(s), options(std::move(o)), sampler(backend, options) {
     const ProblemSize main = complete(spec, size);
-    const bool from_recording = !host_reference && answers(spec, options.recorded);
-    if (from_recording) host_reference = recorded_answers(spec, options);
     problems.push_back(
         std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.recorded));
-    if (!options.verify || from_recording) return;  // a recording has results for one problem and one set of inputs
+    if (!options.verify || answers(spec, options.recorded))
+      return;  // a recording has results for one problem and one set of inputs
     if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
     for (const VerifySpec& verify : spec.verify)
       problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
@@ -57,7 +56,7 @@ struct Runner::State {
 
   const ProblemBuffers& main() const { return *problems.front(); }
   bool has_reference() const {
-    return options.verify && (host_reference || spec.reference_kind() != ReferenceKind::none);
+    return options.verify && (answers(spec, options.captured) || spec.reference_kind() != ReferenceKind::none);
   }
   const DeviceLimits& limits() const { return backend.device().limits; }
   void announce(Phase phase, double limit_s) const {
@@ -113,7 +112,6 @@ struct Runner::State {
   Backend& backend;
   const KernelSpec& spec;
   MeasureOptions options;
-  HostReference host_reference;
   PhaseListener listener;
   Sampler sampler;
   std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first

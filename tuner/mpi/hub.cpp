@@ -60,7 +60,7 @@ class Hub::RemoteWorker final : public worker::WorkerLink {
   }
   ~RemoteWorker() override {
     kill();
-    close_inputs();
+    close_pipes();
     (void)wait();
   }
 

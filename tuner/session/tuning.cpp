@@ -11,7 +11,6 @@
 #include <tuner/core/metric.hpp>
 
 #include <tuner/measure/recorded_launch.hpp>
-#include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/database_store.hpp>
@@ -44,7 +43,7 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
                             {"target_width", measure.target_width}};
   if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;
   const std::string reference = weaker_reference(spec, measure.recorded);
-  if (measure.verify && !options.reference && !reference.empty()) conditions["reference"] = reference;
+  if (measure.verify && !reference.empty()) conditions["reference"] = reference;
   return conditions.dump();
 }
 
@@ -74,15 +73,10 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                           const TuningOptions& options, Observer* observer, Backend* backend) {
   const Clock::time_point started = options.session.started.value_or(Clock::now());
   const bool isolate = options.isolation == Isolation::process;
-  if (isolate && options.reference)
-    throw Error(ErrorCode::invalid_argument, spec.file + ": kernel '" + spec.name +
-                                                 "' is verified by a C++ function, which worker processes cannot "
-                                                 "run. Tune it without isolation");
   if (!isolate && (!options.more_devices.empty() || !options.hosts.empty()))
     throw Error(ErrorCode::invalid_argument,
                 "tuning on several devices needs worker processes: leave isolation on, or name one device");
-  const bool has_answers = options.reference || options.measure.recorded.has_answers();
-  if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !has_answers)
+  if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !options.measure.recorded.has_answers())
     throw Error(
         ErrorCode::invalid_argument,
         spec.file + ": kernel '" + spec.name +
@@ -106,27 +100,21 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
       if (observer) observer->on_warning(message);
     });
   std::unique_ptr<Backend> opened;
-  if (!isolate && backend == nullptr) opened = open_backend(device, OwnKernels::of_trials);
-  const bool search_learns = search::strategy_info(options.session.strategy).learns;
-  std::unique_ptr<Evaluator> evaluator;
-  if (isolate) {
-    IsolatedOptions isolated{.devices = {device.index},
-                             .compile_workers = options.compile_workers,
-                             .search_learns = search_learns,
-                             .known_device = device,
-                             .hosts = options.hosts,
-                             .images = images};
-    isolated.grace = options.session.grace;
-    for (const int more : options.more_devices) isolated.devices.push_back(more);
-    if (observer) isolated.warn = [observer](std::string_view message) { observer->on_warning(message); };
-    evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure, isolated);
-  } else {
-    evaluator = std::make_unique<InProcessEvaluator>(opened ? *opened : *backend, spec, size, measure,
-                                                     InProcessOptions{.compile_threads = options.compile_workers,
-                                                                      .search_learns = search_learns,
-                                                                      .images = images,
-                                                                      .reference = options.reference});
+  if (!isolate && backend == nullptr) {
+    opened = open_backend(device, OwnKernels::of_trials);
+    backend = opened.get();
   }
+  IsolatedOptions workers{.here = isolate ? nullptr : backend,
+                          .devices = {device.index},
+                          .compile_workers = options.compile_workers,
+                          .search_learns = search::strategy_info(options.session.strategy).learns,
+                          .known_device = device,
+                          .hosts = options.hosts,
+                          .images = images};
+  workers.devices.insert(workers.devices.end(), options.more_devices.begin(), options.more_devices.end());
+  if (isolate) workers.grace = options.session.grace;  // threads cannot be killed
+  if (observer) workers.warn = [observer](std::string_view message) { observer->on_warning(message); };
+  IsolatedEvaluator evaluator(spec, size, measure, workers);
   SessionOptions session = options.session;
   session.started = started;
   session.unverified = !measure.verify;
@@ -134,9 +122,9 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   if (options.learn_from_elsewhere && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
   std::optional<HostCheck> check;
-  if (options.host_check && traits(device.key).is_gpu && measure.verify && !options.reference)
+  if (options.host_check && traits(device.key).is_gpu && measure.verify)
     session.check = &check.emplace(spec, size, HostCheckOptions{.seed = measure.seed, .stop = options.session.stop});
-  return run_session(spec, size, device, *evaluator, &store, session, observer);
+  return run_session(spec, size, device, evaluator, &store, session, observer);
 }
 
 }  // namespace tuner

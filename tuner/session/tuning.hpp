@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/measure/host_reference.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -37,7 +36,6 @@ struct TuningOptions {
   std::vector<int> more_devices;
   std::vector<RemoteHost> hosts;    ///< other machines that take part; needs Isolation::process
   std::size_t compile_workers = 0;  ///< IsolatedOptions::compile_workers, or threads that compile in this process
-  HostReference reference;          ///< expected outputs by a C++ function; needs Isolation::none
 };
 
 /// The metrics of \p options, including that of the objective, that \p device can measure. Sets are replaced by their

@@ -5,18 +5,17 @@
 
 #include <fmt/format.h>
 
-#include <tuner/worker/process.hpp>
-
 namespace tuner::worker {
 
-CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times)
+CompilePool::CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events,
+                         SessionTimes& times)
     : options_(options), events_(std::move(events)), times_(times) {
   const auto add = [this](std::size_t count, const std::string& name, const StartWorker& start) {
     if (count == 0) return;
     hosts_.push_back({name, start});
     for (std::size_t i = 0; i < count; ++i) workers_.emplace_back().host = &hosts_.back();
   };
-  add(options.compile_workers, {}, start_here(options));
+  add(options.compile_workers, {}, start_here);
   for (const RemoteHost& host : options.hosts) add(host.compile_workers, host.name, host.start);
 }
 

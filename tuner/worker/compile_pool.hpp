@@ -27,8 +27,10 @@ struct CompilePoolEvents {
 
 class CompilePool {
  public:
-  /// \p options: complete. \p times: the pool adds its work to it. Both must outlive the pool.
-  CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times);
+  /// \p options: complete. \p start_here: for workers of this host. \p times: the pool adds its work to it. Both must
+  /// outlive the pool.
+  CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events,
+              SessionTimes& times);
   /// Starts all workers. Like react(), throws WorkerError when no host can start workers or keep them alive.
   void start();
 

@@ -17,6 +17,7 @@
 #include <tuner/core/without_signals.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/worker/process.hpp>
 
 namespace tuner::worker {
 namespace {
@@ -30,45 +31,35 @@ constexpr std::int64_t kMaxCarriedBytes = kMaxMessageBytes / 2;
 }  // namespace
 
 EvaluationLoop::EvaluationLoop(const KernelSpec& spec, ProblemSize size, MeasureOptions measure,
-                               const IsolatedOptions& options, Mailbox& mailbox)
+                               IsolatedOptions options)
     : spec_(spec),
       size_(std::move(size)),
       measure_(std::move(measure)),
-      options_(options),
-      mailbox_(mailbox),
+      options_(std::move(options)),
       lanes_(make_lanes()),
       pool_(make_pool()) {
   if (options_.images.get || options_.images.put) images_.emplace();
   const WithoutSignals calm;  // a worker that dies while it is written to is noticed by the write's result
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::jthread([this](const std::stop_token& stopping) { run(stopping); });
 }
 
 EvaluationLoop::~EvaluationLoop() {
-  mailbox_.post([this] { stopping_ = true; });
+  thread_.request_stop();
+  mailbox_.post([] {});
   thread_.join();
   images_.reset();  // stores what is still to be stored
 }
 
 RunLanes EvaluationLoop::make_lanes() {
-  DeviceKey key;
-  key.backend = options_.backend;
-  const bool is_gpu = traits(key).is_gpu;
   const Open open{Role::run, options_.backend, 0, spec_.source, spec_.file, spec_.sources, size_, measure_};
-  const auto name = [&](int device, const std::string& host) {
-    reports_.emplace_back().name =
-        fmt::format("{}{}{} {}", host, host.empty() ? "" : " ", is_gpu ? "GPU" : "host", device);
-  };
-  for (const int device : options_.devices) name(device, {});
-  for (const RemoteHost& host : options_.hosts)
-    for (const int device : host.devices) name(device, host.name);
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
     finished(lane, std::move(job), std::move(trials));
   };
-  events.given_up = [this](int lane, const std::string& reason, bool unusable) { given_up(lane, reason, unusable); };
+  events.given_up = [this](int lane) { given_up(lane); };
   events.withdrawn = [this](Configuration configuration) { tell(Withdrawn{std::move(configuration)}); };
-  return {options_, open, carried_files(), std::move(events), times_};
+  return {options_, start_here(options_, spec_), open, carried_files(), std::move(events), times_};
 }
 
 /// The files that other hosts may lack, as many as fit into a message.
@@ -90,15 +81,11 @@ std::map<std::string, std::string> EvaluationLoop::carried_files() const {
 
 CompilePool EvaluationLoop::make_pool() {
   CompilePoolEvents events;
-  events.opened = [this](const std::string& name) {
-    if (compiler_) return;
-    compiler_ = name;
-    route_waiting();
-  };
+  events.opened = [this](const std::string& name) { compiler_known(name); };
   events.compiled = [this](CompileJob job, CompiledImage result) {
     compiled(std::move(job), std::move(result), false);
   };
-  return {options_, std::move(events), times_};
+  return {options_, start_here(options_, spec_), std::move(events), times_};
 }
 
 // ---------------------------------------------------------------- requests of the caller
@@ -121,27 +108,29 @@ void EvaluationLoop::withdraw(std::span<const Configuration> configurations) {
 
 // ---------------------------------------------------------------- the thread
 
-void EvaluationLoop::run() {
+void EvaluationLoop::run(const std::stop_token& stopping) {
   try {
     tell_of_lanes();
     lanes_.start();  // first, because opening a device takes longest
     pool_.start();
-    if (!measure_.verify || !spec_.has_reference_program()) lanes_.set_reference(nullptr);
+    if (!has_reference_program()) lanes_.set_reference(nullptr);
     if (options_.known_device) device_known(*options_.known_device);
-    work();
+    work(stopping);
   } catch (...) {
     lanes_.tell_suspects();
+    run_finalists();
     mailbox_.tell([](News& news) { news.failure = std::current_exception(); });
   }
   lanes_.stop();
   pool_.stop();
 }
 
-void EvaluationLoop::work() {
+void EvaluationLoop::work(const std::stop_token& stopping) {
   std::vector<pollfd> fds;
   while (true) {
     for (const auto& command : mailbox_.take_commands()) command();
-    if (stopping_) return;
+    if (stopping.stop_requested()) return;
+    run_finalists();
     pool_.schedule();
     lanes_.schedule();
     mailbox_.tell([this](News& news) { news.times = times_; });
@@ -162,7 +151,6 @@ void EvaluationLoop::work() {
     }
     lanes_.react(fds);
     pool_.react(fds);
-    tell_finalists();
   }
 }
 
@@ -175,17 +163,24 @@ void EvaluationLoop::device_known(const Device& opened) {
   if (device_) return;
   device_ = opened;
   mailbox_.tell([&](News& news) { news.device = opened; });
+  if (compiler_ || !options_.images.get) begin();
+}
+
+void EvaluationLoop::compiler_known(const std::string& name) {
+  if (compiler_) return;
+  compiler_ = name;
+  if (device_ && options_.images.get) begin();
+}
+
+/// Called once the device and, for the image store, the compiler are known.
+void EvaluationLoop::begin() {
+  if (has_reference_program())
+    look_up({kReferenceId, {}, reference_request(spec_, size_, device_->limits, architecture_of(device_->key)), 0});
   route_waiting();
 }
 
-/// Continues with the configurations that had to wait until the device and, for the image store, the compiler were
-/// known.
 void EvaluationLoop::route_waiting() {
   if (!device_ || (options_.images.get && !compiler_)) return;
-  if (measure_.verify && spec_.has_reference_program() && reference_tries_ == 0) {
-    ++reference_tries_;
-    look_up({kReferenceId, {}, reference_request(spec_, size_, device_->limits, architecture_of(device_->key)), 0});
-  }
   for (CompileJob& job : std::exchange(waiting_, {})) {
     auto request = request_or_reason(spec_, size_, device_->limits, architecture_of(device_->key), job.configuration);
     if (auto* invalid = std::get_if<Invalid>(&request)) {
@@ -236,7 +231,7 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
       finalist.image = *known;
     else
       finalist.failed = Trial{job.configuration, std::get<CompileError>(result)};
-    return run_finalists();
+    return;
   }
   if (compiling_.erase(job.configuration) == 0) return;  // withdrawn meanwhile
   if (known == nullptr)
@@ -248,31 +243,25 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
 void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
   if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&result)) return lanes_.set_reference(*image);
   // Once more: the compiler's process may have died without any fault of the reference.
-  if (++reference_tries_ <= 2) return pool_.push_first(std::move(job));
+  if (!std::exchange(job.again, true)) return pool_.push_first(std::move(job));
   const CompileError& error = std::get<CompileError>(result);
   throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log));
 }
 
 void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
-  reports_.at(static_cast<std::size_t>(lane)).trials += trials.size();
-  if (reports_.size() > 1)
+  lanes_.report(lane).trials += trials.size();
+  if (lanes_.size() > 1)
     for (Trial& trial : trials) trial.lane = lane + 1;
-  if (!job.finals_s) {
-    tell_of_lanes();
-    shelf_.offer(trials.front(), std::move(job.images.front()));
-    return tell(std::move(trials.front()));
-  }
-  finals_.measured(lane, job, trials);
-  tell_finalists();  // this device may have been the last to measure them
+  if (job.finals_s) return finals_.measured(lane, job, trials);
+  tell_of_lanes();
+  finals_.offer(trials.front(), std::move(job.images.front()));
+  tell(std::move(trials.front()));
 }
 
-void EvaluationLoop::given_up(int lane, const std::string& reason, bool unusable) {
-  LaneReport& report = reports_.at(static_cast<std::size_t>(lane));
-  report.lost = reason;
-  report.unusable = unusable;
+void EvaluationLoop::given_up(int lane) {
   tell_of_lanes();
-  if (options_.warn) options_.warn(fmt::format("{} is given up, the others continue: {}", report.name, reason));
-  tell_finalists();
+  const LaneReport& report = lanes_.report(lane);
+  if (options_.warn) options_.warn(fmt::format("{} is given up, the others continue: {}", report.name, report.lost));
 }
 
 /// Tells the trial of a configuration that never ran.
@@ -291,37 +280,28 @@ void EvaluationLoop::tell(Event event) {
 void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double seconds) {
   finals_.begin(std::move(configurations), seconds);
   std::vector<Finals::Finalist>& finalists = finals_.finalists();
-  for (Finals::Finalist& one : finalists) one.image = shelf_.find(one.configuration);
   for (std::size_t i = 0; i < finalists.size(); ++i)
     if (const Configuration& one = finalists[i].configuration; !finalists[i].image)  // of an earlier session
       look_up({kFirstFinalist + i, one,
                compile_request(spec_, size_, device_->limits, architecture_of(device_->key), one), 0});
-  run_finalists();
 }
 
-/// Runs the finalists once all of them are compiled.
+/// Runs the finalists once all of them are compiled. Tells their trials once all lanes that were asked and are still in
+/// use have measured all of them.
 void EvaluationLoop::run_finalists() {
   const std::optional<RunJob> job = finals_.job();
   if (!job) return;
-  if (!job->configurations.empty()) finals_lanes_ = lanes_.push_to_all(*job);
-  tell_finalists();
-}
-
-/// Tells the finalists' trials once all lanes that are still in use have measured all of them.
-void EvaluationLoop::tell_finalists() {
-  const bool asked = !finals_lanes_.empty();
-  std::erase_if(finals_lanes_, [this](int lane) { return !lanes_.in_use(static_cast<std::size_t>(lane)); });
-  if (asked && finals_lanes_.empty()) finals_lanes_ = lanes_.push_to_all(*finals_.job());
-  std::optional<std::vector<Trial>> trials = finals_.take(finals_lanes_);
+  if (lanes_.asked().empty() && !job->configurations.empty()) lanes_.ask_all(*job);
+  std::optional<std::vector<Trial>> trials = finals_.take(lanes_.asked());
   if (!trials) return;
-  finals_lanes_.clear();
-  for (std::size_t i = 0; i < reports_.size(); ++i) finals_.describe(static_cast<int>(i), reports_[i]);
+  lanes_.ask_none();
+  for (int lane = 0; lane < lanes_.size(); ++lane) finals_.describe(lane, lanes_.report(lane));
   tell_of_lanes();
   mailbox_.tell([&](News& news) { news.finalists = std::move(trials); });
 }
 
 void EvaluationLoop::tell_of_lanes() {
-  if (reports_.size() > 1) mailbox_.tell([this](News& news) { news.lanes = reports_; });
+  if (lanes_.size() > 1) mailbox_.tell([this](News& news) { news.lanes = lanes_.reports(); });
 }
 
 }  // namespace tuner::worker

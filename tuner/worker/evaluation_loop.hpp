@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/image_shelf.hpp>
 #include <tuner/worker/compile_pool.hpp>
 #include <tuner/worker/finals.hpp>
 #include <tuner/worker/image_thread.hpp>
@@ -26,15 +25,20 @@ namespace tuner::worker {
 
 class EvaluationLoop {
  public:
-  /// Starts the thread, which starts the workers. \p spec, \p options and \p mailbox must outlive it; \p size and
-  /// \p options are complete.
-  EvaluationLoop(const KernelSpec& spec, ProblemSize size, MeasureOptions measure, const IsolatedOptions& options,
-                 Mailbox& mailbox);
+  /// Starts the thread, which starts the workers. \p spec must outlive it; \p size is complete.
+  EvaluationLoop(const KernelSpec& spec, ProblemSize size, MeasureOptions measure, IsolatedOptions options);
   ~EvaluationLoop();
   EvaluationLoop(const EvaluationLoop&) = delete;
   EvaluationLoop& operator=(const EvaluationLoop&) = delete;
 
-  // Called in the loop, as commands of the mailbox.
+  const IsolatedOptions& options() const { return options_; }
+  Mailbox& mailbox() { return mailbox_; }
+
+  /// Calls \p member, one of the functions below, in the loop.
+  template <typename... Parameters, typename... Arguments>
+  void post(void (EvaluationLoop::*member)(Parameters...), Arguments... arguments) {
+    mailbox_.post([this, member, arguments...] { (this->*member)(arguments...); });
+  }
   void submit(Configuration configuration, double best_ns);
   void prefer(std::span<const Configuration> order) { lanes_.prefer(order); }
   void withdraw(std::span<const Configuration> configurations);
@@ -42,48 +46,44 @@ class EvaluationLoop {
   void remeasure(std::vector<Configuration> finalists, double seconds);
 
  private:
-  void run();
-  void work();
+  void run(const std::stop_token& stopping);
+  void work(const std::stop_token& stopping);
   RunLanes make_lanes();
   std::map<std::string, std::string> carried_files() const;
   CompilePool make_pool();
+  bool has_reference_program() const { return measure_.verify && spec_.has_reference_program(); }
 
   void device_known(const Device& device);
+  void compiler_known(const std::string& name);
+  void begin();
   void route_waiting();
   void look_up(CompileJob job);
   void compile(CompileJob job);
   void compiled(CompileJob job, CompiledImage result, bool from_store);
   void reference_compiled(CompileJob job, CompiledImage result);
   void finished(int lane, RunJob job, std::vector<Trial> trials);
-  void given_up(int lane, const std::string& reason, bool unusable);
+  void given_up(int lane);
   void finish(Configuration configuration, Outcome outcome, double compile_s);
   void tell(Event event);
   void run_finalists();
-  void tell_finalists();
   void tell_of_lanes();
 
+  // The thread uses all of them.
   const KernelSpec& spec_;
   const ProblemSize size_;
   const MeasureOptions measure_;
-  const IsolatedOptions& options_;
-  Mailbox& mailbox_;
-  bool stopping_ = false;
-
+  const IsolatedOptions options_;
+  Mailbox mailbox_;
   SessionTimes times_;
-  std::vector<LaneReport> reports_;  // of the lanes
   RunLanes lanes_;
   CompilePool pool_;
   std::optional<Device> device_;
   std::optional<std::string> compiler_;
-  std::deque<CompileJob> waiting_;     // until the device and the compiler are known
+  std::deque<CompileJob> waiting_;     // until begin()
   std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
-  ImageShelf shelf_;
   Finals finals_;
-  std::vector<int> finals_lanes_;  // that measure finalists now
-  std::size_t reference_tries_ = 0;
   std::optional<ImageThread> images_;
-
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace tuner::worker

@@ -19,6 +19,7 @@ template <typename V, typename T>
 concept Is = std::same_as<std::remove_const_t<V>, T>;
 
 constexpr Phase last(Phase) { return Phase::measure; }
+constexpr ErrorCode last(ErrorCode) { return ErrorCode::cache; }
 
 auto fields(Is<DeviceKey> auto& v) {
   return std::tie(v.backend, v.compute_capability, v.sm_count, v.l2_bytes, v.memory_bus_bits, v.max_shared_bytes,

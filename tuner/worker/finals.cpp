@@ -6,6 +6,8 @@
 namespace tuner::worker {
 namespace {
 
+constexpr std::size_t kMostImages = 64;
+
 /// The value below which the part \p q (0 to 1) of \p sorted lies.
 double quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
@@ -16,14 +18,27 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 }  // namespace
 
+void Finals::offer(const Trial& trial, std::shared_ptr<const Image> image) {
+  const Measurement* const measurement = trial.measurement();
+  if (measurement == nullptr) return;
+  fastest_[trial.configuration] = {measurement->median_ns, std::move(image)};
+  if (fastest_.size() <= kMostImages) return;
+  fastest_.erase(std::max_element(fastest_.begin(), fastest_.end(),
+                                  [](const auto& a, const auto& b) { return a.second.first < b.second.first; }));
+}
+
 void Finals::begin(std::vector<Configuration> configurations, double seconds) {
   seconds_ = seconds;
   ++round_;
   finalists_.clear();
-  for (Configuration& configuration : configurations) finalists_.push_back({std::move(configuration), {}, {}, {}});
+  for (Configuration& configuration : configurations) {
+    const auto known = fastest_.find(configuration);
+    finalists_.push_back({std::move(configuration), known == fastest_.end() ? nullptr : known->second.second, {}, {}});
+  }
 }
 
 std::optional<RunJob> Finals::job() const {
+  if (finalists_.empty()) return std::nullopt;
   RunJob job;
   job.finals_s = seconds_;
   for (const Finalist& one : finalists_) {

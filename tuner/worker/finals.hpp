@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/evaluator.hpp>
@@ -17,16 +18,20 @@ class Finals {
  public:
   struct Finalist {
     Configuration configuration;
-    std::shared_ptr<const Image> image;  ///< null until it is compiled
+    std::shared_ptr<const Image> image;  ///< null until it is found or compiled
     std::optional<Trial> failed;         ///< it does not compile
     std::map<int, Trial> trials;         ///< by lane
   };
+
+  /// Keeps \p image if \p trial is among the fastest so far, so that it need not be compiled again as a finalist.
+  void offer(const Trial& trial, std::shared_ptr<const Image> image);
 
   /// \p seconds: RunJob::finals_s.
   void begin(std::vector<Configuration> configurations, double seconds);
   std::vector<Finalist>& finalists() { return finalists_; }
 
-  /// The job that runs those that compiled. Nothing while some are not compiled yet; empty when none compiled.
+  /// The job that runs those that compiled. Nothing while there are no finalists or some are not compiled yet; empty
+  /// when none compiled.
   std::optional<RunJob> job() const;
   /// Takes the trials of some of the finalists, or of all. A finalist that was measured alone has no Trial::round.
   void measured(int lane, const RunJob& job, const std::vector<Trial>& trials);
@@ -42,6 +47,7 @@ class Finals {
   const Trial& trial(const Finalist& one, int decider, std::span<const int> lanes) const;
   void compare(int lane, int decider);
 
+  std::map<Configuration, std::pair<double, std::shared_ptr<const Image>>> fastest_;  // with its median time
   std::vector<Finalist> finalists_;
   double seconds_ = 0;
   int round_ = 0;

@@ -21,13 +21,16 @@ namespace tuner {
 namespace {
 
 IsolatedOptions with_defaults(IsolatedOptions options) {
+  const bool here = options.here != nullptr;
+  if (here) options.known_device = options.here->device();
   if (options.known_device) {
     options.backend = options.known_device->key.backend;
     if (options.devices.empty()) options.devices = {options.known_device->index};
   }
   if (options.devices.empty()) options.devices = {0};
-  if (options.program.empty()) options.program = find_worker_program();
-  if (options.compile_workers == 0) options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
+  if (options.program.empty() && !here) options.program = find_worker_program();
+  if (options.compile_workers == 0)
+    options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, here ? 16u : 64u);
   DeviceKey key;
   key.backend = options.backend;
   if (options.batch == 0) options.batch = compile_batch(key, options.all_compile_workers(), options.search_learns);
@@ -35,24 +38,6 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
 }
 
 }  // namespace
-
-/// The order of the members matters: the loop's thread uses those before the loop.
-struct IsolatedEvaluator::State {
-  State(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure, IsolatedOptions given)
-      : options(with_defaults(std::move(given))),
-        loop(spec, complete(spec, size), std::move(measure), options, mailbox) {}
-
-  /// Calls \p member of the loop on the loop's thread.
-  template <typename... Parameters, typename... Arguments>
-  void post(void (worker::EvaluationLoop::*member)(Parameters...), Arguments... arguments) {
-    mailbox.post([this, member, arguments...] { (loop.*member)(arguments...); });
-  }
-
-  const IsolatedOptions options;
-  worker::Mailbox mailbox;
-  worker::EvaluationLoop loop;
-  std::size_t flying = 0;
-};
 
 bool IsolatedEvaluator::can_isolate(const KernelSpec& spec) {
   try {
@@ -69,35 +54,36 @@ bool IsolatedEvaluator::can_isolate(const KernelSpec& spec) {
 
 IsolatedEvaluator::IsolatedEvaluator(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure,
                                      IsolatedOptions options) {
-  if (!can_isolate(spec))
+  if (options.here == nullptr && !can_isolate(spec))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: kernel '{}' is described in code; worker processes can only run kernel files",
                             spec.file, spec.name));
-  state_ = std::make_unique<State>(spec, size, std::move(measure), std::move(options));
+  loop_ = std::make_unique<worker::EvaluationLoop>(spec, complete(spec, size), std::move(measure),
+                                                   with_defaults(std::move(options)));
 }
 
 IsolatedEvaluator::~IsolatedEvaluator() = default;
 
 const Device& IsolatedEvaluator::device() {
-  return *state_->mailbox.wait([](worker::News& news) { return news.device ? &*news.device : nullptr; });
+  return *loop_->mailbox().wait([](worker::News& news) { return news.device ? &*news.device : nullptr; });
 }
 
 std::size_t IsolatedEvaluator::capacity() const {
-  const IsolatedOptions& options = state_->options;
+  const IsolatedOptions& options = loop_->options();
   // A search that does not learn loses nothing by early proposals, and more of them keep its batches full.
   const std::size_t batches = options.search_learns ? 2 : 4;
   return std::max(batches * options.batch * options.all_compile_workers(), 4 * options.lanes());
 }
 
-std::size_t IsolatedEvaluator::in_flight() const { return state_->flying; }
+std::size_t IsolatedEvaluator::in_flight() const { return in_flight_; }
 
 void IsolatedEvaluator::submit(const Configuration& configuration, double best_ns) {
-  ++state_->flying;
-  state_->post(&worker::EvaluationLoop::submit, configuration, best_ns);
+  ++in_flight_;
+  loop_->post(&worker::EvaluationLoop::submit, configuration, best_ns);
 }
 
 std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double> patience) {
-  if (state_->flying == 0) throw std::logic_error("IsolatedEvaluator::next_event: nothing is in flight");
+  if (in_flight_ == 0) throw std::logic_error("IsolatedEvaluator::next_event: nothing is in flight");
   const auto first = [](worker::News& news) {
     std::optional<Event> event;
     if (news.events.empty()) return event;
@@ -105,36 +91,36 @@ std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double>
     news.events.pop_front();
     return event;
   };
-  std::optional<Event> event = state_->mailbox.wait(first, patience);
-  if (event && !std::holds_alternative<Compiled>(*event)) --state_->flying;
+  std::optional<Event> event = loop_->mailbox().wait(first, patience);
+  if (event && !std::holds_alternative<Compiled>(*event)) --in_flight_;
   return event;
 }
 
 void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
-  state_->post(&worker::EvaluationLoop::prefer, std::vector(order.begin(), order.end()));
+  loop_->post(&worker::EvaluationLoop::prefer, std::vector(order.begin(), order.end()));
 }
 
 void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) {
-  state_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()));
+  loop_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()));
 }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   if (finalists.empty()) return {};
   (void)device();
-  state_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
+  loop_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
   const auto measured = [](worker::News& news) { return std::exchange(news.finalists, std::nullopt); };
-  if (!state_->options.grace) return *state_->mailbox.wait(measured);
+  if (!loop_->options().grace) return *loop_->mailbox().wait(measured);
   const std::chrono::duration<double> patience =
-      std::chrono::duration<double>(std::min(seconds, 1e6)) + *state_->options.grace;
-  return state_->mailbox.wait(measured, patience).value_or(std::vector<Trial>());
+      std::chrono::duration<double>(std::min(seconds, 1e6)) + *loop_->options().grace;
+  return loop_->mailbox().wait(measured, patience).value_or(std::vector<Trial>());
 }
 
 std::vector<LaneReport> IsolatedEvaluator::lanes() const {
-  return *state_->mailbox.wait([](worker::News& news) { return std::optional(news.lanes); });
+  return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.lanes); });
 }
 
 SessionTimes IsolatedEvaluator::times() const {
-  return *state_->mailbox.wait([](worker::News& news) { return std::optional(news.times); });
+  return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.times); });
 }
 
 std::filesystem::path find_worker_program() {

@@ -1,7 +1,8 @@
 #pragma once
-/// Evaluates configurations in worker processes (program `tuner-worker`): a pool of compile workers, and one run worker
-/// for each of the session's devices. A kernel or compiler that crashes or hangs costs one failed trial. Its process is
-/// replaced, and nothing else is lost. This process never touches a device.
+/// Evaluates configurations by workers: a pool that compiles, and one worker for each of the session's devices that
+/// runs. Workers are processes (program `tuner-worker`): if a kernel or compiler crashes or hangs, its process is
+/// replaced, one trial fails, and nothing else is lost. This process then never touches a device. Workers can also be
+/// threads of this process, for kernels that only exist in code and for small jobs. A crash then ends this process.
 
 #include <chrono>
 #include <cstddef>
@@ -23,8 +24,9 @@
 namespace tuner {
 
 namespace worker {
+class EvaluationLoop;
 class WorkerLink;
-}
+}  // namespace worker
 
 /// The worker program is missing, is of another release, or cannot open the device however often it is started.
 class WorkerError : public Error {
@@ -48,10 +50,13 @@ struct RemoteHost {
 };
 
 struct IsolatedOptions {
+  /// If set, workers are threads of this process and use this backend, which must outlive the evaluator. No other
+  /// device can take part. After the backend has become unusable, each trial is a LaunchError that says so.
+  Backend* here = nullptr;
   std::string backend = "cuda";   ///< "cuda" or "host"
   std::vector<int> devices = {};  ///< ordinals, a lane for each: devices of one key; empty: that of known_device, or 0
   std::filesystem::path program = {};  ///< empty: find_worker_program()
-  std::size_t compile_workers = 0;     ///< processes here; 0: one for each core, at most 64
+  std::size_t compile_workers = 0;     ///< processes here; 0: one for each core, at most 64, or 16 threads
   std::size_t batch = 0;               ///< configurations in one compile at most; 0: compile_batch()'s
   bool search_learns = true;           ///< compile_batch()'s
   double compile_timeout_s = 60;       ///< of one compile; then the compiler's process is killed
@@ -60,9 +65,9 @@ struct IsolatedOptions {
   /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
   std::optional<std::chrono::milliseconds> grace = {};
   /// The device, if it is known already. Compiling then starts before the run worker has opened it.
-  std::optional<Device> known_device;
+  std::optional<Device> known_device = {};
   std::vector<RemoteHost> hosts = {};  ///< besides this one
-  ImageStore images;
+  ImageStore images = {};
   /// Receives a warning when a lane is given up while others continue, and once the text that a kernel prints. Called
   /// on the evaluator's own thread. May be empty.
   std::function<void(std::string_view)> warn = {};
@@ -93,11 +98,11 @@ struct SessionTimes {
 class IsolatedEvaluator : public Evaluator {
  public:
   /// Whether \p spec can be sent to a worker: its source is a kernel file that parses to a kernel of the same name with
-  /// the same parameters. Kernels that are described in code, or verified by a C++ function, cannot be sent.
+  /// the same parameters. Kernels that are described in code cannot be sent.
   static bool can_isolate(const KernelSpec& spec);
 
   /// Starts the workers and returns at once; the device is opened meanwhile. \p spec must outlive it. Throws
-  /// WorkerError when the program cannot be started, and Error when \p spec cannot be isolated.
+  /// WorkerError when the program is missing, and Error when \p spec cannot be sent to a process.
   IsolatedEvaluator(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure = {},
                     IsolatedOptions options = {});
   ~IsolatedEvaluator() override;
@@ -120,8 +125,8 @@ class IsolatedEvaluator : public Evaluator {
   SessionTimes times() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<worker::EvaluationLoop> loop_;
+  std::size_t in_flight_ = 0;
 };
 
 /// $TUNER_WORKER, else `tuner-worker` beside the running program, else in bin or libexec/tuner of each folder that

@@ -33,10 +33,7 @@ Pipe::~Pipe() {
   if (write >= 0) ::close(write);
 }
 
-WorkerLink::~WorkerLink() {
-  for (const int fd : {to_, from_, errors_})
-    if (fd >= 0) ::close(fd);
-}
+WorkerLink::~WorkerLink() { close_pipes(); }
 
 void WorkerLink::take_pipes(int to, int from, int errors) {
   to_ = to;
@@ -45,8 +42,8 @@ void WorkerLink::take_pipes(int to, int from, int errors) {
   for (const int fd : {to_, from_, errors_}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-void WorkerLink::close_inputs() {
-  for (int* fd : {&from_, &errors_})
+void WorkerLink::close_pipes() {
+  for (int* fd : {&to_, &from_, &errors_})
     if (*fd >= 0) ::close(std::exchange(*fd, -1));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// A worker as a session sees it: two pipes for messages, one for the text that it prints, and how it ended. The worker
-/// is a process of this machine (process.hpp), or of another host, whose bytes are carried here. Not thread-safe.
+/// is on this machine (process.hpp), or a process of another host, whose bytes are carried here. Not thread-safe.
 
 #include <chrono>
 #include <cstddef>
@@ -48,6 +48,8 @@ class WorkerLink {
 
   /// Kills the worker and all processes that it started.
   virtual void kill() = 0;
+  /// If not, the worker may take any time for an answer.
+  virtual bool can_be_killed() const { return true; }
   /// Whether somebody stopped or continued the process since the last call. Then a late answer is not its own fault.
   virtual bool was_stopped() = 0;
   /// How it ended, once it has ended and no process that it started is left. A driver can hold a process for ever.
@@ -62,8 +64,8 @@ class WorkerLink {
   virtual std::optional<WorkerEnd> ask_end() = 0;
   /// Takes the session's ends of the three pipes.
   void take_pipes(int to, int from, int errors);
-  /// Closes the pipes that are read from. Anything that the worker still writes is lost.
-  void close_inputs();
+  /// Closes the pipes. Anything that the worker still writes is lost.
+  void close_pipes();
 
  private:
   WorkerEnd with_last_words(WorkerEnd end);

@@ -9,17 +9,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include <tuner/backend/all/backends.hpp>
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/runner.hpp>
-#include <tuner/worker/connection.hpp>
+#include <tuner/worker/serve.hpp>
 
 namespace tuner::worker {
 namespace {
@@ -35,133 +28,22 @@ void keep_freed_memory() {
 #endif
 }
 
-class CompileWorker {
- public:
-  CompileWorker(Connection& connection, const Open& open)
-      : connection_(connection), compiler_(open_compiler(open.backend)) {
+/// Answers the messages from \p in. Returns the process's exit status.
+int work(int in, int out) {
+  std::unique_ptr<Compiler> compiler;
+  std::unique_ptr<Backend> backend;
+  Workplace place;
+  place.compiler = [&](const Open& open) -> Compiler& {
     keep_freed_memory();
-    connection.send(Opened{std::nullopt, compiler_->identity()});
-  }
-
-  bool answer(const Compile& message) {
-    const auto start = Clock::now();
-    CompileResult result;
-    try {
-      result = compiler_->compile(message.request);
-    } catch (const std::exception& error) {
-      result = CompileError{error.what(), {}, true};
-    }
-    connection_.send(CompileAnswer{std::move(result), seconds_since(start)});
-    return true;
-  }
-
- private:
-  Connection& connection_;
-  std::unique_ptr<Compiler> compiler_;
-};
-
-/// An error that another worker would meet as well.
-struct FinalError : Error {
-  using Error::Error;
-};
-
-/// Turns an Error of \p step into a FinalError.
-template <typename Step>
-void once_for_all(Step step) try {
-  step();
-} catch (const Error& error) {
-  throw FinalError(error.what());
-}
-
-class RunWorker {
- public:
-  RunWorker(Connection& connection, const Open& open) : connection_(connection) {
-    once_for_all([&] { spec_ = parse_kernel_file(open.source, open.file_name, open.sources); });
-    const Device device = find_device(open.backend, open.device);
-    connection_.send(Opened{device, {}});  // at once: opening the device takes longer
-    backend_ = open_backend(device, OwnKernels::of_trials);
-    // The device is open: if the buffers do not fit now, they will not fit for another worker either.
-    once_for_all([&] { runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure); });
-    runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
-  }
-
-  /// False when no more can be run here.
-  bool answer(const Prepare& message) {
-    once_for_all([&] { runner_->prepare(message.image ? &*message.image : nullptr); });
-    connection_.send(Prepared{});
-    return true;
-  }
-
-  bool answer(const Evaluate& message) {
-    if (connection_.recalled()) return tell({});
-    return tell({runner_->evaluate(message.configuration, message.image, message.best_ns)});
-  }
-
-  bool answer(const Remeasure& message) {
-    if (message.images.size() != message.configurations.size())
-      throw ProtocolError("remeasure: not one image for each");
-    std::vector<Runner::Finalist> finalists;
-    for (std::size_t i = 0; i < message.images.size(); ++i)
-      finalists.push_back({message.configurations[i], &message.images[i]});
-    return tell(runner_->remeasure(finalists, message.seconds));
-  }
-
-  bool answer(const Recall&) { return true; }  // too late: the work has begun
-
- private:
-  bool tell(std::vector<Trial> trials) {
-    const bool usable = runner_->usable();
-    connection_.send(Ran{std::move(trials), usable});
-    return usable;
-  }
-
-  Connection& connection_;
-  KernelSpec spec_;
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Runner> runner_;
-};
-
-/// Ends the process without running destructors: a lost device may make them hang.
-[[noreturn]] void leave(int status) { ::_exit(status); }
-
-/// Gives each message to \p worker, until the session wants no more or \p worker cannot.
-template <typename Worker>
-int work(Worker worker, Connection& connection) {
-  while (true) {
-    Message message = connection.receive();
-    if (std::holds_alternative<Quit>(message)) return EXIT_SUCCESS;
-    const bool usable = std::visit(
-        [&](auto& each) -> bool {
-          if constexpr (requires { worker.answer(each); })
-            return worker.answer(each);
-          else
-            throw ProtocolError("a message that this worker does not answer");
-        },
-        message);
-    if (!usable) leave(EXIT_FAILURE);
-  }
-}
-
-/// Answers the messages from \p in until one says quit, the pipe ends, or the device is lost. Returns the process's
-/// exit status.
-int serve(int in, int out) {
-  Connection connection(in, out);
-  try {
-    const Message first = connection.receive();
-    if (std::holds_alternative<Quit>(first)) return EXIT_SUCCESS;
-    const auto* open = std::get_if<Open>(&first);
-    if (open == nullptr) throw ProtocolError("the first message must be open");
-    if (open->role == Role::compile) return work(CompileWorker(connection, *open), connection);
-    return work(RunWorker(connection, *open), connection);
-  } catch (const PipeClosed&) {
-    return EXIT_SUCCESS;
-  } catch (const std::exception& error) {
-    try {
-      connection.send(Failed{error.what(), dynamic_cast<const FinalError*>(&error) != nullptr});
-    } catch (const PipeClosed&) {
-    }
-    return EXIT_FAILURE;
-  }
+    compiler = open_compiler(open.backend);
+    return *compiler;
+  };
+  place.device = [](const Open& open) { return find_device(open.backend, open.device); };
+  place.backend = [&](const Device& device) -> Backend& {
+    backend = open_backend(device, OwnKernels::of_trials);
+    return *backend;
+  };
+  return serve(in, out, place) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace
@@ -185,5 +67,5 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that must not grow is seen by write() too
   for (const int fd : {in, out})
     if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return 2;  // compilers that this process starts must not hold the pipes
-  return tuner::worker::serve(in, out);
+  return tuner::worker::work(in, out);
 }

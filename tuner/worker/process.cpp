@@ -13,7 +13,7 @@
 #include <thread>
 
 #include <tuner/core/without_signals.hpp>
-#include <tuner/worker/isolated_evaluator.hpp>
+#include <tuner/worker/serve.hpp>
 
 extern char** environ;
 
@@ -113,6 +113,47 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
     end.text = "ended with status " + std::to_string(WEXITSTATUS(status));
   }
   return end;
+}
+
+WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLink(std::chrono::hours(24)) {
+  Pipe requests, answers;
+  Workplace place;
+  place.compiler = [&backend](const Open&) -> Compiler& { return backend.compiler(); };
+  place.device = [&backend](const Open&) { return backend.device(); };
+  place.backend = [&backend](const Device&) -> Backend& { return backend; };
+  place.spec = &spec;
+  place.stop = &stop_;
+  place.is_process = false;
+  const WithoutSignals calm;
+  thread_ = std::thread([this, place, in = requests.read, out = answers.write] {
+    serve(in, out, place);
+    has_ended_ = true;
+    ::close(in);
+    ::close(out);
+  });
+  requests.read = answers.write = -1;
+  take_pipes(std::exchange(requests.write, -1), std::exchange(answers.read, -1), -1);
+}
+
+WorkerThread::~WorkerThread() {
+  kill();
+  thread_.join();
+}
+
+void WorkerThread::kill() {
+  stop_ = true;
+  close_pipes();
+}
+
+std::optional<WorkerEnd> WorkerThread::ask_end() {
+  return has_ended_ ? std::optional<WorkerEnd>({"ended", false}) : std::nullopt;
+}
+
+StartWorker start_here(const IsolatedOptions& options, const KernelSpec& spec) {
+  return [&]() -> std::unique_ptr<WorkerLink> {
+    if (options.here != nullptr) return std::make_unique<WorkerThread>(spec, *options.here);
+    return std::make_unique<WorkerProcess>(options.program, !options.grace);
+  };
 }
 
 }  // namespace tuner::worker

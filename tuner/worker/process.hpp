@@ -1,17 +1,19 @@
 #pragma once
-/// A worker process of this machine. The thread that started it must live as long as the process, because
-/// PR_SET_PDEATHSIG follows the thread.
+/// The workers of this machine: processes, or threads of this process.
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/link.hpp>
 
 namespace tuner::worker {
 
+/// The thread that started it must live as long as the process, because PR_SET_PDEATHSIG follows the thread.
 class WorkerProcess final : public WorkerLink {
  public:
   /// Starts \p program; throws WorkerError if that fails. If \p waits, the destructor waits for the program's end.
@@ -31,9 +33,25 @@ class WorkerProcess final : public WorkerLink {
   bool reaped_ = false;
 };
 
-/// Starts workers of this machine. \p options must outlive it.
-inline StartWorker start_here(const IsolatedOptions& options) {
-  return [&options] { return std::make_unique<WorkerProcess>(options.program, !options.grace); };
-}
+/// Ends after its current step when it is killed.
+class WorkerThread final : public WorkerLink {
+ public:
+  /// \p spec and \p backend must outlive it.
+  WorkerThread(const KernelSpec& spec, Backend& backend);
+  ~WorkerThread() override;
+
+  void kill() override;
+  bool can_be_killed() const override { return false; }
+  bool was_stopped() override { return false; }
+
+ private:
+  std::optional<WorkerEnd> ask_end() override;
+
+  std::atomic<bool> stop_ = false, has_ended_ = false;
+  std::thread thread_;
+};
+
+/// Starts workers of this machine. \p options and \p spec must outlive it.
+StartWorker start_here(const IsolatedOptions& options, const KernelSpec& spec);
 
 }  // namespace tuner::worker

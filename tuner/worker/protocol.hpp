@@ -28,7 +28,7 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 10;
+constexpr std::uint16_t kProtocolVersion = 11;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };
@@ -75,6 +75,7 @@ struct Prepared {};
 struct Failed {
   std::string message;
   bool final = false;
+  ErrorCode code{};
 };
 struct PhaseReport {
   Phase phase = Phase::prepare;
@@ -98,7 +99,7 @@ auto fields(Is<Compile> auto& m) { return std::tie(m.request); }
 auto fields(Is<Evaluate> auto& m) { return std::tie(m.configuration, m.image, m.best_ns); }
 auto fields(Is<Remeasure> auto& m) { return std::tie(m.configurations, m.images, m.seconds); }
 auto fields(Is<Opened> auto& m) { return std::tie(m.device, m.compiler); }
-auto fields(Is<Failed> auto& m) { return std::tie(m.message, m.final); }
+auto fields(Is<Failed> auto& m) { return std::tie(m.message, m.final, m.code); }
 auto fields(Is<PhaseReport> auto& m) { return std::tie(m.phase, m.limit_s); }
 auto fields(Is<CompileAnswer> auto& m) { return std::tie(m.result, m.seconds); }
 auto fields(Is<Ran> auto& m) { return std::tie(m.trials, m.usable); }

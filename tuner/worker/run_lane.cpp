@@ -25,22 +25,10 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
 
 }  // namespace
 
-RunLane::RunLane(int number, const IsolatedOptions& options, StartWorker start, Open open, RunLaneEvents events,
-                 RunQueue& queue, SessionTimes& times)
-    : number_(number),
-      options_(options),
-      start_(std::move(start)),
-      open_(std::move(open)),
-      events_(std::move(events)),
-      queue_(queue),
-      times_(times) {}
+RunLane::RunLane(int number, StartWorker start, Open open, RunLaneEvents events, RunQueue& queue)
+    : number_(number), start_(std::move(start)), open_(std::move(open)), events_(std::move(events)), queue_(queue) {}
 
 void RunLane::start() {
-  started_ = Clock::now();
-  start_worker();
-}
-
-void RunLane::start_worker() {
   state_ = State::starting;
   phase_ = Phase::prepare;
   slot_.start(start_);
@@ -74,7 +62,7 @@ void RunLane::schedule(std::size_t depth) {
     if (from.empty()) return;
     send(from.front());
     if (sent_.empty()) {
-      wait_before_first_ = seconds_since(idle_since_);
+      from.front().wait_s = seconds_since(idle_since_);
       expect_work();
     }
     sent_.push_back(std::move(from.front()));
@@ -101,7 +89,7 @@ void RunLane::react(const std::vector<pollfd>& fds) {
 void RunLane::handle(Message message) {
   if (const auto* phase = std::get_if<PhaseReport>(&message)) {
     phase_ = phase->phase;
-    if (state_ == State::preparing || !sent_.empty()) slot_.expect_within(phase->limit_s + options_.grace_s);
+    if (state_ == State::preparing || !sent_.empty()) slot_.expect_within(phase->limit_s + queue_.options.grace_s);
   } else if (const auto* opened = std::get_if<Opened>(&message);
              opened != nullptr && state_ == State::starting && opened->device) {
     state_ = State::open;
@@ -112,7 +100,7 @@ void RunLane::handle(Message message) {
     slot_.expect_nothing();
     tell_suspect();
     (void)slot_.take_said();  // no configuration printed this
-    if (times_.start == 0) times_.start = seconds_since(started_);
+    if (queue_.times.start == 0) queue_.times.start = seconds_since(queue_.started);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
     ran(std::move(*answer));
@@ -120,7 +108,7 @@ void RunLane::handle(Message message) {
     if (state_ == State::prepared) return slot_.end({false, false, "ended by an error: " + failed->message});
     slot_.stop();
     if (failed->final)
-      throw PrepareError(failed->message);
+      throw PrepareError(failed->code, failed->message);
     else
       start_failed("the device cannot be opened: " + failed->message, false);
   } else {
@@ -148,7 +136,7 @@ void RunLane::ran(Ran answer) {
   start_failures_ = reference_failures_ = 0;
   Trial& trial = answer.trials.front();
   trial.times.compile = job.compile_s;
-  trial.times.wait = std::exchange(wait_before_first_, 0);
+  trial.times.wait = std::exchange(job.wait_s, 0);
   if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
   if (!innocent) {
@@ -176,9 +164,9 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
   for (int line = 0; line < most_lines && end != std::string::npos; ++line) end = said.find('\n', end + (line > 0));
   if (end != std::string::npos) said.resize(end);
   while (said.ends_with('\n')) said.pop_back();
-  if (options_.warn)
-    options_.warn(fmt::format("the kernel prints; its first lines are shown once, here with {}:\n{}",
-                              configuration.text(), said));
+  if (queue_.options.warn)
+    queue_.options.warn(fmt::format("the kernel prints; its first lines are shown once, here with {}:\n{}",
+                                    configuration.text(), said));
 }
 
 /// A \p loss without a message: the worker's last answer has already told the trial.
@@ -199,11 +187,11 @@ void RunLane::lost(const Loss& loss) {
   take_back_sent();
   const bool guiltless = !told && !running;
   if (running && !(loss.innocent && try_again(*running))) fail(std::move(*running), loss);
-  ++times_.run_restarts;
+  ++queue_.times.run_restarts;
   if (guiltless)
     start_failed("run workers end before they run anything: " + loss.message, false);
   else
-    start_worker();
+    start();
 }
 
 /// Jobs that were only queued in the worker's pipe did not cause its loss: they wait for a worker again.
@@ -252,7 +240,7 @@ void RunLane::retire() {
 /// \p reference: the worker ran the kernel's reference. A second such failure is the reference's fault.
 void RunLane::start_failed(const std::string& message, bool reference) {
   const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == kMostStartFailures;
-  if (!is_last) return start_worker();
+  if (!is_last) return start();
   if (reference) throw PrepareError(message);
   throw DeviceLostError(message);
 }

@@ -23,6 +23,7 @@ struct RunJob {
   std::vector<std::shared_ptr<const Image>> images;  ///< one for each
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
+  double wait_s = 0;      ///< time for which the lane had nothing to run before it
   bool again = false;     ///< this is its second try, because its worker was stopped or killed from outside
   bool recalled = false;  ///< not needed any more, if it has not begun
   /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
@@ -40,9 +41,12 @@ class PrepareError : public Error {
 
 /// Data that the lanes of a session share.
 struct RunQueue {
-  std::deque<RunJob> ready;  ///< compiled; the first lane with room takes the next
+  const IsolatedOptions& options;
+  SessionTimes& times;  ///< counts start and restarts
+  Clock::time_point started = {};
+  std::deque<RunJob> ready = {};  ///< compiled; the first lane with room takes the next
   /// The compiled reference; null for a kernel without one; nothing until it is known. Every new worker gets it first.
-  std::optional<std::shared_ptr<const Image>> reference;
+  std::optional<std::shared_ptr<const Image>> reference = {};
   double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
   bool printed = false;  ///< the text that a kernel printed was shown
 
@@ -64,10 +68,8 @@ class RunLane {
   /// that the device need not wait for this process.
   static constexpr std::size_t kDepth = 2;
 
-  /// \p number: of the lane, for the events. \p open: the first message to each worker. \p times: counts start and
-  /// restarts. \p times, \p queue and \p options must outlive the lane.
-  RunLane(int number, const IsolatedOptions& options, StartWorker start, Open open, RunLaneEvents events,
-          RunQueue& queue, SessionTimes& times);
+  /// \p number: of the lane, for the events. \p open: the first message to each worker. \p queue must outlive the lane.
+  RunLane(int number, StartWorker start, Open open, RunLaneEvents events, RunQueue& queue);
   /// Starts the worker. Like react(), throws WorkerError when workers cannot be started or kept alive; react() throws
   /// PrepareError too.
   void start();
@@ -97,7 +99,6 @@ class RunLane {
 
  private:
   enum class State { starting, open, preparing, prepared };
-  void start_worker();
   void send(const RunJob& job);
   void handle(Message message);
   void ran(Ran answer);
@@ -112,20 +113,17 @@ class RunLane {
   void expect_work();
 
   const int number_;
-  const IsolatedOptions& options_;
   const StartWorker start_;
   const Open open_;
   RunLaneEvents events_;
   RunQueue& queue_;
-  SessionTimes& times_;
   WorkerSlot slot_;
   State state_ = State::starting;
   std::deque<RunJob> own_;
   std::deque<RunJob> sent_;
   std::optional<std::pair<RunJob, std::vector<Trial>>> suspect_;
   Phase phase_ = Phase::prepare;
-  Clock::time_point started_, idle_since_;
-  double wait_before_first_ = 0;
+  Clock::time_point idle_since_;
   std::size_t start_failures_ = 0;  // since something was run
   std::size_t reference_failures_ = 0;
 };

@@ -3,24 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/measure/run_order.hpp>
-#include <tuner/worker/process.hpp>
 
 namespace tuner::worker {
 
-RunLanes::RunLanes(const IsolatedOptions& options, const Open& open, const std::map<std::string, std::string>& carried,
-                   RunLanesEvents events, SessionTimes& times)
-    : events_(std::move(events)) {
-  const auto add = [&](int device, const StartWorker& start, bool here) {
+RunLanes::RunLanes(const IsolatedOptions& options, const StartWorker& start_here, const Open& open,
+                   const std::map<std::string, std::string>& carried, RunLanesEvents events, SessionTimes& times)
+    : events_(std::move(events)), queue_{options, times} {
+  DeviceKey key;
+  key.backend = options.backend;
+  const std::string kind = traits(key).is_gpu ? "GPU" : "host";
+  const auto add = [&](int device, const StartWorker& start, const std::string& host) {
     Open one = open;
     one.device = device;
-    if (!here) one.measure.carried = carried;
-    lanes_.push_back(
-        {RunLane(static_cast<int>(lanes_.size()), options, start, std::move(one), events_, queue_, times)});
+    if (!host.empty()) one.measure.carried = carried;
+    lanes_.push_back({RunLane(size(), start, std::move(one), events_, queue_)});
+    lanes_.back().report.name = (host.empty() ? "" : host + ' ') + kind + ' ' + std::to_string(device);
   };
-  for (const int device : options.devices) add(device, start_here(options), true);
+  for (const int device : options.devices) add(device, start_here, {});
   for (const RemoteHost& host : options.hosts)
-    for (const int device : host.devices) add(device, host.start, false);
+    for (const int device : host.devices) add(device, host.start, host.name);
 }
 
 /// Calls \p work for each lane in use, and gives lanes up that throw. Rethrows when it is the last one.
@@ -29,21 +32,23 @@ void RunLanes::for_each(Work work) {
   const auto is_last = [this] {
     return std::count_if(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use; }) == 1;
   };
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i].in_use) continue;
+  for (int i = 0; i < size(); ++i) {
+    Entry& entry = lanes_[static_cast<std::size_t>(i)];
+    if (!entry.in_use) continue;
     try {
-      work(lanes_[i].lane);
+      work(entry.lane);
     } catch (const PrepareError& error) {
       if (is_last()) throw;
-      at_fault_.emplace_back(static_cast<int>(i), error.what());
-      give_up(i);
+      at_fault_.push_back(i);
+      give_up(entry, error.what());
     } catch (const WorkerError& error) {
       if (is_last()) {
         tell_who_was_given_up();
         throw;
       }
-      give_up(i);
-      events_.given_up(static_cast<int>(i), error.what(), dynamic_cast<const DeviceLostError*>(&error) != nullptr);
+      give_up(entry, error.what());
+      entry.report.unusable = dynamic_cast<const DeviceLostError*>(&error) != nullptr;
+      events_.given_up(i);
     }
   }
 }
@@ -52,13 +57,14 @@ bool RunLanes::some_are_prepared() const {
   return std::any_of(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use && one.lane.prepared(); });
 }
 
-void RunLanes::give_up(std::size_t number) {
-  lanes_[number].in_use = false;
-  lanes_[number].lane.retire();
+void RunLanes::give_up(Entry& entry, const std::string& reason) {
+  entry.in_use = false;
+  entry.report.lost = reason;
+  entry.lane.retire();
 }
 
 void RunLanes::tell_who_was_given_up() {
-  for (const auto& [lane, reason] : std::exchange(at_fault_, {})) events_.given_up(lane, reason, false);
+  for (const int lane : std::exchange(at_fault_, {})) events_.given_up(lane);
 }
 
 void RunLanes::tell_lost(RunJob job) {
@@ -73,18 +79,34 @@ void RunLanes::tell_suspects() {
 }
 
 void RunLanes::start() {
+  queue_.started = Clock::now();
   for_each([](RunLane& lane) { lane.start(); });
 }
 
-std::vector<int> RunLanes::push_to_all(const RunJob& job) {
+void RunLanes::ask_all(const RunJob& job) {
   const bool some = some_are_prepared();
-  std::vector<int> lanes;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i].in_use || (some && !lanes_[i].lane.prepared())) continue;
-    lanes_[i].lane.push_own(job);
-    lanes.push_back(static_cast<int>(i));
+  for (Entry& entry : lanes_) {
+    if (!entry.in_use || (some && !entry.lane.prepared())) continue;
+    entry.lane.push_own(job);
+    entry.asked = true;
   }
+}
+
+std::vector<int> RunLanes::asked() const {
+  std::vector<int> lanes;
+  for (int i = 0; i < size(); ++i)
+    if (const Entry& entry = lanes_[static_cast<std::size_t>(i)]; entry.in_use && entry.asked) lanes.push_back(i);
   return lanes;
+}
+
+void RunLanes::ask_none() {
+  for (Entry& entry : lanes_) entry.asked = false;
+}
+
+std::vector<LaneReport> RunLanes::reports() const {
+  std::vector<LaneReport> all;
+  for (const Entry& entry : lanes_) all.push_back(entry.report);
+  return all;
 }
 
 void RunLanes::prefer(std::span<const Configuration> order) { put_in_order(queue_.ready, order, &RunJob::first); }

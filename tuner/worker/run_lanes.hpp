@@ -17,17 +17,17 @@
 namespace tuner::worker {
 
 struct RunLanesEvents : RunLaneEvents {
-  /// The lane is no longer used. Jobs for it alone will not finish.
-  /// \p unusable: its device cannot be used for any kernel.
-  std::function<void(int lane, const std::string& reason, bool unusable)> given_up;
+  /// The lane is no longer used. Its report gives the reason. Jobs for it alone will not finish.
+  std::function<void(int lane)> given_up;
 };
 
 class RunLanes {
  public:
-  /// Makes a lane for each device of \p options and of its hosts. \p open: the first message to each worker, without
-  /// the device. \p carried: MeasureOptions::carried of other hosts. \p options and \p times must outlive the lanes.
-  RunLanes(const IsolatedOptions& options, const Open& open, const std::map<std::string, std::string>& carried,
-           RunLanesEvents events, SessionTimes& times);
+  /// Makes a lane for each device of \p options and of its hosts. \p start_here: for workers of this host. \p open: the
+  /// first message to each worker, without the device. \p carried: MeasureOptions::carried of other hosts. \p options
+  /// and \p times must outlive the lanes.
+  RunLanes(const IsolatedOptions& options, const StartWorker& start_here, const Open& open,
+           const std::map<std::string, std::string>& carried, RunLanesEvents events, SessionTimes& times);
   RunLanes(const RunLanes&) = delete;
   RunLanes& operator=(const RunLanes&) = delete;
 
@@ -37,8 +37,11 @@ class RunLanes {
   void set_reference(std::shared_ptr<const Image> image) { queue_.reference = std::move(image); }
   void set_best(double best_ns) { queue_.set_best(best_ns); }
   void push(RunJob job) { queue_.ready.push_back(std::move(job)); }
-  /// Adds \p job to every prepared lane; if no lane is prepared, to every lane in use. Returns these lanes.
-  std::vector<int> push_to_all(const RunJob& job);
+  /// Asks every prepared lane to run \p job, the finalists; if no lane is prepared, every lane in use.
+  void ask_all(const RunJob& job);
+  /// The lanes in use that run the finalists.
+  std::vector<int> asked() const;
+  void ask_none();
   /// Evaluator::prefer(), for jobs that were not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
   /// Evaluator::withdraw(). Returns the configurations that were taken out. Jobs in a worker's pipe are recalled.
@@ -52,26 +55,30 @@ class RunLanes {
   /// Kills the workers.
   void stop();
 
-  bool in_use(std::size_t lane) const { return lanes_.at(lane).in_use; }
+  int size() const { return static_cast<int>(lanes_.size()); }
+  LaneReport& report(int lane) { return lanes_.at(static_cast<std::size_t>(lane)).report; }
+  std::vector<LaneReport> reports() const;
 
  private:
   struct Entry {
     RunLane lane;
+    LaneReport report = {};
     bool in_use = true;
+    bool asked = false;
   };
   template <typename Work>
   void for_each(Work work);
   bool some_are_prepared() const;
-  void give_up(std::size_t number);
+  void give_up(Entry& entry, const std::string& reason);
   void tell_lost(RunJob job);
   void tell_who_was_given_up();
 
   RunLanesEvents events_;
   RunQueue queue_;
   std::deque<Entry> lanes_;
-  // Lanes with a PrepareError, and its text. It is reported as theirs once another lane is prepared; until then the
-  // kernel may be the cause.
-  std::vector<std::pair<int, std::string>> at_fault_;
+  // Lanes with a PrepareError. It is reported as theirs once another lane is prepared; until then the kernel may be the
+  // cause.
+  std::vector<int> at_fault_;
 };
 
 }  // namespace tuner::worker

@@ -55,6 +55,7 @@ class WorkerSlot {
   std::string take_said() { return process_ ? process_->take_said() : std::string(); }
   /// The worker must answer or report within \p seconds.
   void expect_within(double seconds) {
+    if (!process_->can_be_killed()) return;
     limit_s_ = seconds;
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }

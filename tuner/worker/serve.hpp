@@ -1,14 +1,17 @@
 #pragma once
-/// The worker's end of its pipes. Blocks; for one thread.
+/// A worker: compiles or runs configurations for the session at the other end of its pipes.
 
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <deque>
+#include <functional>
 
+#include <tuner/backend/backend.hpp>
 #include <tuner/worker/protocol.hpp>
 
 namespace tuner::worker {
@@ -16,6 +19,7 @@ namespace tuner::worker {
 /// The session is gone or has closed the pipe.
 struct PipeClosed {};
 
+/// The worker's end of its pipes. Blocks; for one thread.
 class Connection {
  public:
   Connection(int in, int out) : in_(in), out_(out) {}
@@ -61,5 +65,19 @@ class Connection {
   Decoder decoder_;
   std::deque<Message> inbox_;
 };
+
+/// Gives a worker its compiler or its device. What the functions return must outlive serve().
+struct Workplace {
+  std::function<Compiler&(const Open& open)> compiler;
+  std::function<Device(const Open& open)> device;  ///< returns soon
+  std::function<Backend&(const Device& device)> backend;
+  const KernelSpec* spec = nullptr;         ///< null: that of Open::source
+  const std::atomic<bool>* stop = nullptr;  ///< CompileRequest::stop
+  bool is_process = true;  ///< ends the process, without destructors, when a fault has made the device unusable
+};
+
+/// Answers the messages from \p in until one says quit or the pipe ends. Returns false if it ended with an error, which
+/// the session then knows.
+bool serve(int in, int out, const Workplace& place);
 
 }  // namespace tuner::worker

@@ -1,0 +1,113 @@
+// An evaluator whose workers are threads of this process, on a fake backend.
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tests/measure/scale_spec.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+namespace {
+
+using testing::block;
+using ::testing::HasSubstr;
+
+class ThreadsTest : public ::testing::Test {
+ protected:
+  ThreadsTest() : spec(testing::scale_spec()) {
+    testing::give_kernels(backend);
+    options.here = &backend;
+    options.compile_workers = 2;
+    options.batch = 4;
+  }
+  static std::map<Configuration, Trial> evaluate(Evaluator& evaluator, const std::vector<int>& sizes) {
+    for (const int size : sizes) evaluator.submit(block(size), 0);
+    std::map<Configuration, Trial> trials;
+    while (evaluator.in_flight() > 0) {
+      Trial trial = evaluator.next();
+      trials.emplace(trial.configuration, trial);
+    }
+    return trials;
+  }
+
+  testing::FakeBackend backend;
+  KernelSpec spec;
+  IsolatedOptions options;
+};
+
+TEST_F(ThreadsTest, AnswerEachConfigurationAndMeasureFinalistsAgain) {
+  backend.compiler_.refused["scale<128>"] = 1;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  EXPECT_GE(evaluator.capacity(), 4u);
+  const auto trials = evaluate(evaluator, {32, 64, 128, 256, 31});
+  EXPECT_EQ(std::get<CompileError>(trials.at(block(128)).outcome).log, "error: scale<128>");
+  EXPECT_EQ(kind(trials.at(block(31)).outcome), "invalid");
+  for (const int size : {32, 64, 256}) EXPECT_TRUE(trials.at(block(size)).verified) << size;
+  const Configuration finalists[] = {block(64), block(32)};
+  const auto again = evaluator.remeasure(finalists);
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].configuration, block(64));
+  EXPECT_NE(again[1].measurement(), nullptr);
+}
+
+TEST_F(ThreadsTest, EndWithTheirEvaluatorAlthoughACompilerIsBusy) {
+  backend.compiler_.before = [](const CompileRequest& request) {
+    while (!*request.stop) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const int size : {32, 64}) evaluator.submit(block(size), 0);
+  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(1)));
+}
+
+TEST_F(ThreadsTest, RunNothingOnceTheDeviceIsUnusable) {
+  backend.usable_ = false;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const auto& [configuration, trial] : evaluate(evaluator, {32, 64}))
+    EXPECT_THAT(std::string(message(trial.outcome)),
+                HasSubstr("an earlier configuration has made the device unusable"));
+}
+
+TEST_F(ThreadsTest, TellThatTheReferenceDoesNotCompileOrFails) {
+  {
+    backend.compiler_.refused["reference"] = 1;
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluator.submit(block(32), 0);
+    EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("the reference does not compile: refused"));
+  }
+  backend.compiler_.refused.clear();
+  backend.kernels["reference"] = [](const Launch&) { return LaunchError{"illegal address"}; };
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(block(32), 0);
+  EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("the reference failed on n=1000: illegal"));
+}
+
+TEST_F(ThreadsTest, PassOnTheKindOfAnError) {
+  backend.room = 10;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(block(32), 0);
+  try {
+    evaluator.next();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+  }
+}
+
+TEST_F(ThreadsTest, AbandonWhatIsWorseThanATrialThatFinishedAfterItWasSubmitted) {
+  options.compile_workers = options.batch = 1;
+  backend.next_sample = [](const std::string& expression, std::size_t i) {
+    return Sample{(expression == "scale<32>" ? 1e6 : 3e6) + double(i), 0};
+  };
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {32, 64, 128, 256});  // all were submitted before a best was known
+  EXPECT_FALSE(trials.at(block(32)).measurement()->abandoned);
+  EXPECT_TRUE(trials.at(block(256)).measurement()->abandoned);
+}
+
+}  // namespace
+}  // namespace tuner

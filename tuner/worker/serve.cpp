@@ -1,0 +1,145 @@
+#include <tuner/worker/serve.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <tuner/core/elapsed.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/runner.hpp>
+
+namespace tuner::worker {
+namespace {
+
+/// An error that another worker would meet as well.
+struct FinalError : Error {
+  using Error::Error;
+};
+
+/// Turns an Error of \p step into a FinalError.
+template <typename Step>
+void once_for_all(Step step) try {
+  step();
+} catch (const Error& error) {
+  throw FinalError(error.code(), error.what());
+}
+
+class Server {
+ public:
+  Server(Connection& connection, const Workplace& place, const Open& open) : connection_(connection), place_(place) {
+    if (open.role == Role::compile) {
+      compiler_ = &place.compiler(open);
+      connection_.send(Opened{std::nullopt, compiler_->identity()});
+      return;
+    }
+    if (place.spec == nullptr)
+      once_for_all([&] { parsed_ = parse_kernel_file(open.source, open.file_name, open.sources); });
+    const Device device = place.device(open);
+    connection_.send(Opened{device, {}});  // at once: opening the device takes longer
+    Backend& backend = place.backend(device);
+    const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
+    // The device is open: if the buffers do not fit now, they will not fit for another worker either.
+    once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure); });
+    runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
+  }
+
+  /// Answers messages until one says quit.
+  void work() {
+    while (true) {
+      Message message = connection_.receive();
+      if (std::holds_alternative<Quit>(message)) return;
+      std::visit([this](const auto& each) { answer(each); }, message);
+    }
+  }
+
+ private:
+  void answer(const Compile& message) {
+    if (compiler_ == nullptr) refuse();
+    const auto start = Clock::now();
+    CompileRequest request = message.request;
+    request.stop = place_.stop;
+    CompileResult result;
+    try {
+      result = compiler_->compile(request);
+    } catch (const std::exception& error) {
+      result = CompileError{error.what(), {}, true};
+    }
+    connection_.send(CompileAnswer{std::move(result), seconds_since(start)});
+  }
+
+  void answer(const Prepare& message) {
+    once_for_all([&] { runner().prepare(message.image ? &*message.image : nullptr); });
+    connection_.send(Prepared{});
+  }
+
+  void answer(const Evaluate& message) {
+    if (connection_.recalled()) return tell({});
+    tell({runner().evaluate(message.configuration, message.image, message.best_ns)});
+  }
+
+  void answer(const Remeasure& message) {
+    if (message.images.size() != message.configurations.size())
+      throw ProtocolError("remeasure: not one image for each");
+    std::vector<Runner::Finalist> finalists;
+    for (std::size_t i = 0; i < message.images.size(); ++i)
+      finalists.push_back({message.configurations[i], &message.images[i]});
+    tell(runner().remeasure(finalists, message.seconds));
+  }
+
+  void answer(const Recall&) {}  // too late: the work has begun
+
+  template <typename Other>
+  void answer(const Other&) {
+    refuse();
+  }
+
+  [[noreturn]] static void refuse() { throw ProtocolError("a message that this worker does not answer"); }
+
+  Runner& runner() {
+    if (!runner_) refuse();
+    return *runner_;
+  }
+
+  void tell(std::vector<Trial> trials) {
+    const bool usable = runner_->usable() || !place_.is_process;
+    connection_.send(Ran{std::move(trials), usable});
+    if (!usable) ::_exit(EXIT_FAILURE);  // without destructors, which a lost device may make hang
+  }
+
+  Connection& connection_;
+  const Workplace& place_;
+  Compiler* compiler_ = nullptr;
+  KernelSpec parsed_;
+  std::unique_ptr<Runner> runner_;
+};
+
+}  // namespace
+
+bool serve(int in, int out, const Workplace& place) {
+  Connection connection(in, out);
+  try {
+    const Message first = connection.receive();
+    if (std::holds_alternative<Quit>(first)) return true;
+    const auto* open = std::get_if<Open>(&first);
+    if (open == nullptr) throw ProtocolError("the first message must be open");
+    Server(connection, place, *open).work();
+    return true;
+  } catch (const PipeClosed&) {
+    return true;
+  } catch (const std::exception& error) {
+    const auto* const known = dynamic_cast<const Error*>(&error);
+    const bool final = dynamic_cast<const FinalError*>(&error) != nullptr;
+    try {
+      connection.send(Failed{error.what(), final, known != nullptr ? known->code() : ErrorCode::other});
+    } catch (const PipeClosed&) {
+    }
+    return false;
+  }
+}
+
+}  // namespace tuner::worker
