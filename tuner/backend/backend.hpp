@@ -3,6 +3,7 @@
 /// failures are values (CompileError, LaunchError). Exceptions mean that the backend itself is broken.
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,8 +16,8 @@
 #include <vector>
 
 #include <tuner/backend/array_shape.hpp>
-#include <tuner/backend/stopwatch.hpp>
 #include <tuner/core/device.hpp>
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/includes.hpp>
 #include <tuner/core/kernel_spec.hpp>
@@ -224,6 +225,31 @@ struct Comparison {
   std::uint64_t first_index = 0;    ///< of the first mismatch
   double actual = 0, expected = 0;  ///< there
   double largest_error = 0;         ///< relative, over all elements
+};
+
+/// Times the work that is enqueued on one stream between two calls, without waiting for it. For one thread at a time,
+/// with the backend's context current and the stream not captured. Does not throw: if a time cannot be measured, there
+/// is none.
+class Stopwatch {
+ public:
+  virtual ~Stopwatch() = default;
+  virtual void start(void* stream) noexcept = 0;
+  virtual void stop(void* stream) noexcept = 0;
+  /// The time between the last start() and stop(); nothing while that work still runs.
+  virtual std::optional<double> elapsed_ns() noexcept = 0;
+};
+
+/// Uses the host's clock. For backends whose launches end before they return.
+class HostStopwatch final : public Stopwatch {
+ public:
+  void start(void*) noexcept override { start_ = Clock::now(); }
+  void stop(void*) noexcept override { stop_ = Clock::now(); }
+  std::optional<double> elapsed_ns() noexcept override {
+    return std::chrono::duration<double, std::nano>(stop_ - start_).count();
+  }
+
+ private:
+  Clock::time_point start_, stop_;
 };
 
 /// The internal kernels that a GPU's backend compiles while it opens the device: none, those for trials, or those for

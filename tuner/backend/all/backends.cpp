@@ -41,50 +41,42 @@ constexpr Kind kKinds[] = {
 #endif
 };
 
-std::string why_no_gpu_metric(std::string_view metric) {
-  switch (source_of(metric)) {
-    case MetricSource::outputs:
-      return {};
-    case MetricSource::sensor:
-      return "there is an energy sensor on a GPU only; `tune devices` says whether one is here";
-    case MetricSource::counters:
-      break;
-  }
-  return "there are hardware counters on a GPU only; `tune devices` says whether one is here";
-}
-
 #ifdef TUNER_HAS_CUDA
 template <typename T>
-std::string reason_of(const std::variant<T, Unavailable>& result) {
-  const auto* const why = std::get_if<Unavailable>(&result);
-  return why != nullptr ? why->reason : std::string();
+T taken(std::variant<T, Unavailable> result) {
+  if (const auto* const why = std::get_if<Unavailable>(&result)) throw Error(why->reason);
+  return std::get<T>(std::move(result));
+}
+
+/// Throws Error if the counters of GPU \p index cannot be read.
+std::unique_ptr<cuda::ChipMetrics> readable_chip(int index) {
+  if (const std::string why = cuda::why_not_permitted(); !why.empty()) throw Error(why);
+  return taken(cuda::chip_metrics(taken(cuda::chip_of_device(index))));
+}
+
+/// The message of the Error that \p work throws; empty if it throws none.
+template <typename Work>
+std::string why_not(Work work) {
+  try {
+    work();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 std::vector<std::string> why_gpu_cannot(int index, std::span<const std::string> metrics) {
-  std::vector<std::string> reasons;
-  std::string no_counters = cuda::why_not_permitted();
   std::unique_ptr<cuda::ChipMetrics> chip;
-  const auto open_chip = [&] {
-    if (chip != nullptr || !no_counters.empty()) return;
-    const auto name = cuda::chip_of_device(index);
-    no_counters = reason_of(name);
-    if (!no_counters.empty()) return;
-    auto opened = cuda::chip_metrics(std::get<std::string>(name));
-    no_counters = reason_of(opened);
-    if (no_counters.empty()) chip = std::get<std::unique_ptr<cuda::ChipMetrics>>(std::move(opened));
-  };
+  std::optional<std::string> no_counters;  // once it is known
+  std::vector<std::string> reasons;
   for (const std::string& metric : metrics) {
+    std::string& why = reasons.emplace_back();
     const MetricSource source = source_of(metric);
-    if (source == MetricSource::outputs) {
-      reasons.emplace_back();
-      continue;
-    }
-    if (source == MetricSource::sensor) {
-      reasons.push_back(reason_of(cuda::open_energy_sensor(cuda::pci_address(cuda::device_handle(index)))));
-      continue;
-    }
-    open_chip();
-    reasons.push_back(chip != nullptr ? reason_of(chip->plan({&metric, 1})) : no_counters);
+    if (source == MetricSource::sensor)
+      why = why_not([&] { taken(cuda::open_energy_sensor(cuda::pci_address(cuda::device_handle(index)))); });
+    if (source != MetricSource::counters) continue;
+    if (!no_counters) no_counters = why_not([&] { chip = readable_chip(index); });
+    why = chip == nullptr ? *no_counters : why_not([&] { taken(chip->plan({&metric, 1})); });
   }
   return reasons;
 }
@@ -167,8 +159,14 @@ std::vector<std::string> why_not_measurable(const Device& device, std::span<cons
   if (device.key.backend == kCudaBackend) return why_gpu_cannot(device.index, metrics);
 #endif
   (void)device;
+  constexpr const char* kWhere = " on a GPU only; `tune devices` says whether one is here";
   std::vector<std::string> reasons;
-  for (const std::string& metric : metrics) reasons.push_back(why_no_gpu_metric(metric));
+  for (const std::string& metric : metrics) {
+    const MetricSource source = source_of(metric);
+    std::string& why = reasons.emplace_back();
+    if (source == MetricSource::sensor) why = std::string("there is an energy sensor") + kWhere;
+    if (source == MetricSource::counters) why = std::string("there are hardware counters") + kWhere;
+  }
   return reasons;
 }
 

@@ -7,7 +7,6 @@
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/profiling_permission.hpp>
-#include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -16,19 +15,17 @@ namespace fs = std::filesystem;
 
 constexpr LibraryName kCuptiNames[] = {{"libcupti.so.13", 13}, {"libcupti.so.12", 12}};
 
-/// Fills in \p cupti; the reason when \p file cannot be used.
-std::string try_cupti(const fs::path& file, Cupti& cupti) {
+/// Fills in \p table; the reason when \p file cannot be used.
+std::string try_cupti(const fs::path& file, Cupti& table) {
   // CUPTI opens its helper by name, which the loader finds in CUPTI's folder only if it is open already.
   if (file.has_parent_path()) static_cast<void>(Library(file.parent_path() / "libnvperf_host.so"));
   Library library(file);
   if (!library) return library.error();
-#define TUNER_CUPTI_BIND(name) library.require(#name, cupti.name);
-  TUNER_CUPTI_FUNCTIONS(TUNER_CUPTI_BIND)
-#undef TUNER_CUPTI_BIND
+  TUNER_CUPTI_FUNCTIONS(TUNER_REQUIRE)
   if (!library.missing().empty())
     return file.string() + ": lacks " + library.missing() + " (CUDA 12.6 or newer is needed)";
-  if (cupti.cuptiGetVersion(&cupti.version) != CUPTI_SUCCESS) return file.string() + ": does not answer";
-  cupti.library = library.file();
+  if (table.cuptiGetVersion(&table.version) != CUPTI_SUCCESS) return file.string() + ": does not answer";
+  table.library = library.file();
   return {};
 }
 

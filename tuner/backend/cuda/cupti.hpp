@@ -21,6 +21,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/chip_metrics.hpp>
+#include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
 
@@ -39,9 +40,7 @@ namespace tuner::cuda {
 
 /// The functions under their own names: `cupti.cuptiRangeProfilerEnable(...)`. The library is never closed.
 struct Cupti {
-#define TUNER_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
-  TUNER_CUPTI_FUNCTIONS(TUNER_CUPTI_MEMBER)
-#undef TUNER_CUPTI_MEMBER
+  TUNER_CUPTI_FUNCTIONS(TUNER_MEMBER)
   std::filesystem::path library;  ///< the file that was loaded
   std::uint32_t version = 0;      ///< CUPTI's own number: 130001 for CUDA 13.0
 };

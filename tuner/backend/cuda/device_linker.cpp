@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <tuner/backend/cuda/toolkit.hpp>
-
 namespace tuner::cuda {
 namespace {
 
@@ -70,19 +68,19 @@ std::string listed_folders(const std::vector<fs::path>& folders) {
   return text.empty() ? "no folder of a CUDA toolkit" : text;
 }
 
-/// Fills in \p functions. Returns why \p file cannot be used; empty: it can.
-std::string bind_linker(const fs::path& file, NvJitLink& functions) {
+/// Fills in \p table. Returns why \p file cannot be used; empty: it can.
+std::string bind_linker(const fs::path& file, NvJitLink& table) {
   Library library(file);
   if (!library) return library.error();
-  library.require("nvJitLinkCreate", functions.nvJitLinkCreate);
-  library.require("nvJitLinkDestroy", functions.nvJitLinkDestroy);
-  library.require("nvJitLinkAddData", functions.nvJitLinkAddData);
-  library.require("nvJitLinkAddFile", functions.nvJitLinkAddFile);
-  library.require("nvJitLinkComplete", functions.nvJitLinkComplete);
-  library.require("nvJitLinkGetErrorLogSize", functions.nvJitLinkGetErrorLogSize);
-  library.require("nvJitLinkGetErrorLog", functions.nvJitLinkGetErrorLog);
-  library.require("nvJitLinkGetLinkedCubinSize", functions.nvJitLinkGetLinkedCubinSize);
-  library.require("nvJitLinkGetLinkedCubin", functions.nvJitLinkGetLinkedCubin);
+  TUNER_REQUIRE(nvJitLinkCreate)
+  TUNER_REQUIRE(nvJitLinkDestroy)
+  TUNER_REQUIRE(nvJitLinkAddData)
+  TUNER_REQUIRE(nvJitLinkAddFile)
+  TUNER_REQUIRE(nvJitLinkComplete)
+  TUNER_REQUIRE(nvJitLinkGetErrorLogSize)
+  TUNER_REQUIRE(nvJitLinkGetErrorLog)
+  TUNER_REQUIRE(nvJitLinkGetLinkedCubinSize)
+  TUNER_REQUIRE(nvJitLinkGetLinkedCubin)
   return library.missing().empty() ? "" : file.string() + ": is no nvJitLink";
 }
 

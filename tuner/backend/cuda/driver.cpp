@@ -2,23 +2,17 @@
 
 #include <string_view>
 
-#include <tuner/backend/cuda/toolkit.hpp>
-
 namespace tuner::cuda {
 namespace {
 
 /// Binds all functions. Afterwards, \p library.missing() names the first required one that it lacks.
-void bind_all(Library& library, Driver& driver) {
-#define TUNER_CUDA_NAME(name) #name
-#define TUNER_CUDA_BIND(name) library.require(TUNER_CUDA_NAME(name), driver.name);
-#define TUNER_CUDA_TRY(name) library.bind(TUNER_CUDA_NAME(name), driver.name);
-  TUNER_CUDA_REQUIRED(TUNER_CUDA_BIND)
-  TUNER_CUDA_OPTIONAL(TUNER_CUDA_TRY)
-#undef TUNER_CUDA_TRY
-#undef TUNER_CUDA_BIND
-#undef TUNER_CUDA_NAME
+void bind_all(Library& library, Driver& table) {
+#define TUNER_TRY(name) library.bind(TUNER_NAME(name), table.name);
+  TUNER_CUDA_REQUIRED(TUNER_REQUIRE)
+  TUNER_CUDA_OPTIONAL(TUNER_TRY)
+#undef TUNER_TRY
   // Older drivers have it only without a version in its name, with the same parameters.
-  if (driver.cuEventElapsedTime == nullptr) library.require("cuEventElapsedTime", driver.cuEventElapsedTime);
+  if (table.cuEventElapsedTime == nullptr) library.require("cuEventElapsedTime", table.cuEventElapsedTime);
 }
 
 std::string describe(const Driver& driver, CUresult result) {

@@ -7,12 +7,11 @@
 
 #include <string>
 
+#include <tuner/backend/cuda/toolkit.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner::cuda {
 
-// cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2). This maps the member's name
-// and the symbol that is looked up alike.
 // clang-format off
 #define TUNER_CUDA_REQUIRED(X) \
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) \
@@ -43,10 +42,8 @@ namespace tuner::cuda {
 /// The driver's functions under their own names: `driver().cuLaunchKernel(...)`. Optional ones are null if this driver
 /// lacks them, except cuEventElapsedTime, which every driver has under one of its names.
 struct Driver {
-#define TUNER_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
-  TUNER_CUDA_REQUIRED(TUNER_CUDA_MEMBER)
-  TUNER_CUDA_OPTIONAL(TUNER_CUDA_MEMBER)
-#undef TUNER_CUDA_MEMBER
+  TUNER_CUDA_REQUIRED(TUNER_MEMBER)
+  TUNER_CUDA_OPTIONAL(TUNER_MEMBER)
 };
 
 /// The oldest supported driver: 11.4 (cuGraphInstantiateWithFlags, NVRTC cubins by minor-version compatibility).

@@ -95,34 +95,34 @@ Unavailable failed_run(CUresult result) {
 
 }  // namespace
 
-std::variant<EnergySensor, Unavailable> open_energy_sensor(const std::string& pci, const char* library) {
-  Library opened(library, RTLD_NOW);
-  if (!opened)
-    return Unavailable{"energy needs " + std::string(library) +
+std::variant<EnergySensor, Unavailable> open_energy_sensor(const std::string& pci, const char* file) {
+  Library library(file, RTLD_NOW);
+  if (!library)
+    return Unavailable{"energy needs " + std::string(file) +
                        ", a part of the NVIDIA driver, which was not found: install it (in a container, request the "
                        "driver capability `utility`)"};
-  Nvml nvml;
-  opened.require("nvmlInit_v2", nvml.nvmlInit_v2);
-  opened.require("nvmlErrorString", nvml.nvmlErrorString);
-  opened.require("nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetHandleByPciBusId_v2);
-  opened.require("nvmlDeviceGetTotalEnergyConsumption", nvml.nvmlDeviceGetTotalEnergyConsumption);
-  if (!opened.missing().empty())
-    return Unavailable{std::string(library) + " lacks " + opened.missing() + ": install a newer NVIDIA driver"};
+  Nvml table;
+  TUNER_REQUIRE(nvmlInit_v2)
+  TUNER_REQUIRE(nvmlErrorString)
+  TUNER_REQUIRE(nvmlDeviceGetHandleByPciBusId_v2)
+  TUNER_REQUIRE(nvmlDeviceGetTotalEnergyConsumption)
+  if (!library.missing().empty())
+    return Unavailable{std::string(file) + " lacks " + library.missing() + ": install a newer NVIDIA driver"};
   const auto failed = [&](NvmlResult result, const char* call) {
-    const char* const text = nvml.nvmlErrorString(result);
+    const char* const text = table.nvmlErrorString(result);
     return Unavailable{fmt::format("{} failed: {} (NVML error {}): this card's energy cannot be measured here", call,
                                    text != nullptr ? text : "unknown", static_cast<int>(result))};
   };
-  if (const NvmlResult result = nvml.nvmlInit_v2(); result != kNvmlSuccess) return failed(result, "nvmlInit_v2");
+  if (const NvmlResult result = table.nvmlInit_v2(); result != kNvmlSuccess) return failed(result, "nvmlInit_v2");
   NvmlDevice device = nullptr;
-  if (const NvmlResult result = nvml.nvmlDeviceGetHandleByPciBusId_v2(pci.c_str(), &device); result != kNvmlSuccess)
+  if (const NvmlResult result = table.nvmlDeviceGetHandleByPciBusId_v2(pci.c_str(), &device); result != kNvmlSuccess)
     return failed(result, "nvmlDeviceGetHandleByPciBusId_v2");
   unsigned long long millijoules = 0;
-  const NvmlResult result = nvml.nvmlDeviceGetTotalEnergyConsumption(device, &millijoules);
+  const NvmlResult result = table.nvmlDeviceGetTotalEnergyConsumption(device, &millijoules);
   if (result == kNvmlNotSupported)
     return Unavailable{"this card has no energy counter (cards since Volta have one): measure on another card"};
   if (result != kNvmlSuccess) return failed(result, "nvmlDeviceGetTotalEnergyConsumption");
-  return [read = nvml.nvmlDeviceGetTotalEnergyConsumption, device]() -> std::optional<double> {
+  return [read = table.nvmlDeviceGetTotalEnergyConsumption, device]() -> std::optional<double> {
     unsigned long long now = 0;
     if (read(device, &now) != kNvmlSuccess) return std::nullopt;
     return static_cast<double>(now) * 1e-3;

@@ -19,9 +19,9 @@ namespace tuner::cuda {
 /// Reads the energy counter of one card: joules since the driver was loaded, as of the card's last update; nullopt if
 /// the card does not answer. Only one thread at a time may call it.
 using EnergySensor = std::function<std::optional<double>()>;
-/// The counter of the card at \p pci ("0000:1b:00.0"). \p library: for tests.
+/// The counter of the card at \p pci ("0000:1b:00.0"). \p file: for tests.
 std::variant<EnergySensor, Unavailable> open_energy_sensor(const std::string& pci,
-                                                           const char* library = "libnvidia-ml.so.1");
+                                                           const char* file = "libnvidia-ml.so.1");
 
 /// The counter showed \p joules for the first time at \p seconds.
 struct EnergyStep {

@@ -9,7 +9,6 @@
 
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/driver.hpp>
-#include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -72,28 +71,26 @@ std::string headers_version(const std::vector<fs::path>& folders) {
   return version;
 }
 
-/// Fills in \p nvrtc. Returns why \p file cannot be used; empty: it can.
-std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
+/// Fills in \p table. Returns why \p file cannot be used; empty: it can.
+std::string try_load(const fs::path& file, Nvrtc& table) {
   if (file.has_parent_path()) open_builtins(file.parent_path());
   Library library(file);  // binds functions when they are called: binding all of its 100 MB would take 25 ms
   if (!library) return library.error();
-#define TUNER_NVRTC_BIND(name) library.require(#name, nvrtc.name);
-  TUNER_NVRTC_FUNCTIONS(TUNER_NVRTC_BIND)
-#undef TUNER_NVRTC_BIND
+  TUNER_NVRTC_FUNCTIONS(TUNER_REQUIRE)
   if (!library.missing().empty())
     return file.string() + ": lacks " + library.missing() + " (NVRTC 11.2 or newer is needed)";
   int major = 0, minor = 0, count = 0;
-  if (nvrtc.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || nvrtc.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) {
+  if (table.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || table.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) {
     return file.string() + ": does not answer";
   }
-  nvrtc.version = major * 1000 + minor * 10;
-  nvrtc.architectures.resize(static_cast<std::size_t>(count));
-  if (nvrtc.nvrtcGetSupportedArchs(nvrtc.architectures.data()) != NVRTC_SUCCESS)
+  table.version = major * 1000 + minor * 10;
+  table.architectures.resize(static_cast<std::size_t>(count));
+  if (table.nvrtcGetSupportedArchs(table.architectures.data()) != NVRTC_SUCCESS)
     return file.string() + ": does not answer";
-  std::sort(nvrtc.architectures.begin(), nvrtc.architectures.end());
-  nvrtc.library = library.file();
-  nvrtc.includes = header_folders(nvrtc.library);
-  nvrtc.headers = headers_version(nvrtc.includes);
+  std::sort(table.architectures.begin(), table.architectures.end());
+  table.library = library.file();
+  table.includes = header_folders(table.library);
+  table.headers = headers_version(table.includes);
   return {};
 }
 

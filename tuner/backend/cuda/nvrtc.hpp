@@ -11,22 +11,16 @@
 #include <variant>
 #include <vector>
 
+#include <tuner/backend/cuda/toolkit.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner::cuda {
 
 // clang-format off
-#define TUNER_NVRTC_FUNCTIONS(X)                                                                   \
-  X(nvrtcVersion)                                                                                  \
-  X(nvrtcGetErrorString)                                                                           \
-  X(nvrtcGetNumSupportedArchs)                                                                     \
-  X(nvrtcGetSupportedArchs)                                                                        \
-  X(nvrtcCreateProgram)                                                                            \
-  X(nvrtcDestroyProgram)                                                                           \
-  X(nvrtcCompileProgram)                                                                           \
-  X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
-      X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
-
+#define TUNER_NVRTC_FUNCTIONS(X) \
+  X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram) \
+  X(nvrtcDestroyProgram) X(nvrtcCompileProgram) X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) \
+  X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 // clang-format on
 /// The facts about an NVRTC that are needed before anything is compiled.
 struct NvrtcFacts {
@@ -37,9 +31,7 @@ struct NvrtcFacts {
 };
 
 struct Nvrtc : NvrtcFacts {
-#define TUNER_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
-  TUNER_NVRTC_FUNCTIONS(TUNER_NVRTC_MEMBER)
-#undef TUNER_NVRTC_MEMBER
+  TUNER_NVRTC_FUNCTIONS(TUNER_MEMBER)
   std::filesystem::path library;                ///< the file that was loaded
   std::vector<std::filesystem::path> includes;  ///< folders with cuda_fp16.h; empty when none was found
 };

@@ -26,6 +26,12 @@ std::vector<std::filesystem::path> toolkit_folders();
 /// The folders \p packages ("nvidia/cu13/lib") of each Python installation, best first. They need not exist.
 std::vector<std::filesystem::path> python_package_folders(const std::vector<const char*>& packages);
 
+// For a table of functions that are bound at run time: a member for each, typed by its header, and the binding of one
+// in `table`. The name is expanded first: cuda.h maps many to their current version (cuMemAlloc to cuMemAlloc_v2).
+#define TUNER_MEMBER(name) decltype(&::name) name = nullptr;
+#define TUNER_NAME(name) #name
+#define TUNER_REQUIRE(name) library.require(TUNER_NAME(name), table.name);
+
 /// A library that is opened at run time and never closed.
 class Library {
  public:
