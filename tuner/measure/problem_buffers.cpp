@@ -65,8 +65,8 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
 
 void ProblemBuffers::read_answer(ProblemBuffer& buffer, const FilledBy& by) const {
   const BufferSpec& output = *buffer.spec;
-  if (captured_ != nullptr && answers(spec_, *captured_)) {
-    const std::string* const file = captured_text(captured_->outputs, output.name);
+  if (recorded_ != nullptr && answers(spec_, *recorded_)) {
+    const std::string* const file = recorded_text(recorded_->outputs, output.name);
     if (file == nullptr) throw Error(spec_.file + ": the capture does not contain the results in " + output.name);
     buffer.expected_content = read_numbers(options_, *file, buffer.type, buffer.count);
   } else if (output.answer && buffer.count > 0) {

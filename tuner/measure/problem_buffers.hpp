@@ -46,7 +46,7 @@ class ProblemBuffers {
   void poison_reference_again();
   /// Throws Error if the reference left an element unchanged in both runs.
   void check_written();
-  /// Takes the expected outputs from the files with answers, or from those of the captured launch.
+  /// Takes the expected outputs from the files with answers, or from those of the recorded launch.
   void take_answers();
 
   /// Allocates work space for \p configuration.

@@ -56,7 +56,7 @@ struct Runner::State {
 
   const ProblemBuffers& main() const { return *problems.front(); }
   bool has_reference() const {
-    return options.verify && (answers(spec, options.captured) || spec.reference_kind() != ReferenceKind::none);
+    return options.verify && (answers(spec, options.recorded) || spec.reference_kind() != ReferenceKind::none);
   }
   const DeviceLimits& limits() const { return backend.device().limits; }
   void announce(Phase phase, double limit_s) const {
