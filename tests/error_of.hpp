@@ -8,11 +8,12 @@
 
 namespace tuner::testing {
 
-/// The message of the Error that \p action throws.
-inline std::string error_of(const auto& action) {
+/// The message of the Error, or of another exception, that \p action throws.
+template <typename Thrown = Error>
+std::string error_of(const auto& action) {
   try {
     action();
-  } catch (const Error& error) {
+  } catch (const Thrown& error) {
     return error.what();
   }
   return "no error";

@@ -1,4 +1,4 @@
-// What the ranks of an MPI job say of themselves, and which of them can work together.
+// The ranks of an MPI job: their descriptions, and whether they can work together.
 
 #include <vector>
 
@@ -43,36 +43,28 @@ TEST(Job, ReadsWhatAMemberWrites) {
 
 TEST(Job, TakesMembersOfOneKind) { EXPECT_EQ(why_not({on("node1"), on("node1"), on("node2")}), "no error"); }
 
-TEST(Job, RefusesAnotherBuildAndNamesItsHost) {
-  Member other = on("node2");
-  other.build = "0.2 def";
-  EXPECT_THAT(why_not({on("node1"), other}),
-              AllOf(HasSubstr("rank 1 on node2 runs another build"), HasSubstr("0.2 def")));
-  EXPECT_THAT(why_not({on("node1"), member_from_text("of a later format")}), HasSubstr("another build"));
+TEST(Job, RefusesAMemberThatCannotWorkWithTheFirstAndNamesItsHost) {
+  struct Case {
+    void (*change)(Member&);
+    const char* complaint;
+  };
+  for (const auto& [change, complaint] :
+       {Case{[](Member& other) { other.build = "0.2 def"; }, " runs another build of tune-mpi or tuner-worker"},
+        {[](Member& other) { other = member_from_text("of a later format"); }, " runs another build"},
+        {[](Member& other) { other.device_key = "cuda cc=9.0 sm=114"; }, "sm=114 and sm=132"},
+        {[](Member& other) { other.driver = "12.4"; }, " has another driver than rank 0 on node1 (12.4; 13.0)"},
+        {[](Member& other) { other.error = "no GPU to use"; }, ": no GPU to use"}}) {
+    Member other = on("node2");
+    change(other);
+    const std::string who = other.host.empty() ? "rank 1 on an unknown host" : "rank 1 on node2";
+    EXPECT_THAT(why_not({on("node1"), other}), AllOf(HasSubstr(who), HasSubstr(complaint)));
+  }
 }
 
-TEST(Job, RefusesAnotherKindOfDeviceAndNamesTheDifference) {
-  Member other = on("node2");
-  other.device_key = "cuda cc=9.0 sm=114";
-  EXPECT_THAT(why_not({on("node1"), other}), AllOf(HasSubstr("rank 1 on node2"), HasSubstr("sm=114 and sm=132")));
-}
-
-TEST(Job, PassesOnWhyAMemberCannotTakePart) {
-  Member other = on("node2");
-  other.error = "no GPU to use";
-  EXPECT_THAT(why_not({on("node1"), other}), HasSubstr("rank 1 on node2: no GPU to use"));
-}
-
-TEST(Job, GivesEachRankADeviceOfItsOwnAndTakesNoNumbers) {
+TEST(Job, GivesEachRankItsOwnDeviceAndTakesNoNumbers) {
   EXPECT_EQ(device_of_rank("host", 3).device.key.backend, "host");
   EXPECT_THAT(testing::error_of([] { device_of_rank("0,1", 0); }),
               HasSubstr("--device is auto, cuda or host, not '0,1'"));
-}
-
-TEST(Job, RefusesAnotherDriver) {
-  Member other = on("node2");
-  other.driver = "12.4";
-  EXPECT_THAT(why_not({on("node1"), other}), AllOf(HasSubstr("rank 1 on node2 has another driver"), HasSubstr("12.4")));
 }
 
 TEST(Job, RefusesTwoRanksWithOneGpu) {
@@ -108,7 +100,7 @@ TEST(Job, WarnsOfRanksThatMeasureOnTheSameCores) {
   EXPECT_THAT(binding_warning({one, other}), HasSubstr("rank 1 on node1 and rank 0 measure on the same cores"));
 }
 
-TEST(Job, SaysOfAMemberWhyItCannotTakePart) {
+TEST(Job, NamesTheReasonWhyAMemberCannotTakePart) {
   const Member member = this_member("host", 0, {});
   EXPECT_EQ(member.error, "");
   EXPECT_FALSE(member.cores.empty());

@@ -99,7 +99,7 @@ TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {
   EXPECT_FALSE(first["from_cache"]);
 }
 
-TEST_F(MainJob, GoesOnWithTheOtherProblemsWhereOneCannotBeTuned) {
+TEST_F(MainJob, TunesTheOtherProblemsIfOneCannotBeTuned) {
   const Finished run =
       tune({"--kernel", small_kernel(), "--json", "--size", "n=2^50;n=500", "--type", "int", "--trials", "2"});
   EXPECT_EQ(run.code, 1);
@@ -195,7 +195,7 @@ TEST_F(MainJob, ADryRunEndsWithItsBudgetAndSaysHowFarItCame) {
   EXPECT_TRUE(json::parse(as_json.out)["spaces"][0]["valid"].is_null());
 }
 
-TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
+TEST_F(MainJob, ContinuesWithWhatItHasAfterAnInterruption) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
   wait_until([&] { return !run.running() || run.err().find("  block=") != std::string::npos; });
@@ -238,7 +238,7 @@ TEST_F(MainJob, AHangUpThatIsIgnoredFromOutsideStaysIgnored) {  // nohup
   EXPECT_THAT(finished.err, Not(HasSubstr("stopping")));
 }
 
-TEST_F(MainJob, KilledInTheMiddleItGoesOn) {
+TEST_F(MainJob, ContinuesAfterItWasKilled) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
   wait_until([&] { return !run.running() || stored_trials() > 0; });

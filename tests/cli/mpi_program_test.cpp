@@ -110,7 +110,7 @@ TEST_F(MpiProgram, RefusesDevicesByTheirNumbers) {
   EXPECT_THAT(run.err, HasSubstr("each rank of a job has its own device"));
 }
 
-TEST_F(MpiProgram, KeepsWhatWasMeasuredWhenARankIsKilledAndGoesOnFromThere) {
+TEST_F(MpiProgram, KeepsWhatWasMeasuredWhenARankIsKilledAndContinuesFromThere) {
   const fs::path log = folder() / "log.jsonl";
   const std::string what = "--kernel sumMatrix2D --size nx=64,ny=64 --strategy random --seed 3 ";
   Started killed = start_job(what + "--budget 200s --log " + log.string());

@@ -1,4 +1,4 @@
-#include <tuner/cli/problem_list.hpp>
+#include <tuner/cli/tune_request.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

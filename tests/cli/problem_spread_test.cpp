@@ -19,7 +19,7 @@ std::vector<Share> begin(ProblemSpread& spread) {
   return all;
 }
 
-TEST(ProblemSpread, GivesEachDeviceAProblemOfItsOwnWhileThereAreEnough) {
+TEST(ProblemSpread, GivesEachDeviceItsOwnProblemWhileThereAreEnough) {
   ProblemSpread spread(any(6), 4);
   const std::vector<Share> first = begin(spread);
   ASSERT_EQ(first.size(), 4u);
@@ -71,7 +71,7 @@ TEST(ProblemSpread, BringsTheProblemOfALostDeviceToAnotherOnce) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->problem, 0u);
   EXPECT_THAT(again->devices, ElementsAre(2));
-  EXPECT_FALSE(spread.lost(*again)) << "it lost two devices: it is to blame";
+  EXPECT_FALSE(spread.lost(*again)) << "it lost two devices: the problem is the cause";
   EXPECT_EQ(spread.waiting(), 0u);
   EXPECT_EQ(spread.devices(), 3u) << "and they are not";
 }

@@ -1,4 +1,4 @@
-// A list of problems: `tune --problems FILE`. What several devices make of it is in spread_tuning_test.cpp.
+// A list of problems: `tune --problems FILE`. tune_run_test.cpp has lists on several devices.
 #include <csignal>
 
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ TEST_F(ProblemsProgram, AProblemThatFailsDoesNotEndTheOthers) {
   EXPECT_THAT(run.err, HasSubstr("problems  1 of 2 done"));
 }
 
-TEST_F(ProblemsProgram, InterruptedItGoesOnWhereItWas) {
+TEST_F(ProblemsProgram, ContinuesAnInterruptedList) {
   const std::string path = list();
   Started run = start({"--problems", path, "--trials", "2"});
   testing::wait_until([&] { return !run.running() || run.err().find("problem   2 of 3") != std::string::npos; });

@@ -76,8 +76,9 @@ TEST(SelectProblems, CombinesEverySizeWithEveryType) {
   EXPECT_EQ(problems.list[5].sizes.at("n"), 16 << 20);
 }
 
-TEST(SelectProblems, KnowsTheOtherNamesOfATypes) {
-  EXPECT_EQ(select_problems(scale_kernel(), {{}, {"float64"}, {}}, device("cuda")).list[0].choices.at("T"), "double");
+TEST(SelectProblems, TakesTheTypeByEitherOptionAndByItsOtherNames) {
+  for (const ProblemOptions& options : {ProblemOptions{{}, {"float64"}, {}}, ProblemOptions{{}, {}, {"T=double"}}})
+    EXPECT_EQ(select_problems(scale_kernel(), options, device("cuda")).list.front().choices.at("T"), "double");
 }
 
 TEST(SelectProblems, ShrinksDefaultsButNotWhatWasAskedForOnTheHost) {
@@ -101,11 +102,15 @@ TEST(SelectProblems, TellsWhereSizesMayHaveBeenMeantForOneProblem) {
   EXPECT_FALSE(may_be_one({}));
 }
 
-TEST(SelectProblems, SuggestsTheNearestNames) {
-  EXPECT_THAT(problem_complaint({{}, {"flaot"}, {}}), HasSubstr("did you mean 'float'?"));
-  EXPECT_THAT(problem_complaint({{}, {}, {"operatoin=sum"}}), HasSubstr("did you mean 'operation'?"));
-  EXPECT_THAT(problem_complaint({{}, {}, {"operation=summ"}}), HasSubstr("did you mean 'sum'?"));
-  EXPECT_THAT(problem_complaint({{"m=4"}, {}, {}}), HasSubstr("unknown size 'm'"));
+TEST(SelectProblems, RefusesWhatItDoesNotKnowWithAHint) {
+  for (const auto& [options, hint] :
+       {std::pair<ProblemOptions, const char*>{{{}, {"flaot"}, {}}, "did you mean 'float'?"},
+        {{{}, {}, {"operatoin=sum"}}, "did you mean 'operation'?"},
+        {{{}, {}, {"operation=summ"}}, "did you mean 'sum'?"},
+        {{{}, {}, {"foo=1"}}, "unknown choice of kernel scale 'foo'; known: T, operation."},
+        {{{"m=4"}, {}, {}}, "unknown size 'm'"},
+        {{{}, {"float"}, {"T=double"}}, "both choose the type; give one"}})
+    EXPECT_THAT(problem_complaint(options), HasSubstr(hint));
 }
 
 TEST(SelectProblems, ChoicesTakeListsAsTypesDo) {
@@ -117,21 +122,6 @@ TEST(SelectProblems, ChoicesTakeListsAsTypesDo) {
     found.push_back(one.choices_text());
   EXPECT_EQ(found, (std::vector<std::string>{"T=float operation=sum", "T=float operation=max", "T=int operation=sum",
                                              "T=int operation=max"}));
-}
-
-TEST(SelectProblems, TheTypeIsChosenInOneWayOnly) {
-  ProblemOptions options;
-  options.types = {"float"};
-  options.choices = {"T=double"};
-  EXPECT_THAT(problem_complaint(options), HasSubstr("give one"));
-  options.types = {};
-  EXPECT_EQ(select_problems(scale_kernel(), options, device("cuda")).list.front().choices.at("T"), "double");
-}
-
-TEST(SelectProblems, SayWhichChoicesThereAre) {
-  ProblemOptions options;
-  options.choices = {"foo=1"};
-  EXPECT_THAT(problem_complaint(options), HasSubstr("unknown choice of kernel scale 'foo'; known: T, operation."));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// The parts of a report that need the kernel's file: traffic, arithmetic, the default, what limits the best.
+/// The parts of a report that need the kernel's file: traffic, arithmetic, the default and the limit of the best.
 
 #include <optional>
 #include <span>

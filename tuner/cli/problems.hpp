@@ -24,9 +24,6 @@ struct Problems {
   /// No two of the sizes that were asked for name the same: perhaps they were meant for one problem.
   bool may_be_one = false;
 };
-/// The note that is printed then.
-inline constexpr const char* kSizesOfOneProblem =
-    "note      sizes of one problem are given together, as --size nx=64,ny=32; these are several";
 
 /// On the host backend default sizes shrink until one run moves no more than this: each thread of a kernel costs about
 /// twenty nanoseconds there.

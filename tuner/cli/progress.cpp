@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/cli/json.hpp>
+#include <tuner/cli/live_report.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
@@ -61,15 +62,7 @@ std::string OutcomeCounts::text() const {
   return text;
 }
 
-void LaneCounts::add(int lane) {
-  if (lane > 0 && static_cast<std::size_t>(lane) <= trials_.size()) ++trials_[static_cast<std::size_t>(lane) - 1];
-}
-
-std::string LaneCounts::text() const {
-  return trials_.empty() ? std::string() : fmt::format("lanes {}", fmt::join(trials_, " "));
-}
-
-std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const LaneCounts& lanes,
+std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const std::vector<std::size_t>& lanes,
                           std::string_view best, std::size_t width) {
   const double seconds = progress.elapsed.count();
   std::string done = fmt::format("{}", progress.finished);
@@ -79,7 +72,7 @@ std::string progress_line(const Progress& progress, const OutcomeCounts& counts,
   if (progress.remaining) parts.push_back(fmt::format("{} left", format_seconds(progress.remaining->count())));
   if (seconds > 0) parts.push_back(fmt::format("{:.3g}/s", static_cast<double>(progress.finished) / seconds));
   parts.push_back(counts.text());
-  parts.push_back(lanes.text());
+  if (lanes.size() > 1) parts.push_back(fmt::format("lanes {}", fmt::join(lanes, " ")));
   if (progress.resumed > 0) parts.push_back(fmt::format("{} resumed", progress.resumed));
 
   std::string line = bar(done_fraction(progress)) + ' ' + parts[0];
@@ -88,44 +81,6 @@ std::string progress_line(const Progress& progress, const OutcomeCounts& counts,
     if (!parts[i].empty() && display_width(line) + 2 + display_width(parts[i]) <= width) line += "  " + parts[i];
   return line;
 }
-
-void ProgressObserver::on_start(const SessionPlan& plan) {
-  plan_ = plan;
-  counts_ = {};
-  lanes_ = LaneCounts(plan.lanes);
-  console_.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
-                            format_count(static_cast<double>(plan.valid)), plan.strategy));
-  if (plan.resumed > 0)
-    console_.line(fmt::format("resuming  {} of an interrupted run are taken over",
-                              plural(static_cast<std::int64_t>(plan.resumed), "trial")));
-  if (plan.known_elsewhere > 0)
-    console_.line(fmt::format("prior     {} known at {}",
-                              plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"),
-                              plan.elsewhere));
-  console_.status([](std::size_t) { return std::string("compiling the first configurations"); });
-}
-
-void ProgressObserver::on_trial(const Trial& trial, const Progress& progress) {
-  ++trials_;
-  counts_.add(trial.outcome);
-  lanes_.add(trial.lane);
-  if (verbose_) {
-    const Measurement* const measured = trial.measurement();
-    const std::string result =
-        measured ? format_ns(measured->median_ns) : fmt::format("{}: {}", kind(trial.outcome), message(trial.outcome));
-    console_.line(fmt::format("  {}  {}", trial.configuration.text(), result.substr(0, result.find('\n'))));
-  }
-  console_.status([&](std::size_t width) {
-    return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
-  });
-}
-
-void ProgressObserver::on_finalists(std::size_t count) {
-  console_.line(fmt::format("finalists {} measured again, side by side",
-                            plural(static_cast<std::int64_t>(count), "configuration")));
-}
-
-void ProgressObserver::on_warning(std::string_view text) { console_.warning(text); }
 
 TrialLog::TrialLog(std::string path, Console& console)
     : path_(std::move(path)),
@@ -136,19 +91,67 @@ TrialLog::TrialLog(std::string path, Console& console)
 
 TrialLog::~TrialLog() { std::fclose(file_); }
 
-void TrialLog::on_start(const SessionPlan& plan) { plan_ = plan; }
-
-void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
-  Json line{{"kernel", plan_.spec->name},
-            {"problem", plan_.size->text()},
-            {"device", plan_.device->key.text()},
+void TrialLog::add(const SessionPlan& plan, const Trial& trial, const Progress& progress) {
+  Json line{{"kernel", plan.spec->name},
+            {"problem", plan.size->text()},
+            {"device", plan.device->key.text()},
             {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   // In one call: other sessions append to the same file.
   if (::write(::fileno(file_), text.data(), text.size()) != static_cast<ssize_t>(text.size()) &&
-      std::exchange(all_written_, false))
+      all_written_.exchange(false))
     console_.warning(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
 }
+
+void Output::text(const std::string& text) {
+  if (as_ == Text::kept) kept_ += text;
+  if (as_ != Text::printed) return;
+  console_.end_status();
+  print(text);
+  std::fflush(stdout);
+}
+
+void TuneListener::on_start(const SessionPlan& plan) {
+  plan_ = plan;
+  counts_ = {};
+  lanes_.assign(plan.lanes, 0);
+  output.console().line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
+                                    format_count(static_cast<double>(plan.valid)), plan.strategy));
+  if (plan.resumed > 0)
+    output.console().line(fmt::format("resuming  {} of an interrupted run are taken over",
+                                      plural(static_cast<std::int64_t>(plan.resumed), "trial")));
+  if (plan.known_elsewhere > 0)
+    output.console().line(fmt::format("prior     {} known at {}",
+                                      plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"),
+                                      plan.elsewhere));
+  output.console().status([](std::size_t) { return std::string("compiling the first configurations"); });
+}
+
+void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
+  ++trials_;
+  counts_.add(trial.outcome);
+  if (trial.lane > 0 && static_cast<std::size_t>(trial.lane) <= lanes_.size())
+    ++lanes_[static_cast<std::size_t>(trial.lane) - 1];
+  if (verbose) {
+    const Measurement* const measured = trial.measurement();
+    const std::string result =
+        measured ? format_ns(measured->median_ns) : fmt::format("{}: {}", kind(trial.outcome), message(trial.outcome));
+    output.console().line(fmt::format("  {}  {}", trial.configuration.text(), result.substr(0, result.find('\n'))));
+  }
+  output.console().status([&](std::size_t width) {
+    return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
+  });
+  if (log) log->add(plan_, trial, progress);
+  if (report) report->update(progress);
+  if (tell_trial) tell_trial();
+}
+
+void TuneListener::on_finalists(std::size_t count) {
+  output.console().line(fmt::format("finalists {} measured again, side by side",
+                                    plural(static_cast<std::int64_t>(count), "configuration")));
+}
+
+void TuneListener::on_warning(std::string_view text) { output.console().warning(text); }
 
 }  // namespace tuner::cli

@@ -2,10 +2,13 @@
 /// Shows a tuning while it runs: the plan, the progress and the best so far.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,6 +16,8 @@
 #include <tuner/session/observer.hpp>
 
 namespace tuner::cli {
+
+class LiveReport;
 
 /// Trials by outcome, in the order ok, compile, launch, timeout, wrong, invalid.
 class OutcomeCounts {
@@ -27,31 +32,54 @@ class OutcomeCounts {
   std::array<std::size_t, std::variant_size_v<Outcome>> counts_{};
 };
 
-/// The number of trials on each of several lanes: `lanes 62 58 0 61`.
-class LaneCounts {
- public:
-  LaneCounts() = default;
-  explicit LaneCounts(std::size_t lanes) : trials_(lanes > 1 ? lanes : 0) {}
-  /// \p lane: Trial::lane.
-  void add(int lane);
-  /// Empty unless there are several.
-  std::string text() const;
-
- private:
-  std::vector<std::size_t> trials_;
-};
-
 /// `[####----] 124/512  8.1/s  0:48 left  best 12.3 us 4.2 TB/s  118 ok, 3 compile  lanes 62 62`, cut to \p width
-/// columns. The least important parts are left out first.
-std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const LaneCounts& lanes,
+/// columns. The least important parts are left out first. \p lanes: the number of trials on each; printed for several.
+std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const std::vector<std::size_t>& lanes,
                           std::string_view best, std::size_t width);
 
-/// Reports a session on a console.
-class ProgressObserver : public Observer {
+/// One JSON object a line for each trial, flushed as it happens, so that a log can be followed. Thread-safe.
+class TrialLog {
  public:
-  explicit ProgressObserver(Console& console) : console_(console) {}
-  /// Also prints a line for every trial.
-  void set_verbose(bool verbose) { verbose_ = verbose; }
+  /// Appends to \p path; `-` is standard output. Throws Error if it cannot be opened. Warns once on \p console if a
+  /// line cannot be written later.
+  TrialLog(std::string path, Console& console);
+  ~TrialLog();
+  TrialLog(const TrialLog&) = delete;
+  TrialLog& operator=(const TrialLog&) = delete;
+  /// False if a line could not be written.
+  bool all_written() const { return all_written_; }
+  void add(const SessionPlan& plan, const Trial& trial, const Progress& progress);
+
+ private:
+  std::string path_;
+  Console& console_;
+  std::FILE* file_;
+  std::atomic<bool> all_written_ = true;
+};
+
+/// Takes all that tunings write for people: lines on a console (stderr), and results, which are text on stdout.
+class Output {
+ public:
+  enum class Text { printed, kept, dropped };
+  explicit Output(bool quiet = false, Text as = Text::printed) : console_(stderr, quiet), as_(as) {}
+  /// For work beside other work: only warnings and errors get through to \p all, with \p who in front.
+  Output(Output& all, std::string who) : console_(all.console_, std::move(who)), as_(Text::kept) {}
+
+  Console& console() { return console_; }
+  void text(const std::string& text);
+  /// The text so far, for Text::kept.
+  const std::string& kept() const { return kept_; }
+
+ private:
+  Console console_;
+  Text as_;
+  std::string kept_;
+};
+
+/// Receives all that happens in one tuning, and passes it on to whoever wants it. Without a session nothing happens.
+class TuneListener final : public Observer {
+ public:
+  explicit TuneListener(Output& to) : output(to) {}
   /// The number of trials so far.
   std::size_t trials() const { return trials_; }
 
@@ -60,54 +88,17 @@ class ProgressObserver : public Observer {
   void on_finalists(std::size_t count) override;
   void on_warning(std::string_view message) override;
 
+  Output& output;                         ///< shows the plan, the progress and the best so far
+  bool verbose = false;                   ///< a line for every trial
+  TrialLog* log = nullptr;                ///< null: none
+  LiveReport* report = nullptr;           ///< null: none
+  std::function<void()> tell_trial = {};  ///< called after each trial; may be empty
+
  private:
-  Console& console_;
-  bool verbose_ = false;
   std::size_t trials_ = 0;
   OutcomeCounts counts_;
-  LaneCounts lanes_;
+  std::vector<std::size_t> lanes_;
   SessionPlan plan_;
-};
-
-/// One JSON object a line for each trial, flushed as it happens, so that a log can be followed.
-class TrialLog : public Observer {
- public:
-  /// Appends to \p path; `-` is standard output. Throws Error if it cannot be opened. Warns once on \p console if a
-  /// line cannot be written later.
-  TrialLog(std::string path, Console& console);
-  ~TrialLog() override;
-  /// False if a line could not be written.
-  bool all_written() const { return all_written_; }
-  void on_start(const SessionPlan& plan) override;
-  void on_trial(const Trial& trial, const Progress& progress) override;
-
- private:
-  std::string path_;
-  Console& console_;
-  std::FILE* file_;
-  bool all_written_ = true;
-  SessionPlan plan_;
-};
-
-/// Passes everything on to several observers.
-class Observers : public Observer {
- public:
-  explicit Observers(std::vector<Observer*> all) : all_(std::move(all)) {}
-  void on_start(const SessionPlan& plan) override {
-    for (Observer* one : all_) one->on_start(plan);
-  }
-  void on_trial(const Trial& trial, const Progress& progress) override {
-    for (Observer* one : all_) one->on_trial(trial, progress);
-  }
-  void on_finalists(std::size_t count) override {
-    for (Observer* one : all_) one->on_finalists(count);
-  }
-  void on_warning(std::string_view message) override {
-    for (Observer* one : all_) one->on_warning(message);
-  }
-
- private:
-  std::vector<Observer*> all_;
 };
 
 }  // namespace tuner::cli

@@ -1,5 +1,5 @@
 #pragma once
-/// Sweeps: every configuration of a small space in a table, with its launch shape or the reason why it cannot run, and
+/// Sweeps: a table of every configuration of a small space, with its launch shape or the reason why it cannot run. Also
 /// the best for each value of a parameter, choice or size. Pure.
 
 #include <string>

@@ -1,35 +1,79 @@
 #include <tuner/cli/tune_command.hpp>
 
-#include <optional>
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/interrupt.hpp>
-#include <tuner/cli/kinds_tuning.hpp>
-#include <tuner/cli/problem_list.hpp>
-#include <tuner/cli/spread_tuning.hpp>
-#include <tuner/cli/missed_tuning.hpp>
-#include <tuner/cli/tune_run.hpp>
-#include <tuner/session/backends.hpp>
+#include <tuner/version.hpp>
 
 namespace tuner::cli {
 namespace {
 
-/// Output about one kernel while it is tuned, or about all its problems together, has one writer.
-bool one_after_the_other(const TuneRequest& request) {
-  return request.dry_run || !request.report.empty() || !request.sweep.csv.empty() || !request.sweep.by.empty() ||
-         request.sweep.is_part() || !request.tuning.hosts.empty();
-}
+/// The work on the devices of one kind, beside other kinds.
+struct Kind {
+  Kind(const DeviceChoice& its_devices, bool quiet) : devices(its_devices), output(quiet, Output::Text::kept) {}
 
-/// Tunes on devices of one kind.
-int tune_alike(TuneRequest request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
-               TuneEvents& events) {
-  if (!request.list.empty()) return tune_list(request, std::move(devices), stop, events);
-  TuneJob job = read_job(std::move(request), std::move(devices));
-  if (job.devices.more.empty() || job.problems.list.size() < 2 || one_after_the_other(job.request))
-    return run_job(std::move(job), stop, events);
-  return tune_spread(job, stop, events);
-}
+  const DeviceChoice devices;
+  Output output;
+  TuneOutcome outcome = {kFailed};
+  std::string error = {};
+
+  void tune(const TuneRequest& request, const TuneKind& with) try {
+    outcome = with(request, devices, output);
+  } catch (const UsageError& wrong) {
+    error = wrong.what();
+    outcome.code = kUsage;
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+};
 
 }  // namespace
+
+int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devices, const TuneKind& tune) {
+  for (const auto& [option, asked] : {std::pair{"--log", !request.log.empty()},
+                                      {"--report", !request.report.empty()},
+                                      {"--csv", !request.sweep.csv.empty()}})
+    if (asked)
+      throw UsageError(
+          fmt::format("{} is of one kind of device, and --device {} names {} kinds ({}); give each kind its "
+                      "own command",
+                      option, request.device, devices.size(),
+                      difference(devices[0].device.key.text(), devices[1].device.key.text())));
+  std::deque<Kind> kinds;  // the first shows its progress
+  std::vector<std::thread> threads;
+  for (const DeviceChoice& one : devices) {
+    TuneRequest its = request;
+    its.quiet = request.quiet || !kinds.empty();
+    Kind& kind = kinds.emplace_back(one, its.quiet);
+    try {
+      threads.emplace_back([&kind, &tune, its] { kind.tune(its, tune); });
+    } catch (const std::system_error& failure) {
+      kind.error = fmt::format("no thread can be started for it: {}", failure.what());
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  Json documents = Json::array();
+  int code = kDone;
+  for (Kind& kind : kinds) {
+    const std::string& name = kind.devices.device.name;
+    if (!kind.outcome.document.is_null()) documents.push_back(std::move(kind.outcome.document));
+    if (!request.json) std::fputs(fmt::format("\n{}\n{}", name, kind.output.kept()).c_str(), stdout);
+    if (!kind.error.empty()) kind.output.console().error(name + ": " + kind.error);
+    code = std::max(code, kind.outcome.code);
+  }
+  if (request.json) print_json({{"tuner", kVersion}, {"kinds", std::move(documents)}});
+  return code;
+}
 
 int tune_command(int argc, char** argv, const Join& join) {
   TuneRequest request = read_tune_request(argc, argv);
@@ -39,21 +83,20 @@ int tune_command(int argc, char** argv, const Join& join) {
   }
   if (join) join(request);
   if (!request.problem_file.empty()) request.list = read_problem_list(request.problem_file);
-  const auto begin = [&request](const std::atomic<bool>& stop) {
-    TerminalEvents events(request.quiet, request.dry_run || !request.fills_stdout());
-    if (request.missed) return tune_missed(request, stop, events);
-    std::vector<DeviceChoice> kinds = choose_devices(request.device);
-    if (kinds.size() == 1) return tune_alike(request, std::move(kinds.front()), stop, events);
-    return tune_kinds(request, std::move(kinds), [&stop](TuneRequest one, DeviceChoice devices, TuneEvents& kept) {
-      return tune_alike(std::move(one), std::move(devices), stop, kept);
-    });
+  std::optional<InterruptGuard> interrupt;
+  if (!request.dry_run) interrupt.emplace();  // a dry run keeps nothing: Ctrl-C ends it at once
+  const std::atomic<bool> never{false};
+  const std::atomic<bool>& stop = interrupt ? interrupt->flag() : never;
+  const auto tune = [&stop](const TuneRequest& one, const DeviceChoice& devices, Output& output) {
+    return tune_all(read_jobs(one, devices, output.console()), stop, output);
   };
-  if (request.dry_run) {  // nothing to keep: Ctrl-C ends it at once
-    const std::atomic<bool> never{false};
-    return begin(never);
-  }
-  const InterruptGuard interrupt;
-  return begin(interrupt.flag());
+  const std::vector<DeviceChoice> kinds = choose_devices(request.device);
+  if (kinds.size() > 1) return tune_kinds(request, kinds, tune);
+  const bool prints = request.dry_run || !request.fills_stdout();
+  Output output(request.quiet, prints ? Output::Text::printed : Output::Text::dropped);
+  const TuneOutcome outcome = tune(request, kinds.front(), output);
+  if (request.json) print_json(outcome.document);
+  return outcome.code;
 }
 
 }  // namespace tuner::cli

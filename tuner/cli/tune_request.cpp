@@ -1,7 +1,14 @@
 #include <tuner/cli/tune_request.hpp>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <limits>
+#include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,6 +17,7 @@
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/search/strategy.hpp>
 
@@ -109,6 +117,26 @@ SweepRequest read_sweep(const Given& given) {
 void add_problem_and_limits(Options& options) {
   options.add("kernel size type choice");
   options.group("When to stop (the first limit reached)").add("budget trials target until-unlikely");
+}
+
+/// The options \p words of a line at \p place of a list. Throws UsageError, which begins with the place.
+ListedRequest read_listed_request(const std::string& place, const Texts& words) try {
+  Options options;
+  add_problem_and_limits(options);
+  options.text("isolation", "", "").arguments({"kernel"});
+  std::vector<char*> argv;
+  Texts texts{"tune"};
+  texts.insert(texts.end(), words.begin(), words.end());
+  for (std::string& text : texts) argv.push_back(text.data());
+  const Given given = options.read(static_cast<int>(argv.size()), argv.data());
+  ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt};
+  if (line.kernel.empty()) throw UsageError(kWhichKernel);
+  for (const char* limit : {"budget", "trials", "target", "until-unlikely"})
+    if (given.has(limit)) line.budget = read_limits(given);
+  if (given.has("isolation")) line.isolation = read_isolation(given.text("isolation"));
+  return line;
+} catch (const UsageError& error) {
+  throw UsageError(place + ": " + error.what());
 }
 
 }  // namespace
@@ -258,23 +286,36 @@ TuneRequest read_tune_request(int argc, char** argv) {
   return request;
 }
 
-ListedRequest read_listed_request(const std::string& place, const Texts& words) try {
-  Options options;
-  add_problem_and_limits(options);
-  options.text("isolation", "", "").arguments({"kernel"});
-  std::vector<char*> argv;
-  Texts texts{"tune"};
-  texts.insert(texts.end(), words.begin(), words.end());
-  for (std::string& text : texts) argv.push_back(text.data());
-  const Given given = options.read(static_cast<int>(argv.size()), argv.data());
-  ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt};
-  if (line.kernel.empty()) throw UsageError(kWhichKernel);
-  for (const char* limit : {"budget", "trials", "target", "until-unlikely"})
-    if (given.has(limit)) line.budget = read_limits(given);
-  if (given.has("isolation")) line.isolation = read_isolation(given.text("isolation"));
-  return line;
-} catch (const UsageError& error) {
-  throw UsageError(place + ": " + error.what());
+std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file) {
+  std::vector<ListedRequest> list;
+  std::size_t number = 0;
+  text = without_byte_order_mark(text);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string place = fmt::format("{}:{}", file, ++number);
+    const std::vector<std::string> words = split_words(text.substr(0, end), place);
+    if (!words.empty()) list.push_back(read_listed_request(place, words));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (list.empty())
+    throw UsageError(fmt::format(
+        "--problems {}: it names no problem; a line reads like --kernel reduce --size n=2^20 --type float", file));
+  return list;
+}
+
+std::vector<ListedRequest> read_problem_list(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return parse_problem_list(text.str(), "standard input");
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    throw UsageError(fmt::format("--problems {}: it is a folder, not a list of problems", file));
+  std::ifstream stream(file);
+  if (!stream) throw UsageError(fmt::format("--problems {}: it cannot be read: {}", file, std::strerror(errno)));
+  text << stream.rdbuf();
+  return parse_problem_list(text.str(), file);
 }
 
 }  // namespace tuner::cli

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/cli/options.hpp>
@@ -24,6 +25,8 @@ struct SweepRequest {
 
   /// Whether only part of the space is asked for.
   bool is_part() const { return !fix.empty() || !vary.empty(); }
+  /// Whether trials are asked for, and not only the best configuration.
+  bool needs_trials() const { return is_part() || !csv.empty() || !by.empty(); }
   bool all_rows() const { return rows == std::numeric_limits<std::size_t>::max(); }
 };
 
@@ -61,9 +64,12 @@ Options tune_options();
 /// Throws UsageError, and Error for a recording that cannot be read.
 TuneRequest read_tune_request(int argc, char** argv);
 
-/// The options \p words of a line at \p place of a list: those that say what is tuned, and when to stop. Throws
-/// UsageError, which begins with the place.
-ListedRequest read_listed_request(const std::string& place, const Texts& words);
+/// `--problems FILE`: each line has options that name a kernel and its problems, and limits for them. Reads the lines
+/// of \p file ("-": standard input), without blank ones and comments. Throws UsageError, with file and line, for a line
+/// that cannot be understood, and for a file without any.
+std::vector<ListedRequest> read_problem_list(const std::string& file);
+/// The same for \p text, the contents of \p file.
+std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file);
 
 /// `--budget`, `--trials` and `--until-unlikely`. Throws UsageError.
 Budget read_budget(const Given& given);

@@ -1,0 +1,127 @@
+#include <tuner/cli/tune_jobs.hpp>
+
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <cache/paths.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/kernel_options.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/sub_space.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/session/wisdom.hpp>
+
+namespace tuner::cli {
+namespace {
+
+/// Adds the problems of the kernel or recording in \p request that are not yet \p known.
+void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
+  TuneJob job;
+  if (!request.recording.empty()) {
+    job.recording = std::make_shared<const Recording>(read_recording(request.recording));
+    request.tuning.measure.recorded = job.recording->data;
+  }
+  KernelSpec spec = job.recording ? job.recording->spec : find_kernel(request.kernel);
+  if (request.sweep.is_part()) spec = sub_space(spec, request.sweep.fix, request.sweep.vary);
+  job.spec = std::make_shared<const KernelSpec>(std::move(spec));
+  const Problems problems = job.recording ? Problems{{job.recording->size}}
+                                          : select_problems(*job.spec, request.problems, jobs.devices.device);
+  request.problems = {};
+  job.request = std::move(request);
+  if (problems.may_be_one)
+    job.notes.emplace_back(
+        "note      sizes of one problem are given together, as --size nx=64,ny=32; these are several");
+  if (problems.shrunk)
+    job.notes.emplace_back("size      smaller than the kernel's default, as the host is slow; --size chooses");
+  for (const ProblemSize& size : problems.list) {
+    job.size = size;
+    if (known.insert(job.spec->file + '\n' + job.name()).second) jobs.all.push_back(job);
+  }
+}
+
+void add_line(TuneRequest request, const ListedRequest& line, TuneJobs& jobs, std::set<std::string>& known) try {
+  request.kernel = line.kernel;
+  request.problems = line.problems;
+  if (line.budget) request.tuning.session.budget = *line.budget;
+  if (line.isolation) request.tuning.isolation = *line.isolation;
+  add(std::move(request), jobs, known);
+} catch (const UsageError& error) {
+  throw UsageError(line.place + ": " + error.what());
+} catch (const Error& error) {
+  throw Error(line.place + ": " + error.what());
+}
+
+std::string problem_text(const cache::MissRecord& miss) {
+  std::string text = miss.kernel.name;
+  for (const std::string& part : {miss.problem.choices, cache::sizes_text(miss.problem.sizes)})
+    if (!part.empty()) text += ' ' + part;
+  return text;
+}
+
+/// Throws Error if the kernel that was called does not exist any more.
+void add_miss(TuneRequest request, const cache::MissRecord& miss, TuneJobs& jobs, Console& console) {
+  if (miss.file.empty())
+    throw Error("kernel '" + miss.kernel.name +
+                "' is described in the program that called it: tune it there (tuner::tune), or give the program a "
+                "kernel file");
+  request.kernel = miss.file;
+  const ProblemSize size = from_record(miss.problem);
+  std::string sizes;
+  for (const auto& [name, value] : size.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ",", name, value);
+  if (!sizes.empty()) request.problems.sizes = {sizes};
+  for (const auto& [name, value] : size.choices) request.problems.choices.push_back(name + '=' + value);
+  TuneJobs one{{}, jobs.devices, {}, {}};
+  std::set<std::string> known;
+  add(std::move(request), one, known);
+  TuneJob& job = one.all.front();
+  if (job.spec->name != miss.kernel.name)
+    throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune db clear missed --kernel {}` forgets it",
+                            job.spec->file, job.spec->name, miss.kernel.name, miss.kernel.name));
+  if (to_record(*job.spec, {}).source_hash != miss.kernel.source_hash)
+    console.line("note      the kernel has changed since it was called");
+  job.miss = miss;
+  jobs.all.push_back(std::move(job));
+}
+
+void add_misses(const TuneRequest& request, TuneJobs& jobs, Console& console) {
+  if (!request.dry_run && request.database.empty() && cache::frozen_database_file())
+    Wisdom(WisdomOptions{}).require_not_frozen("tune what is listed");
+  const auto file = request.database.empty() ? cache::user_database_file() : std::optional(request.database);
+  std::error_code error;
+  std::vector<cache::Database> databases;  // one, or none was made yet
+  if (file && std::filesystem::exists(*file, error)) databases.push_back(open_for_reading(*file));
+  const cache::Filter filter{.kernel = stored_kernel(request.kernel, databases),
+                             .device_key = jobs.devices.device.key.text()};
+  std::vector<cache::MissRecord> misses;
+  if (!databases.empty()) misses = cache::misses(databases[0], filter);
+  if (misses.empty()) console.line("missed    nothing is listed for " + jobs.devices.device.name);
+  for (const cache::MissRecord& miss : misses) {
+    console.line(fmt::format("missed    {} of {}: {}, {}{}", ++jobs.misses, misses.size(), problem_text(miss),
+                             plural(miss.calls, "call"),
+                             miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : ""));
+    try {
+      add_miss(request, miss, jobs, console);
+    } catch (const std::exception& failure) {
+      console.error(failure.what());
+    }
+  }
+}
+
+}  // namespace
+
+TuneJobs read_jobs(const TuneRequest& request, const DeviceChoice& devices, Console& console) {
+  TuneJobs jobs{request, devices, {}, request.missed ? "missed" : request.list.empty() ? "" : "problems"};
+  const std::vector<ListedRequest> lines = std::exchange(jobs.request.list, {});
+  if (request.missed) add_misses(jobs.request, jobs, console);
+  std::set<std::string> known;
+  for (const ListedRequest& line : lines) add_line(jobs.request, line, jobs, known);
+  if (jobs.list.empty()) add(jobs.request, jobs, known);
+  return jobs;
+}
+
+}  // namespace tuner::cli

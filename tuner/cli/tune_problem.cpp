@@ -1,0 +1,343 @@
+#include <tuner/cli/tune_problem.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <cache/session.hpp>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/report.hpp>
+#include <tuner/cli/stored_results.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/elapsed.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/metric.hpp>
+#include <tuner/measure/recorded_launch.hpp>
+#include <tuner/measure/throughput.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner::cli {
+namespace {
+
+Table parameters_table(const SearchSpace& space) {
+  Table table({named("parameter", "name"), people("count"), "values"});
+  for (const TuningParameter& one : space.parameters()) {
+    Cell values{Json::array(), ""};
+    for (const Value& value : one.values) {
+      values.value.push_back(to_json(value));
+      values.text += (values.text.empty() ? "" : " ") + value.text();
+    }
+    table.add({one.name, one.values.size(), std::move(values)});
+  }
+  return table;
+}
+
+Table constraints_table(const SearchSpace& space) {
+  Table table({named("constraint", "name"), named("holds when", "predicate")});
+  for (const Constraint& one : space.constraints()) table.add({one.name, one.predicate.text()});
+  return table;
+}
+
+struct Counted {
+  std::optional<std::size_t> valid;  // nothing: the count was stopped
+  std::string stopped;               // how far it came
+};
+
+Counted count_valid(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
+  try {
+    return {enumerate(spec, size, device.limits, stop).size(), {}};
+  } catch (const EnumerationStopped& stopped) {
+    return {std::nullopt, stopped.what()};
+  }
+}
+
+/// The space that a tuning would search: parameters, constraints, the number of combinations and of valid ones. \p stop
+/// ends the count of valid ones; the answer then tells how far it got.
+std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
+  std::string text = fmt::format("{}  {}  on {}\n\n", spec.name, size.text(), device.name);
+  text += parameters_table(spec.space).text() + '\n';
+  Table constraints = constraints_table(spec.space);
+  constraints.add({"(device)", "block, grid and shared memory fit the device's limits"});
+  text += constraints.text() + '\n';
+
+  const auto start = Clock::now();
+  const Counted counted = count_valid(spec, size, device, stop);
+  const std::string valid = counted.valid ? format_count(static_cast<double>(*counted.valid)) + " valid (enumerated in "
+                                          : "not all looked at: " + counted.stopped + " (stopped after ";
+  text += fmt::format("{} combinations, {}{})\n", format_count(spec.space.product()), valid,
+                      format_ns(seconds_since(start) * 1e9));
+  return text;
+}
+
+/// The same for programs.
+Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
+  Json space{{"problem", to_json(size)},
+             {"device", device.key.text()},
+             {"parameters", parameters_table(spec.space).json()},
+             {"constraints", constraints_table(spec.space).json()},
+             {"product", spec.space.product()}};
+  const Counted counted = count_valid(spec, size, device, stop);
+  space["valid"] = counted.valid ? Json(*counted.valid) : Json();
+  if (!counted.valid) space["stopped"] = counted.stopped;
+  return space;
+}
+
+Json json_impossible(const Sweep& sweep) {
+  Json list = Json::array();
+  for (const Impossible& one : sweep.impossible)
+    list.push_back({{"configuration_text", one.configuration.text()}, {"reason", one.reason}});
+  return list;
+}
+
+/// Why earlier results may be of another kernel; null if they cannot be.
+const std::string* unknown_headers(const KernelSpec& spec) {
+  for (const auto& includes : {spec.includes, spec.reference_includes})
+    if (includes && includes->unknown) return &*includes->unknown;
+  return nullptr;
+}
+
+std::string lanes_text(const TuneJob& job, const DeviceChoice& devices) {
+  const std::size_t hosts = job.request.tuning.hosts.size();
+  if (hosts > 0)
+    return fmt::format("; {} of other ranks share the work", plural(static_cast<std::int64_t>(hosts), "device"));
+  if (devices.more.empty()) return {};
+  std::string numbers = std::to_string(devices.device.index);
+  for (const int one : devices.more) numbers += fmt::format(", {}", one);
+  return fmt::format("; {} share the work", numbers);
+}
+
+class ProblemTuning {
+ public:
+  ProblemTuning(const TuneJob& job, Seat& seat, TuneListener& listener, const std::atomic<bool>& stop)
+      : job_(job),
+        request_(job.request),
+        spec_(*job.spec),
+        seat_(seat),
+        listener_(listener),
+        console_(listener.output.console()),
+        stop_(stop),
+        out_style_(Style::of(stdout)) {}
+
+  ProblemResult run() {
+    if (request_.dry_run) return dry_run();
+    if (!is_asked_for_trials()) {
+      const cache::WisdomMatch match =
+          wisdom().lookup(spec_, job_.size, seat_.device, request_.tuning.session.objective);
+      if (match.tier == cache::Tier::exact) return answer(match);
+      if (match && !wisdom().frozen())
+        console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
+    }
+    wisdom().require_not_frozen("tune");
+    // One clear message instead of as many failed trials.
+    if (seat_.device.environment.compiler == "none")
+      throw Error("the host backend needs a C++ compiler and found none: install g++ or clang++, or set CXX to one");
+    measure_ceilings_once();
+    return report(measure());
+  }
+
+ private:
+  ProblemResult dry_run() {
+    const auto& limit = request_.tuning.session.budget.wall_time;
+    const StopHook stop = [&limit, start = Clock::now()] { return limit && seconds_since(start) >= limit->count(); };
+    if (request_.json) return {kDone, json_space(spec_, job_.size, seat_.device, stop)};
+    listener_.output.text(space_text(spec_, job_.size, seat_.device, stop));
+    return {kDone};
+  }
+
+  Wisdom& wisdom() { return *seat_.wisdom; }
+
+  /// Whether the best configuration is not enough, or is of no use.
+  bool is_asked_for_trials() {
+    const MeasureOptions& measure = request_.tuning.measure;
+    return request_.force || unknown_headers(spec_) != nullptr || job_.recording || request_.sweep.needs_trials() ||
+           !measure.cold || !measure.verify || !measure.metrics.empty() || was_interrupted();
+  }
+
+  /// Whether the last session of exactly this problem was cut short. This run then continues it.
+  bool was_interrupted() {
+    const cache::SessionKey key{context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
+                                conditions_text(request_.tuning, spec_)};
+    const auto last = cache::last_session(wisdom().user(), key);
+    return last && !last->finished_ms && last->trials > 0;
+  }
+
+  ProblemResult answer(const cache::WisdomMatch& match) {
+    take_ceilings(seat_.device, match.best->device);
+    const Throughput rate = throughput(spec_, job_.size, seat_.device, match.best->median_ns);
+    if (rate.bytes_per_second && !rate.ceiling_rate) measure_ceilings_once();
+    Subject what = subject_of(job_, seat_);
+    if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
+    ProblemResult result{kDone, {}, match.best->configuration, match.best->median_ns};
+    result.known = true;
+    if (request_.json)
+      result.document = json_known_answer(what, match);
+    else
+      listener_.output.text(known_answer(what, match, out_style_));
+    return result;
+  }
+
+  SessionResult measure() {
+    TuningOptions options = request_.tuning;
+    if (unknown_headers(spec_) != nullptr) options.resume = options.learn_from_elsewhere = false;
+    set_default_budget(options.session.budget);
+    options.session.stop = &stop_;
+    if (options.isolation == Isolation::none && !seat_.backend) seat_.backend = open_backend(seat_.device);
+    try {
+      SessionResult result =
+          tune_kernel(spec_, job_.size, seat_.device, wisdom(), options, &listener_, seat_.backend.get());
+      console_.end_status();
+      if (seat_.may_be_lost && result.stop_reason == StopReason::device_lost)
+        throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
+      return result;
+    } catch (const Error&) {
+      if (listener_.trials() > 0) console_.warning(what_is_kept());
+      throw;
+    }
+  }
+
+  void set_default_budget(Budget& budget) {
+    if (request_.sweep.is_part()) return;
+    if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
+    const int seconds = traits(seat_.device.key).is_gpu ? 60 : 30;
+    budget.wall_time = std::chrono::seconds(seconds);
+    console_.line(fmt::format("budget    {} s (--budget or --trials chooses)", seconds));
+  }
+
+  /// A failure is only a warning: rates are then shown without their fraction of the ceiling.
+  void measure_ceilings_once() {
+    if (std::exchange(seat_.has_ceilings, true)) return;
+    try {
+      measure_ceilings(seat_.device);
+    } catch (const Error& error) {
+      console_.warning(fmt::format("how fast this device streams could not be measured: {}", error.what()));
+    }
+  }
+
+  ProblemResult report(const SessionResult& found) {
+    const Subject what = subject_of(job_, seat_);
+    ProblemResult result = summary(found);
+    if (request_.sweep.needs_trials()) result.sweep = {what, found.trials, {}};
+    if (request_.sweep.is_part())
+      result.sweep->impossible = impossible_configurations(spec_, job_.size, seat_.device.limits);
+    if (request_.json) {
+      result.document = json_result(what, found, database_text());
+      if (request_.sweep.is_part()) result.document["impossible"] = json_impossible(*result.sweep);
+    } else {
+      print(what, found, result);
+    }
+    if (stop_) console_.line("interrupted: " + what_is_kept());
+    std::string failure;
+    if (found.best && wisdom().user().is_in_memory())  // success means that the next run finds the result
+      failure = "the result is not stored, see the warning above";
+    if (!found.best && !stop_) failure = no_winner(what, found);
+    if (!failure.empty()) console_.error(failure);
+    result.code = stop_ ? kInterrupted : failure.empty() ? kDone : kFailed;
+    return result;
+  }
+
+  /// For the table of all problems.
+  ProblemResult summary(const SessionResult& found) const {
+    ProblemResult result;
+    if (found.best) {
+      result.configuration = found.best->configuration.text();
+      result.median_ns = found.best->measurement()->median_ns;
+    }
+    for (const Trial& trial : found.trials)  // the latest counts
+      if (trial.configuration == spec_.default_configuration && trial.measurement())
+        result.default_ns = trial.measurement()->median_ns;
+    for (std::size_t i = 0; i < found.lanes.size(); ++i)
+      if (found.lanes[i].unusable) result.lost.push_back(i);
+    return result;
+  }
+
+  void print(const Subject& what, const SessionResult& found, const ProblemResult& result) {
+    Output& out = listener_.output;
+    if (!request_.quiet) out.text('\n' + table(what, found, result) + '\n');
+    if (!request_.quiet) out.text(failure_summary(found.trials, out_style_));
+    if (const std::string text = front(what, found.trials); !text.empty()) out.text(text + "\n");
+    if (found.best) out.text(winner(what, found, database_text(), out_style_));
+    if (request_.sweep.is_part())
+      console_.line("note      this was part of the space: what calls are served with stays as it was");
+  }
+
+  std::string table(const Subject& what, const SessionResult& found, const ProblemResult& result) const {
+    const SweepRequest& sweep = request_.sweep;
+    if (sweep.is_part()) return sweep_table(*result.sweep, out_style_, sweep.rows);
+    if (sweep.all_rows()) return sweep_table({what, found.trials, {}}, out_style_, sweep.rows);
+    return best_table(what, found.trials, out_style_, sweep.rows);
+  }
+
+  std::string what_is_kept() {
+    if (wisdom().user().is_in_memory()) return "what was measured is not kept, as it could not be stored";
+    if (unknown_headers(spec_) != nullptr) return "what was measured is kept";
+    return fmt::format("what was measured is kept; the same command continues from here{}",
+                       request_.force ? " without --force" : "");
+  }
+
+  std::string database_text() {
+    const cache::Database& user = wisdom().user();
+    return user.is_in_memory() ? "memory only (see the warning above)" : user.path().string();
+  }
+
+  const TuneJob& job_;
+  const TuneRequest& request_;
+  const KernelSpec& spec_;
+  Seat& seat_;
+  TuneListener& listener_;
+  Console& console_;
+  const std::atomic<bool>& stop_;
+  const Style out_style_;
+};
+
+}  // namespace
+
+void Seat::open_wisdom(const TuneRequest& request, Console& console) {
+  if (wisdom) return;
+  WisdomOptions options;
+  options.database = request.database;
+  options.warn = [&console](std::string_view text) { console.warning(text); };
+  wisdom = std::make_unique<Wisdom>(options);
+}
+
+Subject subject_of(const TuneJob& job, const Seat& seat) {
+  const TuningOptions& tuning = job.request.tuning;
+  const Objective& objective = tuning.session.objective;
+  std::vector<std::string> metrics = expand_metrics(tuning.measure.metrics);
+  std::erase(metrics, objective.metric());  // it has its own column
+  return {job.spec.get(),        &job.size,
+          &seat.device,          objective,
+          std::move(metrics),    job.request.trade_off,
+          tuning.measure.verify, weaker_reference(*job.spec, tuning.measure.recorded)};
+}
+
+void introduce(const TuneJob& job, const DeviceChoice& devices, Console& console) {
+  const Device& device = devices.device;
+  console.line(fmt::format("kernel    {} ({})", job.spec->name, job.spec->file));
+  console.line(fmt::format("device    {}, {}: {}{}", device.name, device.environment.compiler, devices.reason,
+                           lanes_text(job, devices)));
+  if (const Recording* const recording = job.recording.get()) {
+    console.line(fmt::format("recording {}, launched {}on {}", job.request.recording.string(),
+                             recording->configuration ? fmt::format("with {} ", recording->configuration->text()) : "",
+                             recording->device_name));
+    if (answers(*job.spec, recording->data))
+      console.line("note      the kernel has no reference: right is what the recorded launch left");
+    if (recording->device_key != device.key.text())
+      console.line(
+          fmt::format("note      this is not the device of the recording: calls on {} are not served with this",
+                      recording->device_name));
+  }
+  if (const std::string* const why = unknown_headers(*job.spec))
+    console.line("note      earlier results are not used: " + *why);
+  for (const std::string& note : job.notes) console.line(note);
+}
+
+ProblemResult tune_problem(const TuneJob& job, Seat& seat, TuneListener& listener, const std::atomic<bool>& stop) {
+  return ProblemTuning(job, seat, listener, stop).run();
+}
+
+}  // namespace tuner::cli
