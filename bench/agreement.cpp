@@ -33,7 +33,7 @@
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
-#include <cache/frozen.hpp>
+#include <cache/shipped.hpp>
 #include <cache/session.hpp>
 
 #include <tuner/kernel.hpp>

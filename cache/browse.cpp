@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cache/paths.hpp>
 #include <cache/rows.hpp>
+#include <cache/schema.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {
@@ -16,6 +16,25 @@ namespace {
 
 /// Selects records with a context by the fields of a Filter.
 constexpr const char* kFiltered = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
+
+/// The problem has a result, and its last tuning, if any, was not cut short.
+constexpr const char* kTunedMeanwhile =
+    "EXISTS (SELECT 1 FROM best b WHERE (b.kernel, b.objective, b.choices, b.sizes, b.key) = (miss.kernel, "
+    "miss.objective, miss.choices, miss.sizes, miss.device_key)) AND coalesce((SELECT s.finished IS NOT NULL FROM "
+    "session s WHERE (s.kernel, s.objective, s.choices, s.sizes, s.key) = (miss.kernel, miss.objective, miss.choices, "
+    "miss.sizes, miss.device_key) ORDER BY s.started DESC, s.id DESC LIMIT 1), 1)";
+
+/// The stored miss with the calls of \p more added.
+MissRecord added(MissRecord known, const MissRecord& more) {
+  known.kernel = more.kernel;
+  if (!more.file.empty()) known.file = more.file;
+  known.served = more.served;
+  known.calls += more.calls;
+  if (more.each_ns > 0) known.each_ns = more.each_ns;
+  known.first_ms = std::min(known.first_ms, more.first_ms);
+  known.last_ms = std::max(known.last_ms, more.last_ms);
+  return known;
+}
 
 }  // namespace
 
@@ -98,6 +117,59 @@ std::int64_t lift_quarantine(Database& database, const Filter& filter, const std
   return lifted;
 }
 
+void remember_misses(Database& database, const std::vector<MissRecord>& counted) {
+  for (const MissRecord& miss : counted)
+    if (const auto trouble = problem_with(miss)) throw CacheError("cannot remember a miss: " + *trouble);
+  auto& store = database.store();
+  static const std::string& tuned =
+      *new std::string("DELETE FROM miss" + same_identity<MissRecord>() + " AND " + kTunedMeanwhile);
+  static const std::string& surplus = *new std::string(fmt::format(
+      "DELETE FROM miss WHERE (SELECT count(*) FROM miss) > {0} AND id NOT IN (SELECT id FROM miss ORDER BY "
+      "last_seen DESC, id DESC LIMIT {0})",
+      kMaxMisses));
+  store.write([&] {
+    for (const MissRecord& miss : counted) {
+      const auto known = stored(store, miss);
+      put(store, known ? added(*known, miss) : miss);
+      Query done(store, tuned);
+      visit_identity(miss, Binder{done});
+      done.run();
+    }
+    Query(store, surplus).run();
+  });
+}
+
+std::vector<MissRecord> misses(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  auto found = store.read([&] {
+    static const std::string& sql = *new std::string(
+        select_all<MissRecord>() + fmt::format("{} AND NOT ({}) ORDER BY id", kOfFilter, kTunedMeanwhile));
+    return take_sound<MissRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
+  });
+  std::stable_sort(found.begin(), found.end(), [](const MissRecord& a, const MissRecord& b) {
+    return std::make_tuple(a.spent_ns(), a.calls) > std::make_tuple(b.spent_ns(), b.calls);
+  });
+  return found;
+}
+
+std::int64_t forget_misses(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  static const std::string& sql = *new std::string(std::string("DELETE FROM miss") + kOfFilter);
+  std::int64_t forgotten = 0;
+  store.write([&] { forgotten = removed_rows(store, sql, filter.kernel, filter.device_key); });
+  return forgotten;
+}
+
+std::int64_t forget_miss(Database& database, const MissRecord& miss) {
+  auto& store = database.store();
+  std::int64_t forgotten = 0;
+  store.write([&] {
+    remove(store, miss);
+    forgotten = store.connection().getChanges();
+  });
+  return forgotten;
+}
+
 Removed remove_results(Database& database, const Filter& filter) {
   auto& store = database.store();
   const auto from = [](const char* table, const char* condition) {
@@ -124,41 +196,30 @@ Statistics statistics(Database& database) {
   auto& store = database.store();
   Statistics result;
   result.path = store.display_path();
-  result.read_only = database.read_only();
-  result.in_memory = database.is_in_memory();
   result.sqlite_version = sqlite3_libversion();
-  const bool network = !database.path().empty() && on_network_file_system(database.path());
-  const bool allowed = std::string_view(journal_mode(sqlite3_libversion_number(), network)) == "WAL";
-  result.wal_state =
-      allowed   ? "WAL is safe here"
-      : network ? "no WAL: the file is on a network file system"
-                : fmt::format("no WAL: SQLite {} may lose a commit when it resets the log", result.sqlite_version);
   return store.read([&] {
     const auto count = [&](const char* sql) { return number(store.connection(), sql); };
     const auto page = count("PRAGMA page_size");
     result.file_bytes = count("PRAGMA page_count") * page;
     result.free_bytes = count("PRAGMA freelist_count") * page;
-    result.schema_version = version_of(store.connection()).written;
+    result.schema_version = version_of(store.connection());
     result.journal_mode = word(store.connection(), "PRAGMA journal_mode");
     constexpr std::pair<std::int64_t Statistics::*, const char*> counts[] = {
         {&Statistics::kernels,
          "(SELECT kernel, source, objective FROM best UNION SELECT kernel, source, objective FROM session UNION SELECT "
          "kernel, source, objective FROM quarantine)"},
         {&Statistics::devices, "(SELECT key FROM best UNION SELECT key FROM session)"},
-        {&Statistics::environments,
-         "(SELECT driver, compiler, tuner, os FROM best UNION SELECT driver, compiler, tuner, os FROM session)"},
         {&Statistics::problems, "(SELECT choices, sizes FROM best UNION SELECT choices, sizes FROM session)"},
-        {&Statistics::configurations, "(SELECT configuration FROM best UNION SELECT configuration FROM trial)"},
         {&Statistics::sessions, "session"},
         {&Statistics::unfinished_sessions, "session WHERE finished IS NULL"},
         {&Statistics::trials, "trial"},
         {&Statistics::failed_trials, "trial WHERE kind <> 'ok'"},
         {&Statistics::best, "best"},
-        {&Statistics::quarantined, "quarantine"}};
+        {&Statistics::quarantined, "quarantine"},
+        {&Statistics::misses, "miss"}};
     for (const auto& [member, rows] : counts) {
       result.*member = count(fmt::format("SELECT count(*) FROM {}", rows).c_str());
     }
-    if (has_misses(store)) result.misses = count("SELECT count(*) FROM miss");
     return result;
   });
 }
@@ -195,14 +256,14 @@ std::vector<std::string> doctor(Database& database) {
       findings.push_back(
           fmt::format("row {} of table {} refers to a missing row of {}", row, table, references.text()));
     }
-    for (const auto& name : missing_definitions(store.connection(), store.kind())) {
+    for (const auto& name : missing_definitions(store.connection())) {
       findings.push_back(fmt::format("table or index '{}' is missing", name));
     }
     const std::pair<std::int64_t, const char*> damages[] = {
         {damaged<BestRecord>(store), "best configurations have a wrong checksum or contents and are not served"},
         {damaged<SessionRecord>(store), "sessions have a wrong checksum or contents"},
         {damaged<StoredTrial>(store), "trials have a wrong checksum or contents"},
-        {has_misses(store) ? damaged<MissRecord>(store) : 0, "remembered misses have a wrong checksum or contents"},
+        {damaged<MissRecord>(store), "remembered misses have a wrong checksum or contents"},
         {damaged<QuarantineRecord>(store),
          "rows of the quarantine have a wrong checksum or contents: the configurations that they name are not served"}};
     for (const auto& [rows, what] : damages) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Lists the contents of a database, for `tune show` and for people who maintain files.
+/// Lists the contents of a database, for `tune show` and for people who maintain files; remembers misses.
 
 #include <cstdint>
 #include <string>
@@ -40,6 +40,25 @@ bool has_quarantined(Database& database, const Filter& filter);
 /// that one. Returns how many there were.
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});
 
+// ---- misses: calls that were served without a result for their problem
+// ----------------------------------------------- They are remembered until the problem is tuned. They describe the use
+// of one machine and are neither exported nor merged.
+
+/// The largest number of misses in a database; those not seen for longest are dropped.
+inline constexpr std::int64_t kMaxMisses = 10'000;
+
+/// Adds the calls of \p counted to the stored ones of the same problems. Leaves out problems that have a result by now.
+/// Throws CacheError for a record that cannot be stored and for a database that cannot be written.
+void remember_misses(Database& database, const std::vector<MissRecord>& counted);
+
+/// The misses of problems without a result in \p database, or whose last tuning was cut short. Sorted by time spent,
+/// then by calls, highest first.
+std::vector<MissRecord> misses(Database& database, const Filter& filter = {});
+
+/// Forgets the misses that match \p filter, or only \p miss. Returns how many there were.
+std::int64_t forget_misses(Database& database, const Filter& filter);
+std::int64_t forget_miss(Database& database, const MissRecord& miss);
+
 struct Removed {
   std::int64_t best = 0, sessions = 0, trials = 0, quarantined = 0, misses = 0;
 };
@@ -52,11 +71,8 @@ struct Statistics {
   std::int64_t free_bytes = 0;  ///< inside the file, reused before it grows
   int schema_version = 0;
   std::string sqlite_version;
-  std::string journal_mode;  ///< "delete", "wal", "memory"
-  std::string wal_state;     ///< why WAL is, or is not, in use
-  bool read_only = false;
-  bool in_memory = false;
-  std::int64_t kernels = 0, devices = 0, environments = 0, problems = 0, configurations = 0, sessions = 0;
+  std::string journal_mode;  ///< "delete", "memory"
+  std::int64_t kernels = 0, devices = 0, problems = 0, sessions = 0;
   std::int64_t unfinished_sessions = 0, trials = 0, failed_trials = 0, best = 0, quarantined = 0;
   std::int64_t misses = 0;
 };

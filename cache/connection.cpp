@@ -10,13 +10,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cache/database.hpp>
-#include <cache/file_locks.hpp>
 #include <cache/paths.hpp>
-#include <cache/places.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -34,17 +31,6 @@ int wait_for_lock(void* data, int count) {
   const std::uint64_t more_us = patience.asks_a_server ? 1'000'000 : std::min(500u << std::min(count, 6), 20'000u);
   std::this_thread::sleep_for(std::min(left, std::chrono::microseconds(least_us + (patience.random >> 33) % more_us)));
   return 1;
-}
-
-/// The SQL function tuner_place(sizes), which upgrades files of earlier versions.
-void place(sqlite3_context* context, int, sqlite3_value** arguments) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
-  if (const auto sizes = parse_sizes(text == nullptr ? "" : text)) sqlite3_result_int64(context, place_of(*sizes));
-}
-
-void add_functions(SQLite::Database& db) {
-  sqlite3_create_function_v2(db.getHandle(), "tuner_place", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, &place,
-                             nullptr, nullptr, nullptr);
 }
 
 /// How SQLite names a file that nobody changes: https://www.sqlite.org/uri.html
@@ -76,32 +62,15 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   db->exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
-  add_functions(*db);
   return db;
 }
 
 std::shared_ptr<SQLite::Database> connect_memory() {
-  auto db = std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  add_functions(*db);
-  return db;
+  return std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
 }
 
-const char* journal_mode(int sqlite_version, bool network_file_system) {
-  const bool fixed = sqlite_version >= 3051003 || (sqlite_version >= 3050007 && sqlite_version < 3051000) ||
-                     (sqlite_version >= 3044006 && sqlite_version < 3045000);
-  return fixed && !network_file_system ? "WAL" : "DELETE";
-}
-
-void prepare_for_writing(SQLite::Database& db, const fs::path& file, bool durable) {
-  const bool network = on_network_file_system(file);
-  const std::string wanted = journal_mode(sqlite3_libversion_number(), network);
-  const bool wal = word(db, "PRAGMA journal_mode") == "wal";
-  if (wal != (wanted == "WAL")) db.exec("PRAGMA journal_mode = " + wanted);
-  // With a WAL, a power cut may lose the last commit but leaves the file sound. A rollback journal needs all syncs.
-  db.exec(!durable          ? "PRAGMA synchronous = OFF"
-          : wanted == "WAL" ? "PRAGMA synchronous = NORMAL"
-                            : "PRAGMA synchronous = FULL");
-  db.exec("PRAGMA foreign_keys = ON");
+void prepare_for_writing(SQLite::Database& db) {
+  db.exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
 }
 
 bool is_damage(int code) {
@@ -141,14 +110,6 @@ void rollback(SQLite::Database* db) {
   }
 }
 
-FileIdentity identity_of(const fs::path& file) { return stamp_of(file).identity; }
-
-FileStamp stamp_of(const fs::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return {};
-  return {{info.st_dev, info.st_ino}, info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
-}
-
 FolderLock::FolderLock(const fs::path& folder, int operation)
     : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (descriptor_ >= 0) (void)::flock(descriptor_, operation);
@@ -158,9 +119,9 @@ FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-fs::path move_aside(const fs::path& file, const FileIdentity& identity, const char* suffix) {
+fs::path move_aside(const fs::path& file, const FileStamp::Identity& identity, const char* suffix) {
   const FolderLock lock(file.parent_path(), LOCK_EX);
-  if (identity_of(file) != identity) return {};
+  if (real_disk().stamp_of(file).identity != identity) return {};
   const auto name = fmt::format("{}.{}-{:%Y%m%dT%H%M%SZ}", file.string(), suffix, fmt::gmtime(std::time(nullptr)));
   fs::path target = name;
   std::error_code error;

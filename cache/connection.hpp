@@ -11,6 +11,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cache/disk.hpp>
+
 namespace tuner::cache {
 
 /// How a connection waits for another process's lock.
@@ -23,13 +25,20 @@ struct Patience {
   std::uint64_t random;
 };
 
+/// Makes the SQLite that is linked into this library use locks of open file descriptions. POSIX locks belong to the
+/// process: two shared objects that each contain tuner would not exclude each other, and the first to close a file
+/// would drop the other's locks. Does nothing after the first call, when SQLite is a shared library, and where the
+/// system has no such locks. Thread-safe.
+void lock_by_open_file();
+
 /// \p patience must outlive the connection. \p never_written: nobody changes the file, so it is read without locks and
 /// without a look at journals. Throws SQLite::Exception.
 std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience,
                                           bool never_written = false);
 std::shared_ptr<SQLite::Database> connect_memory();
-/// Sets the journal mode and the synchronous mode. \p durable: see FileKind.
-void prepare_for_writing(SQLite::Database& db, const std::filesystem::path& file, bool durable);
+/// Chooses a rollback journal that is fully synchronised. SQLite before 3.51.3 can lose a commit when it resets a
+/// write-ahead log, and network file systems lack the memory that such a log needs (sqlite.org/wal.html).
+void prepare_for_writing(SQLite::Database& db);
 
 /// Whether SQLite's \p code means that the file itself is damaged.
 bool is_damage(int code);
@@ -42,18 +51,6 @@ std::string word(SQLite::Database& db, const char* sql);
 
 /// Rolls back the open transaction, if there is one. \p db may be null.
 void rollback(SQLite::Database* db);
-
-/// Device and inode; zeros when the file does not exist.
-using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
-FileIdentity identity_of(const std::filesystem::path& file);
-
-/// Changes whenever the contents change: identity, size, and the time of the last write in nanoseconds.
-struct FileStamp {
-  FileIdentity identity;
-  std::int64_t bytes = 0, written_ns = 0;
-  bool operator==(const FileStamp&) const = default;
-};
-FileStamp stamp_of(const std::filesystem::path& file);
 
 /// Locks the folder of a file between processes: LOCK_EX while a broken file is replaced, LOCK_SH while a file is
 /// opened. Without it, a connection to the old file would take the new file's journal for its own and roll it back.
@@ -72,6 +69,7 @@ class FolderLock {
 
 /// Renames \p file and its journals to `FILE.SUFFIX-TIME` and returns the new path. Returns an empty path when \p file
 /// no longer has \p identity. This process must have closed the file. Throws filesystem_error.
-std::filesystem::path move_aside(const std::filesystem::path& file, const FileIdentity& identity, const char* suffix);
+std::filesystem::path move_aside(const std::filesystem::path& file, const FileStamp::Identity& identity,
+                                 const char* suffix);
 
 }  // namespace tuner::cache

@@ -6,9 +6,7 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
-#include <cache/frozen.hpp>
 #include <cache/paths.hpp>
-#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/sha256.hpp>
 #include <cache/shipped.hpp>
@@ -16,43 +14,22 @@
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
-namespace {
-
-FileKind wisdom_kind() {
-  return {.what = "wisdom database",
-          .application_id = kApplicationId,
-          .version = kSchemaVersion,
-          .oldest = 4,
-          .schema = wisdom_schema(),
-          .additions = wisdom_additions()};
-}
-
-}  // namespace
-
-bool is_database_file(const fs::path& path) {
-  std::string bytes(16, '\0');
-  return fs::is_regular_file(path) && std::ifstream(path, std::ios::binary).read(bytes.data(), 16) &&
-         is_database(bytes);
-}
-
 Database::Database(std::unique_ptr<Store> store, bool shipped) : store_(std::move(store)), shipped_(shipped) {}
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Database Database::open_user(const fs::path& file, OpenOptions options) {
-  auto kind = wisdom_kind();
-  kind.own_place = file == user_database_file();
-  return Database(std::make_unique<Store>(kind, file, Store::Mode::read_write, std::move(options)));
+  return Database(std::make_unique<Store>(file, Store::Mode::read_write, std::move(options)));
 }
 
 Database Database::open_read_only(const fs::path& file, OpenOptions options) {
   options.strict = true;
-  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(options)));
+  return Database(std::make_unique<Store>(file, Store::Mode::read_only, std::move(options)));
 }
 
 Database Database::in_memory(OpenOptions options) {
-  return Database(std::make_unique<Store>(wisdom_kind(), fs::path(), Store::Mode::memory, std::move(options)));
+  return Database(std::make_unique<Store>(fs::path(), Store::Mode::memory, std::move(options)));
 }
 
 std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions options) {
@@ -72,7 +49,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
     }
     options.check_bytes = 0;
   }
-  Database database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(options)), true);
+  Database database(std::make_unique<Store>(file, Store::Mode::read_only, std::move(options)), true);
   if (!database.store_->usable()) return std::nullopt;
   return database;
 }
@@ -80,12 +57,10 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
 Database Database::open_frozen(const fs::path& file, OpenOptions options) {
   options.strict = true;
   options.check_bytes = 0;  // the whole file is checked below
-  auto kind = wisdom_kind();
-  kind.frozen = true;
-  Database database(std::make_unique<Store>(kind, file, Store::Mode::read_only, std::move(options)));
+  Database database(std::make_unique<Store>(file, Store::Mode::frozen, std::move(options)));
   auto& store = *database.store_;
   if (const auto reason = store.read([&] { return why_not_frozen(store.connection()); }))
-    throw CacheError(fmt::format("{} {} cannot be used: {}", kind.what, file.string(), *reason));
+    throw CacheError(fmt::format("wisdom database {} cannot be used: {}", file.string(), *reason));
   return database;
 }
 
@@ -98,8 +73,8 @@ std::vector<Database> Database::open_all_shipped(const fs::path& application, Op
 }
 
 const fs::path& Database::path() const { return store_->path(); }
-bool Database::read_only() const { return store_->mode() == Store::Mode::read_only; }
-bool Database::is_frozen() const { return store_->kind().frozen; }
+bool Database::read_only() const { return store_->read_only(); }
+bool Database::is_frozen() const { return store_->is_frozen(); }
 bool Database::is_in_memory() const { return store_->in_memory(); }
 std::string Database::trouble() const { return store_->trouble(); }
 
@@ -135,14 +110,9 @@ std::vector<QuarantineRecord> Database::quarantined(const std::string& device_ke
 
 void Database::lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
                                const std::string& configuration) {
-  static const std::string sql = "DELETE FROM quarantine" + same_identity<QuarantineRecord>();
   store_->write([&] {
-    for (const auto& record : quarantined(device_key, kernel, problem)) {
-      if (record.configuration != configuration) continue;
-      Query row(*store_, sql);
-      visit_identity(record, Binder{row});
-      row.run();
-    }
+    for (const auto& record : quarantined(device_key, kernel, problem))
+      if (record.configuration == configuration) remove(*store_, record);
   });
 }
 

@@ -22,7 +22,7 @@ namespace tuner::cache {
 
 class Store;
 
-/// Version of the schema (rows.hpp), stored in user_version.
+/// Version of the schema (schema.hpp), stored in user_version.
 inline constexpr int kSchemaVersion = 6;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
@@ -39,15 +39,7 @@ struct OpenOptions {
   /// Throw CacheError at once, when opening or writing fails, instead of continuing in memory or without a database.
   /// For commands that succeed only if the result is stored.
   bool strict = false;
-  /// For tests: the largest number of pages of 4096 bytes (PRAGMA max_page_count); 0: no limit.
-  int max_pages = 0;
 };
-
-/// Whether a file that begins with \p bytes is an SQLite database of any program. The file format begins with these 16
-/// bytes (sqlite.org/fileformat2.html, section 1.3); the last one is zero.
-inline bool is_database(std::string_view bytes) { return bytes.starts_with(std::string_view("SQLite format 3\0", 16)); }
-/// The same for the regular file at \p path; false when it cannot be read.
-bool is_database_file(const std::filesystem::path& path);
 
 class Database {
  public:
@@ -104,10 +96,5 @@ class Database {
   std::unique_ptr<Store> store_;
   bool shipped_ = false;
 };
-
-/// The journal mode for a file: "WAL" only where it is safe, else "DELETE". SQLite 3.7.0 to 3.51.2 can lose a commit
-/// when the WAL is reset (fixed in 3.51.3, 3.50.7 and 3.44.6). WAL also needs memory that processes share, which
-/// network file systems do not provide (sqlite.org/wal.html).
-const char* journal_mode(int sqlite_version, bool network_file_system);
 
 }  // namespace tuner::cache

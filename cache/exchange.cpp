@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/session.hpp>
 

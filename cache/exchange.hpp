@@ -40,14 +40,6 @@ std::int64_t copy_for_freezing(Database& into, Database& from);
 /// best time that contradicts a stored trial. \p source names the text in messages.
 ImportCount import_text(Database& database, std::string_view text, const std::string& source = "import");
 
-/// Writes through a temporary file; compresses when the name ends in `.gz`. Throws CacheError, and then leaves the old
-/// file as it was. Replaces only regular files that are not databases. The caller decides whether such a file may go.
-void write_text(const std::filesystem::path& file, std::string_view text);
-/// Longer texts (after decompression) are refused.
-inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
-/// Reads plain text or gzip, whatever the name is. \p file must be a regular file. Throws CacheError.
-std::string read_text(const std::filesystem::path& file, std::size_t limit = kMaxTextBytes);
-
 /// Larger databases are not merged.
 inline constexpr std::int64_t kMaxMergedBytes = std::int64_t{256} << 20;
 /// Adds everything in \p from, in one transaction. Leaves out rows of \p from that are damaged or contradict \p into,

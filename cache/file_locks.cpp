@@ -1,4 +1,4 @@
-#include <cache/file_locks.hpp>
+#include <cache/connection.hpp>
 
 #include <cerrno>
 #include <cstdarg>

@@ -1,6 +1,7 @@
 #pragma once
 /// Converts fields to JSON and back: visitors for cache/fields.hpp. Private to this room.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -12,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cache/fields.hpp>
-#include <cache/stamps.hpp>
 
 namespace tuner::cache {
 
@@ -41,39 +41,68 @@ bool is_nothing(const T& field) {
   return false;
 }
 
-/// NaN and infinities become null.
-template <class T>
-Json json_of(const T& field, unsigned how = kPlain) {
-  if constexpr (std::is_same_v<T, double>) {
-    return std::isfinite(field) ? Json(field == 0 ? 0.0 : field) : Json();  // one zero: SQLite does not store -0
-  } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return (how & kInstant) != 0 ? Json(instant_text(field)) : Json(field);
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    if ((how & kObject) == 0) return field;
-    auto object = parsed(field);
-    return object.is_object() ? object : Json::object();
-  } else if constexpr (std::is_same_v<T, Sizes>) {
-    return sizes_text(field);
-  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-    auto list = Json::array();
-    for (const double number : field) list.push_back(json_of(number));
-    return list;
-  } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
-    auto object = Json::object();
-    for (const auto& [name, number] : field) object[name] = json_of(number);
-    return object;
-  } else if constexpr (kIsRecord<T>) {
-    auto object = Json::object();
-    visit_fields(field, [&](const char* name, const auto& member, unsigned flags) {
-      if ((flags & kOptional) == 0 || !is_nothing(member)) object[name] = json_of(member, flags);
-    });
-    return object;
-  } else if constexpr (requires { field.has_value(); }) {
-    return field ? json_of(*field, how) : Json();
-  } else {
-    return field;
+/// Writes a record as a line of JSON. Builds no JSON object, because this runs for each row that is read.
+class LineWriter {
+ public:
+  /// Leaves out fields that have any flag of \p without.
+  explicit LineWriter(unsigned without = kPlain) : without_(without) {}
+
+  template <class T>
+  void operator()(std::string_view name, const T& field, unsigned how) {
+    if ((how & without_) != 0 || ((how & kOptional) != 0 && is_nothing(field))) return;
+    append(text_ += text_.empty() ? '{' : ',', name);
+    append(text_ += ':', field, how);
   }
-}
+  std::string line() const { return text_.empty() ? "{}" : text_ + '}'; }
+
+  /// NaN and infinities become null.
+  template <class T>
+  static void append(std::string& text, const T& field, unsigned how = kPlain) {
+    if constexpr (std::is_same_v<T, bool>) {
+      text += field ? "true" : "false";
+    } else if constexpr (std::is_same_v<T, double>) {
+      text += std::isfinite(field) ? dump(field == 0 ? 0.0 : field) : "null";  // one zero: SQLite does not store -0
+    } else if constexpr (std::is_integral_v<T>) {
+      (how & kInstant) != 0 ? append(text, instant_text(field)) : void(text += std::to_string(field));
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      append(text, sizes_text(field));
+    } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+      const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+      if ((how & kObject) != 0) {
+        const auto object = parsed(field);
+        text += object.is_object() ? dump(object) : "{}";
+      } else if (std::all_of(field.begin(), field.end(), plain)) {
+        ((text += '"') += field) += '"';
+      } else {
+        text += dump(field);
+      }
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      const char* separator = "[";
+      for (const double number : field) append(text += std::exchange(separator, ","), number);
+      text += field.empty() ? "[]" : "]";
+    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+      LineWriter object;
+      for (const auto& [name, number] : field) object(name, number, kPlain);
+      text += object.line();
+    } else if constexpr (requires { field.has_value(); }) {
+      field ? append(text, *field, how) : void(text += "null");
+    } else {
+      LineWriter object;
+      visit_fields(field, object);
+      text += object.line();
+    }
+  }
+  template <class T>
+  static std::string text_of(const T& field) {
+    std::string text;
+    append(text, field);
+    return text;
+  }
+
+ private:
+  std::string text_;
+  const unsigned without_;
+};
 
 /// Sets each field from an object. Strict: throws MemberError for a member that is missing or has another type.
 class JsonReader {

@@ -82,7 +82,9 @@ constexpr int kMostVoters = 128;
 constexpr const char* kEntryColumns =
     "id, sizes, backend, compute_capability, sm_count, key, source, configuration, driver, compiler, measured, "
     "median_ns";
-constexpr const char* kOfGroup = "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7";
+/// Rows of a group, in a range of places.
+constexpr const char* kWithinCell =
+    "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7 AND place BETWEEN ?8 AND ?9";
 
 /// Returns the results of one database, step by step, best first.
 class Finder {
@@ -113,17 +115,15 @@ class Finder {
 
   /// Sizes with a result on the device, each between one and two times that of the query.
   std::vector<Sizes> sizes_from_here() {
-    static const std::string& placed = *new std::string(
-        rows_where("sizes", std::string(kOfGroup) + " AND (place BETWEEN ?8 AND ?9 OR place IS NULL)"));
-    static const std::string& all = *new std::string(rows_where("sizes", std::string(kOfGroup) + " AND ?8 <= ?9"));
+    static const std::string& within = *new std::string(rows_where("sizes", kWithinCell));
     const Sizes& least = query_.problem.sizes;
     return store_.read([&] {
       std::vector<Sizes> found;
       know_groups();
       for (const Group& group : groups_) {
         if (group.key != query_.device.key) continue;
-        Query row = rows(has_places(store_) ? placed : all, group.compute_capability, group.sm_count, group.key,
-                         group.source, place_of(least), places_near(least).second);
+        Query row = rows(within, group.compute_capability, group.sm_count, group.key, group.source, place_of(least),
+                         places_near(least).second);
         while (row.next()) {
           auto sizes = parse_sizes(row.text());
           if (sizes && alike({query_.problem.choices, *sizes}, query_.problem) &&
@@ -176,7 +176,8 @@ class Finder {
       } else if (!entries_.empty()) {
         return popped(entries_, is_behind);
       } else if (!waiting_.empty()) {
-        begin_groups(std::exchange(waiting_.front(), {}));
+        // All groups of one rank together, so that their nearest sizes come first.
+        for (const Group* group : waiting_.front()) cells_.push_back({group, {}});
         waiting_.pop_front();
       } else {
         return std::nullopt;
@@ -213,7 +214,7 @@ class Finder {
     e.median_ns = row.real();
     if (!is_of_backend) return std::nullopt;
     // A frozen database ranks its results the same everywhere, with any driver and compiler.
-    e.other_software = !store_.kind().frozen && !query_.environment.takes(e.driver, e.compiler);
+    e.other_software = !store_.is_frozen() && !query_.environment.takes(e.driver, e.compiler);
     return e;
   }
 
@@ -264,18 +265,6 @@ class Finder {
     }
   }
 
-  /// Starts all groups of one rank together, so that their nearest sizes come first.
-  void begin_groups(const std::vector<const Group*>& groups) {
-    static const std::string& unplaced =
-        *new std::string(rows_where(kEntryColumns, std::string(kOfGroup) + " AND place IS NULL"));
-    static const std::string& all = *new std::string(rows_where(kEntryColumns, kOfGroup));
-    const bool placed = has_places(store_);
-    for (const Group* group : groups) {
-      take_near(rows(placed ? unplaced : all, group->compute_capability, group->sm_count, group->key, group->source));
-      if (placed) cells_.push_back({group, {}});
-    }
-  }
-
   void take_near(Query&& row) {
     const auto is_near = [&](const Sizes& sizes) {
       return step_ == kPortable ? may_tell(sizes) : alike({query_.problem.choices, sizes}, query_.problem);
@@ -290,9 +279,9 @@ class Finder {
 
   /// Reads the rows of a cell; divides the cell first if it has many.
   void open(const GroupCell& at) {
-    static const std::string& within = *new std::string(std::string(kOfGroup) + " AND place BETWEEN ?8 AND ?9");
-    static const std::string& crowd = *new std::string(rows_where("1", within + " LIMIT 1 OFFSET 16"));
-    static const std::string& all = *new std::string(rows_where(kEntryColumns, within));
+    static const std::string& crowd =
+        *new std::string(rows_where("1", kWithinCell + std::string(" LIMIT 1 OFFSET 16")));
+    static const std::string& all = *new std::string(rows_where(kEntryColumns, kWithinCell));
     const auto ask = [&](const std::string& sql) {
       return rows(sql, at.group->compute_capability, at.group->sm_count, at.group->key, at.group->source, at.cell.first,
                   at.cell.last);

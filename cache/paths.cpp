@@ -6,10 +6,7 @@
 #include <system_error>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-#include <grp.h>
 #include <pwd.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -33,23 +30,6 @@ std::optional<fs::path> absolute_path(const char* variable) {
   std::error_code error;
   auto absolute = fs::absolute(*value, error);
   return error ? fs::path(*value) : absolute;
-}
-
-/// Whether \p group belongs to this user alone: it has the user's name and no other member. With umask 002, the default
-/// of Ubuntu, such a group can write to all that the user creates.
-bool is_group_of_one(gid_t group) {
-  char of_user[4096], of_group[16384];
-  struct passwd user {
-  }, *known = nullptr;
-  struct group entry {
-  }, *found = nullptr;
-  if (::getpwuid_r(::geteuid(), &user, of_user, sizeof of_user, &known) != 0 || known == nullptr) return false;
-  if (::getgrgid_r(group, &entry, of_group, sizeof of_group, &found) != 0 || found == nullptr) return false;
-  const std::string_view name = user.pw_name;
-  if (user.pw_gid != group || name != entry.gr_name) return false;
-  for (char** member = entry.gr_mem; *member != nullptr; ++member)
-    if (name != *member) return false;
-  return true;
 }
 
 std::vector<fs::path> find_prefixes() {
@@ -139,35 +119,6 @@ std::vector<fs::path> shipped_database_files(const fs::path& application) {
     for (const auto& file : found) add(file);
   }
   return files;
-}
-
-bool make_folder(const fs::path& folder, unsigned mode) {
-  std::error_code error;
-  if (folder.empty() || fs::is_directory(folder, error)) return true;
-  if (!make_folder(folder.parent_path(), mode)) return false;
-  // Another process may have been faster.
-  return ::mkdir(folder.c_str(), mode) == 0 || fs::is_directory(folder, error);
-}
-
-std::optional<std::string> exposure_of(const fs::path& path, bool installed) {
-  std::error_code error;
-  auto place = fs::canonical(path, error);
-  if (error) return fmt::format("{} cannot be looked at: {}", path.string(), error.message());
-  for (bool above = false;; above = true, place = place.parent_path()) {
-    struct stat info {};
-    if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
-    // In a folder with the sticky bit (like /tmp) everybody may add files, but only owners rename or remove them.
-    const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
-    if (info.st_uid != ::geteuid() && !((above || installed) && info.st_uid == 0)) {
-      return fmt::format("{} belongs to somebody else{}", place.string(),
-                         installed ? "" : " (set TUNER_CACHE_DIR to a folder of your own)");
-    }
-    const bool by_group = (info.st_mode & S_IWGRP) != 0 && !sticky && !is_group_of_one(info.st_gid);
-    if (by_group || ((info.st_mode & S_IWOTH) != 0 && !sticky)) {
-      return fmt::format("others can write to {} (chmod go-w {})", place.string(), place.string());
-    }
-    if (place == place.root_path()) return std::nullopt;
-  }
 }
 
 bool on_network_file_system(const fs::path& path) {

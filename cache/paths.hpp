@@ -18,7 +18,7 @@ std::optional<std::filesystem::path> user_cache_dir();
 /// The user's database in that folder: `wisdom.db`.
 std::optional<std::filesystem::path> user_database_file();
 
-/// `$TUNER_FROZEN` as an absolute path: the one database that answers everything (frozen.hpp). nullopt when unset or
+/// `$TUNER_FROZEN` as an absolute path: the one database that answers everything (shipped.hpp). nullopt when unset or
 /// empty.
 std::optional<std::filesystem::path> frozen_database_file();
 
@@ -34,15 +34,6 @@ std::vector<std::filesystem::path> shipped_places(const std::filesystem::path& a
 /// The existing files among shipped_places(), and the `*.db` files, by name, in its existing folders. No duplicates.
 std::vector<std::filesystem::path> shipped_database_files(const std::filesystem::path& application = {});
 
-/// Creates \p folder and its missing parents with \p mode, reduced by the umask. Returns false when that is impossible.
-bool make_folder(const std::filesystem::path& folder, unsigned mode);
-/// Uses mode 0700.
-inline bool make_private_folder(const std::filesystem::path& folder) { return make_folder(folder, 0700); }
-/// Explains how somebody else could change or replace the file or folder \p path, and what to do. That is possible when
-/// \p path or a folder above it belongs to another user, or when others can write to it. nullopt when only this user
-/// and root can. A group with the user's name and no other member counts as the user. \p installed: root may own
-/// \p path.
-std::optional<std::string> exposure_of(const std::filesystem::path& path, bool installed = false);
 /// True for NFS, SMB, FUSE, Lustre, GPFS and similar, where processes cannot rely on shared memory. False when \p path
 /// is local or does not exist.
 bool on_network_file_system(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-#include <cache/record_checks.hpp>
+#include <cache/fields.hpp>
 
 #include <algorithm>
 #include <charconv>

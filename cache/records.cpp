@@ -4,12 +4,39 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
+#include <fmt/format.h>
 
 namespace tuner::cache {
 
 std::int64_t now_ms() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::string make_uuid() { return boost::uuids::to_string(boost::uuids::random_generator()()); }
+
+std::string instant_text(std::int64_t ms) {
+  const std::int64_t second = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
+  const std::time_t time = second;
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec, ms - second * 1000);
+}
+
+std::optional<std::int64_t> parse_instant(const std::string& text) {
+  std::tm utc{};
+  int ms = 0;
+  const char* const rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+  if (rest == nullptr || std::sscanf(rest, ".%3dZ", &ms) != 1) return std::nullopt;
+  const auto result = static_cast<std::int64_t>(timegm(&utc)) * 1000 + ms;
+  if (instant_text(result) != text) return std::nullopt;
+  return result;
 }
 
 std::string sizes_text(const Sizes& sizes) {

@@ -144,6 +144,11 @@ struct SessionRecord {
 
 /// The current time, as records store it.
 std::int64_t now_ms();
+/// Converts milliseconds since 1970 to `2026-11-21T02:29:51.123Z`; the second function is the inverse.
+std::string instant_text(std::int64_t ms);
+std::optional<std::int64_t> parse_instant(const std::string& text);
+/// A random (version 4) uuid.
+std::string make_uuid();
 
 /// The best known configuration for one (kernel, problem, device, environment).
 struct BestRecord : Context, TimeRecord {

@@ -14,7 +14,7 @@
 
 #include <cache/json_fields.hpp>
 #include <cache/places.hpp>
-#include <cache/record_checks.hpp>
+#include <cache/sha256.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {
@@ -60,9 +60,9 @@ struct Binder {
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
       query.bind(Blob{{reinterpret_cast<const char*>(field.data()), field.size() * sizeof(double)}});
     } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
-      query.bind(dump(json_of(field)));
+      query.bind(LineWriter::text_of(field));
     } else if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) {
-      query.bind(field ? std::optional(dump(json_of(*field))) : std::nullopt);
+      query.bind(field ? std::optional(LineWriter::text_of(*field)) : std::nullopt);
     } else {
       query.bind(field);
     }
@@ -102,41 +102,6 @@ struct Taker {
   }
 };
 
-/// Writes a record as a line of JSON. Builds no JSON object, because this runs for each row that is read.
-class LineWriter {
- public:
-  explicit LineWriter(unsigned without) : without_(without) {}
-
-  template <class T>
-  void operator()(const char* name, const T& field, unsigned how) {
-    if ((how & without_) != 0 || ((how & kOptional) != 0 && is_nothing(field))) return;
-    (text_ += text_.empty() ? "{\"" : ",\"").append(name).append("\":");
-    if constexpr (std::is_same_v<T, bool>) {
-      text_ += field ? "true" : "false";
-    } else if constexpr (std::is_integral_v<T>) {
-      if ((how & kInstant) != 0) return quote(instant_text(field));
-      text_ += std::to_string(field);
-    } else if constexpr (std::is_same_v<T, Sizes>) {
-      quote(sizes_text(field));
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      (how & kObject) == 0 ? quote(field) : void(text_ += dump(json_of(field, how)));
-    } else {
-      text_ += dump(json_of(field, how));
-    }
-  }
-  std::string line() const { return text_.empty() ? "{}" : text_ + '}'; }
-
- private:
-  void quote(const std::string& text) {
-    const bool plain =
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-    plain ? void(((text_ += '"') += text) += '"') : void(text_ += dump(Json(text)));
-  }
-
-  std::string text_;
-  unsigned without_;
-};
-
 /// The record as a line of JSON, without fields that have any flag of \p without.
 template <class Record>
 std::string line_of(const Record& record, unsigned without = kPlain) {
@@ -167,11 +132,6 @@ const std::string& select_all() {
   return sql;
 }
 
-/// The SQL that creates the tables of version 4 in an empty file, and what later versions add:
-/// tests/cache/schema_6.sql.
-std::string wisdom_schema();
-std::vector<std::string> wisdom_additions();
-
 /// Returns false when the checksum is wrong or a field may not be stored. Anybody can compute a checksum.
 template <class Record>
 bool take(Query& row, Record& record) {
@@ -186,10 +146,6 @@ bool take(Query& row, Record& record) {
   if constexpr (requires { record.trials; }) record.trials = row.integer();
   return sound;
 }
-
-/// Whether the file's version has a table of misses, or a place for each row.
-bool has_misses(Store& store);
-bool has_places(Store& store);
 
 /// Warns once for all damaged rows of a file.
 void warn_of_damaged_rows(Store& store);
@@ -227,20 +183,26 @@ std::optional<Record> stored(Statements& store, const Record& record) {
   return row.next() && take(row, found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
+/// Removes the stored record with the identity of \p record.
+template <class Record>
+void remove(Statements& store, const Record& record) {
+  static const std::string& sql =
+      *new std::string(fmt::format("DELETE FROM {}{}", kTable<Record>, same_identity<Record>()));
+  Query row(store, sql);
+  visit_identity(record, Binder{row});
+  row.run();
+}
+
 /// Adds \p record and replaces one with the same identity.
 template <class Record>
 void put(Statements& store, const Record& record) {
-  static const std::string& remove =
-      *new std::string(fmt::format("DELETE FROM {}", kTable<Record>) + same_identity<Record>());
   static const std::string& add = *new std::string([&] {
     ColumnList columns;
     visit_all(record, columns);
     return fmt::format("INSERT INTO {}({}, crc{}) VALUES({}, ?{})", kTable<Record>, columns.names,
                        kHasPlace<Record> ? ", place" : "", columns.marks, kHasPlace<Record> ? ", ?" : "");
   }());
-  Query old(store, remove);
-  visit_identity(record, Binder{old});
-  old.run();
+  remove(store, record);
   Query row(store, add);
   visit_all(record, Binder{row});
   row.bind(checksum(record));

@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
-#include <cache/stamps.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {

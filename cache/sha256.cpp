@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <sha2.h>  // of libmd
+#include <zlib.h>
 
 #include <cache/error.hpp>
 
@@ -16,6 +17,11 @@ using Hex = std::array<char, SHA256_DIGEST_STRING_LENGTH>;
 std::string sha256_hex(std::string_view bytes) {
   Hex text{};
   return SHA256Data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), text.data());
+}
+
+std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
+  // crc32_z takes lengths above 32 bits, crc32() does not.
+  return static_cast<std::uint32_t>(::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 /// SHA-256 in lower-case hexadecimal: content addresses, and the digests of shipped files.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +10,8 @@
 namespace tuner::cache {
 
 std::string sha256_hex(std::string_view bytes);
+/// CRC-32 (ISO 3309, as in zlib), continued from \p before. It detects flipped bits, not tampering.
+std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 /// The same, for texts that are hashed again and again: it remembers the last few digests. Thread-safe.
 std::string sha256_of_text(std::string_view text);
 /// Gives sha256_of_text() the digest of a text that lives as long as the program. Thread-safe.

@@ -1,13 +1,19 @@
 #include <cache/shipped.hpp>
 
+#include <bit>
+#include <cstring>
 #include <fstream>
+#include <memory>
+#include <new>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sqlite3.h>
 
 #include <cache/browse.hpp>
+#include <cache/disk.hpp>
 #include <cache/exchange.hpp>
 #include <cache/sha256.hpp>
 #include <cache/store.hpp>
@@ -16,49 +22,108 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-/// Returns the keys of the devices with results in the database.
-std::set<std::string> build(const fs::path& text_file, const fs::path& target) {
-  auto database = Database::in_memory();
-  import_text(database, read_text(text_file), text_file.string());
-  write_copy(database, target);
-  std::set<std::string> keys;
-  for (const BestRecord& best : best_rows(database)) keys.insert(best.device.key);
-  for (const QuarantineRecord& quarantined : cache::quarantined(database, {})) keys.insert(quarantined.device_key);
-  return keys;
-}
-
 struct DeviceLine {
   std::string bytes, name, key;
 };
 
-std::vector<DeviceLine> read_devices(const fs::path& folder) {
+std::istringstream read_lines(const fs::path& file, Disk& disk) {
+  std::string text;
+  return std::istringstream(disk.read(file, kMaxTextBytes, text) ? "" : text);
+}
+
+std::vector<DeviceLine> read_devices(const fs::path& folder, Disk& disk) {
   std::vector<DeviceLine> lines;
-  std::ifstream file(folder / kDevicesName);
+  std::istringstream file = read_lines(folder / kDevicesName, disk);
   for (DeviceLine line;
        std::getline(file, line.bytes, '\t') && std::getline(file, line.name, '\t') && std::getline(file, line.key);)
     lines.push_back(line);
   return lines;
 }
 
-}  // namespace
-
-void write_copy(Database& database, const fs::path& target) {
-  std::error_code error;
-  fs::remove(target, error);
-  try {
-    // VACUUM leaves no gaps and no old data: equal texts give equal files.
-    SQLite::Statement vacuum(database.store().connection(), "VACUUM INTO ?");
-    vacuum.bind(1, target.string());
-    vacuum.exec();
-  } catch (const SQLite::Exception& failure) {
-    throw CacheError(fmt::format("{} cannot be written: {}", target.string(), failure.what()));
-  }
-  fs::permissions(target, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
+/// Writes a database that nobody shall write to.
+void write_database(const fs::path& file, std::string_view bytes, Disk& disk) {
+  if (const auto failure = disk.replace(file, bytes, 0444))
+    throw CacheError(fmt::format("{} cannot be written: {}", file.string(), *failure));
 }
 
-std::map<std::string, std::string> read_manifest(const fs::path& folder) {
+// ---- the seal ------------------------------------------------------------------------------------------------------
+// The seal is 16 bytes after the last page, which SQLite does not read: a mark and a hash of all bytes before. With it,
+// a process reads no rows when it starts. It detects flipped bits and wrong copies, not tampering.
+
+constexpr std::uint64_t kSealMark = 0x6c616573'72656e75;  // "unerseal"
+struct Seal {
+  std::uint64_t mark = kSealMark, hash = 0;
+};
+
+/// Hashes four words at a time, each in its own lane. A change of one word always changes the hash.
+class FileHash {
+ public:
+  /// \p size: a multiple of 32.
+  void add(const char* bytes, std::size_t size) {
+    for (std::size_t at = 0; at < size; at += sizeof lanes_) {
+      std::uint64_t words[4];
+      std::memcpy(words, bytes + at, sizeof words);
+      for (int i = 0; i < 4; ++i) lanes_[i] = std::rotl(lanes_[i] ^ words[i], 29) * kOdd;
+    }
+  }
+  std::uint64_t value() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t lane : lanes_) all = std::rotl(all ^ lane, 31) * kOdd;
+    return all;
+  }
+
+ private:
+  static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t lanes_[4] = {1, 2, 3, 4};
+};
+
+/// The hash of the first \p size bytes of \p file; nullopt when they cannot be read.
+std::optional<std::uint64_t> hash_of(std::istream& file, std::uint64_t size) {
+  FileHash hash;
+  std::vector<char> buffer(std::size_t{1} << 18);
+  while (size > 0) {
+    const auto part = std::min<std::uint64_t>(size, buffer.size());
+    if (part % 32 != 0 || !file.read(buffer.data(), static_cast<std::streamsize>(part))) return std::nullopt;
+    hash.add(buffer.data(), part);
+    size -= part;
+  }
+  return hash.value();
+}
+
+std::string seal_of(std::string_view bytes) {
+  FileHash hash;
+  hash.add(bytes.data(), bytes.size());
+  const Seal seal{.hash = hash.value()};
+  return {reinterpret_cast<const char*>(&seal), sizeof seal};
+}
+
+/// Whether no byte has changed since the file was sealed.
+bool is_sealed(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  Seal seal{.mark = 0};
+  if (error || size < sizeof seal) return false;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(-static_cast<std::streamoff>(sizeof seal), std::ios::end)
+      .read(reinterpret_cast<char*>(&seal), sizeof seal);
+  return file.seekg(0) && seal.mark == kSealMark && hash_of(file, size - sizeof seal) == seal.hash;
+}
+
+}  // namespace
+
+std::string bytes_of(Database& database) {
+  SQLite::Database& db = database.store().connection();
+  db.exec("VACUUM");
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, void (*)(void*)> bytes(sqlite3_serialize(db.getHandle(), "main", &size, 0),
+                                                              &sqlite3_free);
+  if (!bytes) throw std::bad_alloc();
+  return {reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size)};
+}
+
+std::map<std::string, std::string> read_manifest(const fs::path& folder, Disk& disk) {
   std::map<std::string, std::string> hashes;
-  std::ifstream manifest(folder / kManifestName);
+  std::istringstream manifest = read_lines(folder / kManifestName, disk);
   for (std::string line; std::getline(manifest, line);) {
     if (line.size() > 66) hashes.insert_or_assign(line.substr(66), line.substr(0, 64));
   }
@@ -69,7 +134,7 @@ bool lacks_device(const fs::path& file, const std::string& device_key) {
   std::error_code error;
   const std::string bytes = std::to_string(fs::file_size(file, error));
   bool named = false;
-  for (const DeviceLine& line : read_devices(file.parent_path())) {
+  for (const DeviceLine& line : read_devices(file.parent_path(), real_disk())) {
     if (line.name != file.filename() || line.bytes != bytes) continue;
     if (line.key == device_key) return false;
     named = true;
@@ -77,52 +142,71 @@ bool lacks_device(const fs::path& file, const std::string& device_key) {
   return named;
 }
 
-std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts, const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  std::vector<std::pair<fs::path, fs::path>> built;  // temporary, final
-  std::map<std::string, std::set<std::string>> devices;
-  const auto discard = [&] {
-    for (const auto& [part, target] : built) fs::remove(part, error);
-  };
-  try {
-    for (const auto& text : texts) {
-      auto stem = text.filename();
-      while (!stem.extension().empty() && (stem.extension() == ".gz" || stem.extension() == ".jsonl"))
-        stem = stem.stem();
-      const auto target = folder / (stem.string() + ".db");
-      built.emplace_back(fmt::format("{}.part-{}", target.string(), ::getpid()), target);
-      devices[target.filename().string()] = build(text, built.back().first);
-    }
-  } catch (...) {
-    discard();
-    throw;
-  }
-  auto manifest = read_manifest(folder);
-  std::erase_if(manifest, [&](const auto& entry) { return !fs::exists(folder / entry.first, error); });
+std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts, const fs::path& folder, Disk& disk) {
+  auto manifest = read_manifest(folder, disk);
+  std::string ignored;
+  std::erase_if(manifest, [&](const auto& entry) { return disk.read(folder / entry.first, 0, ignored).has_value(); });
+  std::map<std::string, std::string> built;  // bytes by name
   std::vector<fs::path> files;
-  for (const auto& [part, target] : built) {
-    manifest[target.filename().string()] = sha256_file(part);
-    fs::rename(part, target, error);
-    if (error) {
-      const auto reason = error.message();
-      discard();
-      throw CacheError(fmt::format("{} cannot be written: {}", target.string(), reason));
-    }
-    files.push_back(target);
+  std::string devices;
+  for (const auto& text : texts) {
+    auto stem = text.filename();
+    while (stem.extension() == ".gz" || stem.extension() == ".jsonl") stem = stem.stem();
+    const std::string name = files.emplace_back(folder / (stem.string() + ".db")).filename();
+    auto database = Database::in_memory();
+    import_text(database, read_text(text, kMaxTextBytes, disk), text.string());
+    std::set<std::string> keys;
+    for (const BestRecord& best : best_rows(database)) keys.insert(best.device.key);
+    for (const QuarantineRecord& record : quarantined(database)) keys.insert(record.device_key);
+    const std::string& bytes = built[name] = bytes_of(database);
+    for (const std::string& key : keys) devices += fmt::format("{}\t{}\t{}\n", bytes.size(), name, key);
+    manifest[name] = sha256_hex(bytes);
   }
+  (void)disk.make_folder(folder, 0755);
+  for (const auto& [name, bytes] : built) write_database(folder / name, bytes, disk);
+  for (const DeviceLine& line : read_devices(folder, disk))
+    if (manifest.contains(line.name) && !built.contains(line.name))
+      devices += line.bytes + '\t' + line.name + '\t' + line.key + '\n';
   std::string lines;
   for (const auto& [name, hash] : manifest) lines += hash + "  " + name + '\n';
-  write_text(folder / kManifestName, lines);
-  lines.clear();
-  for (const DeviceLine& line : read_devices(folder))
-    if (manifest.contains(line.name) && !devices.contains(line.name))
-      lines += line.bytes + '\t' + line.name + '\t' + line.key + '\n';
-  for (const auto& [name, keys] : devices)
-    for (const std::string& key : keys)
-      lines += std::to_string(fs::file_size(folder / name)) + '\t' + name + '\t' + key + '\n';
-  write_text(folder / kDevicesName, lines);
+  write_text(folder / kManifestName, lines, disk);
+  write_text(folder / kDevicesName, devices, disk);
   return files;
+}
+
+std::int64_t freeze(Database& from, const fs::path& file, Disk& disk) {
+  auto frozen = Database::in_memory();
+  const std::int64_t best = copy_for_freezing(frozen, from);
+  if (best == 0)
+    throw CacheError(
+        fmt::format("nothing is frozen: no best result is known in what was given, so that every call would be served "
+                    "with its default. `tune KERNEL` finds results; {} was not written",
+                    file.string()));
+  frozen.store().connection().exec("CREATE TABLE frozen(digest TEXT NOT NULL) STRICT");
+
+  const std::string bytes = bytes_of(frozen);
+  write_database(file, bytes + seal_of(bytes), disk);
+  return best;
+}
+
+bool is_frozen_file(const fs::path& path) try {
+  if (!is_database_file(path)) return false;
+  SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
+  return is_frozen(db);
+} catch (const std::exception&) {
+  return false;
+}
+
+bool is_frozen(SQLite::Database& db) {
+  return number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'frozen'") > 0;
+}
+
+std::optional<std::string> why_not_frozen(SQLite::Database& db) {
+  if (!is_frozen(db))
+    return "it is not frozen, and what a session or an import adds to it would be known to some processes and not to "
+           "others: make a frozen one of it with `tune db freeze`";
+  if (is_sealed(sqlite3_db_filename(db.getHandle(), "main"))) return std::nullopt;
+  return "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune db freeze`";
 }
 
 }  // namespace tuner::cache

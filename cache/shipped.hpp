@@ -1,20 +1,29 @@
 #pragma once
-/// Builds the read-only databases of a package from reviewed wisdom text.
+/// Databases that nobody writes to any more: those of a package, made from reviewed wisdom text, and frozen ones.
+///
+/// All processes of a job read one frozen database and get the same answers. It holds the best results and the
+/// quarantine of its sources, one result for each problem, kernel source and device. A seal shows any later change.
+/// Database::open_frozen() opens it.
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <cache/database.hpp>
-#include <cache/error.hpp>
+#include <cache/disk.hpp>
+
+namespace SQLite {
+class Database;
+}
 
 namespace tuner::cache {
 
 /// In the folder of the databases; lines as sha256sum prints them.
 inline constexpr const char* kManifestName = "MANIFEST.sha256";
 /// The SHA-256 of each file name in \p folder's manifest; empty without a manifest.
-std::map<std::string, std::string> read_manifest(const std::filesystem::path& folder);
+std::map<std::string, std::string> read_manifest(const std::filesystem::path& folder, Disk& disk = real_disk());
 
 /// In the folder of the databases: a line for each database and device with results in it. Size of the database in
 /// bytes, its name and the device's key, separated by tabs.
@@ -27,9 +36,25 @@ bool lacks_device(const std::filesystem::path& file, const std::string& device_k
 /// equal databases. Throws ImportError for a text that cannot be read, CacheError for a place that cannot be written.
 /// No database is replaced until all texts have been read. Returns the paths of the databases.
 std::vector<std::filesystem::path> build_shipped_databases(const std::vector<std::filesystem::path>& texts,
-                                                           const std::filesystem::path& folder);
+                                                           const std::filesystem::path& folder,
+                                                           Disk& disk = real_disk());
 
-/// Writes \p database, which is in memory, to \p target, mode 0444, and replaces any file there. Throws CacheError.
-void write_copy(Database& database, const std::filesystem::path& target);
+/// Writes the contents of \p from to \p file, mode 0444, replacing any file there. Equal contents give equal files.
+/// Returns the number of best results. Throws CacheError, and keeps the old file, when there are none or \p file cannot
+/// be written.
+std::int64_t freeze(Database& from, const std::filesystem::path& file, Disk& disk = real_disk());
+
+/// Whether freeze() made the file at \p path, damaged or not; false when it cannot be read.
+bool is_frozen_file(const std::filesystem::path& path);
+
+// ---- for the files of this room -------------------------------------------------------------------------------------
+
+/// The file for a database in memory, without gaps and old data: equal texts give equal files.
+std::string bytes_of(Database& database);
+/// Whether freeze() made the open database.
+bool is_frozen(SQLite::Database& db);
+/// Explains why a database differs from what freeze() wrote, and what to do; nullopt: it does not differ. Reads the
+/// whole file. Throws SQLite::Exception.
+std::optional<std::string> why_not_frozen(SQLite::Database& db);
 
 }  // namespace tuner::cache

@@ -1,7 +1,6 @@
 #include <cache/store.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include <SQLiteCpp/Backup.h>
@@ -12,8 +11,10 @@
 
 #include <fmt/format.h>
 
-#include <cache/frozen.hpp>
+#include <cache/disk.hpp>
+#include <cache/shipped.hpp>
 #include <cache/paths.hpp>
+#include <cache/schema.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -33,22 +34,18 @@ bool nobody_writes(const fs::path& file) {
   constexpr auto kWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
   std::error_code error;
   if ((fs::status(file, error).permissions() & kWrite) != fs::perms::none || error) return false;
-  char head[20] = {};
-  std::ifstream(file, std::ios::binary).read(head, sizeof head);
-  return head[18] == 1 && head[19] == 1 && !fs::exists(file.string() + "-journal", error);
+  std::string head;
+  return !real_disk().read(file, 20, head) && head.size() == 20 && head[18] == 1 && head[19] == 1 &&
+         !fs::exists(file.string() + "-journal", error);
 }
 
 }  // namespace
 
-Store::Store(FileKind kind, fs::path file, Mode mode, OpenOptions options)
-    : kind_(std::move(kind)),
-      file_(std::move(file)),
-      mode_(mode),
-      options_(std::move(options)),
-      patience_(options_.busy_timeout) {
+Store::Store(fs::path file, Mode mode, OpenOptions options)
+    : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(options_.busy_timeout) {
   if (mode_ == Mode::memory) {
     open_memory();
-  } else if (mode_ == Mode::read_only) {
+  } else if (read_only()) {
     open_read_only();
   } else {
     open_file();
@@ -89,12 +86,11 @@ void Store::warn_once(const std::string& topic, const std::string& message) {
 void Store::connect(int flags) {
   // If folders cannot be locked, the file may be replaced meanwhile: opens again until its identity stays the same.
   do {
-    stamp_ = stamp_of(file_);
-    identity_ = stamp_.identity;
+    stamp_ = real_disk().stamp_of(file_);
     never_written_ =
-        kind_.frozen || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
+        is_frozen() || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
     connection_ = cache::connect(file_, flags, patience_, never_written_);
-  } while (identity_of(file_) != identity_);
+  } while (real_disk().stamp_of(file_).identity != stamp_.identity);
 }
 
 bool Store::quick_check() {
@@ -104,19 +100,11 @@ bool Store::quick_check() {
   return word(*connection_, "PRAGMA quick_check(1)") == "ok";
 }
 
-/// Resolves links; then nobody else can change where the path leads.
-void Store::check_private() {
-  file_ = fs::weakly_canonical(file_);
-  if (const auto reason = exposure_of(file_.parent_path())) throw CacheError(*reason);
-  if (identity_of(file_) == FileIdentity{}) return;
-  if (const auto reason = exposure_of(file_)) throw CacheError(*reason);
-}
-
 void Store::open_file() {
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto refusal = open_once();
     if (!refusal) return;
-    if (refusal->suffix != nullptr && !is_tuners_ && !kind_.own_place) {
+    if (refusal->suffix != nullptr && !is_tuners_ && file_ != user_database_file()) {
       refusal = Refusal{refusal->reason + "; it is left as it is: give another name, or move it away"};
     }
     if (refusal->suffix == nullptr) return degrade(refusal->reason);
@@ -130,37 +118,34 @@ std::optional<Store::Refusal> Store::open_once() {
   std::error_code error;
   try {
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
-    if (!make_private_folder(file_.parent_path())) {
+    if (real_disk().make_folder(file_.parent_path(), 0700))
       return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
-    }
-    if (kind_.must_be_private) check_private();
     const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
     const bool existed = fs::exists(file_, error);
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     // SQLite creates files with mode 0644; its journals get the mode of the file.
     if (!existed) (void)::chmod(file_.c_str(), 0600);
-    is_tuners_ = number(*connection_, "PRAGMA application_id") == kind_.application_id;
-    const auto state = inspect(*connection_, kind_);
-    if (state == Contents::foreign) return Refusal{fmt::format("it is no {}", kind_.what), "foreign"};
+    is_tuners_ = number(*connection_, "PRAGMA application_id") == kApplicationId;
+    const auto state = inspect(*connection_);
+    if (state == Contents::foreign) return Refusal{"it is no wisdom database", "foreign"};
     if (state == Contents::newer || state == Contents::older) {
-      const auto reason = other_version(*connection_, kind_) + "; it is left as it is";
+      const auto reason = other_version(*connection_) + "; it is left as it is";
       close();
       return Refusal{reason};
     }
-    if (is_frozen(*connection_)) return Refusal{"it is frozen: every process of a job gets the same answers from it"};
+    if (cache::is_frozen(*connection_))
+      return Refusal{"it is frozen: every process of a job gets the same answers from it"};
     if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
     if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-      if (state == Contents::ours || state == Contents::earlier) return Refusal{"it is read-only"};
+      if (state == Contents::ours) return Refusal{"it is read-only"};
       close();
       return Refusal{"it is read-only and not usable as it is"};
     }
-    if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
     if (state == Contents::empty) {
       connection_->exec("PRAGMA synchronous = OFF");  // a power cut can lose only an empty file
-      create(*connection_, kind_);
+      create(*connection_);
     }
-    prepare_for_writing(*connection_, file_, kind_.durable);
-    if (state == Contents::earlier) return upgrade_open_file();
+    prepare_for_writing(*connection_);
     return std::nullopt;
   } catch (const SQLite::Exception& failure) {
     rollback(connection_.get());
@@ -172,16 +157,6 @@ std::optional<Store::Refusal> Store::open_once() {
   }
 }
 
-/// If the file cannot be upgraded because it cannot be written, its contents can still be read.
-std::optional<Store::Refusal> Store::upgrade_open_file() try {
-  upgrade(*connection_, kind_);
-  return std::nullopt;
-} catch (const SQLite::Exception& failure) {
-  rollback(connection_.get());
-  if (is_damage_of_file(failure)) throw;
-  return Refusal{explain(failure)};
-}
-
 void Store::open_read_only() {
   try {
     std::error_code error;
@@ -189,17 +164,17 @@ void Store::open_read_only() {
     connect(SQLite::OPEN_READONLY);
     std::optional<Contents> state;
     try {
-      state = inspect(*connection_, kind_);
+      state = inspect(*connection_);
     } catch (const SQLite::Exception& failure) {
       if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
       // A commit was interrupted: the next reader must roll it back.
       const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
       connect(SQLite::OPEN_READWRITE);
       connection_->exec("PRAGMA query_only = ON");
-      state = inspect(*connection_, kind_);
+      state = inspect(*connection_);
     }
-    if (state == Contents::empty || state == Contents::foreign) return drop(fmt::format("it is no {}", kind_.what));
-    if (state != Contents::ours && state != Contents::earlier) return drop(other_version(*connection_, kind_));
+    if (state == Contents::empty || state == Contents::foreign) return drop("it is no wisdom database");
+    if (state != Contents::ours) return drop(other_version(*connection_));
     if (!quick_check()) drop("it is damaged");
   } catch (const SQLite::Exception& failure) {
     drop(reason_of(failure));
@@ -208,7 +183,7 @@ void Store::open_read_only() {
 
 std::string Store::reason_of(const SQLite::Exception& failure) const {
   if (failure.getErrorCode() == SQLITE_NOTADB) {
-    return fmt::format("it is no {}, or damaged from its first bytes on", kind_.what);
+    return "it is no wisdom database, or damaged from its first bytes on";
   }
   return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what()) : explain(failure);
 }
@@ -216,7 +191,7 @@ std::string Store::reason_of(const SQLite::Exception& failure) const {
 void Store::open_memory() {
   in_memory_ = true;
   connection_ = connect_memory();
-  create(*connection_, kind_);
+  create(*connection_);
   connection_->exec("PRAGMA foreign_keys = ON");
 }
 
@@ -230,23 +205,23 @@ void Store::close() {
 void Store::drop(const std::string& reason) {
   close();
   if (options_.strict) {
-    trouble_ = fmt::format("{} {} cannot be used: {}", kind_.what, file_.string(), reason);
+    trouble_ = fmt::format("wisdom database {} cannot be used: {}", file_.string(), reason);
     throw CacheError(trouble_);
   }
-  warn_once("drop", fmt::format("{} {} is ignored: {}", kind_.what, file_.string(), reason));
+  warn_once("drop", fmt::format("wisdom database {} is ignored: {}", file_.string(), reason));
 }
 
 void Store::degrade(const std::string& reason) {
   statements_.clear();
   auto old = std::move(connection_);
   if (options_.strict) {
-    trouble_ = fmt::format("{} {} cannot be written: {}", kind_.what, file_.string(), reason);
+    trouble_ = fmt::format("wisdom database {} cannot be written: {}", file_.string(), reason);
     throw CacheError(trouble_);
   }
   in_memory_ = true;
-  warn_once("degrade", fmt::format("{} {} is not written to: {}; going on {}", kind_.what, file_.string(), reason,
-                                   kind_.memory_fallback ? "in memory, new results end with this process" : "without"));
-  if (!kind_.memory_fallback) return;
+  warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
+                                   "this process",
+                                   file_.string(), reason));
   std::error_code error;
   const auto size = fs::file_size(file_, error);
   if (old && !error && static_cast<std::int64_t>(size) <= kMaxCopiedBytes) {
@@ -254,8 +229,7 @@ void Store::degrade(const std::string& reason) {
       patience_.limit = std::min(patience_.limit, std::chrono::milliseconds(1000));
       auto memory = connect_memory();
       const bool copied = SQLite::Backup(*memory, *old).executeStep(-1) == SQLITE_DONE;
-      if (copied) upgrade(*memory, kind_);
-      if (copied && inspect(*memory, kind_) == Contents::ours) {
+      if (copied && inspect(*memory) == Contents::ours) {
         memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
         has_contents_ = true;
@@ -272,10 +246,10 @@ void Store::degrade(const std::string& reason) {
 std::optional<std::string> Store::set_aside(const Refusal& refusal) {
   close();
   try {
-    const auto kept = move_aside(file_, identity_, refusal.suffix);
+    const auto kept = move_aside(file_, stamp_.identity, refusal.suffix);
     if (kept.empty()) return std::nullopt;  // another process has replaced it
     warn_once(fmt::format("aside {}", kept.string()),
-              fmt::format("{} {}: {}; it was kept as {} and a new one was begun", kind_.what, file_.string(),
+              fmt::format("wisdom database {}: {}; it was kept as {} and a new one was begun", file_.string(),
                           refusal.reason, kept.filename().string()));
     return std::nullopt;
   } catch (const fs::filesystem_error& error) {
@@ -286,7 +260,7 @@ std::optional<std::string> Store::set_aside(const Refusal& refusal) {
 
 bool Store::recover(const SQLite::Exception& error) {
   const int code = error.getErrorCode() & 0xff;
-  if (mode_ == Mode::read_only) {
+  if (read_only()) {
     drop(error.what());
     return true;
   }
@@ -296,7 +270,7 @@ bool Store::recover(const SQLite::Exception& error) {
   if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA || code == SQLITE_MISMATCH) {
     // Either tuner made a mistake, or the file is damaged and SQLite does not see it. Only damage may cost the file.
     try {
-      damaged = !is_intact(*connection_, kind_);
+      damaged = !is_intact(*connection_);
     } catch (const SQLite::Exception& again) {
       damaged = is_damage(again.getErrorCode());
     }
@@ -318,7 +292,7 @@ bool Store::recover(const SQLite::Exception& error) {
 }
 
 void Store::report_unreadable(const SQLite::Exception& error) {
-  const auto message = fmt::format("{} {} cannot be read: {}", kind_.what, file_.string(), explain(error));
+  const auto message = fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error));
   if (options_.strict) throw CacheError(message);
   warn_once("read", message);
 }
@@ -344,11 +318,11 @@ struct Store::Transaction {
 void Store::require_usable() {
   if (!options_.strict) return;
   if (!connection_) throw CacheError(trouble_);
-  if (kind_.frozen && is_rewritten()) drop("it was changed while it was in use");
+  if (is_frozen() && is_rewritten()) drop("it was changed while it was in use");
 }
 
 bool Store::is_rewritten() const {
-  const FileStamp now = stamp_of(file_);
+  const FileStamp now = real_disk().stamp_of(file_);
   return now.identity == stamp_.identity && now != stamp_;
 }
 
@@ -378,7 +352,7 @@ void Store::guarded_read(const std::function<void()>& work) {
 
 bool Store::write(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
-  if (mode_ == Mode::read_only) throw CacheError(file_.string() + " is read-only");
+  if (read_only()) throw CacheError(file_.string() + " is read-only");
   if (depth_ > 0) {
     work();
     return true;
@@ -393,7 +367,7 @@ bool Store::write(const std::function<void()>& work) {
     } catch (const SQLite::Exception& error) {
       const std::string message = error.what();
       if (attempt >= 4 || !recover(error)) {
-        throw CacheError(fmt::format("{} {}: {}", kind_.what, display_path(), message));
+        throw CacheError(fmt::format("wisdom database {}: {}", display_path(), message));
       }
     }
   }

@@ -1,23 +1,108 @@
 #pragma once
-/// The SQLite file under Database and ImageCache. It opens or creates the file, sets a damaged one aside, continues in
-/// memory (or without) when it cannot write, and warns once. It never touches a file that is not known to be tuner's.
+/// The SQLite file under Database. It opens or creates the file, sets a damaged one aside, continues in memory when it
+/// cannot write, and warns once. It never touches a file that is not known to be tuner's.
 /// Private to this room.
 
+#include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/connection.hpp>
 #include <cache/database.hpp>
-#include <cache/file_kind.hpp>
-#include <cache/query.hpp>
 
 namespace tuner::cache {
+
+/// A connection with its prepared statements.
+class Statements {
+ public:
+  explicit Statements(std::shared_ptr<SQLite::Database> connection = nullptr) : connection_(std::move(connection)) {}
+  /// Prepares \p sql at its first use. The address identifies it, so it must outlive this object.
+  SQLite::Statement& statement(const char* sql) {
+    auto& slot = statements_[sql];
+    if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, sql);
+    return *slot;
+  }
+  SQLite::Database& connection() { return *connection_; }
+
+ protected:
+  std::shared_ptr<SQLite::Database> connection_;
+  std::unordered_map<const void*, std::unique_ptr<SQLite::Statement>> statements_;  // destroyed before the connection
+};
+
+struct Blob {
+  std::string_view bytes;
+};
+
+/// One run of a prepared statement. The destructor resets it so that no lock remains. Binds arguments and reads columns
+/// in order.
+class Query {
+ public:
+  template <class... Arguments>
+  Query(Statements& statements, const char* sql, const Arguments&... arguments)
+      : statement_(statements.statement(sql)) {
+    statement_.tryReset();
+    statement_.clearBindings();
+    (bind(arguments), ...);
+  }
+  /// \p sql must be static.
+  template <class... Arguments>
+  Query(Statements& statements, const std::string& sql, const Arguments&... arguments)
+      : Query(statements, sql.c_str(), arguments...) {}
+  ~Query() { statement_.tryReset(); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  void bind(std::integral auto value) { statement_.bind(++bound_, static_cast<std::int64_t>(value)); }
+  void bind(double value) { statement_.bind(++bound_, value); }
+  void bind(const std::string& value) { statement_.bind(++bound_, value); }
+  void bind(const Blob& value) {
+    statement_.bind(++bound_, value.bytes.empty() ? "" : value.bytes.data(), static_cast<int>(value.bytes.size()));
+  }
+  template <class T>
+  void bind(const std::optional<T>& value) {
+    value ? bind(*value) : statement_.bind(++bound_);
+  }
+
+  bool next() {
+    column_ = 0;
+    return statement_.executeStep();
+  }
+  void run() {
+    while (next()) {
+    }
+  }
+  std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
+  /// NaN when the column is NULL.
+  double real() {
+    const auto value = statement_.getColumn(column_++);
+    return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+  }
+  /// Text or blob; empty when the column is NULL.
+  std::string text() {
+    const auto value = statement_.getColumn(column_++);
+    const auto* bytes = static_cast<const char*>(value.getBlob());
+    return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
+  }
+  /// Whether the next column is NULL.
+  bool null() { return statement_.getColumn(column_).isNull(); }
+  void skip() { ++column_; }
+
+ private:
+  SQLite::Statement& statement_;
+  int bound_ = 0;
+  int column_ = 0;
+};
 
 /// Thrown inside Store::read() for a frozen store, in which every row must be sound.
 struct DamagedRows : CacheError {
@@ -27,9 +112,14 @@ struct DamagedRows : CacheError {
 /// Use the statements and connection() only inside read() or write().
 class Store : public Statements {
  public:
-  enum class Mode { read_write, read_only, memory };
+  enum class Mode {
+    read_write,
+    read_only,
+    frozen,  ///< read only and never written again: it is read without locks, which some file systems lack
+    memory
+  };
 
-  Store(FileKind kind, std::filesystem::path file, Mode mode, OpenOptions options);
+  Store(std::filesystem::path file, Mode mode, OpenOptions options);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -37,8 +127,8 @@ class Store : public Statements {
   const std::filesystem::path& path() const { return file_; }
   /// Where the contents come from: the file, also when it is only read or was copied to memory; otherwise `:memory:`.
   std::string display_path() const;
-  Mode mode() const { return mode_; }
-  const FileKind& kind() const { return kind_; }
+  bool read_only() const { return mode_ == Mode::read_only || is_frozen(); }
+  bool is_frozen() const { return mode_ == Mode::frozen; }
   bool usable() const;
   bool in_memory() const;
   std::string trouble() const;
@@ -72,10 +162,8 @@ class Store : public Statements {
   void guarded_read(const std::function<void()>& work);
   void open_file();
   std::optional<Refusal> open_once();
-  std::optional<Refusal> upgrade_open_file();
   void open_read_only();
   void connect(int flags);
-  void check_private();
   bool quick_check();
   void open_memory();
   void close();
@@ -91,18 +179,16 @@ class Store : public Statements {
   /// Returns true when the work should run again, on the store as it is now.
   bool recover(const SQLite::Exception& error);
 
-  FileKind kind_;
-  std::filesystem::path file_;
-  Mode mode_;
-  OpenOptions options_;
+  const std::filesystem::path file_;
+  const Mode mode_;
+  const OpenOptions options_;
   mutable std::recursive_mutex mutex_;
   Patience patience_;
   std::set<std::string> warned_;
   std::string trouble_;
-  FileIdentity identity_;       // of the open file
-  FileStamp stamp_;             // of the file when it was opened
+  FileStamp stamp_;             // of the open file, when it was opened
   bool never_written_ = false;  // it is read without locks
-  bool is_tuners_ = false;      // the open file is a database of this kind
+  bool is_tuners_ = false;      // the open file says that it is a wisdom database
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory holds the contents of the file
   int depth_ = 0;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cache/record_checks.hpp>
+#include <cache/fields.hpp>
 
 #include <tuner/core/configuration.hpp>
 
@@ -22,43 +22,41 @@ bool is_text_of_a_configuration(const std::string& text) {
 }
 
 TEST(ConfigurationText, HoldsNamesWordsAndNumbersAndNothingElse) {
-  const char* table[] = {"block=32;x", "block=a-b", "a=b=c",      "block=x()",  "1st=3",
-                         "a.b=1",      "block=-",   "block=1.5f", "block=inf)", "block=\"s\"",
-                         "block=//",   "b\\=1",     "block=0x10", "block=-inf", "block=+1"};
-  for (const std::string text : table) EXPECT_TRUE(problem_with_configuration(text)) << text;
+  for (const std::string text :
+       {"block=32;x", "block=a-b", "a=b=c", "block=x()", "1st=3", "a.b=1", "block=-", "block=1.5f", "block=inf)",
+        "block=\"s\"", "block=//", "b\\=1", "block=0x10", "block=-inf", "block=+1"})
+    EXPECT_TRUE(problem_with_configuration(text)) << text;
   for (const std::string text : {"a=1 b_2=word c=-1.5e-3 d=true e=1.0", "step=.5"})
     EXPECT_EQ(problem_with_configuration(text), std::nullopt) << text;
 }
 
 TEST(ConfigurationText, IsTheSameToTheCacheAndToTheTuner) {
-  const char* table[] = {"block=32",
-                         "block=32 vector=true",
-                         "block=-1",
-                         "block=9223372036854775807",
-                         "block=9223372036854775808",
-                         "block=1.5",
-                         "step=warp_shuffle",
-                         "",
-                         "block",
-                         "block=",
-                         "=32",
-                         "block=32 ",
-                         " block=32",
-                         "block=32  vector=4",
-                         "vector=4 block=32",
-                         "block=32 block=32",
-                         "block=032",
-                         "block=-0",
-                         "block=32,vector=4",
-                         "block=3,2",
-                         "block=32\tvector=4",
-                         "block=32\n",
-                         "\n",
-                         ",",
-                         " "};
-  for (const std::string text : table) {
+  for (const std::string text : {"block=32",
+                                 "block=32 vector=true",
+                                 "block=-1",
+                                 "block=9223372036854775807",
+                                 "block=9223372036854775808",
+                                 "block=1.5",
+                                 "step=warp_shuffle",
+                                 "",
+                                 "block",
+                                 "block=",
+                                 "=32",
+                                 "block=32 ",
+                                 " block=32",
+                                 "block=32  vector=4",
+                                 "vector=4 block=32",
+                                 "block=32 block=32",
+                                 "block=032",
+                                 "block=-0",
+                                 "block=32,vector=4",
+                                 "block=3,2",
+                                 "block=32\tvector=4",
+                                 "block=32\n",
+                                 "\n",
+                                 ",",
+                                 " "})
     EXPECT_EQ(!problem_with_configuration(text), is_text_of_a_configuration(text)) << "'" << text << "'";
-  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <mutex>
 #include <random>
+#include <set>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,38 +42,38 @@ void expect_usable(Database& database) {
   EXPECT_EQ(match.best->configuration, "block=7");
 }
 
-TEST_F(Damage, OfTheHeaderSetsTheFileAsideWithOneWarning) {
+TEST_F(Damage, SetsTheFileAsideUnharmedWithOneWarning) {
   make();
-  write_file(file, read_file(file).replace(0, 16, "garbage garbage!"));
-  auto database = open();
-  EXPECT_FALSE(database.is_in_memory());
-  EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("damaged"), HasSubstr(".corrupt-"))));
-  EXPECT_THAT(names_in(folder.path()), Contains(StartsWith("wisdom.db.corrupt-")));
-  expect_usable(database);
-  EXPECT_EQ(warnings.texts.size(), 1u);
-  EXPECT_EQ(integrity(file), "ok");
-}
-
-TEST_F(Damage, SetAsideFilesDoNotOverwriteEachOther) {
-  for (int i = 0; i < 3; ++i) {
+  const std::string garbage = read_file(file).replace(0, 16, "garbage garbage!");
+  const fs::path recipes = folder / "elsewhere/recipes.db";
+  write_file(recipes, "");
+  execute(recipes, kRecipes);
+  const struct {
+    std::string bytes;
+    const char *journal, *reason, *suffix;
+  } table[] = {{garbage, "", "damaged", ".corrupt-"},
+               {read_file(recipes), "", "it is no wisdom database", ".foreign-"},
+               {std::string(8192, 'x'), "-journal", "", ".corrupt-"},
+               {std::string(8192, 'y'), "-wal", "", ".corrupt-"}};
+  std::set<std::string> aside;
+  for (const auto& row : table) {
     fs::remove(file);
-    write_file(file, "broken number " + std::to_string(i));
-    EXPECT_FALSE(Database::open_user(file).is_in_memory());
-  }
-  EXPECT_EQ(names_in(folder.path()).size(), 4u);
-}
-
-TEST_F(Damage, LeavesNoOldJournalThatWouldBeAppliedToTheNewFile) {
-  for (const char* side : {"-journal", "-wal"}) {
-    write_file(file, std::string(8192, 'x'));
-    write_file(file.string() + side, "a journal of the old file");
+    write_file(file, row.bytes);
+    if (*row.journal != '\0') write_file(file.string() + row.journal, "a journal of the old file");
     warnings.texts.clear();
     auto database = open();
+    EXPECT_FALSE(database.is_in_memory());
     expect_usable(database);
-    EXPECT_EQ(warnings.texts.size(), 1u) << side;
-    EXPECT_THAT(names_in(folder.path()), Not(Contains(std::string("wisdom.db") + side)));
+    EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr(row.reason), HasSubstr(row.suffix))));
+    EXPECT_FALSE(*row.journal != '\0' && fs::exists(file.string() + row.journal))
+        << "it would be applied to the new file";
     EXPECT_EQ(integrity(file), "ok");
+    for (const std::string& name : names_in(folder.path()))
+      if (name.find(row.suffix) != std::string::npos && !name.ends_with("l") && aside.insert(name).second) {
+        EXPECT_EQ(read_file(folder / name), row.bytes);
+      }
   }
+  EXPECT_EQ(aside.size(), std::size(table)) << "none replaces another";
 }
 
 TEST_F(Damage, IsNoneWhenTheFileIsEmpty) {
@@ -83,19 +84,10 @@ TEST_F(Damage, IsNoneWhenTheFileIsEmpty) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db"});
 }
 
-TEST_F(Damage, SetsADatabaseOfAnotherProgramAsideUnharmed) {
-  execute(file, kRecipes);
-  const auto before = read_file(file);
-  auto database = open();
-  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("it is no wisdom database")));
-  expect_usable(database);
-  const auto names = names_in(folder.path());
-  ASSERT_EQ(names.size(), 2u);
-  EXPECT_THAT(names[1], StartsWith("wisdom.db.foreign-"));
-  EXPECT_EQ(read_file(folder / names[1]), before);
-}
+/// The disk is full when the file has 60 pages.
+void fill_at_60_pages(Database& database) { database.store().connection().exec("PRAGMA max_page_count = 60"); }
 
-/// Adds more than fits into the limited files of these tests.
+/// Adds more than fits into 60 pages.
 void add_large_trials(SessionWriter& writer) {
   for (int i = 0; i < 200; ++i) {
     auto failed = failed_trial("block=" + std::to_string(i), "compile", "failed");
@@ -184,7 +176,8 @@ TEST_F(Strict, WritingSaysThatItDidNotHappen) {
     add_large_trials(writer);
   }
   {
-    auto full = Database::open_user(file, {.strict = true, .max_pages = 60});
+    auto full = Database::open_user(file, {.strict = true});
+    fill_at_60_pages(full);
     EXPECT_THROW(merge(full, from), CacheError);
   }
   EXPECT_TRUE(sessions(*std::make_unique<Database>(Database::open_read_only(file))).empty());
@@ -198,30 +191,25 @@ TEST_F(Strict, WritingSaysThatItDidNotHappen) {
   EXPECT_THROW(Database::open_user(folder / "wisdom.db/below/x.db", {.strict = true}), CacheError);
 }
 
-TEST_F(Damage, LeavesAFileOfANewerTunerAlone) {
-  make();
-  execute(file, "PRAGMA user_version = 6488163");  // version 99, readable from version 99 on
-  const auto before = read_file(file);
-  {
-    auto database = open();
-    EXPECT_TRUE(database.is_in_memory());
-    expect_usable(database);
+TEST_F(Damage, IsNotWhatANewerTunerWroteEvenInWordsThatWeDoNotKnow) {
+  for (const std::string words :
+       {"",
+        "; PRAGMA writable_schema = ON; "
+        "UPDATE sqlite_schema SET sql = 'CREATE TABLE best(a FUTURE (SYNTAX' WHERE name = 'best'"}) {
+    fs::remove(file);
+    make();
+    execute(file, "PRAGMA user_version = 6488163" + words);  // version 99, readable from version 99 on
+    const auto before = read_file(file);
+    warnings.texts.clear();
+    {
+      auto database = open();
+      EXPECT_TRUE(database.is_in_memory());
+      expect_usable(database);
+    }
+    EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("newer tuner"), HasSubstr("99"))));
+    EXPECT_EQ(read_file(file), before);
+    EXPECT_EQ(names_in(folder.path()).size(), 1u);
   }
-  EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("newer tuner"), HasSubstr("99"))));
-  EXPECT_EQ(read_file(file), before);
-  EXPECT_EQ(names_in(folder.path()).size(), 1u);
-}
-
-TEST_F(Damage, IsNotWhatANewerTunerWroteInWordsThatWeDoNotKnow) {
-  open();
-  execute(file,
-          "PRAGMA user_version = 6488163; PRAGMA writable_schema = ON; "
-          "UPDATE sqlite_schema SET sql = 'CREATE TABLE best(a FUTURE (SYNTAX' WHERE name = 'best'");
-  const auto before = read_file(file);
-  auto database = open();
-  EXPECT_TRUE(database.is_in_memory());
-  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("newer tuner")));
-  EXPECT_EQ(read_file(file), before);
 }
 
 TEST_F(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
@@ -325,9 +313,8 @@ TEST_F(Cuts, AreNeverServedAndNeverCrash) {
 
 using FullDisk = FileTest;
 TEST_F(FullDisk, IsGoneOnFromInMemoryWithOneWarning) {
-  auto options = warnings.options();
-  options.max_pages = 60;
-  auto database = Database::open_user(file, options);
+  auto database = open();
+  fill_at_60_pages(database);
   store_best(database, session_key(), "block=1", 1);
   {
     SessionWriter writer(database, session_key(77));
@@ -349,20 +336,15 @@ TEST_F(FullDisk, IsGoneOnFromInMemoryWithOneWarning) {
 using UnwritablePlace = FileTest;
 TEST_F(UnwritablePlace, IsReplacedByMemoryWithOneWarning) {
   write_file(folder / "file", "x");
-  auto database = Database::open_user(folder / "file/below/wisdom.db", warnings.options());
-  EXPECT_TRUE(database.is_in_memory());
-  expect_usable(database);
-  EXPECT_EQ(warnings.texts.size(), 1u);
-  EXPECT_EQ(database.trouble(), warnings.texts[0]);
-  EXPECT_EQ(statistics(database).path, ":memory:");
-}
-
-TEST_F(UnwritablePlace, MayBeAFolderOfTheSameName) {
-  fs::create_directory(file);
-  auto database = open();
-  EXPECT_TRUE(database.is_in_memory());
-  expect_usable(database);
-  EXPECT_EQ(warnings.texts.size(), 1u);
+  fs::create_directory(folder / "folder");
+  for (const char* place : {"file/below/wisdom.db", "folder"}) {
+    warnings.texts.clear();
+    auto database = Database::open_user(folder / place, warnings.options());
+    EXPECT_TRUE(database.is_in_memory());
+    expect_usable(database);
+    EXPECT_EQ(warnings.texts, std::vector{database.trouble()});
+    EXPECT_EQ(statistics(database).path, ":memory:");
+  }
 }
 
 TEST_F(UnwritablePlace, WithoutPermissionStillServesWhatItHolds) {

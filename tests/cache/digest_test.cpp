@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cache/stamps.hpp>
 #include <cache/records.hpp>
 #include <cache/sha256.hpp>
 

@@ -1,6 +1,5 @@
-#include <sys/stat.h>
-
 #include <cache/browse.hpp>
+#include <cache/disk.hpp>
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
@@ -119,36 +118,6 @@ TEST(CompleteExport, ComesBackAsItWasThroughACompressedFile) {
   EXPECT_EQ(trials[0].metrics, (std::map<std::string, double>{{"energy_j", 0.25}}));
 }
 
-TEST(ReadText, TakesPlainFilesAndNamesThoseThatItCannotRead) {
-  const TemporaryFolder folder;
-  write_text(folder / "plain.jsonl", "hello\n");
-  EXPECT_EQ(read_text(folder / "plain.jsonl"), "hello\n");
-  EXPECT_THROW(read_text(folder / "missing"), CacheError);
-  EXPECT_THROW(read_text(folder / "plain.jsonl", 5), CacheError) << "longer than the limit";
-  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
-  EXPECT_THROW(read_text(folder / "fifo"), CacheError) << "and does not wait for a writer";
-  EXPECT_THROW(read_text("/dev/zero"), CacheError);
-  write_text(folder / "cut.gz", std::string(10000, 'x'));
-  std::filesystem::resize_file(folder / "cut.gz", 20);
-  EXPECT_THROW(read_text(folder / "cut.gz"), CacheError);
-  EXPECT_THROW(write_text(folder / "no/such/folder/file", "x"), CacheError);
-}
-
-TEST(WriteText, NeverReplacesADatabaseALinkOrADevice) {
-  const TemporaryFolder folder;
-  write_text(folder / "text", "old");
-  write_text(folder / "text", "new");
-  EXPECT_EQ(read_file(folder / "text"), "new");
-  { Database::open_user(folder / "wisdom.db"); }
-  const auto before = read_file(folder / "wisdom.db");
-  EXPECT_THROW(write_text(folder / "wisdom.db", "new"), CacheError);
-  EXPECT_EQ(read_file(folder / "wisdom.db"), before);
-  std::filesystem::create_symlink(folder / "text", folder / "link");
-  EXPECT_THROW(write_text(folder / "link", "x"), CacheError);
-  EXPECT_THROW(write_text("/dev/full", "x"), CacheError);
-  EXPECT_EQ(names_in(folder.path()), (std::vector<std::string>{"link", "text", "wisdom.db"})) << "no pieces are left";
-}
-
 TEST(Import, ChecksWhatItIsTold) {
   auto from = Database::in_memory();
   store_best(from, session_key(), "block=256", 1000);
@@ -171,6 +140,13 @@ TEST(Import, ChecksWhatItIsTold) {
       {{"\"measured\":\"2", "\"measured\":\"9"}, "'measured' is in the future"},
       {{"\"started\":\"2", "\"started\":\"9"}, "'started' is in the future"},
       {{"\"samples\":3", "\"samples\":-3"}, "samples is not at least 1"},
+      {{"block=256", "block=2;struct/**/P{P(){system(0);}}p"}, "in the configuration is not name=value"},
+      {{"block=256", "a;b=1"}, "in the configuration is not name=value"},
+      {{"\"reduce\"", "\"reduce*/x\""}, "cannot be the name of a kernel"},
+      {{"aaaa\"", "a\\nint x;\""}, "'source' contains control characters"},
+      {{"n=1048576", "n\\nint=1"}, "cannot be the name of a size"},
+      {{"T=float operation=sum", "T=float{}"}, "'T=float{}' cannot be a choice"},
+      {{"T=float operation=sum", "T"}, "'T' cannot be a choice"},
       {{"\"noise\":0.004", "\"noise\":-0.004"}, "negative or infinite"},
       {{"NVIDIA H200", "\\u001b[2Jx"}, "'name' contains control characters"},
       {{"\"origin\":\"tune\"", "\"origin\":\"\\u001b[2J\""}, "'origin' contains control characters"},
@@ -339,15 +315,6 @@ TEST(ClockAhead, GivesWayToALaterMeasurement) {
   auto again = of_a_clock_ahead();
   store_best(again, session_key(), "block=256", 50);
   EXPECT_EQ(best_rows(again).at(0).median_ns, 50) << "of its two trials";
-}
-
-TEST(DatabaseFile, IsKnownByAllSixteenBytesThatOneBeginsWith) {
-  const TemporaryFolder folder;
-  EXPECT_TRUE(is_database_file(folder.write("database", std::string_view("SQLite format 3\0rest", 20))));
-  EXPECT_FALSE(is_database_file(folder.write("short", "SQLite format 3")));
-  EXPECT_FALSE(is_database_file(folder.write("prose", "SQLite format 3 is what this text is about")));
-  EXPECT_FALSE(is_database_file(folder.path() / "missing"));
-  EXPECT_FALSE(is_database_file(folder.path()));
 }
 
 }  // namespace

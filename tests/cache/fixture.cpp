@@ -122,23 +122,6 @@ std::vector<std::string> findings(const fs::path& file) {
   }
 }
 
-void rewrite_as_version(const fs::path& file, int version) {
-  const fs::path newer = file.string() + "-newer";
-  fs::rename(file, newer);
-  SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  db.exec(read_file(fs::path(TUNER_SOURCE_DIR) / ("tests/cache/schema_" + std::to_string(version) + ".sql")));
-  db.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
-  db.exec("PRAGMA user_version = " + std::to_string(4 << 16 | version));
-  db.exec("ATTACH '" + newer.string() + "' AS newer");
-  for (const std::string table : {"session", "trial", "best", "quarantine"}) {
-    const auto columns =
-        db.execAndGet("SELECT group_concat(name) FROM pragma_table_info('" + table + "', 'main')").getString();
-    db.exec("INSERT INTO main." + table + "(" + columns + ") SELECT " + columns + " FROM newer." + table);
-  }
-  db.exec("DETACH newer");
-  fs::remove(newer);
-}
-
 void execute(const fs::path& file, const std::string& sql) {
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
 }

@@ -63,8 +63,6 @@ WisdomMatch find(Database& database, const Context& query, const Accept& accept 
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 /// The findings of doctor() for a file, or why it cannot be opened.
 std::vector<std::string> findings(const std::filesystem::path& file);
-/// Rewrites \p file with version \p version (4 or 5) of the schema. Keeps its contents.
-void rewrite_as_version(const std::filesystem::path& file, int version);
 /// Runs \p sql on a database without the tested library. Creates the file if needed.
 void execute(const std::filesystem::path& file, const std::string& sql);
 /// The first line of `PRAGMA integrity_check`.

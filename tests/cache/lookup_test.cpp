@@ -47,32 +47,37 @@ TEST_F(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
   EXPECT_TRUE(match.rejected.empty());
 }
 
-TEST_F(Wisdom, IsStillExactForAnotherVersionOfTuner) {
+TEST_F(Wisdom, HasATierThatSaysHowFarItIsFromTheQuestion) {
   know(1 << 20, "block=256");
-  auto q = query();
-  q.environment.tuner = "9.9";
-  EXPECT_EQ(find(database, q).tier, Tier::exact);
-}
-
-TEST_F(Wisdom, IsExactForWhoDoesNotKnowTheCompiler) {
-  know(1 << 20, "block=256");
-  auto q = query();
-  q.environment.compiler.clear();
-  EXPECT_EQ(find(database, q).tier, Tier::exact);
-  q.environment.driver = "another";
-  EXPECT_EQ(find(database, q).tier, Tier::stale);
-}
-
-TEST_F(Wisdom, IsStaleWhenDriverCompilerOrSourceHaveChanged) {
-  know(1 << 20, "block=256");
-  auto changed = key_with_driver("14.1");
-  auto match = find(database, changed);
-  EXPECT_EQ(match.tier, Tier::stale);
-  EXPECT_THAT(match.reason, AllOf(HasSubstr("13.0"), HasSubstr("14.1")));
-  changed.kernel.source_hash = std::string(64, 'b');
-  match = find(database, changed);
-  EXPECT_EQ(match.tier, Tier::stale);
-  EXPECT_THAT(match.reason, HasSubstr("source"));
+  const struct {
+    const char* what;
+    void (*change)(Context&);
+    Tier tier;
+    const char* reason;
+  } table[] = {
+      {"another tuner", [](Context& q) { q.environment.tuner = "9.9"; }, Tier::exact, "this driver and compiler"},
+      {"no compiler", [](Context& q) { q.environment.compiler.clear(); }, Tier::exact, "with this driver"},
+      {"a driver", [](Context& q) { q.environment.driver = "14.1"; }, Tier::stale,
+       "the driver (13.0 then, 14.1 now) has"},
+      {"a driver, and no compiler",
+       [](Context& q) {
+         q.environment.driver = "14.1";
+         q.environment.compiler.clear();
+       },
+       Tier::stale, "14.1"},
+      {"a source", [](Context& q) { q.kernel.source_hash[0] = 'b'; }, Tier::stale, "the kernel's source has changed"},
+      {"choices", [](Context& q) { q.problem.choices = "T=double"; }, Tier::fallback,
+       "about reduce with T=double on cuda"},
+      {"an objective", [](Context& q) { q.kernel.objective = "energy_j"; }, Tier::fallback, "nothing is known"},
+      {"a kernel", [](Context& q) { q.kernel.name = "scan"; }, Tier::fallback, "nothing is known about scan"},
+      {"a backend", [](Context& q) { q.device.backend = "host"; }, Tier::fallback, "on host devices"}};
+  for (const auto& row : table) {
+    auto q = query();
+    row.change(q);
+    const auto match = find(database, q);
+    EXPECT_EQ(match.tier, row.tier) << row.what;
+    EXPECT_THAT(match.reason, HasSubstr(row.reason)) << row.what;
+  }
 }
 
 TEST_F(Wisdom, PrefersTheSameSourceAmongStaleOnes) {
@@ -139,24 +144,6 @@ TEST_F(Wisdom, BoundsEachDimensionAlone) {
   EXPECT_EQ(find(database, q).tier, Tier::fallback) << "not the same dimensions";
 }
 
-TEST_F(Wisdom, NeverMixesChoicesObjectivesKernelsOrBackends) {
-  know(1 << 20, "block=1");
-  auto q = query();
-  q.problem.choices = "T=double operation=sum";
-  auto match = find(database, q);
-  EXPECT_EQ(match.tier, Tier::fallback);
-  EXPECT_THAT(match.reason, AllOf(HasSubstr("reduce"), HasSubstr("T=double")));
-  q = query();
-  q.kernel.objective = "energy_j";
-  EXPECT_EQ(find(database, q).tier, Tier::fallback);
-  q = query();
-  q.kernel.name = "scan";
-  EXPECT_EQ(find(database, q).tier, Tier::fallback);
-  q = query();
-  q.device = {"host cpu=\"x\"", "x", "host", 0, 8, 0, 0, 0, 0, "{}"};
-  EXPECT_EQ(find(database, q).tier, Tier::fallback);
-}
-
 TEST_F(Wisdom, AsksTheDeviceWithTheNearestNumberOfMultiprocessors) {
   auto h20 = h100();
   h20.key = "cuda cc=9.0 sm=78 l2=1 bus=1 smem=1 regs=1";
@@ -215,15 +202,9 @@ TEST_F(Wisdom, SkipsWhatTheCallerCannotUseAndSaysWhy) {
   EXPECT_EQ(match.rejected[0].tier, Tier::exact);
   EXPECT_EQ(match.rejected[0].configuration, "block=2048");
   EXPECT_EQ(match.rejected[0].reason, "more than 1024 threads a block");
-}
-
-TEST_F(Wisdom, SaysSoWhenEverythingWasRejected) {
-  know(1 << 20, "block=2048");
-  const auto match = find(database, query(), [](const std::string&) { return std::optional<std::string>("no"); });
-  EXPECT_EQ(match.tier, Tier::fallback);
-  EXPECT_FALSE(match);
-  EXPECT_FALSE(match.rejected.empty());
-  EXPECT_THAT(match.reason, HasSubstr("rejected"));
+  const auto nothing = find(database, query(), [](const std::string&) { return std::optional<std::string>("no"); });
+  EXPECT_FALSE(nothing);
+  EXPECT_THAT(nothing.reason, HasSubstr("rejected"));
 }
 
 TEST_F(Wisdom, NeverServesWhatIsQuarantinedHere) {
@@ -305,42 +286,6 @@ TEST_F(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
   EXPECT_LT(steps_for({{"nx", 4097}, {"ny", 1500}}, Tier::nearest_size), 10'000);
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 5000}}, Tier::nearest_size), 10'000);
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1 << 30}}, Tier::portable), 20'000);
-}
-
-class WisdomOfAnEarlierVersion : public DatabaseTest {
- protected:
-  void know_one_and_one_in_quarantine() {
-    know(1024, "block=1");
-    know(1 << 20, "block=2");
-    database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=2", "it hung");
-  }
-  static void expect_found(Database& known) {
-    EXPECT_EQ(find(known, query(1024)).tier, Tier::exact);
-    EXPECT_EQ(find(known, query(1500)).tier, Tier::nearest_size);
-    EXPECT_EQ(find(known, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
-  }
-};
-
-TEST_F(WisdomOfAnEarlierVersion, IsFoundWithoutBeingWritten) {
-  use_file();
-  know_one_and_one_in_quarantine();
-  database = Database::in_memory();
-  for (const int version : {5, 4}) {
-    rewrite_as_version(file, version);
-    const auto bytes = read_file(file);
-    auto known = Database::open_read_only(file);
-    expect_found(known);
-    EXPECT_EQ(read_file(file), bytes);
-  }
-  use_file();
-  expect_found(database);
-  EXPECT_EQ(number(database.store().connection(), "SELECT count(*) FROM best WHERE place IS NULL"), 0);
-}
-
-TEST_F(WisdomOfAnEarlierVersion, IsFoundWhereThatVersionHasAddedIt) {
-  know_one_and_one_in_quarantine();
-  database.store().connection().exec("UPDATE best SET place = NULL; UPDATE quarantine SET place = NULL");
-  expect_found(database);
 }
 
 TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {

@@ -1,7 +1,6 @@
 #include <limits>
 
 #include <cache/browse.hpp>
-#include <cache/misses.hpp>
 #include <cache/store.hpp>
 
 #include <tests/matchers.hpp>
@@ -31,14 +30,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<MissRecord>& misses) {
   return all;
 }
 
-class Misses : public DatabaseTest {
- protected:
-  /// A file of version 4 with one best configuration.
-  void make_version_4() {
-    make();
-    rewrite_as_version(file, 4);
-  }
-};
+using Misses = DatabaseTest;
 
 TEST_F(Misses, AddUpOverProcesses) {
   for (const std::int64_t n : {1000, 1020, 1000}) {
@@ -62,12 +54,8 @@ TEST_F(Misses, AreSortedByTheTimeSpentInThem) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   remember_misses(database, {miss(1000, 5, unknown), miss(2000, 10, 30), miss(4000, 2, 500), miss(8000, 9, unknown)});
   EXPECT_THAT(sizes_of(misses(database)), ElementsAre(4000, 2000, 8000, 1000));
-}
-
-TEST_F(Misses, KeepATimeThatWasKnownBefore) {
-  remember_misses(database, {miss(1000, 5, 40)});
-  remember_misses(database, {miss(1000, 5, std::numeric_limits<double>::quiet_NaN())});
-  EXPECT_EQ(misses(database).at(0).spent_ns(), 400);
+  remember_misses(database, {miss(4000, 2, unknown)});
+  EXPECT_EQ(misses(database).at(0).spent_ns(), 2000) << "by the time that was known before";
 }
 
 TEST_F(Misses, AreNoneOnceTheirProblemIsTuned) {
@@ -93,21 +81,16 @@ TEST_F(Misses, StayWhileTheirTuningIsCutShort) {
 TEST_F(Misses, CanBeForgotten) {
   MissRecord other = miss(3000, 1, 1);
   other.kernel.name = "scan";
+  other.device_key = h100().key;
   remember_misses(database, {miss(1000, 1, 3), miss(2000, 1, 2), other});
+  EXPECT_THAT(sizes_of(misses(database, {.device_key = h100().key})), ElementsAre(3000));
+  EXPECT_THAT(sizes_of(misses(database, {.kernel = "reduce"})), ElementsAre(1000, 2000));
   EXPECT_EQ(forget_miss(database, miss(1000, 7, 8)), 1);
   EXPECT_THAT(sizes_of(misses(database)), ElementsAre(2000, 3000));
   EXPECT_EQ(forget_misses(database, {.kernel = "reduce"}), 1);
   EXPECT_THAT(sizes_of(misses(database)), ElementsAre(3000));
   EXPECT_EQ(forget_misses(database, {.device_key = "another"}), 0);
   EXPECT_EQ(forget_misses(database, {}), 1);
-}
-
-TEST_F(Misses, AreFilteredByKernelAndDevice) {
-  MissRecord other = miss(3000, 1, 1);
-  other.device_key = h100().key;
-  remember_misses(database, {miss(1000, 1, 3), other});
-  EXPECT_THAT(sizes_of(misses(database, {.device_key = h100().key})), ElementsAre(3000));
-  EXPECT_TRUE(misses(database, {.kernel = "scan"}).empty());
 }
 
 TEST_F(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
@@ -131,38 +114,6 @@ TEST_F(Misses, ThatSayNonsenseAreNotStored) {
   record = miss(1000, 1, 3);
   record.file = "a\nb";
   EXPECT_THROW(remember_misses(database, {record}), CacheError);
-}
-
-TEST_F(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
-  make_version_4();
-  {
-    auto before = Database::open_read_only(file);
-    EXPECT_TRUE(misses(before).empty());
-    EXPECT_TRUE(doctor(before).empty());
-    EXPECT_EQ(statistics(before).best, 1);
-    EXPECT_EQ(statistics(before).schema_version, 4);
-  }
-  use_file();
-  remember_misses(database, {miss(1000, 1, 3)});
-  EXPECT_EQ(misses(database).size(), 1u);
-  EXPECT_EQ(best_rows(database).size(), 1u);
-  EXPECT_EQ(statistics(database).schema_version, kSchemaVersion);
-  EXPECT_TRUE(doctor(database).empty());
-  EXPECT_TRUE(warnings.texts.empty());
-  SQLite::Database db(file.string());
-  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | kSchemaVersion) << "version 4 can read it still";
-}
-
-TEST_F(Misses, AreKeptInMemoryWhereADatabaseOfTheVersionBeforeHasNoRoomForThem) {
-  make_version_4();
-  execute(file, "VACUUM");
-  OpenOptions options = warnings.options();
-  options.max_pages = 1;
-  database = Database::open_user(file, options);
-  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("the disk is full")));
-  remember_misses(database, {miss(1000, 1, 3)});
-  EXPECT_EQ(misses(database).size(), 1u);
-  EXPECT_EQ(best_rows(database).size(), 1u);
 }
 
 }  // namespace

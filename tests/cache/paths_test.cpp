@@ -1,7 +1,3 @@
-#include <optional>
-
-#include <unistd.h>
-
 #include <cache/paths.hpp>
 
 #include <tests/matchers.hpp>
@@ -38,27 +34,6 @@ TEST(Paths, OfTheInstallationFollowTheProgram) {
   EXPECT_EQ(installation_prefixes().front(), program.parent_path().parent_path());
 }
 
-TEST(Exposure, IsOfWhatOthersCanWriteToOrReplace) {
-  const TemporaryFolder folder;
-  write_file(folder / "above/below/file", "x");
-  EXPECT_EQ(exposure_of(folder / "above/below/file"), std::nullopt) << "the folder for temporary ones is sticky";
-  fs::permissions(folder / "above", fs::perms::all);
-  EXPECT_THAT(exposure_of(folder / "above/below/file").value_or(""), HasSubstr("others can write to"));
-  EXPECT_THAT(exposure_of(folder / "above/below/file").value_or(""),
-              HasSubstr("chmod go-w " + (folder / "above").string()));
-  EXPECT_THAT(exposure_of(folder / "missing").value_or(""), HasSubstr("No such file"));
-}
-
-TEST(Exposure, IsNotOfWhatTheUsersOwnGroupCanWriteToAsUnderUmask002) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another group";
-  const TemporaryFolder folder;
-  fs::create_directories(folder / "cache/tuner");
-  fs::permissions(folder / "cache", fs::perms::owner_all | fs::perms::group_all);
-  EXPECT_EQ(exposure_of(folder / "cache/tuner"), std::nullopt);
-  ASSERT_EQ(::chown((folder / "cache").c_str(), 0, 1), 0);  // daemon
-  EXPECT_THAT(exposure_of(folder / "cache/tuner").value_or(""), HasSubstr("others can write to"));
-}
-
 TEST(Paths, FindShippedDatabasesInOrderAndOnce) {
   const TemporaryFolder folder;
   for (const char* name : {"application/b.db", "application/a.db", "application/readme.txt", "one/c.db", "single.db",
@@ -74,16 +49,6 @@ TEST(Paths, FindShippedDatabasesInOrderAndOnce) {
     if (file.string().starts_with(fs::canonical(folder.path()).string())) found.push_back(file.filename());
   }
   EXPECT_THAT(found, ElementsAre("a.db", "b.db", "c.db", "single.db", "d.db"));
-}
-
-TEST(Paths, AreCreatedForTheOwnerOnly) {
-  const TemporaryFolder folder;
-  const auto nested = folder / "a/b/c";
-  ASSERT_TRUE(make_private_folder(nested));
-  ASSERT_TRUE(make_private_folder(nested)) << "again";
-  for (const char* part : {"a", "a/b", "a/b/c"}) EXPECT_EQ(mode_of(folder / part), 0700u) << part;
-  write_file(folder / "file", "x");
-  EXPECT_FALSE(make_private_folder(folder / "file/below"));
 }
 
 TEST(Paths, OfMissingFilesAreOnNoNetwork) { EXPECT_FALSE(on_network_file_system("/no/such/place")); }

@@ -278,8 +278,7 @@ TEST_F(Statistics, CountWhatIsThere) {
   EXPECT_EQ(all.best, 1);
   EXPECT_EQ(all.schema_version, kSchemaVersion);
   EXPECT_GT(all.file_bytes, 0);
-  EXPECT_FALSE(all.in_memory);
-  EXPECT_THAT(all.wal_state, HasSubstr("WAL"));
+  EXPECT_EQ(all.journal_mode, "delete");
   EXPECT_TRUE(doctor(database).empty());
   const auto known = kernels(database);
   ASSERT_EQ(known.size(), 1u);
@@ -287,19 +286,6 @@ TEST_F(Statistics, CountWhatIsThere) {
   EXPECT_EQ(known[0].problems, 1);
   EXPECT_EQ(sessions(database).size(), 2u);
   EXPECT_TRUE(sessions(database, {.kernel = "other"}).empty());
-}
-
-TEST(JournalMode, IsWalOnlyWhereSqliteAndTheFileSystemAreSafe) {
-  const struct {
-    int version;
-    const char* local;
-  } table[] = {{3007000, "DELETE"}, {3040001, "DELETE"}, {3044005, "DELETE"}, {3044006, "WAL"},
-               {3045000, "DELETE"}, {3050006, "DELETE"}, {3050007, "WAL"},    {3051000, "DELETE"},
-               {3051002, "DELETE"}, {3051003, "WAL"},    {3052000, "WAL"},    {4000000, "WAL"}};
-  for (const auto& row : table) {
-    EXPECT_STREQ(journal_mode(row.version, false), row.local) << row.version;
-    EXPECT_STREQ(journal_mode(row.version, true), "DELETE") << row.version;
-  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cache/shipped.hpp>
 
 #include <tests/matchers.hpp>
+#include <tests/memory_disk.hpp>
 
 #include "fixture.hpp"
 
@@ -71,9 +72,8 @@ TEST_F(Shipped, IsReadAnewOnceItWasWrittenToInPlace) {
   EXPECT_NE(find(*database, query()).best->configuration, "block=7");
   auto other = Database::in_memory();
   store_best(other, session_key(), "block=7", 1);
-  write_copy(other, folder / "other.db");
   fs::permissions(database_file, fs::perms::owner_write, fs::perm_options::add);
-  std::ofstream(database_file, std::ios::binary) << read_file(folder / "other.db");
+  std::ofstream(database_file, std::ios::binary) << bytes_of(other);
   fs::permissions(database_file, fs::perms::owner_write, fs::perm_options::remove);
   EXPECT_EQ(find(*database, query()).best->configuration, "block=7");
   EXPECT_THAT(warnings.texts, ElementsAre());
@@ -83,13 +83,6 @@ TEST_F(Shipped, MayHaveAnyDeviceOnceAnotherFileHasTakenItsPlace) {
   fs::remove(database_file);
   write_file(database_file, "of another size");
   EXPECT_FALSE(lacks_device(database_file, "another device"));
-}
-
-TEST_F(Shipped, KeepsTheDevicesOfTheFilesBesideIt) {
-  fs::copy_file(text, folder / "second.jsonl");
-  build_shipped_databases({folder / "second.jsonl"}, folder / "share");
-  EXPECT_TRUE(lacks_device(database_file, "another device"));
-  EXPECT_TRUE(lacks_device(folder / "share/second.db", "another device"));
 }
 
 TEST_F(Shipped, IsIgnoredWhenItIsMissingForeignOrEmpty) {
@@ -103,22 +96,30 @@ TEST_F(Shipped, IsIgnoredWhenItIsMissingForeignOrEmpty) {
   EXPECT_EQ(read_file(folder / "empty.db"), "") << "never written to";
 }
 
-TEST_F(Shipped, KeepsTheOthersInTheManifest) {
+TEST_F(Shipped, KeepsTheOthersBesideIt) {
   fs::copy_file(text, folder / "second.jsonl");
   build_shipped_databases({folder / "second.jsonl"}, folder / "share");
   const auto manifest = read_file(folder / "share/MANIFEST.sha256");
-  EXPECT_THAT(manifest, HasSubstr("  example.db\n"));
-  EXPECT_THAT(manifest, HasSubstr("  second.db\n"));
-  EXPECT_TRUE(Database::open_shipped(folder / "share/example.db"));
-  EXPECT_TRUE(Database::open_shipped(folder / "share/second.db"));
+  for (const std::string name : {"example.db", "second.db"}) {
+    EXPECT_THAT(manifest, HasSubstr("  " + name + "\n"));
+    EXPECT_TRUE(Database::open_shipped(folder / "share" / name));
+    EXPECT_TRUE(lacks_device(folder / "share" / name, "another device"));
+  }
 }
 
-TEST_F(Shipped, StaysWhenANewTextIsBroken) {
-  const auto before = read_file(database_file);
-  write_file(folder / "example.jsonl", read_file(text) + "{\n");
-  EXPECT_THROW(build_shipped_databases({folder / "example.jsonl"}, folder / "share"), ImportError);
-  EXPECT_EQ(read_file(database_file), before);
-  EXPECT_THAT(names_in(folder / "share"), ElementsAre("DEVICES.tsv", "MANIFEST.sha256", "example.db"));
+TEST_F(Shipped, StaysWhenANewTextIsBrokenOrTheDiskIsFull) {
+  tuner::testing::MemoryDisk disk;
+  disk.files["text/example.jsonl"] = read_file(text);
+  disk.files["text/broken.jsonl"] = read_file(text) + "{\n";
+  build_shipped_databases({"text/example.jsonl"}, "share", disk);
+  const auto before = disk.files;
+  EXPECT_EQ(before.at("share/example.db"), read_file(database_file));
+  EXPECT_THROW(build_shipped_databases({"text/example.jsonl", "text/broken.jsonl"}, "share", disk), ImportError);
+  EXPECT_EQ(disk.files, before);
+  disk.space = 10'000;
+  EXPECT_THAT(error_of([&] { build_shipped_databases({"text/example.jsonl"}, "share", disk); }),
+              HasSubstr("share/example.db cannot be written: No space left on device"));
+  EXPECT_EQ(disk.files, before);
 }
 
 TEST_F(Shipped, IsBuiltByTheToolOfTheBuild) {

@@ -8,8 +8,7 @@
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
-#include <cache/image_cache.hpp>
-#include <cache/misses.hpp>
+#include <cache/images.hpp>
 #include <cache/session.hpp>
 
 #include <tests/cli/program.hpp>
@@ -23,8 +22,8 @@ using ::testing::HasSubstr;
 class DbProgram : public ProgramTest {
  protected:
   std::filesystem::path database() const { return cache() / "wisdom.db"; }
-  void keep_an_image() { cache::ImageCache(cache()).put(std::string(64, 'a'), "code"); }
-  std::int64_t images() { return cache::ImageCache(cache()).stats().images; }
+  void keep_an_image() { EXPECT_FALSE(cache::keep_image(cache(), "sm_90", "key", {"code", "{}"})); }
+  std::int64_t images() { return cache::kept_images(cache()).images; }
   json stats() { return json::parse(tune({"db", "--json"}).out); }
 
   /// Tunes the small kernel. Stores the same, something in quarantine and a miss for two kernels, each on two devices.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 
 #include <tests/cli/program.hpp>
 

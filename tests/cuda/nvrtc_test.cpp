@@ -4,6 +4,7 @@
 
 #include <tests/environment_variable.hpp>
 #include <tests/matchers.hpp>
+#include <tests/memory_disk.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cuda {
@@ -114,9 +115,19 @@ TEST_F(NvrtcFactsTest, EndWhereALibraryIsAddedThatWouldBeTriedToo) {
   EXPECT_FALSE(read());
 }
 
-TEST_F(NvrtcFactsTest, AreNotReadFromHalfAFile) {
-  fs::resize_file(file, fs::file_size(file) - library.headers.size() - sizeof "headers ");
-  EXPECT_FALSE(read());
+TEST_F(NvrtcFactsTest, AreNotReadFromAPartOfAFile) {
+  testing::MemoryDisk disk;
+  disk.space = 100;
+  write_nvrtc_facts(file, search, library, disk);
+  EXPECT_TRUE(disk.files.empty()) << "the disk is full";
+  disk.space = 1 << 20;
+  write_nvrtc_facts(file, search, library, disk);
+  EXPECT_TRUE(read_nvrtc_facts(file, search, disk));
+  std::string& text = disk.files[file];
+  for (int cut = 0; cut < 100; ++cut) {
+    text.pop_back();
+    EXPECT_FALSE(read_nvrtc_facts(file, search, disk)) << text;
+  }
 }
 
 TEST(Nvrtc, IsOneThatKnowsAllCapabilitiesWhereThereIsOne) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <cache/image_cache.hpp>
+#include <cache/images.hpp>
 
 #include <tests/environment_variable.hpp>
 #include <tests/in_threads.hpp>
@@ -259,7 +259,7 @@ TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
   const Image first = image(compile(small_request()));
   EXPECT_EQ(image(compile(small_request())).code, first.code);
   EXPECT_EQ(compile.log().size(), 1u);
-  EXPECT_EQ(std::filesystem::status(compile.cache() / "host-objects").permissions(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(std::filesystem::status(compile.cache() / "images/host").permissions(), std::filesystem::perms::owner_all);
 }
 
 TEST(HostCompile, GivesTheKernelItsMacros) {
@@ -305,7 +305,7 @@ TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
     EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
     EXPECT_EQ(out, value);
   }
-  EXPECT_EQ(cache::ImageCache(folder / "cache/host-objects").stats().images, 2);
+  EXPECT_EQ(cache::kept_images(folder / "cache").images, 2);
 }
 
 TEST(HostCache, KeepsTheHooksOfInterleavedObjects) {
@@ -327,11 +327,11 @@ TEST(HostCache, CostsNothingButTimeWhenItCannotBeUsed) {
   options.cache_directory = folder.write("file", "not a folder");
   EXPECT_EQ(why_not(make_host_compiler(options)->compile(small_request())), "");
   options.cache_directory = folder.path();
-  std::filesystem::create_directory(folder / "host-objects");
-  std::filesystem::permissions(folder / "host-objects", std::filesystem::perms::all);
+  std::filesystem::create_directories(folder / "images/host");
+  std::filesystem::permissions(folder / "images/host", std::filesystem::perms::all);
   said.clear();
   EXPECT_EQ(why_not(make_host_compiler(options)->compile(small_request())), "");
-  EXPECT_THAT(said, HasSubstr("host-objects"));
+  EXPECT_THAT(said, HasSubstr("images/host"));
 }
 
 TEST(HostModule, RefusesWhatIsNoSharedObject) {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cache/exchange.hpp>
+#include <cache/disk.hpp>
 
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>

@@ -15,7 +15,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/browse.hpp>
-#include <cache/frozen.hpp>
+#include <cache/shipped.hpp>
 #include <cache/session.hpp>
 
 #include <tuner/core/kernel_file.hpp>

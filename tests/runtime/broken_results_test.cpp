@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <cache/frozen.hpp>
+#include <cache/shipped.hpp>
 #include <cache/session.hpp>
 
 #include <tests/matchers.hpp>

@@ -6,7 +6,7 @@
 #include <exception>
 #include <vector>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/reduce.hpp>

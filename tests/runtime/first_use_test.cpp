@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 
 #include <tests/matchers.hpp>
 #include <tuner/core/kernel_spec.hpp>

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include <cache/image_files.hpp>
+#include <cache/images.hpp>
 #include <cache/session.hpp>
 
 #include <tests/matchers.hpp>

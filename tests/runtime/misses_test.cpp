@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/serving.hpp>

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/exchange.hpp>
-
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>

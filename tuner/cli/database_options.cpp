@@ -11,7 +11,8 @@
 
 #include <fmt/format.h>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
+#include <cache/disk.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/backend/traits.hpp>

@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
-#include <cache/image_cache.hpp>
-#include <cache/image_files.hpp>
-#include <cache/misses.hpp>
+#include <cache/images.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/cli/database_options.hpp>
@@ -39,9 +37,7 @@ void clear_images(Cleared& cleared) {
   cleared.document["images"] = 0;
   const auto folder = cache::user_cache_dir();
   if (!folder) return;
-  cache::ImageCache images(*folder);
-  cleared.document["images"] = images.stats().images + cache::kept_images(*folder).images;
-  images.clear();
+  cleared.document["images"] = cache::kept_images(*folder).images;
   cache::remove_kept_images(*folder);
   cleared.text += fmt::format("compiled images in {} removed\n", printable(folder->string()));
 }

@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
-#include <cache/frozen.hpp>
-#include <cache/image_cache.hpp>
-#include <cache/image_files.hpp>
+#include <cache/shipped.hpp>
+#include <cache/images.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/cli/database_options.hpp>
@@ -36,7 +35,6 @@ int show_status(const Given& given) {
       {"size", fmt::format("{}, {} of it free", format_bytes(about.file_bytes), format_bytes(about.free_bytes))},
       {"schema", fmt::format("version {}, SQLite {}, journal {}", about.schema_version, about.sqlite_version,
                              about.journal_mode)},
-      {"write-ahead log", about.wal_state},
       {"best",
        fmt::format("{} for {} of {} on {}", plural(about.best, "best configuration"), plural(about.problems, "problem"),
                    plural(about.kernels, "kernel"), plural(about.devices, "device"))},
@@ -46,10 +44,9 @@ int show_status(const Given& given) {
       {"quarantine", plural(about.quarantined, "configuration")},
       {"misses", plural(about.misses, "problem")}};
   if (const auto folder = cache::user_cache_dir()) {
-    const cache::ImageCacheStats images = cache::ImageCache(*folder).stats();
     const cache::KeptImages kept = cache::kept_images(*folder);
-    lines.emplace_back("images", fmt::format("{}, {}", plural(images.images + kept.images, "compiled image"),
-                                             format_bytes(images.file_bytes + kept.bytes)));
+    lines.emplace_back("images",
+                       fmt::format("{}, {}", plural(kept.images, "compiled image"), format_bytes(kept.bytes)));
   }
   if (const auto frozen = cache::frozen_database_file())
     lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <cache/exchange.hpp>
+#include <cache/database.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>

@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
-#include <cache/image_files.hpp>
+#include <cache/images.hpp>
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/cuda/architecture.hpp>

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <cache/exchange.hpp>
+#include <cache/disk.hpp>
 #include <cache/session.hpp>
 
 #include <tuner/cli/kernel_amounts.hpp>

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <cache/database.hpp>
-#include <cache/exchange.hpp>
-#include <cache/frozen.hpp>
+#include <cache/disk.hpp>
+#include <cache/shipped.hpp>
 
 #include <tuner/cli/terminal.hpp>
 #include <tuner/convert/results_files.hpp>

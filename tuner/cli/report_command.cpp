@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <cache/exchange.hpp>
+#include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_amounts.hpp>

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 
 #include <tuner/recording/recording.hpp>
 #include <tuner/cli/terminal.hpp>

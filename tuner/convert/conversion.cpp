@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <cache/error.hpp>
-#include <cache/exchange.hpp>
+#include <cache/disk.hpp>
 
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/core/error.hpp>

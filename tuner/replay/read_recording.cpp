@@ -1,6 +1,6 @@
 #include <tuner/replay/read_recording.hpp>
 
-#include <cache/exchange.hpp>
+#include <cache/disk.hpp>
 
 #include <tuner/replay/json_file.hpp>
 

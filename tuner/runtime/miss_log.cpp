@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include <cache/misses.hpp>
+#include <cache/browse.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/core/without_signals.hpp>

@@ -1,6 +1,5 @@
 #include <tuner/runtime/renewal.hpp>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <exception>
@@ -36,20 +35,6 @@ std::optional<std::string> results_in(const std::filesystem::path& file) {
 }  // namespace
 
 Renewal::Renewal() : made_by_(::getpid()) {}
-
-Renewal::FileStamp Renewal::stamp_of_files() const {
-  FileStamp stamp{};
-  auto next = stamp.begin();
-  for (const std::string* const file : {&database_, &log_}) {
-    struct stat info {};
-    ::stat(file->c_str(), &info);  // leaves zeros for a missing file
-    for (const std::int64_t part :
-         {static_cast<std::int64_t>(info.st_ino), static_cast<std::int64_t>(info.st_size),
-          static_cast<std::int64_t>(info.st_mtim.tv_sec), static_cast<std::int64_t>(info.st_mtim.tv_nsec)})
-      *next++ = part;
-  }
-  return stamp;
-}
 
 /// In a forked child, a thread of the parent may hold the lock for ever. Then returns no lock, and nothing is renewed.
 std::unique_lock<std::mutex> Renewal::lock_kernels() {
@@ -88,9 +73,8 @@ void Renewal::renew_what_waits() {
 void Renewal::watch(const std::filesystem::path& database) {
   const std::lock_guard lock(watching_);
   watched_by_ = ::getpid();
-  database_ = database.string();
-  log_ = database_ + "-wal";
-  files_ = stamp_of_files();
+  database_ = database;
+  written_ = cache::real_disk().stamp_of(database_);
   const WithoutSignals calm;
   try {
     std::thread([this] {
@@ -105,20 +89,20 @@ void Renewal::watch(const std::filesystem::path& database) {
 /// Reads the results in the thread, because the caller of watch() is a first call.
 void Renewal::begin() {
   results_ = results_in(database_);
-  const FileStamp files = stamp_of_files();
-  if (files == files_) return;
-  files_ = files;
+  const cache::FileStamp now = cache::real_disk().stamp_of(database_);
+  if (now == written_) return;
+  written_ = now;
   ++renewals_;
   renew_all();
 }
 
 void Renewal::look_locked() {
   renew_what_waits();
-  const FileStamp files = stamp_of_files();
-  if (files == files_) return;
+  const cache::FileStamp now = cache::real_disk().stamp_of(database_);
+  if (now == written_) return;
   const std::optional<std::string> results = results_in(database_);
   if (!results) return;  // the next check may succeed
-  files_ = files;
+  written_ = now;
   if (results == results_) return;
   results_ = results;
   ++renewals_;

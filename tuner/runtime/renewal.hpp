@@ -2,7 +2,6 @@
 /// Brings new results to the calls of this process. Results of tune() and of tuning on first use arrive at once, those
 /// that other processes store in the user's database within kWithin. Plans made without them are then made again.
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -12,6 +11,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+
+#include <cache/disk.hpp>
 
 namespace tuner::runtime {
 
@@ -48,11 +49,7 @@ class Renewal {
   void end();
 
  private:
-  /// Inode, length and time of the database and its log: changes when one of them is written.
-  using FileStamp = std::array<std::int64_t, 8>;
-
   Renewal();
-  FileStamp stamp_of_files() const;
   std::unique_lock<std::mutex> lock_kernels();
   void begin();
   void look_locked();
@@ -63,8 +60,8 @@ class Renewal {
   std::mutex watching_;  // guards all below; held while the database is read
   std::condition_variable ending_;
   bool ended_ = false;
-  std::string database_, log_;  // the database file and its write-ahead log
-  FileStamp files_{};
+  std::filesystem::path database_;
+  cache::FileStamp written_;
   std::optional<std::string> results_;  // the stamp of the results; none: they could not be read
   std::uint64_t renewals_ = 0;
   int watched_by_ = 0;  // the process that has the thread: a forked child has none

@@ -7,8 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cache/image_cache.hpp>
-#include <cache/image_files.hpp>
+#include <cache/images.hpp>
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
@@ -63,31 +62,33 @@ cache::Image to_store(const Image& image) {
       json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
+/// If the user's cache folder cannot be written to, the next process compiles the image again.
+void keep(const CompileRequest& request, const std::string& key, const Image& image) {
+  if (const auto folder = cache::user_cache_dir())
+    (void)cache::keep_image(*folder, request.architecture, key, to_store(image));
+}
+
 }  // namespace
 
 ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   const auto folder = cache::user_cache_dir();
   if (!folder) return {};
-  // Opened at the first use: a process that is served from image files never needs it.
-  struct Opened {
-    Once once;
-    std::optional<cache::ImageCache> cache;
-  };
-  const auto opened = std::make_shared<Opened>();
-  const auto known = [opened, folder, warn]() -> cache::ImageCache& {
-    opened->once.run([&] { opened->cache.emplace(*folder, cache::ImageCacheOptions{.warn = warn}); });
-    return *opened->cache;
+  const auto warn_once = [warn, once = std::make_shared<Once>()](const std::string& message) {
+    once->run([&] {
+      if (warn) warn(message);
+    });
   };
   ImageStore store;
-  store.get = [known](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
+  store.get = [=](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
     if (!is_addressable(request)) return std::nullopt;
-    const auto stored = known().get(image_key(request, identity));
+    const auto stored = cache::kept_image(*folder, request.architecture, image_key(request, identity), warn_once);
     return stored ? image_of(*stored) : std::nullopt;
   };
-  store.put = [known](const CompileRequest& request, std::string_view identity, const Image& image) {
+  store.put = [=](const CompileRequest& request, std::string_view identity, const Image& image) {
     if (!is_addressable(request)) return;
-    const cache::Image stored = to_store(image);
-    known().put(image_key(request, identity), stored.bytes, stored.meta);
+    if (const auto why =
+            cache::keep_image(*folder, request.architecture, image_key(request, identity), to_store(image)))
+      warn_once("compiled images are not kept: " + *why);
   };
   return store;
 }
@@ -157,7 +158,7 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
       any_broken_ = true;
       throw;
     }
-    if (kept) cache::keep_image(request.architecture, key, to_store(*image));
+    if (kept) keep(request, key, *image);
   }
   if (auto module = loaded(*image, key, why)) return module;
   throw refusal(request, why);
@@ -189,7 +190,7 @@ std::shared_ptr<const Module> LoadedModules::tuned(const CompileRequest& request
   if (!image) return nullptr;
   auto module = loaded(*image, key, why);
   if (module)
-    cache::keep_image(request.architecture, key, to_store(*image));
+    keep(request, key, *image);
   else
     pass_over(request, why);
   return module;

@@ -14,7 +14,7 @@
 
 namespace tuner {
 
-/// `images.db` in the user's cache folder; an empty store when there is no such folder. \p warn, which may be empty, is
+/// The images in the user's cache folder; an empty store when there is no such folder. \p warn, which may be empty, is
 /// called by any thread that uses the store.
 ImageStore image_cache(const std::function<void(std::string_view)>& warn = {});
 
@@ -25,7 +25,7 @@ std::string image_key(const CompileRequest& request, std::string_view maker);
 /// included file has changed since the request was made.
 bool is_addressable(const CompileRequest& request);
 
-/// The name of the image's file for calls (cache/image_files.hpp). It does not depend on the compiler.
+/// The name of the image's file for calls (cache/images.hpp). It does not depend on the compiler.
 std::string served_image_name(const CompileRequest& request, std::string_view backend);
 /// Adds the image of \p request to the images that are shipped with the wisdom in \p folder. Throws cache::CacheError.
 void ship_image(const std::filesystem::path& folder, const CompileRequest& request, std::string_view backend,
@@ -36,11 +36,11 @@ class LoadedModules {
  public:
   /// \p backend must outlive it. \p warn, which may be empty, is called by any thread that loads an image.
   explicit LoadedModules(Backend& backend, std::function<void(std::string_view)> warn = {});
-  /// The module of \p request. If it is not loaded yet, takes the image from the image files or the image cache, or
-  /// compiles and keeps it. Several threads may compile at once. If compiling for the chip is not possible, uses PTX
-  /// for this chip or an earlier one. Skips an image that does not load, with a warning. Throws Error with the message
-  /// of the compiler or driver. Its code is ErrorCode::compiler when the request does not compile, which is not tried
-  /// again, and when it does not load.
+  /// The module of \p request. If it is not loaded yet, takes the image from a file, or compiles and keeps it. Several
+  /// threads may compile at once. If compiling for the chip is not possible, uses PTX for this chip or an earlier one.
+  /// Skips an image that does not load, with a warning. Throws Error with the message of the compiler or driver. Its
+  /// code is ErrorCode::compiler when the request does not compile, which is not tried again, and when it does not
+  /// load.
   std::shared_ptr<const Module> load(const CompileRequest& request);
   /// Whether load() has found that \p request does not compile, or that there is no compiler.
   bool is_broken(const CompileRequest& request);

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include <cache/disk.hpp>
+
 #include <tuner/backend/cuda/toolkit.hpp>
 #include <tuner/core/error.hpp>
 
@@ -64,9 +66,11 @@ const NvrtcFacts* find_nvrtc_facts();
 /// All that decides which NVRTC \p search finds: its settings, and each candidate with size and time.
 std::string nvrtc_search_text(const NvrtcSearch& search);
 /// Stores the facts about \p nvrtc, the result of \p search, in \p file for read_nvrtc_facts(). Ignores failures.
-void write_nvrtc_facts(const std::filesystem::path& file, const NvrtcSearch& search, const Nvrtc& nvrtc);
+void write_nvrtc_facts(const std::filesystem::path& file, const NvrtcSearch& search, const Nvrtc& nvrtc,
+                       cache::Disk& disk = cache::real_disk());
 /// The facts in \p file. nullopt if another search wrote them, or if one of the files has changed since.
-std::optional<NvrtcFacts> read_nvrtc_facts(const std::filesystem::path& file, const NvrtcSearch& search);
+std::optional<NvrtcFacts> read_nvrtc_facts(const std::filesystem::path& file, const NvrtcSearch& search,
+                                           cache::Disk& disk = cache::real_disk());
 
 /// NVRTC is missing, or failed for a reason other than the source.
 class NvrtcError : public Error {

@@ -1,9 +1,4 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <sstream>
-#include <system_error>
 
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/toolkit.hpp>
@@ -16,16 +11,13 @@ namespace fs = std::filesystem;
 constexpr const char* kTitle = "tuner nvrtc 1";
 constexpr const char* kEndOfSearch = "found";
 
-/// Size, time of the last change, and inode of \p file; "none" if it does not exist.
-std::string stamp(const fs::path& file) {
-  struct stat is {};
-  if (::stat(file.c_str(), &is) != 0) return "none";
+/// Size, time of the last change, and inode of \p file, zeros if it does not exist; and its path.
+std::string stamped(const fs::path& file) {
+  const cache::FileStamp is = cache::real_disk().stamp_of(file);
   std::ostringstream text;
-  text << is.st_size << ' ' << is.st_mtim.tv_sec << '.' << is.st_mtim.tv_nsec << ' ' << is.st_ino;
+  text << is.bytes << ' ' << is.written_ns << ' ' << is.identity.second << "  " << file.string();
   return text.str();
 }
-
-std::string stamped(const fs::path& file) { return stamp(file) + "  " + file.string(); }
 
 }  // namespace
 
@@ -38,7 +30,7 @@ std::string nvrtc_search_text(const NvrtcSearch& search) {
   return text.str() + '\n';
 }
 
-void write_nvrtc_facts(const fs::path& file, const NvrtcSearch& search, const Nvrtc& nvrtc) {
+void write_nvrtc_facts(const fs::path& file, const NvrtcSearch& search, const Nvrtc& nvrtc, cache::Disk& disk) {
   std::ostringstream text;
   text << kTitle << '\n' << nvrtc_search_text(search) << kEndOfSearch << '\n' << stamped(nvrtc.library) << '\n';
   for (const fs::path& folder : nvrtc.includes)
@@ -47,15 +39,13 @@ void write_nvrtc_facts(const fs::path& file, const NvrtcSearch& search, const Nv
   for (const int architecture : nvrtc.architectures) text << ' ' << architecture;
   text << "\nheaders " << nvrtc.headers << '\n';
 
-  const fs::path part = file.string() + ".part-" + std::to_string(::getpid());
-  std::error_code ignored;
-  std::ofstream(part) << text.str() << std::flush;
-  fs::rename(part, file, ignored);  // readers find the whole file or none
-  if (ignored) fs::remove(part, ignored);
+  (void)disk.replace(file, text.str());
 }
 
-std::optional<NvrtcFacts> read_nvrtc_facts(const fs::path& file, const NvrtcSearch& search) {
-  std::ifstream text(file);
+std::optional<NvrtcFacts> read_nvrtc_facts(const fs::path& file, const NvrtcSearch& search, cache::Disk& disk) {
+  std::string written;
+  if (disk.read(file, cache::kMaxTextBytes, written) || !written.ends_with('\n')) return std::nullopt;
+  std::istringstream text(written);
   std::string line, asked;
   if (!std::getline(text, line) || line != kTitle) return std::nullopt;
   while (std::getline(text, line) && line != kEndOfSearch) asked += line + '\n';

@@ -15,6 +15,7 @@
 #include <span>
 #include <sstream>
 
+#include <cache/images.hpp>
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
@@ -31,6 +32,7 @@ namespace {
 
 constexpr const char* kUnit = "unit.cpp";  // the translation unit: the kernel's text between parts of ours
 constexpr const char* kHooks = "hooks.o";
+constexpr const char* kArchitecture = "host";  // the folder of compiled objects among the kept images
 constexpr std::int64_t kMostKept = std::int64_t{256} << 20;  // bytes of compiled objects
 
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
@@ -166,29 +168,22 @@ bool is_gnu(const std::string& version) { return version.find("clang") == std::s
 HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
   if (!options_.warn) options_.warn = &warn_once;
   if (!options.cache_objects) return;
-  const auto folder = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
-  if (folder) cache_folder_ = *folder / "host-objects";
-}
-
-cache::ImageCache* HostCompiler::cache() const {
-  if (!cache_folder_) return nullptr;
-  cache_opened_.run([this] {
-    cache_.emplace(*cache_folder_, cache::ImageCacheOptions{.max_bytes = kMostKept, .warn = options_.warn});
-  });
-  return &*cache_;
+  cache_folder_ = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
 }
 
 std::optional<std::vector<std::byte>> HostCompiler::kept(const std::string& key) const {
-  cache::ImageCache* const images = cache();
-  const auto found = images != nullptr ? images->get(key) : std::nullopt;
+  const auto found =
+      cache_folder_ ? cache::kept_image(*cache_folder_, kArchitecture, key, options_.warn) : std::nullopt;
   if (!found) return std::nullopt;
   const std::span<const std::byte> bytes = std::as_bytes(std::span(found->bytes));
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
 void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& object) const {
-  if (cache::ImageCache* const images = cache())
-    images->put(key, std::string(reinterpret_cast<const char*>(object.data()), object.size()));
+  if (!cache_folder_) return;
+  const cache::Image image{{reinterpret_cast<const char*>(object.data()), object.size()}, "{}"};
+  if (const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept))
+    options_.warn("compiled objects cannot be kept: " + *failure);
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {

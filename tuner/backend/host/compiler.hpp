@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <cache/image_cache.hpp>
-
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/host/private_directory.hpp>
@@ -38,7 +36,6 @@ class HostCompiler final : public Compiler {
   /// The reason why \p command is not a compiler. If it is one, fills in found_ and returns nothing.
   std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
   std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
-  cache::ImageCache* cache() const;  // null: no objects are kept
   /// The object kept under \p key, and keeping one. Do nothing if no objects are kept.
   std::optional<std::vector<std::byte>> kept(const std::string& key) const;
   void keep(const std::string& key, const std::vector<std::byte>& object) const;
@@ -60,8 +57,6 @@ class HostCompiler final : public Compiler {
 
   HostOptions options_;
   std::optional<std::filesystem::path> cache_folder_;
-  mutable Once cache_opened_;
-  mutable std::optional<cache::ImageCache> cache_;
   mutable Once searched_;
   mutable Found found_;
   mutable std::mutex shim_mutex_, hooks_mutex_;

@@ -20,7 +20,7 @@ struct HostOptions {
   /// error, each sentence once in a process.
   std::function<void(const std::string&)> warn;
   double compile_timeout_s = 60;
-  /// The folder that has, or gets, the folder `host-objects` for compiled objects. Default: `$TUNER_CACHE_DIR`,
+  /// The folder that has, or gets, the folder `images/host` for compiled objects. Default: `$TUNER_CACHE_DIR`,
   /// `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`. If it cannot be written, only time is lost.
   std::optional<std::filesystem::path> cache_directory;
   bool cache_objects = true;

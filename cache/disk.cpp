@@ -1,0 +1,242 @@
+#include <cache/disk.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cache/records.hpp>
+
+namespace tuner::cache {
+namespace fs = std::filesystem;
+namespace {
+
+std::string last_error() { return std::strerror(errno); }
+
+/// An open file, or -1.
+struct Descriptor {
+  explicit Descriptor(int descriptor) : number(descriptor) {}
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  const int number;
+};
+
+/// Whether \p group belongs to this user alone: it has the user's name and no other member. With umask 002, the default
+/// of Ubuntu, such a group can write to all that the user creates.
+bool is_group_of_one(gid_t group) {
+  char of_user[4096], of_group[16384];
+  struct passwd user {
+  }, *known = nullptr;
+  struct group entry {
+  }, *found = nullptr;
+  if (::getpwuid_r(::geteuid(), &user, of_user, sizeof of_user, &known) != 0 || known == nullptr) return false;
+  if (::getgrgid_r(group, &entry, of_group, sizeof of_group, &found) != 0 || found == nullptr) return false;
+  const std::string_view name = user.pw_name;
+  if (user.pw_gid != group || name != entry.gr_name) return false;
+  for (char** member = entry.gr_mem; *member != nullptr; ++member)
+    if (name != *member) return false;
+  return true;
+}
+
+class RealDisk : public Disk {
+ public:
+  Failure read(const fs::path& file, std::size_t limit, std::string& bytes) override {
+    // Without blocking: a FIFO has no end, and a device may have none.
+    const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (in.number < 0) return last_error();
+    struct stat info {};
+    if (::fstat(in.number, &info) != 0) return last_error();
+    if (!S_ISREG(info.st_mode)) return "it is not a regular file";
+    bytes.resize(std::min(limit, static_cast<std::size_t>(info.st_size)));
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t got = ::read(in.number, bytes.data() + done, bytes.size() - done);
+      if (got < 0) return last_error();
+      if (got == 0) bytes.resize(done);  // it was cut meanwhile
+      done += static_cast<std::size_t>(got);
+    }
+    return std::nullopt;
+  }
+
+  Failure write(const fs::path& file, std::string_view bytes, unsigned mode) override {
+    const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (out.number < 0) return last_error();
+    (void)::fchmod(out.number, mode);
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(out.number, bytes.data(), bytes.size());
+      if (done < 0) return last_error();
+      bytes.remove_prefix(static_cast<std::size_t>(done));
+    }
+    return std::nullopt;
+  }
+
+  Failure rename(const fs::path& from, const fs::path& to) override {
+    struct stat info {};
+    if (::lstat(to.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return "it exists and is not a regular file";
+    return ::rename(from.c_str(), to.c_str()) == 0 ? Failure() : last_error();
+  }
+
+  void remove(const fs::path& path) override {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+
+  FileStamp stamp_of(const fs::path& file) override {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) return {};
+    return {{info.st_dev, info.st_ino}, info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
+  }
+
+  std::vector<Entry> list(const fs::path& folder) override {
+    std::vector<Entry> found;
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+         entry.increment(error)) {
+      found.push_back({entry->path(), stamp_of(entry->path())});
+    }
+    return found;
+  }
+
+  Failure make_folder(const fs::path& folder, unsigned mode) override {
+    std::error_code error;
+    if (folder.empty() || fs::is_directory(folder, error)) return std::nullopt;
+    if (auto failure = make_folder(folder.parent_path(), mode)) return failure;
+    if (::mkdir(folder.c_str(), mode) == 0) return std::nullopt;
+    const std::string reason = last_error();
+    return fs::is_directory(folder, error) ? Failure() : reason;  // another process may have been faster
+  }
+
+  std::optional<std::string> exposure_of(const fs::path& path, bool installed) override {
+    std::error_code error;
+    auto place = fs::canonical(path, error);
+    if (error) return fmt::format("{} cannot be looked at: {}", path.string(), error.message());
+    for (bool above = false;; above = true, place = place.parent_path()) {
+      struct stat info {};
+      if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
+      // In a folder with the sticky bit (like /tmp) everybody may add files, but only owners rename or remove them.
+      const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
+      if (info.st_uid != ::geteuid() && !((above || installed) && info.st_uid == 0)) {
+        return fmt::format("{} belongs to somebody else{}", place.string(),
+                           installed ? "" : " (set TUNER_CACHE_DIR to a folder of your own)");
+      }
+      const bool by_group = (info.st_mode & S_IWGRP) != 0 && !sticky && !is_group_of_one(info.st_gid);
+      if (by_group || ((info.st_mode & S_IWOTH) != 0 && !sticky)) {
+        return fmt::format("others can write to {} (chmod go-w {})", place.string(), place.string());
+      }
+      if (place == place.root_path()) return std::nullopt;
+    }
+  }
+
+  Lock lock(const fs::path& file, std::int64_t byte, std::shared_ptr<void>& held) override {
+    const auto open =
+        std::make_shared<Descriptor>(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (open->number < 0) return Lock::impossible;
+    // A lock of the open file description. A lock of the process would be lost when any descriptor of the file is
+    // closed, and threads would share it.
+    struct flock wanted {};
+    wanted.l_type = F_WRLCK;
+    wanted.l_whence = SEEK_SET;
+    wanted.l_start = byte;
+    wanted.l_len = 1;
+    int result = 0;
+    do result = ::fcntl(open->number, F_OFD_SETLK, &wanted);
+    while (result != 0 && errno == EINTR);
+    if (result != 0) return errno == EAGAIN || errno == EACCES ? Lock::refused : Lock::impossible;
+    held = open;
+    return Lock::taken;
+  }
+
+  std::chrono::steady_clock::time_point now() override { return std::chrono::steady_clock::now(); }
+};
+
+// ---- compressed text -----------------------------------------------------------------------------------------------
+
+constexpr int kGzip = 16 + MAX_WBITS;  // for zlib: with the header of gzip
+
+std::string compressed(std::string_view text) {
+  z_stream stream{};
+  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
+  std::string bytes(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  deflate(&stream, Z_FINISH);
+  bytes.resize(stream.total_out);
+  deflateEnd(&stream);
+  return bytes;
+}
+
+/// Appends at most \p limit + 1 bytes to \p text.
+Failure decompress(std::string_view bytes, std::size_t limit, std::string& text) {
+  z_stream stream{};
+  inflateInit2(&stream, kGzip);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string part(std::size_t{1} << 16, '\0');
+  int state = Z_OK;
+  while (state == Z_OK && text.size() <= limit) {
+    stream.next_out = reinterpret_cast<Bytef*>(part.data());
+    stream.avail_out = static_cast<uInt>(part.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    text.append(part, 0, part.size() - stream.avail_out);
+    // A file may have several parts.
+    if (state == Z_STREAM_END && stream.avail_in > 0) state = inflateReset(&stream);
+  }
+  const std::string reason = stream.msg != nullptr ? stream.msg : "unexpected end of file";
+  inflateEnd(&stream);
+  return state == Z_STREAM_END || text.size() > limit ? Failure() : reason;
+}
+
+[[noreturn]] void fail(const fs::path& file, const char* verb, const std::string& reason) {
+  throw CacheError(fmt::format("{} cannot be {}: {}", file.string(), verb, reason));
+}
+
+}  // namespace
+
+Disk& real_disk() {
+  static RealDisk& disk = *new RealDisk;  // never destroyed: threads may use it while the process ends
+  return disk;
+}
+
+Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mode) {
+  const fs::path part = file.string() + ".part-" + make_uuid();
+  Failure failure = write(part, bytes, mode);
+  if (!failure) failure = rename(part, file);
+  if (failure) remove(part);
+  return failure;
+}
+
+void write_text(const fs::path& file, std::string_view text, Disk& disk) {
+  if (is_database_file(file, disk)) fail(file, "written", "it is a database, which text never replaces");
+  const bool compress = file.extension() == ".gz";
+  if (const Failure failure = disk.replace(file, compress ? compressed(text) : text)) fail(file, "written", *failure);
+}
+
+std::string read_text(const fs::path& file, std::size_t limit, Disk& disk) {
+  std::string bytes, text;
+  Failure failure = disk.read(file, limit + 1, bytes);
+  const bool compressed = bytes.starts_with("\x1f\x8b");
+  if (!failure && compressed) failure = decompress(bytes, limit, text);
+  if (failure) fail(file, "read", *failure);
+  if (!compressed) text = std::move(bytes);
+  if (text.size() > limit) fail(file, "read", fmt::format("its text is longer than {} MiB", limit >> 20));
+  return text;
+}
+
+bool is_database_file(const fs::path& path, Disk& disk) {
+  std::string bytes;
+  return !disk.read(path, 16, bytes) && is_database(bytes);
+}
+
+}  // namespace tuner::cache

@@ -1,0 +1,144 @@
+#include <cache/schema.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <sqlite3.h>
+
+#include <fmt/format.h>
+
+#include <cache/connection.hpp>
+#include <cache/database.hpp>
+#include <cache/rows.hpp>
+
+namespace tuner::cache {
+namespace {
+
+/// `a TEXT NOT NULL, b REAL`: a definition for each field.
+struct ColumnDefinitions {
+  std::string text;
+
+  template <class T>
+  void operator()(const char* name, const T&, unsigned) {
+    text += fmt::format("  {} {},\n", name, type<T>());
+  }
+  template <class T>
+  static std::string type() {
+    if constexpr (std::is_same_v<T, double>) return "REAL";  // NULL: not finite
+    if constexpr (std::is_integral_v<T>) return "INTEGER NOT NULL";
+    if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) return "INTEGER";
+    if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) return "TEXT";
+    if constexpr (std::is_same_v<T, std::vector<double>>) return "BLOB NOT NULL";
+    return "TEXT NOT NULL";
+  }
+};
+
+template <class Record>
+std::string create_table(const char* constraints) {
+  ColumnDefinitions columns;
+  Record record;
+  visit_all(record, columns);
+  return fmt::format("CREATE TABLE {}(\n  id INTEGER PRIMARY KEY,\n{}  crc INTEGER NOT NULL{}) STRICT;\n",
+                     kTable<Record>, columns.text, constraints);
+}
+
+/// tests/cache/schema_6.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
+/// Nothing uses the column first_size.
+std::string wisdom_schema() {
+  return create_table<SessionRecord>(",\n  UNIQUE(session)") +
+         create_table<StoredTrial>(
+             ",\n  UNIQUE(of, trial),\n  FOREIGN KEY(of) REFERENCES session(session) DEFERRABLE INITIALLY DEFERRED") +
+         create_table<BestRecord>(
+             ",\n  first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER)), place INTEGER") +
+         create_table<QuarantineRecord>(", place INTEGER") +
+         "CREATE INDEX session_problem ON session(kernel, choices, sizes);\n"
+         "CREATE INDEX trial_configuration ON trial(of, configuration);\n"
+         "CREATE INDEX best_problem ON best(kernel, choices, sizes);\n" +
+         create_table<MissRecord>("") +
+         "CREATE INDEX best_place ON best(kernel, choices, objective, compute_capability, sm_count, key, source, "
+         "place);\n"
+         "CREATE INDEX quarantine_configuration ON quarantine(quarantined, kernel, source, device_key, place);\n"
+         "CREATE INDEX quarantine_device ON quarantine(device_key, source, kernel, quarantined, place);\n"
+         "CREATE INDEX miss_problem ON miss(kernel, choices, sizes_from, device_key);\n";
+}
+
+/// Name and SQL text of the tables and indices.
+std::map<std::string, std::string> definitions(SQLite::Database& db) {
+  SQLite::Statement query(db, "SELECT name, coalesce(sql, '') FROM sqlite_schema");
+  std::map<std::string, std::string> all;
+  while (query.executeStep()) all.emplace(query.getColumn(0).getString(), query.getColumn(1).getString());
+  return all;
+}
+
+std::map<std::string, std::string> wanted_definitions() {
+  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
+  fresh.exec(wisdom_schema());
+  return definitions(fresh);
+}
+
+/// The oldest version that may read the file: the high 16 bits of user_version. The low ones are the version of the
+/// file.
+int oldest_reader_of(SQLite::Database& db) {
+  const auto oldest = static_cast<int>(number(db, "PRAGMA user_version") >> 16);
+  return oldest > 0 ? oldest : version_of(db);
+}
+
+}  // namespace
+
+int version_of(SQLite::Database& db) { return static_cast<int>(number(db, "PRAGMA user_version") & 0xffff); }
+
+Contents inspect(SQLite::Database& db) {
+  // One snapshot: another process may be creating the file, and a half-written one would look foreign.
+  std::optional<SQLite::Transaction> snapshot;
+  if (sqlite3_get_autocommit(db.getHandle()) != 0) snapshot.emplace(db);
+  const auto application = number(db, "PRAGMA application_id");
+  const int version = version_of(db);
+  // The definitions of a newer file may use SQL that this SQLite does not know. They are read only without a version.
+  if (application == 0 && version == 0 && number(db, "SELECT count(*) FROM sqlite_schema") == 0) {
+    return Contents::empty;
+  }
+  if (application != kApplicationId || version < 1) return Contents::foreign;
+  if (version < kSchemaVersion) return Contents::older;
+  return oldest_reader_of(db) <= kSchemaVersion ? Contents::ours : Contents::newer;
+}
+
+std::string other_version(SQLite::Database& db) {
+  const int version = version_of(db);
+  if (version > kSchemaVersion) {
+    return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kSchemaVersion);
+  }
+  return fmt::format(
+      "it was written by an older tuner (format {}, this one reads {}): its `tune export --all` and `tune db "
+      "import` of this one bring its results along",
+      version, kSchemaVersion);
+}
+
+void create(SQLite::Database& db) {
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+  if (inspect(db) == Contents::empty) {  // another process may have been faster
+    db.exec(wisdom_schema());
+    db.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
+                        kSchemaVersion << 16 | kSchemaVersion));
+  }
+  transaction.commit();
+}
+
+std::vector<std::string> missing_definitions(SQLite::Database& db) {
+  std::vector<std::string> missing;
+  const auto present = definitions(db);
+  for (const auto& [name, text] : wanted_definitions()) {
+    if (!present.contains(name)) missing.push_back(name);
+  }
+  return missing;
+}
+
+bool is_intact(SQLite::Database& db) {
+  const auto wanted = wanted_definitions(), present = definitions(db);
+  const bool has_all = version_of(db) > kSchemaVersion
+                           ? std::includes(present.begin(), present.end(), wanted.begin(), wanted.end())
+                           : present == wanted;
+  return has_all && word(db, "PRAGMA integrity_check(1)") == "ok" && word(db, "PRAGMA foreign_key_check").empty();
+}
+
+}  // namespace tuner::cache

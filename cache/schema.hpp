@@ -1,0 +1,30 @@
+#pragma once
+/// The tables of a wisdom database: creates them, and checks whether a file has them. Private to this room.
+
+#include <string>
+#include <vector>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+namespace tuner::cache {
+
+/// How this program sees a file.
+enum class Contents { ours, empty, older, newer, foreign };
+Contents inspect(SQLite::Database& db);
+
+/// The version that wrote the file.
+int version_of(SQLite::Database& db);
+/// Why a file of another version cannot be used, and what to do.
+std::string other_version(SQLite::Database& db);
+
+/// Writes the schema into an empty file, in one transaction; leaves any other file as it is. Throws SQLite::Exception.
+void create(SQLite::Database& db);
+
+/// Names of the tables and indices that \p db lacks.
+std::vector<std::string> missing_definitions(SQLite::Database& db);
+
+/// Whether the file has exactly the definitions of this version (a newer version: at least these) and SQLite finds no
+/// fault in it. Reads the whole file.
+bool is_intact(SQLite::Database& db);
+
+}  // namespace tuner::cache

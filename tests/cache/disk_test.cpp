@@ -1,0 +1,182 @@
+// Files, locks and the clock: the real ones, and disks that are full, cut files short or lose what was renamed.
+
+#include <csignal>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cache/claim.hpp>
+#include <cache/disk.hpp>
+
+#include <tests/child_process.hpp>
+#include <tests/matchers.hpp>
+#include <tests/memory_disk.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+namespace fs = std::filesystem;
+using tuner::testing::MemoryDisk;
+
+/// An old file on a disk in memory.
+struct Text : ::testing::Test {
+  Text() { write_text(file, "old", disk); }
+  MemoryDisk disk;
+  const fs::path file = "text";
+};
+
+TEST_F(Text, OfAFileStaysWhereTheNewOneCannotBeWritten) {
+  const auto expect_old = [&](const std::string& reason) {
+    EXPECT_THAT(error_of([&] { write_text(file, "new and longer", disk); }),
+                HasSubstr("text cannot be written: " + reason));
+    EXPECT_EQ(disk.files.size(), 1u) << "no piece is left";
+    EXPECT_EQ(read_text(file, kMaxTextBytes, disk), "old");
+  };
+  disk.rename_failure = "Input/output error";
+  expect_old("Input/output error");
+  disk.space = 5;
+  expect_old("No space left on device");
+}
+
+TEST_F(Text, IsTheOldOneWhereThePowerFailsBeforeTheNewOneHasItsName) {
+  disk.loses_renames = true;
+  write_text(file, "new", disk);
+  EXPECT_EQ(read_text(file, kMaxTextBytes, disk), "old");
+}
+
+TEST_F(Text, ThatIsCompressedIsRefusedWhereItWasCutShort) {
+  disk.cuts_short = true;
+  write_text("text.gz", std::string(10000, 'x'), disk);
+  EXPECT_THAT(error_of([&] { read_text("text.gz", kMaxTextBytes, disk); }), HasSubstr("unexpected end"));
+}
+
+TEST_F(Text, NeverReplacesADatabase) {
+  disk.files[file] = std::string("SQLite format 3\0rest", 20);
+  EXPECT_THROW(write_text(file, "new", disk), CacheError);
+  EXPECT_TRUE(is_database_file(file, disk));
+  for (const char* other : {"SQLite format 3", "SQLite format 3 is what this text is about"}) {
+    disk.files[file] = other;
+    EXPECT_FALSE(is_database_file(file, disk)) << other;
+  }
+  EXPECT_FALSE(is_database_file("missing", disk));
+}
+
+TEST_F(Text, IsReadUpToALimit) {
+  EXPECT_EQ(read_text(file, 3, disk), "old");
+  EXPECT_THROW(read_text(file, 2, disk), CacheError);
+  write_text("text.gz", std::string(10000, 'x'), disk);
+  EXPECT_LT(disk.files["text.gz"].size(), 1000u);
+  EXPECT_EQ(read_text("text.gz", 10000, disk), std::string(10000, 'x'));
+  EXPECT_THROW(read_text("text.gz", 9999, disk), CacheError);
+  disk.files["two.gz"] = disk.files["text.gz"] + disk.files["text.gz"];
+  EXPECT_EQ(read_text("two.gz", 20000, disk), std::string(20000, 'x')) << "as gzip reads several parts";
+}
+
+TEST(RealDisk, ReadsAndReplacesOnlyRegularFiles) {
+  const TemporaryFolder folder;
+  write_text(folder / "text", "old");
+  write_text(folder / "text", "new");
+  EXPECT_EQ(read_text(folder / "text"), "new");
+  EXPECT_EQ(mode_of(folder / "text"), 0644u);
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  fs::create_symlink(folder / "text", folder / "link");
+  for (const fs::path& other : {folder / "fifo", folder.path()}) {
+    EXPECT_THROW(read_text(other), CacheError) << "and does not wait for a writer";
+    EXPECT_THROW(write_text(other, "x"), CacheError);
+  }
+  EXPECT_THROW(read_text("/dev/zero"), CacheError);
+  EXPECT_THROW(read_text(folder / "missing"), CacheError);
+  EXPECT_THROW(write_text(folder / "link", "x"), CacheError);
+  EXPECT_THROW(write_text(folder / "no/such/folder/file", "x"), CacheError);
+  EXPECT_EQ(names_in(folder.path()), (std::vector<std::string>{"fifo", "link", "text"})) << "no pieces are left";
+}
+
+TEST(RealDisk, MakesFoldersForTheirOwner) {
+  const TemporaryFolder folder;
+  for (int again = 0; again < 2; ++again) EXPECT_FALSE(real_disk().make_folder(folder / "a/b/c", 0700));
+  for (const char* part : {"a", "a/b", "a/b/c"}) EXPECT_EQ(mode_of(folder / part), 0700u) << part;
+  write_file(folder / "file", "x");
+  EXPECT_TRUE(real_disk().make_folder(folder / "file/below", 0700));
+}
+
+TEST(Exposure, IsOfWhatOthersCanWriteToOrReplace) {
+  const TemporaryFolder folder;
+  const auto exposure = [&](const char* name) { return real_disk().exposure_of(folder / name).value_or(""); };
+  write_file(folder / "above/below/file", "x");
+  EXPECT_EQ(exposure("above/below/file"), "") << "the folder for temporary ones is sticky";
+  fs::permissions(folder / "above", fs::perms::all);
+  EXPECT_THAT(exposure("above/below/file"), HasSubstr("others can write to"));
+  EXPECT_THAT(exposure("above/below/file"), HasSubstr("chmod go-w " + (folder / "above").string()));
+  EXPECT_THAT(exposure("missing"), HasSubstr("No such file"));
+}
+
+TEST(Exposure, IsOfWhatBelongsToAnotherUserOrGroup) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "cache/tuner");
+  fs::permissions(folder / "cache", fs::perms::owner_all | fs::perms::group_all);
+  const auto exposure = [&](bool installed) { return real_disk().exposure_of(folder / "cache/tuner", installed); };
+  EXPECT_EQ(exposure(false), std::nullopt) << "the user's own group can write to it, as with umask 002";
+  ASSERT_EQ(::chown((folder / "cache").c_str(), 0, 1), 0);  // daemon
+  EXPECT_THAT(exposure(false).value_or(""), HasSubstr("others can write to"));
+  ASSERT_EQ(::chown((folder / "cache/tuner").c_str(), 12345, 12345), 0);
+  for (const bool installed : {false, true}) EXPECT_THAT(exposure(installed).value_or(""), HasSubstr("somebody else"));
+}
+
+struct Claims : ::testing::Test {
+  Claim claim(const char* what = "reduce n=1000") { return Claim("wisdom.db", what, disk); }
+  MemoryDisk disk;
+};
+
+TEST_F(Claims, BelongToOneAtATimeAndAreAskedForOnceASecond) {
+  std::optional<Claim> mine(std::in_place, "wisdom.db", "reduce n=1000", disk);
+  EXPECT_TRUE(mine->take());
+  EXPECT_TRUE(mine->take()) << "it is mine already";
+  EXPECT_TRUE(claim("reduce n=2000").take()) << "another problem";
+  Claim second = claim();
+  EXPECT_FALSE(second.take());
+  mine.reset();
+  EXPECT_FALSE(second.take());
+  disk.time += std::chrono::seconds(1);
+  EXPECT_TRUE(second.take());
+}
+
+TEST_F(Claims, AreEverybodysWhereNoneCanBeKept) {
+  disk.has_locks = false;
+  Claim first = claim(), second = claim();
+  EXPECT_TRUE(first.take() && second.take());
+}
+
+TEST(RealClaims, ExcludeEachOtherAndEndWithTheirProcessHoweverItEnds) {
+  const TemporaryFolder folder;
+  const fs::path database = folder / "wisdom.db";
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = tuner::testing::start_child([&] {
+    Claim claim(database, "reduce n=1000");
+    const char taken = claim.take() ? 'y' : 'n';
+    if (::write(ends[1], &taken, 1) != 1) return false;
+    for (;;) ::pause();
+  });
+  char taken = 0;
+  ASSERT_EQ(::read(ends[0], &taken, 1), 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  EXPECT_EQ(taken, 'y');
+  EXPECT_FALSE(Claim(database, "reduce n=1000").take());
+  ::kill(child, SIGKILL);
+  tuner::testing::wait_for(child);
+  Claim mine(database, "reduce n=1000"), other(database, "reduce n=2000");
+  EXPECT_TRUE(mine.take() && other.take());
+  EXPECT_FALSE(Claim(database, "reduce n=1000").take()) << "of this process";
+  EXPECT_FALSE(Claim(database, "reduce n=1000").take()) << "what another one closed gives nothing back";
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db.claims"});
+  EXPECT_EQ(mode_of(folder / "wisdom.db.claims"), 0600u);
+  EXPECT_TRUE(Claim(folder / "no such folder/wisdom.db", "reduce n=1000").take());
+}
+
+}  // namespace
+}  // namespace tuner::cache::test
