@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include <cache/disk.hpp>
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
