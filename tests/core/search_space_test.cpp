@@ -74,14 +74,6 @@ TEST(SearchSpace, IsEmptyWhenAConstraintWithoutParametersFails) {
   EXPECT_TRUE(space.enumerate(fixed).empty());
 }
 
-TEST(SearchSpace, RefusesDuplicatesAndEmptyParameters) {
-  EXPECT_THROW(SearchSpace({integers("x", {1}), integers("x", {2})}, {}), std::invalid_argument);
-  EXPECT_THROW(SearchSpace({integers("x", {1, 1})}, {}), std::invalid_argument);
-  EXPECT_THROW(SearchSpace({integers("x", {})}, {}), std::invalid_argument);
-  EXPECT_THROW(SearchSpace({integers("x", {1})}, {constraint("c", "x > 0"), constraint("c", "x > 1")}),
-               std::invalid_argument);
-}
-
 TEST(SearchSpace, SaysWhatViolatesIt) {
   Bindings fixed;
   fixed.set("warp_size", 32);

@@ -37,9 +37,8 @@ TEST(EnumeratedSpace, FindsNothingForWhatIsNotValid) {
   EXPECT_FALSE(EnumeratedSpace().find(configuration));
 }
 
-TEST(EnumeratedSpace, KeepsTheOrderOfRowsThatAreNotSorted) {
-  const std::vector<std::uint16_t> rows{2, 1, 0, 0, 1, 1, 0, 1};
-  const EnumeratedSpace space({numbers("a", 3), numbers("b", 2)}, rows);
+TEST(EnumeratedSpace, KeepsTheOrderOfCodesThatAreNotSorted) {
+  const EnumeratedSpace space = EnumeratedSpace::from_codes({numbers("a", 3), numbers("b", 2)}, {5, 0, 3, 1});
   ASSERT_EQ(space.size(), 4u);
   EXPECT_EQ(space.configuration(0).text(), "a=2 b=1");
   EXPECT_EQ(space.configuration(2).text(), "a=1 b=1");
@@ -104,21 +103,21 @@ TEST(EnumeratedSpace, RefusesDuplicatesAndUnequalNames) {
 TEST(EnumeratedSpace, RefusesAProductPastTheRangeOfItsCodes) {
   std::vector<TuningParameter> parameters;
   for (int i = 0; i < 8; ++i) parameters.push_back(numbers("p" + std::to_string(i), 300));
-  EXPECT_THROW(EnumeratedSpace(parameters, {}), std::length_error);
+  EXPECT_THROW(EnumeratedSpace::from_codes(parameters, {}), std::length_error);
 }
 
 TEST(EnumeratedSpace, HoldsASparseSpaceOfAHugeProduct) {
   std::vector<TuningParameter> parameters;
   for (int i = 0; i < 6; ++i) parameters.push_back(numbers("p" + std::to_string(i), 1000));
-  const std::vector<std::uint16_t> rows{0, 0, 0, 0, 0, 0, 999, 999, 999, 999, 999, 999, 5, 0, 7, 0, 9, 0};
-  const EnumeratedSpace space(parameters, rows);
+  const EnumeratedSpace space =
+      EnumeratedSpace::from_codes(parameters, {0, 999'999'999'999'999'999, 5'000'007'000'009'000});
   EXPECT_EQ(space.find_digits(EnumeratedSpace::Digits{999, 999, 999, 999, 999, 999}), 1u);
   EXPECT_EQ(space.find_digits(EnumeratedSpace::Digits{5, 0, 7, 0, 9, 0}), 2u);
   EXPECT_FALSE(space.find_digits(EnumeratedSpace::Digits{5, 0, 7, 0, 9, 1}));
 }
 
 TEST(EnumeratedSpace, WithoutParametersHasOneConfiguration) {
-  const EnumeratedSpace space({}, {});
+  const EnumeratedSpace space = EnumeratedSpace::from_codes({}, {0});
   EXPECT_EQ(space.size(), 1u);
   EXPECT_TRUE(space.configuration(0).empty());
   EXPECT_EQ(space.find(Configuration{}), 0u);

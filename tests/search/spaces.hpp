@@ -28,17 +28,14 @@ inline TuningParameter powers(std::string name, int count) {
 /// All combinations for which \p valid holds.
 inline EnumeratedSpace product(std::vector<TuningParameter> parameters,
                                const std::function<bool(const EnumeratedSpace::Digits&)>& valid = {}) {
-  std::vector<std::uint16_t> rows;
-  EnumeratedSpace::Digits digits(parameters.size(), 0);
-  for (bool more = !parameters.empty(); more;) {
-    if (!valid || valid(digits)) rows.insert(rows.end(), digits.begin(), digits.end());
-    more = false;
-    for (std::size_t p = parameters.size(); p-- > 0 && !more;) {
-      more = ++digits[p] < parameters[p].values.size();
-      if (!more) digits[p] = 0;
-    }
+  const MixedRadix radix(parameters);
+  std::vector<std::uint64_t> codes;
+  EnumeratedSpace::Digits digits(parameters.size());
+  for (std::uint64_t code = 0; code < radix.product(); ++code) {
+    radix.digits(code, digits);
+    if (!valid || valid(digits)) codes.push_back(code);
   }
-  return EnumeratedSpace(std::move(parameters), rows);
+  return EnumeratedSpace::from_codes(std::move(parameters), std::move(codes));
 }
 
 /// Strings, booleans, sizes, a parameter with one value, and a constraint: 4 * 2 * 6 * 5 * 1 less the constrained.

@@ -84,7 +84,7 @@ TEST_P(EveryStrategy, WorksOnSpacesOfNoneOneAndTwoConfigurations) {
     EXPECT_EQ(proposals.size(), static_cast<std::size_t>(count));
     EXPECT_TRUE(all_different(proposals));
   }
-  const EnumeratedSpace without_parameters({}, {});
+  const EnumeratedSpace without_parameters = EnumeratedSpace::from_codes({}, {0});
   EXPECT_EQ(make(without_parameters)->propose(2).size(), 1u);
 }
 

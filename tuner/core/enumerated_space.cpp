@@ -31,14 +31,6 @@ bool value_before(const Value& a, const Value& b) {
 
 }  // namespace
 
-EnumeratedSpace::EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits) {
-  const MixedRadix radix(parameters);
-  const std::size_t width = parameters.size();
-  std::vector<std::uint64_t> codes(width == 0 ? 1 : digits.size() / width);
-  for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = radix.code(digits.subspan(row * width, width));
-  *this = from_codes(std::move(parameters), std::move(codes));
-}
-
 EnumeratedSpace EnumeratedSpace::from_codes(std::vector<TuningParameter> parameters, std::vector<std::uint64_t> codes) {
   if (codes.size() > std::numeric_limits<Index>::max())
     throw std::length_error("more than 2^32 valid configurations; tighten the constraints");
@@ -93,11 +85,14 @@ EnumeratedSpace EnumeratedSpace::from_configurations(std::span<const Configurati
       parameters[p].values.push_back(value);
     }
   }
-  std::vector<std::uint16_t> digits;
-  digits.reserve(configurations.size() * width);
-  for (const Configuration& configuration : configurations)
-    for (std::size_t p = 0; p < width; ++p) digits.push_back(digit[p].at(configuration.entries()[p].second));
-  EnumeratedSpace space(std::move(parameters), digits);
+  const MixedRadix radix(parameters);
+  std::vector<std::uint64_t> codes;
+  std::vector<std::uint16_t> digits(width);
+  for (const Configuration& configuration : configurations) {
+    for (std::size_t p = 0; p < width; ++p) digits[p] = digit[p].at(configuration.entries()[p].second);
+    codes.push_back(radix.code(digits));
+  }
+  EnumeratedSpace space = from_codes(std::move(parameters), std::move(codes));
   for (std::size_t i = 1; i < space.size(); ++i)
     if (space.sorted_code(i - 1) == space.sorted_code(i))
       throw std::invalid_argument("configuration '" + space.configuration(space.sorted_index(i)).text() +

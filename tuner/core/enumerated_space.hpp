@@ -28,10 +28,9 @@ class EnumeratedSpace {
   using Digits = std::vector<std::uint16_t>;
 
   EnumeratedSpace() = default;
-  /// \p digits: rows of parameters.size() digits, in any order, without duplicates. A space without parameters has one
-  /// configuration. Throws std::length_error if the product of the parameters exceeds 2^63.
-  EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits);
-  /// From the codes (mixed_radix.hpp) of configurations, without duplicates. Index i is the i-th code.
+  /// From the codes (mixed_radix.hpp) of configurations, without duplicates. Index i is the i-th code. A space without
+  /// parameters has one configuration, whose code is 0. Throws std::length_error if the product of the parameters
+  /// exceeds 2^63.
   static EnumeratedSpace from_codes(std::vector<TuningParameter> parameters, std::vector<std::uint64_t> codes);
   /// From explicit configurations, as in a recording. The values of each parameter are sorted. Index i is the i-th
   /// configuration given. Throws std::invalid_argument for unequal names or duplicates.

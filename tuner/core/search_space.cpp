@@ -1,9 +1,6 @@
 #include <tuner/core/search_space.hpp>
 
 #include <algorithm>
-#include <limits>
-#include <set>
-#include <stdexcept>
 
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/expression_tree.hpp>
@@ -11,17 +8,6 @@
 
 namespace tuner {
 namespace {
-
-void require_usable(const TuningParameter& parameter) {
-  if (parameter.values.empty()) throw std::invalid_argument("parameter '" + parameter.name + "' has no values");
-  if (parameter.values.size() > std::numeric_limits<std::uint16_t>::max()) {
-    throw std::invalid_argument("parameter '" + parameter.name + "' has more than 65535 values");
-  }
-  const std::set<Value> distinct(parameter.values.begin(), parameter.values.end());
-  if (distinct.size() != parameter.values.size()) {
-    throw std::invalid_argument("parameter '" + parameter.name + "' has a value twice");
-  }
-}
 
 /// Whether a conjunct of \p predicate is false, even if the evaluation of others fails. enumerate() does the same.
 /// The first failure is kept in \p problem.
@@ -37,21 +23,6 @@ bool is_false(const Expression& predicate, const Bindings& bindings, std::option
 }
 
 }  // namespace
-
-SearchSpace::SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints)
-    : parameters_(std::move(parameters)), constraints_(std::move(constraints)) {
-  std::set<std::string> names;
-  for (const TuningParameter& parameter : parameters_) {
-    if (!names.insert(parameter.name).second)
-      throw std::invalid_argument("parameter '" + parameter.name + "' is given twice");
-    require_usable(parameter);
-  }
-  names.clear();
-  for (const Constraint& constraint : constraints_) {
-    if (!names.insert(constraint.name).second)
-      throw std::invalid_argument("constraint '" + constraint.name + "' is given twice");
-  }
-}
 
 const TuningParameter* SearchSpace::find(std::string_view name) const { return find_named(parameters_, name); }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/enumerated_space.hpp>
@@ -32,8 +33,9 @@ class EnumerationStopped : public Error {
 class SearchSpace {
  public:
   SearchSpace() = default;
-  /// Throws std::invalid_argument for names that occur twice, and for parameters without values or with a value twice.
-  SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints);
+  /// Precondition: names are unique, and each parameter has 1 to 65535 different values.
+  SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints)
+      : parameters_(std::move(parameters)), constraints_(std::move(constraints)) {}
 
   const std::vector<TuningParameter>& parameters() const { return parameters_; }
   const std::vector<Constraint>& constraints() const { return constraints_; }

@@ -12,7 +12,7 @@ namespace tuner {
 /// parameters where none are allowed. Every kernel is checked here, once.
 void validate(const KernelDraft& draft);
 
-/// A base of the parts of validate(), with everything that they share.
+/// A base of the two parts of validate(), with everything that they share.
 class Checks {
  public:
   explicit Checks(const KernelDraft& draft);
@@ -30,10 +30,6 @@ class Checks {
   KnownNames all_, fixed_;  // with and without parameters
 };
 
-/// Checks buffers, their fills and comparisons.
-void validate_buffers(const Checks& checks);
-/// Checks constant memory, textures and surfaces.
-void validate_memory(const Checks& checks);
 /// Checks the launches of the kernel, of its reference and before each run.
 void validate_launches(const Checks& checks);
 

@@ -2,8 +2,6 @@
 
 #include <cache/disk.hpp>
 
-#include <tuner/replay/json_file.hpp>
-
 namespace tuner::replay {
 
 namespace {
@@ -38,19 +36,7 @@ std::vector<Recording> read_recordings(const std::filesystem::path& path, const 
 Recording parse_recording(std::string_view text, const std::string& origin) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) throw RecordingError(origin + ": the file is empty");
-  Recording out;
-  if (text[first] != '{') {
-    out = parse_csv(text, origin);
-  } else {
-    const JsonFile file(text, origin);
-    if (file.root().contains("results")) {
-      out = parse_t4(file);
-    } else if (file.root().contains("cache")) {
-      out = parse_kernel_tuner(file);
-    } else {
-      throw RecordingError(origin + ":1:1: JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
-    }
-  }
+  Recording out = text[first] == '{' ? parse_json(text, origin) : parse_csv(text, origin);
   out.name = without_endings(origin);
   return out;
 }
