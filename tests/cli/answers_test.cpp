@@ -51,22 +51,20 @@ TEST_F(Answers, OfTheDefaultConfigurationAreSaidWithEveryResult) {
       "#pragma tuner default     block=32 wrong=0\n"
       "#pragma tuner reference   default\n"
       "#pragma tuner verify      n=77 offset=1\n");
-  const Finished run = tune({"--kernel", kernel});
+  const Finished run = call(kernel);
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("      verified against the default configuration\n"));
-  EXPECT_THAT(run.out, HasSubstr("wrong=0"));
-  EXPECT_THAT(run.out, HasSubstr("2 wrong"));
-  EXPECT_THAT(tune({"--kernel", kernel}).out, HasSubstr("      verified against the default configuration\n"));
-  EXPECT_THAT(tune({"show"}).out, HasSubstr("default configuration"));
-  EXPECT_THAT(tune({"show", kernel, "--why"}).out, HasSubstr("against the default configuration"));
-  EXPECT_THAT(tune({"run", "--kernel", kernel}).out, HasSubstr("against the default configuration"));
+  EXPECT_THAT(run.out, Holds("      verified against the default configuration\n", "wrong=0", "2 wrong"));
+  EXPECT_THAT(call(kernel).out, HasSubstr("      verified against the default configuration\n"));
+  EXPECT_THAT(call("show").out, HasSubstr("default configuration"));
+  EXPECT_THAT(call("show " + kernel + " --why").out, HasSubstr("against the default configuration"));
+  EXPECT_THAT(call("run --kernel " + kernel).out, HasSubstr("against the default configuration"));
 
-  const json known = json::parse(tune({"--kernel", kernel, "--json"}).out);
+  const json known = document(kernel + " --json");
   EXPECT_EQ(known["results"][0]["best"]["reference"], "default configuration");
-  const json again = json::parse(tune({"--kernel", kernel, "--json", "--force", "--isolation", "none"}).out);
+  const json again = document(kernel + " --json --force --isolation none");
   EXPECT_EQ(again["results"][0]["best"]["reference"], "default configuration");
   EXPECT_EQ(again["results"][0]["outcomes"]["wrong"], 2);
-  EXPECT_EQ(json::parse(tune({"show", "--json"}).out)["best"][0]["reference"], "default configuration");
+  EXPECT_EQ(document("show --json")["best"][0]["reference"], "default configuration");
 }
 
 TEST_F(Answers, InFilesBelongToTheKernelAndAreSaidWithEveryResult) {
@@ -79,56 +77,53 @@ TEST_F(Answers, InFilesBelongToTheKernelAndAreSaidWithEveryResult) {
   const std::string kernel = directives(
       "#pragma tuner fill        x = iota\n"
       "#pragma tuner reference   file y = \"y.bin\"\n");
-  const Finished run = tune({"--kernel", kernel});
+  const Finished run = call(kernel);
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("      verified against the answer in a file\n"));
-  EXPECT_THAT(run.out, HasSubstr("2 wrong"));
-  EXPECT_THAT(tune({"run", "--kernel", kernel, "--config", "block=32 wrong=0"}).out,
+  EXPECT_THAT(run.out, Holds("      verified against the answer in a file\n", "2 wrong"));
+  EXPECT_THAT(call("run --kernel " + kernel + " --config 'block=32 wrong=0'").out,
               HasSubstr("against the answer in a file"));
   numbers.back() = -1;
   write();
-  const Finished edited = tune({"--kernel", kernel});
+  const Finished edited = call(kernel);
   EXPECT_EQ(edited.code, 1) << "another kernel, of which no configuration is right";
   EXPECT_THAT(edited.out, HasSubstr("4 wrong"));
 }
 
 TEST_F(Answers, OfAReferenceOfItsOwnNeedNoWord) {
-  const Finished run = tune_small({});
+  small_kernel();
+  const Finished run = call("scale.cu");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, Not(HasSubstr("verified against")));
-  EXPECT_THAT(tune({"show"}).out, Not(HasSubstr("verified against")));
+  EXPECT_THAT(call("show").out, Not(HasSubstr("verified against")));
 }
 
 TEST_F(Answers, AreAskedForWhereThereAreNone) {
   const Finished run = tune({"--kernel", directives("")});
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, HasSubstr("has no reference"));
-  EXPECT_THAT(run.err, HasSubstr("'#pragma tuner reference default'"));
-  EXPECT_THAT(run.err, HasSubstr("--unverified"));
+  EXPECT_THAT(run.err, Holds("has no reference", "'#pragma tuner reference default'", "--unverified"));
 }
 
 TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   const std::string kernel = directives("");
-  const Finished run = tune({"--kernel", kernel, "--unverified"});
+  const Finished run = call(kernel + " --unverified");
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("\nbest  block="));
-  EXPECT_THAT(run.out, HasSubstr("      not verified: it is never served"));
-  const json again = json::parse(tune({"--kernel", kernel, "--unverified", "--json"}).out)["results"][0];
+  EXPECT_THAT(run.out, Holds("\nbest  block=", "      not verified: it is never served"));
+  const json again = document(kernel + " --unverified --json")["results"][0];
   EXPECT_EQ(again["resumed"], 4) << "measured, and no answer";
   EXPECT_EQ(again["best"]["verified"], false);
 
-  EXPECT_THAT(tune({"show"}).out, HasSubstr("Compared with nothing"));
-  const json shown = json::parse(tune({"show", "--kernel", "scale", "--json"}).out);
+  EXPECT_THAT(call("show").out, HasSubstr("Compared with nothing"));
+  const json shown = document("show --kernel scale --json");
   EXPECT_EQ(shown["best"].size(), 0u);
   ASSERT_EQ(shown["unverified"].size(), 1u);
   EXPECT_EQ(shown["unverified"][0]["reference"], "nothing");
-  EXPECT_THAT(tune({"show", kernel, "--why"}).out, HasSubstr("nothing: the kernel has no default"));
-  EXPECT_THAT(tune({"db", "export", "-", "--kernel", "scale"}).out, Not(HasSubstr("block=")));
-  EXPECT_NE(tune({"db", "export", "--as", "t4", "t4.json", "--kernel", kernel}).code, 0);
-  EXPECT_NE(tune({"db", "export", "--as", "header", "best.hpp", "--kernel", kernel}).code, 0);
+  EXPECT_THAT(call("show " + kernel + " --why").out, HasSubstr("nothing: the kernel has no default"));
+  EXPECT_THAT(call("db export - --kernel scale").out, Not(HasSubstr("block=")));
+  EXPECT_NE(call("db export --as t4 t4.json --kernel " + kernel).code, 0);
+  EXPECT_NE(call("db export --as header best.hpp --kernel " + kernel).code, 0);
   ASSERT_EQ(tune({"db", "merge", "other.db", (cache() / "wisdom.db").string()}).code, 0);
-  EXPECT_EQ(json::parse(tune({"show", "--db", "other.db", "--json"}).out)["best"].size(), 0u);
-  EXPECT_EQ(tune({"--kernel", kernel}).code, 1) << "what was not verified is no answer";
+  EXPECT_EQ(document("show --db other.db --json")["best"].size(), 0u);
+  EXPECT_EQ(call(kernel).code, 1) << "what was not verified is no answer";
 }
 
 /// What a macro names may have changed, and nobody saw it.
@@ -137,8 +132,8 @@ TEST_F(ProgramTest, AnswersNothingFromBeforeWhereAMacroNamesAHeader) {
   file("factor.h", "#define FACTOR 2\n");
   file("small.cu",
        contents(kernel) + "#define HEADER \"factor.h\"\n#include HEADER\n__device__ int factor() { return FACTOR; }\n");
-  EXPECT_EQ(tune({"--kernel", "./small.cu", "--trials", "1"}).code, 0);
-  const Finished again = tune({"--kernel", "./small.cu", "--trials", "1"});
+  EXPECT_EQ(call("./small.cu --trials 1").code, 0);
+  const Finished again = call("./small.cu --trials 1");
   EXPECT_EQ(again.code, 0);
   EXPECT_THAT(again.out + again.err, AllOf(HasSubstr("earlier results are not used"), Not(HasSubstr("answered from"))));
 }

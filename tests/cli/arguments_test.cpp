@@ -39,21 +39,14 @@ TEST(ParseCount, NamesTheOptionAndTheTextInItsMessage) {
 }
 
 TEST(ParseDuration, ReadsUnitsAndTheirSums) {
-  const std::pair<const char*, double> table[] = {{"30s", 30},   {"90", 90},    {"500ms", 0.5},
-                                                  {"5m", 300},   {"2.5m", 150}, {"1h", 3600},
-                                                  {"1m30s", 90}, {"1min", 60},  {"0.5", 0.5}};
+  const std::pair<const char*, double> table[] = {{"30s", 30},   {"500ms", 0.5}, {"12us", 12e-6}, {"5m", 300},
+                                                  {"2.5m", 150}, {"1h", 3600},   {" 1m30s ", 90}, {"1min", 60}};
   for (const auto& [text, seconds] : table) EXPECT_DOUBLE_EQ(parse_duration(text, "--budget").count(), seconds) << text;
 }
 
-TEST(ParseDuration, RejectsNothingAndNegativeAndUnknownUnits) {
-  for (const char* text : {"", "0", "-5s", "5 parsecs", "s", "5s5", "1..5s", "soon"})
+TEST(ParseDuration, RejectsNothingAndNegativeAndMissingOrUnknownUnits) {
+  for (const char* text : {"", "0", "90", "0s", "-5s", "5 parsecs", "s", "5s5", "5x5s", "1..5s", "soon"})
     EXPECT_THROW(parse_duration(text, "--budget"), UsageError) << text;
-}
-
-TEST(ParseNanoseconds, WantsAUnit) {
-  EXPECT_DOUBLE_EQ(parse_nanoseconds("12us", "--target"), 12e3);
-  EXPECT_DOUBLE_EQ(parse_nanoseconds("1.5ms", "--target"), 1.5e6);
-  EXPECT_THROW(parse_nanoseconds("12", "--target"), UsageError);
 }
 
 TEST(ParseNumber, ChecksItsRange) {

@@ -1,6 +1,7 @@
-// `tune db`: each action changes what its options name, and nothing else.
+// `tune db`: each action changes what its options name, and nothing else; what other programs get.
+#include <filesystem>
+#include <iterator>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,18 +18,20 @@ namespace tuner::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class DbProgram : public ProgramTest {
  protected:
   std::filesystem::path database() const { return cache() / "wisdom.db"; }
   void keep_an_image() { EXPECT_FALSE(cache::keep_image(cache(), "sm_90", "key", {"code", "{}"})); }
   std::int64_t images() { return cache::kept_images(cache()).images; }
-  json stats() { return json::parse(tune({"db", "--json"}).out); }
+  json stats() { return document("db --json"); }
 
   /// Tunes the small kernel. Stores the same, something in quarantine and a miss for two kernels, each on two devices.
   void fill() {
-    ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
+    ASSERT_EQ(call("scale.cu --quiet").code, 0);
     cache::Database all = cache::Database::open_user(database());
     const cache::SessionRecord tuned = cache::sessions(all).at(0);
     const std::string best = cache::best_rows(all).at(0).configuration;
@@ -57,13 +60,13 @@ class DbProgram : public ProgramTest {
 };
 
 TEST_F(DbProgram, ClearsResultsOnlyWhenAskedTo) {
-  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
+  ASSERT_EQ(call("scale.cu --quiet").code, 0);
   keep_an_image();
-  EXPECT_EQ(tune({"db", "clear"}).code, 0);
+  EXPECT_EQ(call("db clear").code, 0);
   EXPECT_EQ(images(), 0);
   EXPECT_TRUE(std::filesystem::exists(database()));
   keep_an_image();
-  EXPECT_EQ(tune({"db", "clear", "results", "images"}).code, 0);
+  EXPECT_EQ(call("db clear results images").code, 0);
   EXPECT_EQ(images(), 0);
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
@@ -72,7 +75,7 @@ TEST_F(DbProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImages)
   fill();
   keep_an_image();
   const json before = stats();
-  const Finished run = tune({"db", "clear", "results", "--kernel", "scale"});
+  const Finished run = call("db clear results --kernel scale");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("removed 2 best configurations, 2 sessions with "));
   EXPECT_EQ(images(), 1);
@@ -81,13 +84,13 @@ TEST_F(DbProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImages)
     EXPECT_GT(after[count], 0) << count;
     EXPECT_EQ(2 * after[count].get<int>(), before[count].get<int>()) << count;
   }
-  EXPECT_THAT(tune({"db", "check"}).out, HasSubstr("is sound"));
+  EXPECT_THAT(call("db check").out, HasSubstr("is sound"));
 }
 
 TEST_F(DbProgram, ClearsTheResultsOfAKernelOnOneDevice) {
   fill();
   const json before = stats();
-  const Finished run = tune({"db", "clear", "results", "--kernel", "scale", "--device", "elsewhere", "--json"});
+  const Finished run = call("db clear results --kernel scale --device elsewhere --json");
   ASSERT_EQ(run.code, 0) << run.err;
   const json removed = json::parse(run.out);
   EXPECT_EQ(removed["database"], database().string());
@@ -100,19 +103,10 @@ TEST_F(DbProgram, ClearsTheResultsOfAKernelOnOneDevice) {
   }
 }
 
-TEST_F(DbProgram, ClearsNothingOfADeviceThatIsNamedInPart) {
-  fill();
-  const json before = stats();
-  const Finished run = tune({"db", "clear", "results", "--device", "elsewh"});
-  EXPECT_EQ(run.code, 2);
-  EXPECT_THAT(run.err, HasSubstr("give the whole name or key"));
-  EXPECT_EQ(stats(), before);
-}
-
 TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
-  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet", "--db", "mine.db"}).code, 0);
+  ASSERT_EQ(call("scale.cu --quiet --db mine.db").code, 0);
   keep_an_image();
-  const Finished run = tune({"db", "clear", "results", "--db", "mine.db", "--json"});
+  const Finished run = call("db clear results --db mine.db --json");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(json::parse(run.out)["file_removed"], true);
   EXPECT_FALSE(std::filesystem::exists(folder() / "mine.db"));
@@ -121,35 +115,116 @@ TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
 
 TEST_F(DbProgram, CountsTheImagesThatItRemovesInJson) {
   keep_an_image();
-  const json cleared = json::parse(tune({"db", "clear", "--json"}).out);
+  const json cleared = document("db clear --json");
   EXPECT_EQ(cleared["images"], 1);
   EXPECT_FALSE(cleared.contains("database"));
 }
 
-TEST_F(DbProgram, RefusesAnOptionThatHasNoEffectAndChangesNothing) {
+TEST_F(DbProgram, ChangesNothingWhereItIsNotSureWhatIsMeant) {
   fill();
   keep_an_image();
   const json before = stats();
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"clear", "--kernel", "scale"},
-                                             {"clear", "--device", "elsewhere"},
-                                             {"clear", "--db", "cache/wisdom.db"},
-                                             {"clear", "results", "--config", "block=32 unroll=1"},
-                                             {"clear", "results", "--kernel", "scael"},
-                                             {"clear", "results", "--kernel", ""},
-                                             {"clear", "images", "results", "--kernel", "scale"},
-                                             {"--kernel", "scale"},
-                                             {"check", "--config", "block=32 unroll=1"},
-                                             {"clear", "rseults", "--json"}}) {
-    std::vector<std::string> all{"db"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    const Finished run = tune(all);
-    EXPECT_EQ(run.code, 2) << run.out << run.err;
-    EXPECT_THAT(run.err, HasSubstr(arguments[arguments.size() - 2].substr(2)));
-    EXPECT_EQ(run.out, "");
-  }
+  expect_failures(2, "--kernel has no effect",
+                  {"db clear --kernel scale", "db --kernel scale", "db clear images results --kernel scale"});
+  expect_failures(2, "--device has no effect", {"db clear --device elsewhere"});
+  expect_failures(2, "--config has no effect", {"db clear results --config 'block=32 unroll=1'"});
+  expect_failures(2, "unknown kernel 'scael'", {"db clear results --kernel scael"});
+  expect_failures(2, "--kernel is empty", {"db clear results --kernel ''"});
+  expect_failures(2, "did you mean 'results'?", {"db clear rseults --json"});
+  expect_failures(2, "give the whole name or key", {"db clear results --device elsewh"});
   EXPECT_EQ(stats(), before);
   EXPECT_EQ(images(), 1);
+}
+
+TEST_F(DbProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {
+  for (const char* n : {"n=500", "n=2000"}) ASSERT_EQ(call(std::string("scale.cu --trials 2 --size ") + n).code, 0);
+  const Finished written = call("db export --as header tuned.hpp --kernel scale.cu --portfolio 2");
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_THAT(written.err, Holds("of each size's best", "tuned.hpp written, with 2 sizes on 1 device"));
+  file("main.cpp",
+       "#include \"tuned.hpp\"\nint main() { return tuned::scale::dispatch({0, 1}, {1000}, [](auto chosen) {\n"
+       "  return decltype(chosen)::block > 0 ? 0 : 1; }); }\n");
+  const Finished ran = shell("c++ -std=c++17 -Wall -Wextra -Werror main.cpp -o main && ./main");
+  EXPECT_EQ(ran.code, 0) << ran.err << contents(folder() / "tuned.hpp");
+
+  const Finished again = call("db export --as header - --kernel scale --portfolio 2");
+  EXPECT_THAT(again.out, StartsWith("// Tuned configurations of kernel scale"));
+}
+
+TEST_F(DbProgram, WritesOneTuningForOtherTunersAndSaysHowToChooseIt) {
+  ASSERT_EQ(call("scale.cu --trials 2 --size n=500").code, 0);
+  ASSERT_EQ(call("db export --as t4 t4.json").code, 0);
+  ASSERT_EQ(call("db export --as kernel-tuner cache.json").code, 0);
+  ASSERT_EQ(call("scale.cu --trials 2 --size n=600").code, 0);
+  const Finished several = call("db export --as t4 t4.json");
+  EXPECT_EQ(several.code, 2);
+  EXPECT_THAT(several.err, Holds("2 match", "scale T=float n=500", "--size"));
+  EXPECT_EQ(call("db export --as t4 t4.json --size n=600 --choice T=float").code, 0);
+  EXPECT_THAT(contents(folder() / "t4.json"), HasSubstr("\"n\":600"));
+  EXPECT_THAT(contents(folder() / "cache.json"), HasSubstr("\"problem_size\": 500"));
+}
+
+TEST_F(DbProgram, WritesNoConfigurationThatServingRejects) {
+  ASSERT_EQ(call("scale.cu --trials 2 --size n=500").code, 0);
+  ASSERT_EQ(call("db export --all all.wisdom").code, 0);
+  std::string text = contents(folder() / "all.wisdom");
+  for (std::size_t at = 0; (at = text.find("block=", at)) != std::string::npos; at += 12) {
+    text.replace(at, text.find(' ', at) - at, "block=777777");
+  }
+  file("all.wisdom", text);
+  ASSERT_EQ(call("db import --db theirs.db all.wisdom").code, 0);
+  expect_failures(1, "may be served", {"db export --db theirs.db --as header out.hpp --kernel scale.cu"});
+  expect_failures(1, "no best configuration of kernel serialSum is stored",
+                  {"db export --as header a.hpp --kernel serialSum"});
+  EXPECT_EQ(contents(folder() / "out.hpp"), "");
+}
+
+TEST_F(DbProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatAreThere) {
+  if (!has_nvrtc()) GTEST_SKIP() << "compiles with NVRTC";
+  ASSERT_EQ(call("scale.cu --trials 2 --size n=500").code, 0);
+  ASSERT_EQ(call("db export host.wisdom").code, 0);
+  EXPECT_THAT(call("db export --as images wisdom --kernel scale.cu").err,
+              HasSubstr("there are no results of GPUs for the kernels that are known here"));
+  const std::string text = contents(folder() / "host.wisdom");
+  file("gpu.wisdom", R"({"tuner_wisdom":1,"device":{"key":"cuda cc=9.0 sm=132","name":"GPU","backend":"cuda",)"
+                     R"("compute_capability":90,"sm_count":132,"l2_bytes":1,"memory_bus_bits":1,"max_shared_bytes":)"
+                     R"(232448,"registers_per_sm":65536},"environment":{"driver":"13.0","compiler":"nvrtc 13.0",)"
+                     R"("tuner":"0.1.0","os":"Linux"}})" +
+                         text.substr(text.find('\n')));
+  ASSERT_EQ(call("db import gpu.wisdom").code, 0);
+  const std::string command = "db export --as images wisdom --kernel scale.cu";
+  const Finished made = call(command);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto images = [&](const char* architecture) {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator(folder() / "wisdom/images" / architecture), fs::directory_iterator());
+  };
+  EXPECT_GE(images("sm_90"), 2) << "the best for float, the default for int";
+  EXPECT_EQ(images("compute_90"), images("sm_90"));
+  EXPECT_THAT(made.err, HasSubstr("0 of them were there"));
+  EXPECT_THAT(call(command).err, HasSubstr(std::to_string(2 * images("sm_90")) + " of them were there"));
+  EXPECT_EQ(call("db export --as images wisdom --arch 90 --kernel scale.cu").code, 2);
+}
+
+TEST_F(DbProgram, ConvertsToAKernelFileAndListsWhatIsLeft) {
+  file("scale.json",
+       R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "b", "Type": "int", "Values": "[32, 64]"}],
+    "Conditions": [{"Expression": "b ^ 1"}]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "scale",
+    "KernelFile": "kernel.cu", "GlobalSize": {"X": "8"}, "LocalSize": {"X": "b"}}})");
+  file("kernel.cu", "__global__ void scale() {}\n");
+  const Finished made = call("convert scale.json -o made.cu");
+  EXPECT_EQ(made.code, 0);
+  EXPECT_THAT(made.err, Holds("left: the condition 'b ^ 1' is not translated", "made.cu written, 3 things left"));
+  EXPECT_THAT(contents(folder() / "made.cu"),
+              AllOf(StartsWith("// Made from"), HasSubstr("source      \"kernel.cu\"")));
+  EXPECT_EQ(call("convert scale.json -o made.cu").code, 1) << "what may have been edited is not replaced";
+  EXPECT_EQ(call("convert scale.json -o made.cu --force").code, 0);
+  EXPECT_THAT(call("convert scale.json").out, StartsWith("// Made from"));
+  EXPECT_THAT(shell("\"$TUNE\" convert - < scale.json").out,
+              AllOf(StartsWith("// Made from"), HasSubstr("source      \"kernel.cu\"")));
+  expect_failures(1, "the kernel's source", {"convert scale.json -o kernel.cu --force"});
+  EXPECT_EQ(contents(folder() / "kernel.cu"), "__global__ void scale() {}\n");
+  expect_failures(1, "", {"convert scale.json -o scale.json --force", "convert kernel.cu"});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 class MetricsCommand : public ProgramTest {
  protected:
   void SetUp() override {
-    const Finished known = tune({"devices", "--metrics", "--chip", "GH100"});
+    const Finished known = call("devices --metrics --chip GH100");
     for (const char* const missing : {"install the CUDA toolkit", "built without"})
       if (known.code == 1 && known.err.find(missing) != std::string::npos) GTEST_SKIP() << known.err;
     ASSERT_EQ(known.code, 0) << known.err;
@@ -21,56 +21,53 @@ class MetricsCommand : public ProgramTest {
 };
 
 TEST_F(MetricsCommand, ListsTheTextBooksNamesWithTodaysFirst) {
-  const Finished run = tune({"devices", "--metrics", "--chip", "gh100"});
+  const Finished run = call("devices --metrics --chip gh100");
   EXPECT_EQ(run.code, 0);
-  for (const char* part : {"GH100", "achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
-                           "dram_read_throughput", "textbook", "roofline"})
-    EXPECT_THAT(run.out, HasSubstr(part));
+  EXPECT_THAT(run.out, Holds("GH100", "achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
+                             "dram_read_throughput", "textbook", "roofline"));
   EXPECT_LT(run.out.find("gld_efficiency"), run.out.find("\nSets\n"));
 }
 
 TEST_F(MetricsCommand, SaysWhatAChipLacks) {
-  EXPECT_THAT(tune({"devices", "--metrics", "--chip", "GA10B"}).out, HasSubstr("(not on this chip)"));
+  EXPECT_THAT(call("devices --metrics --chip GA10B").out, HasSubstr("(not on this chip)"));
 }
 
 TEST_F(MetricsCommand, ListsSetsThatNameTheChipsOwn) {
-  const auto document = nlohmann::json::parse(tune({"devices", "--metrics", "--chip", "GH100", "--json"}).out);
-  const auto& verdict = document["sets"].back();
+  const nlohmann::json chip = document("devices --metrics --chip GH100 --json");
+  const auto& verdict = chip["sets"].back();
   EXPECT_EQ(verdict["name"], "verdict");
   EXPECT_EQ(verdict["metrics"][0], "dram__throughput.avg.pct_of_peak_sustained_elapsed");
   EXPECT_GT(verdict["passes"], 1);
 }
 
 TEST_F(MetricsCommand, ListsTheChipsOwnWhenAsked) {
-  EXPECT_THAT(tune({"devices", "--metrics", "--chip", "GH100", "--all"}).out,
-              AllOf(HasSubstr("dram__bytes_read "), HasSubstr(".avg.pct_of_peak_sustained_active")));
+  EXPECT_THAT(call("devices --metrics --chip GH100 --all").out,
+              Holds("dram__bytes_read ", ".avg.pct_of_peak_sustained_active"));
 }
 
 TEST_F(MetricsCommand, PrintsOneJsonDocument) {
-  const auto document = nlohmann::json::parse(tune({"devices", "--metrics", "--chip", "GH100", "--json"}).out);
-  EXPECT_EQ(document["chip"], "GH100");
-  EXPECT_EQ(document["sets"][0]["name"], "textbook");
-  EXPECT_EQ(document["sets"][0]["passes"], 2);
-  EXPECT_EQ(document["metrics"][0]["counters"][0]["counter"], "sm__warps_active.avg.pct_of_peak_sustained_active");
-  EXPECT_FALSE(document.contains("own"));
+  const nlohmann::json chip = document("devices --metrics --chip GH100 --json");
+  EXPECT_EQ(chip["chip"], "GH100");
+  EXPECT_EQ(chip["sets"][0]["name"], "textbook");
+  EXPECT_EQ(chip["sets"][0]["passes"], 2);
+  EXPECT_EQ(chip["metrics"][0]["counters"][0]["counter"], "sm__warps_active.avg.pct_of_peak_sustained_active");
+  EXPECT_FALSE(chip.contains("own"));
 }
 
 TEST_F(MetricsCommand, NamesTheNearestChipForAMisspeltOne) {
-  const Finished run = tune({"devices", "--metrics", "--chip", "GH10O"});
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, HasSubstr("unknown chip 'GH10O'; did you mean 'GH100'?"));
-  EXPECT_EQ(tune({"devices", "--metrics", "--chip", "GH100", "--device", "0"}).code, 2);
+  expect_failures(1, "unknown chip 'GH10O'; did you mean 'GH100'?", {"devices --metrics --chip GH10O"});
+  EXPECT_EQ(call("devices --metrics --chip GH100 --device 0").code, 2);
 }
 
 TEST_F(MetricsCommand, AsksForAChipWhereThereIsNoGpu) {
-  const Finished run = tune({"devices", "--metrics", "--device", "host"});
+  const Finished run = call("devices --metrics --device host");
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("on a GPU only"), HasSubstr("Name a chip with --chip, one of ")));
+  EXPECT_THAT(run.err, Holds("on a GPU only", "Name a chip with --chip, one of "));
 }
 
 TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
   set("TUNER_CUPTI", folder().string());
-  const Finished run = tune({"devices", "--metrics", "--chip", "GH100"});
+  const Finished run = call("devices --metrics --chip GH100");
   EXPECT_EQ(run.code, 1);
   if (run.err.find("built without") != std::string::npos) GTEST_SKIP() << run.err;
   EXPECT_THAT(run.err, AllOf(HasSubstr("install the CUDA toolkit (12.6 or newer)"), HasSubstr("TUNER_CUPTI"),
@@ -79,7 +76,7 @@ TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
 
 TEST_F(ProgramTest, RefusesAnObjectiveThatNothingHereMeasures) {
   for (const char* const objective : {"energy", "edp", "achieved_occupancy"}) {
-    const Finished run = tune({"--kernel", small_kernel(), "--device", "host", "--objective", objective});
+    const Finished run = call(std::string("scale.cu --device host --objective ") + objective);
     EXPECT_EQ(run.code, 1);
     EXPECT_THAT(run.err, AllOf(HasSubstr("the objective " + std::string(objective) + " cannot be measured: there "),
                                HasSubstr("on a GPU only")));
@@ -87,13 +84,13 @@ TEST_F(ProgramTest, RefusesAnObjectiveThatNothingHereMeasures) {
 }
 
 TEST_F(ProgramTest, TunesWithoutMetricsThatCannotBeHadAndSaysSo) {
-  const Finished run = tune({"--kernel", small_kernel(), "--device", "host", "--metrics", "textbook,energy"});
+  const Finished run = call("scale.cu --device host --metrics textbook,energy");
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, AllOf(HasSubstr("not collected: there are hardware counters on a GPU only"),
-                             HasSubstr("not collected: there is an energy sensor on a GPU only")));
+  EXPECT_THAT(run.err, Holds("not collected: there are hardware counters on a GPU only",
+                             "not collected: there is an energy sensor on a GPU only"));
   EXPECT_THAT(run.out, HasSubstr("best  block="));
-  EXPECT_EQ(tune({"--kernel", small_kernel(), "--metrics", "textbok"}).code, 2);
-  EXPECT_EQ(tune({"--kernel", small_kernel(), "--metrics", "ipc", "--metrics-for", "some"}).code, 2);
+  EXPECT_EQ(call("scale.cu --metrics textbok").code, 2);
+  EXPECT_EQ(call("scale.cu --metrics ipc --metrics-for some").code, 2);
 }
 
 }  // namespace

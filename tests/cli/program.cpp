@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include <tuner/cli/arguments.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/nvrtc.hpp>
 #endif
@@ -88,6 +89,7 @@ ProgramTest::ProgramTest() {
                   {"TUNER_DB_PATH", ""},
                   {"TUNER_FROZEN", ""},
                   {"TUNER_TEMPLATE_PATH", ""}};
+  small_kernel();
 }
 
 Started ProgramTest::launch(const std::string& program, const std::vector<std::string>& arguments) {
@@ -130,6 +132,22 @@ Started ProgramTest::start(const std::vector<std::string>& arguments) {
 }
 
 Finished ProgramTest::tune(const std::vector<std::string>& arguments) { return start(arguments).finish(); }
+
+Finished ProgramTest::call(const std::string& line) { return tune(split_words(line, "the test")); }
+
+nlohmann::json ProgramTest::document(const std::string& line) {
+  const Finished run = call(line);
+  EXPECT_EQ(run.code, 0) << line << '\n' << run.err;
+  return nlohmann::json::parse(run.out);
+}
+
+void ProgramTest::expect_failures(int code, const std::string& text, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    const Finished run = call(line);
+    EXPECT_EQ(run.code, code) << line << '\n' << run.err;
+    EXPECT_THAT(run.err, ::testing::HasSubstr(text)) << line;
+  }
+}
 
 Finished ProgramTest::tune_small(std::vector<std::string> arguments) {
   for (std::string one : {std::string("--kernel"), small_kernel(), std::string("--device"), std::string("host")})

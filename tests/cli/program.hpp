@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <tests/temporary_folder.hpp>
 
@@ -17,6 +19,12 @@ namespace tuner::cli {
 
 /// All bytes of a file; nothing when it cannot be read.
 std::string contents(const std::filesystem::path& path);
+
+/// Matches a text that has all of \p parts.
+template <typename... Parts>
+auto Holds(const Parts&... parts) {
+  return ::testing::AllOf(::testing::HasSubstr(parts)...);
+}
 
 struct Finished {
   int code = -1;  ///< exit code; 128 + signal when it was killed
@@ -44,7 +52,7 @@ class Started {
   std::filesystem::path out_, err_;
 };
 
-/// A scratch folder with a cache in it, and the means to run `tune` there.
+/// A scratch folder with small_kernel() and a cache in it, and the means to run `tune` there.
 class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest();
@@ -52,6 +60,12 @@ class ProgramTest : public ::testing::Test {
   /// `tune` with \p arguments; stderr and stdout are files. Where it tunes, each configuration is measured for a
   /// twentieth of a second.
   Finished tune(const std::vector<std::string>& arguments);
+  /// The same of a line of words; quotes keep blanks: "scale.cu --trials 2".
+  Finished call(const std::string& line);
+  /// The document that such a line prints.
+  nlohmann::json document(const std::string& line);
+  /// Each of \p lines ends with \p code, and with a message that holds \p text.
+  void expect_failures(int code, const std::string& text, const std::vector<std::string>& lines);
   Started start(const std::vector<std::string>& arguments);
   /// The same of small_kernel() on the host.
   Finished tune_small(std::vector<std::string> arguments);

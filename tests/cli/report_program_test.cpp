@@ -50,24 +50,20 @@ class ReportProgram : public ProgramTest {
 };
 
 TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
-  const std::string kernel = small_kernel();
-  ASSERT_EQ(tune({"--kernel", kernel, "--quiet", "--db", "mine.db"}).code, 0);
-  const Finished run = tune({"report", "--db", "mine.db", "--kernel", kernel, "-o", "report.html"});
-  EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("report.html written: 1 result"));
+  ASSERT_EQ(call("scale.cu --quiet --db mine.db").code, 0);
+  expect_failures(0, "report.html written: 1 result", {"report --db mine.db --kernel scale.cu -o report.html"});
   const std::string page = contents(folder() / "report.html");
   EXPECT_THAT(page, StartsWith("<!doctype html><!-- tuner report -->"));
   const std::string data = testing::data_text_of(page);
   EXPECT_THAT(data, HasSubstr("\"bytes\":8000"));
   EXPECT_THAT(data, HasSubstr("copy_bytes_per_s"));
   EXPECT_THAT(data, HasSubstr("\"verdict\":{\"limit\":\""));
-  EXPECT_EQ(tune({"report", "--db", "mine.db", "-o", "report.html"}).code, 0) << "its own file is written again";
-  EXPECT_THAT(tune({"report", "--db", "mine.db", "-o", "-"}).out, StartsWith("<!doctype html>"));
+  EXPECT_EQ(call("report --db mine.db -o report.html").code, 0) << "its own file is written again";
+  EXPECT_THAT(call("report --db mine.db -o -").out, StartsWith("<!doctype html>"));
 }
 
 TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
-  const std::string kernel = small_kernel();
-  Started running = start({"--kernel", kernel, "--quiet", "--report", "live.html"});
+  Started running = start({"--kernel", "scale.cu", "--quiet", "--report", "live.html"});
   EXPECT_TRUE(testing::wait_until([&] { return !contents(folder() / "live.html").empty(); }, std::chrono::seconds(60)));
   const std::string first = testing::data_text_of(contents(folder() / "live.html"));
   EXPECT_THAT(first, HasSubstr("\"live\":{\"every_ms\":2000")) << "from the beginning";
@@ -77,75 +73,69 @@ TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
   EXPECT_EQ(last.find("\"live\":{"), std::string::npos);
   EXPECT_THAT(last, HasSubstr("\"tier\""));
   EXPECT_THAT(last, HasSubstr("\"finalists\":[{"));
-  EXPECT_EQ(tune({"--kernel", kernel, "--report", "known.html"}).code, 0) << "answered from the cache";
+  EXPECT_EQ(call("scale.cu --report known.html").code, 0) << "answered from the cache";
   EXPECT_THAT(testing::data_text_of(contents(folder() / "known.html")), HasSubstr("\"finalists\":[{"));
   file("notes.html", "mine");
-  EXPECT_EQ(tune({"--kernel", kernel, "--report", "notes.html"}).code, 1);
+  EXPECT_EQ(call("scale.cu --report notes.html").code, 1);
   EXPECT_EQ(contents(folder() / "notes.html"), "mine");
 }
 
 TEST_F(ReportProgram, WritesOverNothingThatIsNotAReport) {
   wisdom("a.wisdom", 1000);
-  ASSERT_EQ(tune({"db", "import", "--db", "a.db", "a.wisdom"}).code, 0);
+  ASSERT_EQ(call("db import --db a.db a.wisdom").code, 0);
   file("notes.html", "<!doctype html><p>mine");
-  const Finished run = tune({"report", "--db", "a.db", "-o", "notes.html"});
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, HasSubstr("did not write"));
+  expect_failures(1, "did not write", {"report --db a.db -o notes.html"});
   EXPECT_EQ(contents(folder() / "notes.html"), "<!doctype html><p>mine");
-  EXPECT_EQ(tune({"report", "--db", "a.db", "-o", "notes.html", "--force"}).code, 0);
-  EXPECT_EQ(tune({"report", "--db", "a.db", "-o", "a.db", "--force"}).code, 1);
+  EXPECT_EQ(call("report --db a.db -o notes.html --force").code, 0);
+  EXPECT_EQ(call("report --db a.db -o a.db --force").code, 1);
 }
 
 TEST_F(ReportProgram, SaysWhatItCannotReport) {
-  EXPECT_EQ(tune({"report"}).code, 2);
-  EXPECT_EQ(tune({"report", "--db", "none.db", "-o", "x.html"}).code, 1);
+  EXPECT_EQ(call("report").code, 2);
+  EXPECT_EQ(call("report --db none.db -o x.html").code, 1);
   wisdom("a.wisdom", 1000);
-  ASSERT_EQ(tune({"db", "import", "--db", "a.db", "a.wisdom"}).code, 0);
-  EXPECT_THAT(tune({"report", "--db", "a.db", "--kernel", "serialSum", "-o", "x.html"}).err,
-              HasSubstr("no results of 'serialSum'"));
-  const Finished device = tune({"report", "--db", "a.db", "--device", "H100", "-o", "x.html"});
-  EXPECT_EQ(device.code, 2);
-  EXPECT_THAT(device.err, HasSubstr("'Card A'"));
-  EXPECT_EQ(tune({"report", "--db", "a.db", "--device", "card", "-o", "x.html"}).code, 0);
+  ASSERT_EQ(call("db import --db a.db a.wisdom").code, 0);
+  EXPECT_THAT(call("report --db a.db --kernel serialSum -o x.html").err, HasSubstr("no results of 'serialSum'"));
+  expect_failures(2, "'Card A'", {"report --db a.db --device H100 -o x.html"});
+  EXPECT_EQ(call("report --db a.db --device card -o x.html").code, 0);
 }
 
 TEST_F(ReportProgram, ComparesTextsAndDatabases) {
   wisdom("a.wisdom", 1000);
   wisdom("slower.wisdom", 1100);
-  ASSERT_EQ(tune({"db", "import", "--db", "a.db", "a.wisdom"}).code, 0);
-  const Finished slower = tune({"compare", "a.db", "slower.wisdom"});
+  ASSERT_EQ(call("db import --db a.db a.wisdom").code, 0);
+  const Finished slower = call("compare a.db slower.wisdom");
   EXPECT_EQ(slower.code, 3);
-  EXPECT_THAT(slower.out, HasSubstr("1.100  1.098 to 1.102"));
-  EXPECT_THAT(slower.out, HasSubstr("1 slower"));
-  const Finished faster = tune({"compare", "slower.wisdom", "a.db"});
+  EXPECT_THAT(slower.out, Holds("1.100  1.098 to 1.102", "1 slower"));
+  const Finished faster = call("compare slower.wisdom a.db");
   EXPECT_EQ(faster.code, 0);
   EXPECT_THAT(faster.out, HasSubstr("1 faster, 0 slower"));
-  EXPECT_THAT(tune({"compare", "a.db", "a.wisdom"}).out, HasSubstr("cannot be told apart"));
-  EXPECT_EQ(tune({"compare", "a.db", "slower.wisdom", "--margin", "20%"}).code, 0);
-  const json document = json::parse(tune({"compare", "a.db", "slower.wisdom", "--json"}).out);
-  EXPECT_EQ(document["results"][0]["change"], "slower");
-  EXPECT_EQ(document["counts"]["slower"], 1);
+  EXPECT_THAT(call("compare a.db a.wisdom").out, HasSubstr("cannot be told apart"));
+  EXPECT_EQ(call("compare a.db slower.wisdom --margin 20%").code, 0);
+  const json compared = document("compare a.db slower.wisdom --json");
+  EXPECT_EQ(compared["results"][0]["change"], "slower");
+  EXPECT_EQ(compared["counts"]["slower"], 1);
 }
 
 TEST_F(ReportProgram, ComparesTwoDevicesOfOneDatabase) {
   wisdom("a.wisdom", 1000);
   wisdom("b.wisdom", 500, "n=1024", "Card B");
-  ASSERT_EQ(tune({"db", "import", "--db", "both.db", "a.wisdom", "b.wisdom"}).code, 0);
-  const Finished run = tune({"compare", "--devices", "card a,card b", "both.db"});
+  ASSERT_EQ(call("db import --db both.db a.wisdom b.wisdom").code, 0);
+  const Finished run = call("compare --devices 'card a,card b' both.db");
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("1 faster"));
-  EXPECT_EQ(tune({"compare", "--devices", "Card B,Card A", "both.db"}).code, 3);
-  EXPECT_EQ(tune({"compare", "--devices", "card,Card A", "both.db"}).code, 2) << "which card?";
+  EXPECT_EQ(call("compare --devices 'Card B,Card A' both.db").code, 3);
+  EXPECT_EQ(call("compare --devices 'card,Card A' both.db").code, 2) << "which card?";
 }
 
 TEST_F(ReportProgram, RefusesToCompareWhatIsNoResult) {
   wisdom("a.wisdom", 1000);
   file("notes.txt", "nothing of the kind\n");
-  EXPECT_EQ(tune({"compare", "a.wisdom"}).code, 2);
-  EXPECT_EQ(tune({"compare", "a.wisdom", "none.db"}).code, 1);
-  EXPECT_THAT(tune({"compare", "a.wisdom", "notes.txt"}).err, HasSubstr("notes.txt"));
-  EXPECT_EQ(tune({"compare", "a.wisdom", "notes.txt"}).code, 1);
-  EXPECT_EQ(tune({"compare", "a.wisdom", "a.wisdom", "--margin", "much"}).code, 2);
+  EXPECT_EQ(call("compare a.wisdom").code, 2);
+  EXPECT_EQ(call("compare a.wisdom none.db").code, 1);
+  EXPECT_THAT(call("compare a.wisdom notes.txt").err, HasSubstr("notes.txt"));
+  EXPECT_EQ(call("compare a.wisdom notes.txt").code, 1);
+  EXPECT_EQ(call("compare a.wisdom a.wisdom --margin much").code, 2);
 }
 
 }  // namespace

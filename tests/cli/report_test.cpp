@@ -36,6 +36,13 @@ class Report : public ::testing::Test {
     trial.resources = Resources{.registers = 32, .occupancy = 0.75};
     return trial;
   }
+  /// The last of \p trials is the best.
+  static SessionResult won(std::vector<Trial> trials) {
+    SessionResult result;
+    result.trials = std::move(trials);
+    result.best = result.trials.back();
+    return result;
+  }
   static Trial failed(int block, Outcome outcome) {
     Trial trial;
     trial.configuration = {{"block", block}};
@@ -82,9 +89,7 @@ TEST_F(Report, SaysWhatARateIsAFractionOf) {
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of copy  "));
   spec.buffers[0].role = BufferRole::in;
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of reads  "));
-  SessionResult result;
-  result.trials = {measured(32, 20e3)};
-  result.best = result.trials[0];
+  const SessionResult result = won({measured(32, 20e3)});
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("40.0% of this device's read rate\n"));
   EXPECT_EQ(json_result(subject, result, "")["best"]["ceiling"], "reads");
 }
@@ -147,31 +152,22 @@ TEST_F(Report, CountsFailuresByKindWithTheirMostFrequentReason) {
 }
 
 TEST_F(Report, EndsWithTheNumberThatMatters) {
-  SessionResult result;
-  result.trials = {measured(32, 20e3), measured(64, 10e3)};
-  result.best = result.trials[1];
-  const std::string text = winner(subject, result, "/cache/wisdom.db", plain);
-  EXPECT_THAT(text, HasSubstr("best  block=64\n"));
-  EXPECT_THAT(text, EndsWith("10.0 us  800 GB/s  80.0% of this device's copy rate\n"));
-}
-
-TEST_F(Report, GivesTheArithmeticRateAfterTheOneOfMemoryThatLimitsIt) {
+  const SessionResult result = won({measured(32, 20e3), measured(64, 10e3)});
+  const std::string memory = "10.0 us  800 GB/s  80.0% of this device's copy rate";
+  EXPECT_THAT(winner(subject, result, "/cache/wisdom.db", plain),
+              AllOf(HasSubstr("best  block=64\n"), EndsWith(memory + '\n')));
   spec.flops = Expression::parse("n", {});
-  SessionResult result;
-  result.trials = {measured(64, 10e3)};
-  result.best = result.trials[0];
-  EXPECT_THAT(winner(subject, result, "", plain),
-              EndsWith("10.0 us  800 GB/s  80.0% of this device's copy rate  100 GFLOP/s\n"));
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith(memory + "  100 GFLOP/s\n"));
   EXPECT_THAT(
       best_table(subject, result.trials, plain),
       HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%  100 GFLOP/s         32                  75.0%  block=64"));
+  spec.bytes.reset();
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
 }
 
 TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   spec.flops = Expression::parse("400 * n", {});
-  SessionResult result;
-  result.trials = {measured(64, 100e3)};
-  result.best = result.trials[0];
+  const SessionResult result = won({measured(64, 100e3)});
   EXPECT_THAT(winner(subject, result, "", plain),
               EndsWith("100 us  4.00 TFLOP/s  (80.0 GB/s, 8.0% of this device's copy rate)\n"));
   const Json best = json_result(subject, result, "")["best"];
@@ -186,15 +182,6 @@ TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   EXPECT_DOUBLE_EQ(json_known_answer(subject, match)["best"]["flops_per_s"], 4e12);
 }
 
-TEST_F(Report, GivesTheArithmeticRateAloneWithoutAByteCount) {
-  spec.bytes.reset();
-  spec.flops = Expression::parse("n", {});
-  SessionResult result;
-  result.trials = {measured(64, 10e3)};
-  result.best = result.trials[0];
-  EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
-}
-
 TEST_F(Report, SaysThatNothingCanWinUnverified) {
   SessionResult result;
   result.trials = {measured(32, 20e3), measured(64, 10e3)};
@@ -203,17 +190,13 @@ TEST_F(Report, SaysThatNothingCanWinUnverified) {
 }
 
 TEST_F(Report, ColoursOnlyWhenAskedTo) {
-  SessionResult result;
-  result.trials = {measured(32, 20e3)};
-  result.best = result.trials[0];
+  const SessionResult result = won({measured(32, 20e3)});
   EXPECT_THAT(winner(subject, result, "", plain), Not(HasSubstr("\x1b")));
   EXPECT_THAT(winner(subject, result, "", Style(true)), HasSubstr("\x1b[1;32m"));
 }
 
 TEST_F(Report, JsonHoldsEveryTrialAndTheBest) {
-  SessionResult result;
-  result.trials = {measured(32, 20e3), failed(64, CompileError{"no", "log \xff"})};
-  result.best = result.trials[0];
+  const SessionResult result = won({failed(64, CompileError{"no", "log \xff"}), measured(32, 20e3)});
   const Json json = json_result(subject, result, "db");
   EXPECT_EQ(json["trials"].size(), 2u);
   EXPECT_EQ(json["best"]["configuration"]["block"], 32);

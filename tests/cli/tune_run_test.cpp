@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <cache/exchange.hpp>
+#include <cache/disk.hpp>
 
 #include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>

@@ -77,7 +77,7 @@ TEST(Replay, EndsARepeatAtEachKindOfBudget) {
   EXPECT_EQ(trials_of([](Budget& budget) { budget.fraction = 0.01; }), 44);
   EXPECT_THAT(trials_of([](Budget& budget) { budget.wall_time = std::chrono::seconds(30); }),
               AllOf(::testing::Gt(2), ::testing::Lt(60)));
-  EXPECT_LT(trials_of([](Budget& budget) { budget.target = 3 * *convolution().optimum(); }), 200);
+  EXPECT_LT(trials_of([](Budget& budget) { budget.target = 3e6 * *convolution().optimum(); }), 200);
 }
 
 TEST(Replay, TriesFirstWhatItIsTold) {

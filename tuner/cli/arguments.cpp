@@ -45,24 +45,6 @@ double unit_seconds(std::string_view unit) {
   return 0;
 }
 
-/// Sum of `number unit` parts in seconds; a bare number counts \p bare seconds (0: not allowed).
-std::optional<double> read_duration(std::string_view text, double bare) {
-  double seconds = 0;
-  if (text.empty()) return std::nullopt;
-  if (const auto number = read_double(text)) return bare > 0 ? std::optional(*number * bare) : std::nullopt;
-  while (!text.empty()) {
-    const auto unit_at = text.find_first_not_of("0123456789.");
-    if (unit_at == 0 || unit_at == std::string_view::npos) return std::nullopt;
-    const auto unit_end = std::min(text.find_first_of("0123456789.", unit_at), text.size());
-    const auto number = read_double(text.substr(0, unit_at));
-    const double unit = unit_seconds(text.substr(unit_at, unit_end - unit_at));
-    if (!number || unit == 0) return std::nullopt;
-    seconds += *number * unit;
-    text.remove_prefix(unit_end);
-  }
-  return seconds;
-}
-
 }  // namespace
 
 std::int64_t parse_count(std::string_view text, std::string_view option) {
@@ -72,15 +54,18 @@ std::int64_t parse_count(std::string_view text, std::string_view option) {
 }
 
 std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option) {
-  const auto seconds = read_duration(trimmed(text), 1);
-  if (!seconds || *seconds <= 0) reject(option, text, "a duration such as 30s, 500ms, 5m or 1h");
-  return std::chrono::duration<double>(*seconds);
-}
-
-double parse_nanoseconds(std::string_view text, std::string_view option) {
-  const auto seconds = read_duration(trimmed(text), 0);
-  if (!seconds || *seconds <= 0) reject(option, text, "a time such as 12us, 1.5ms or 800ns");
-  return *seconds * 1e9;
+  double seconds = 0;
+  for (std::string_view rest = trimmed(text); !rest.empty();) {
+    const auto unit_at = std::min(rest.find_first_not_of("0123456789."), rest.size());
+    const auto unit_end = std::min(rest.find_first_of("0123456789.", unit_at), rest.size());
+    const auto number = read_double(rest.substr(0, unit_at));
+    const double unit = unit_seconds(rest.substr(unit_at, unit_end - unit_at));
+    seconds = number && unit > 0 ? seconds + *number * unit : -HUGE_VAL;
+    rest.remove_prefix(unit_end);
+  }
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    reject(option, text, "a time with a unit, such as 30s, 1m30s, 500ms or 12us");
+  return std::chrono::duration<double>(seconds);
 }
 
 double parse_number(std::string_view text, std::string_view option, double low, double high) {

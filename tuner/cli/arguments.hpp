@@ -21,11 +21,8 @@ class UsageError : public std::runtime_error {
 /// Throws UsageError naming \p option.
 std::int64_t parse_count(std::string_view text, std::string_view option);
 
-/// `30s`, `2.5m`, `1h`, `500ms`, `90` (seconds), `1m30s`. Throws UsageError naming \p option.
+/// `30s`, `2.5m`, `1h`, `12us`, `1m30s`; a unit is required. Throws UsageError naming \p option.
 std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option);
-
-/// A time of one run in nanoseconds: `12us`, `1.5ms`, `800ns`, `2s`; a unit is required. Throws UsageError.
-double parse_nanoseconds(std::string_view text, std::string_view option);
 
 /// A finite number in [low, high]. Throws UsageError naming \p option.
 double parse_number(std::string_view text, std::string_view option, double low, double high);

@@ -1,7 +1,6 @@
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,11 +8,9 @@
 #include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
-#include <tuner/cli/stored_results.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/report/comparison.hpp>
@@ -156,21 +153,19 @@ int run_compare(const Given& given) {
                                          : std::pair(side_of(files[0], filter), side_of(files[1], filter));
   const std::vector<Compared> all = report::compare(a.best, b.best, how);
   if (all.empty()) nothing_to_compare(filter, a, b);
-  if (given.flag("json")) {
-    Json counts = Json::object();
-    for (const Change change : {Change::slower, Change::faster, Change::same, Change::only_a, Change::only_b})
-      counts[std::string(name(change))] = count(all, change);
-    print_json({{"a", a.name},
-                {"b", b.name},
-                {"margin", how.margin},
-                {"counts", counts},
-                {"results", table_of(all, how.across_devices).json()}});
-  } else {
-    const Style style = Style::of(stdout);
-    print(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)));
-    print(table_text(all, how.across_devices, style) + '\n' + summary(all, style));
-  }
-  return count(all, Change::slower) > 0 ? kSlower : kDone;
+  Json counts = Json::object();
+  for (const Change change : {Change::slower, Change::faster, Change::same, Change::only_a, Change::only_b})
+    counts[std::string(name(change))] = count(all, change);
+  const Style style = Style::of(stdout);
+  return Answer()
+      .data("a", a.name)
+      .data("b", b.name)
+      .data("margin", how.margin)
+      .data("counts", counts)
+      .data("results", table_of(all, how.across_devices).json())
+      .text(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)))
+      .text(table_text(all, how.across_devices, style) + '\n' + summary(all, style))
+      .print(given, count(all, Change::slower) > 0 ? kSlower : kDone);
 }
 
 }  // namespace

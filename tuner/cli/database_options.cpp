@@ -7,13 +7,14 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
 #include <cache/disk.hpp>
 #include <cache/paths.hpp>
+#include <cache/session.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
@@ -21,6 +22,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/objective.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 
@@ -52,6 +54,39 @@ std::vector<std::string> known_kernels(std::span<cache::Database> databases) {
     for (const cache::QuarantineRecord& one : cache::quarantined(database)) names.insert(one.kernel.name);
   }
   return {names.begin(), names.end()};
+}
+
+/// As conditions_text() (session/tuning.hpp) writes them.
+struct Conditions {
+  bool verify = true;
+  std::string reference;
+};
+
+Conditions conditions_of(const cache::SessionRecord& session) {
+  Conditions result;
+  const auto json = nlohmann::json::parse(session.key.conditions, nullptr, false);
+  if (!json.is_object()) return result;
+  if (const auto at = json.find("verify"); at != json.end() && at->is_boolean()) result.verify = at->get<bool>();
+  if (const auto at = json.find("reference"); at != json.end() && at->is_string())
+    result.reference = at->get<std::string>();
+  return result;
+}
+
+using References = std::map<decltype(cache::Context().identity()), std::string>;
+
+/// Of the latest tuning of each context.
+References references(cache::Database& database, const cache::Filter& filter) {
+  References all;
+  for (const cache::SessionRecord& session : cache::sessions(database, filter)) {
+    const Conditions conditions = conditions_of(session);
+    if (conditions.verify) all.try_emplace(session.key.Context::identity(), conditions.reference);
+  }
+  return all;
+}
+
+std::string reference_in(const References& all, const cache::BestRecord& best) {
+  const auto at = all.find(best.identity());
+  return at == all.end() ? std::string() : at->second;
 }
 
 }  // namespace
@@ -105,8 +140,10 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   cache::Filter filter{stored_kernel(given.text("kernel"), databases), {}};
   if (given.has("device")) {
     const std::string device = given.text("device");
-    filter.device_key = is_place(device) ? choose_device(device).device.key.text()
-                                         : find_device(stored_devices(databases), device, "--device", as).key;
+    const bool here = is_place(device);
+    filter.device_key = find_device(stored_devices(databases), here ? choose_device(device).device.key.text() : device,
+                                    "--device", here ? DeviceName::whole : as)
+                            .key;
   }
   return filter;
 }
@@ -165,12 +202,17 @@ WisdomOptions read_only_wisdom(const Given& given) {
   return options;
 }
 
-cache::ImportCount take_over(cache::Database& into, const std::string& file) {
-  if (file == "-") {
-    std::ostringstream text;
-    text << std::cin.rdbuf();
-    return cache::import_text(into, text.str(), "standard input");
+std::string standard_input() {
+  std::string text, piece(std::size_t{1} << 16, '\0');
+  while (std::cin.read(piece.data(), static_cast<std::streamsize>(piece.size())) || std::cin.gcount() > 0) {
+    text.append(piece, 0, static_cast<std::size_t>(std::cin.gcount()));
+    if (text.size() > cache::kMaxTextBytes) throw Error("standard input: the text is too long");
   }
+  return text;
+}
+
+cache::ImportCount take_over(cache::Database& into, const std::string& file) {
+  if (file == "-") return cache::import_text(into, standard_input(), "standard input");
   std::error_code error;
   if (cache::is_database_file(file) || !fs::exists(file, error)) {
     cache::Database from = open_for_reading(file);
@@ -186,6 +228,45 @@ cache::Database open_results(const std::string& file) {
   cache::Database database = cache::Database::in_memory();
   take_over(database, file);
   return database;
+}
+
+std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter) {
+  const References known = references(database, filter);
+  std::vector<StoredResult> results;
+  for (cache::BestRecord& best : cache::best_rows(database, filter)) {
+    std::string reference = reference_in(known, best);
+    results.push_back({std::move(best), std::move(reference)});
+  }
+  return results;
+}
+
+std::string reference_of(cache::Database& database, const cache::BestRecord& best) {
+  return reference_in(references(database, {best.kernel.name, best.device.key}), best);
+}
+
+std::vector<StoredResult> unverified_results(cache::Database& database, const cache::Filter& filter) {
+  std::vector<StoredResult> results;
+  std::set<decltype(cache::SessionKey().identity())> seen;
+  for (const cache::SessionRecord& session : cache::sessions(database, filter)) {
+    if (conditions_of(session).verify || !seen.insert(session.key.identity()).second) continue;
+    const Objective objective{session.key.kernel.objective};
+    std::optional<std::pair<double, cache::TrialRecord>> first;
+    for (cache::TrialRecord& trial : cache::finished_trials(database, session.key)) {
+      if (trial.kind != "ok" || trial.abandoned) continue;
+      const auto value = objective(trial.median_ns, trial.metrics);
+      if (value && (!first || *value < first->first)) first.emplace(*value, std::move(trial));
+    }
+    if (!first) continue;
+    const cache::TrialRecord& trial = first->second;
+    StoredResult& result = results.emplace_back();
+    static_cast<cache::Context&>(result.best) = session.key;
+    static_cast<cache::TimeRecord&>(result.best) = trial;
+    result.best.configuration = trial.configuration;
+    result.best.samples = static_cast<std::int64_t>(trial.samples_ns.size());
+    result.best.measured_ms = trial.created_ms;
+    result.reference = "nothing";
+  }
+  return results;
 }
 
 }  // namespace tuner::cli

@@ -1,5 +1,5 @@
 #pragma once
-/// The databases that commands read and write.
+/// The databases that commands read and write, and the results in them.
 
 #include <filesystem>
 #include <span>
@@ -10,19 +10,20 @@
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 #include <cache/exchange.hpp>
+#include <cache/records.hpp>
 
 #include <tuner/cli/options.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 
-/// How the user names a stored device. What removes rows wants the whole name or key: a part that happens to be unique
-/// may be a mistake.
+/// How the user names a stored device. Commands that remove rows want the whole name or key: a part that happens to be
+/// unique may be a mistake.
 enum class DeviceName { part, whole };
 
-/// `--kernel` and `--device`. A file stands for the kernel in it. A device is one of this machine, or the one of \p
-/// databases that find_device() finds. Throws UsageError for a name that neither \p databases nor this program know:
-/// most likely it is misspelt.
+/// `--kernel` and `--device`. A file stands for the kernel in it. A device is one of \p databases: a device of this
+/// machine, or the one that find_device() finds. Throws UsageError for a kernel that neither \p databases nor this
+/// program know, and for a device without results: most likely the name is misspelt.
 cache::Filter read_filter(const Given& given, std::span<cache::Database> databases, DeviceName as = DeviceName::part);
 /// The name under which results of `--kernel` \p text are stored, as read_filter() reads it. Empty stays empty.
 std::string stored_kernel(const std::string& text, std::span<cache::Database> databases);
@@ -50,11 +51,25 @@ std::vector<cache::Database> open_all_of_this_machine(const Given& given);
 
 /// Options that open the same databases for lookups. Throws tuner::Error if `--db` is no database.
 WisdomOptions read_only_wisdom(const Given& given);
+/// The text on standard input. Throws tuner::Error if it is longer than a wisdom text may be.
+std::string standard_input();
 /// Adds everything in \p file, a database or wisdom text, to \p into; all of a text, or nothing of it. `-` is a text on
 /// standard input. Throws tuner::Error and cache::CacheError.
 cache::ImportCount take_over(cache::Database& into, const std::string& file);
 /// The database in \p file, or the text of one in memory. Throws as take_over().
 cache::Database open_results(const std::string& file);
+
+struct StoredResult {
+  cache::BestRecord best;
+  std::string reference;  ///< weaker_reference() of its tuning, "nothing", or empty: the kernel's reference
+};
+/// The best configurations.
+std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter);
+/// The results of `tune --unverified`: the best configuration of each tuning. They are stored as trials only, so that
+/// no call is served with them.
+std::vector<StoredResult> unverified_results(cache::Database& database, const cache::Filter& filter);
+/// StoredResult::reference of \p best, if \p database has the session that measured it; else empty.
+std::string reference_of(cache::Database& database, const cache::BestRecord& best);
 
 /// Prints one warning line to stderr.
 void warn(std::string_view text);

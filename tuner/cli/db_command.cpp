@@ -1,5 +1,5 @@
 // `tune db`: the state of a database, and databases made of others.
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,15 +9,14 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
-#include <cache/shipped.hpp>
 #include <cache/images.hpp>
 #include <cache/paths.hpp>
+#include <cache/shipped.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/db_actions.hpp>
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/configuration.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/named.hpp>
 
@@ -30,42 +29,37 @@ int show_status(const Given& given) {
   cache::Database database = open_for_reading(database_file(given));
   const cache::Statistics about = cache::statistics(database);
   const auto number = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
-  std::vector<std::pair<std::string, std::string>> lines{
-      {"database", about.path},
-      {"size", fmt::format("{}, {} of it free", format_bytes(about.file_bytes), format_bytes(about.free_bytes))},
-      {"schema", fmt::format("version {}, SQLite {}, journal {}", about.schema_version, about.sqlite_version,
-                             about.journal_mode)},
-      {"best",
-       fmt::format("{} for {} of {} on {}", plural(about.best, "best configuration"), plural(about.problems, "problem"),
-                   plural(about.kernels, "kernel"), plural(about.devices, "device"))},
-      {"trials",
-       fmt::format("{}, {} failed, in {} ({} interrupted or running)", number(about.trials),
-                   number(about.failed_trials), plural(about.sessions, "session"), number(about.unfinished_sessions))},
-      {"quarantine", plural(about.quarantined, "configuration")},
-      {"misses", plural(about.misses, "problem")}};
+  Answer answer;
+  answer.fact("database", about.path)
+      .fact(people("size"),
+            fmt::format("{}, {} of it free", format_bytes(about.file_bytes), format_bytes(about.free_bytes)))
+      .data("bytes", about.file_bytes)
+      .fact(named("schema", "schema"),
+            {about.schema_version, fmt::format("version {}, SQLite {}, journal {}", about.schema_version,
+                                               about.sqlite_version, about.journal_mode)})
+      .fact("best", {about.best, fmt::format("{} for {} of {} on {}", plural(about.best, "best configuration"),
+                                             plural(about.problems, "problem"), plural(about.kernels, "kernel"),
+                                             plural(about.devices, "device"))})
+      .data("problems", about.problems)
+      .data("kernels", about.kernels)
+      .data("devices", about.devices)
+      .data("sessions", about.sessions)
+      .data("unfinished_sessions", about.unfinished_sessions)
+      .fact("trials", {about.trials, fmt::format("{}, {} failed, in {} ({} interrupted or running)",
+                                                 number(about.trials), number(about.failed_trials),
+                                                 plural(about.sessions, "session"), number(about.unfinished_sessions))})
+      .data("failed_trials", about.failed_trials)
+      .fact(named("quarantine", "quarantined"), {about.quarantined, plural(about.quarantined, "configuration")})
+      .fact("misses", {about.misses, plural(about.misses, "problem")});
   if (const auto folder = cache::user_cache_dir()) {
     const cache::KeptImages kept = cache::kept_images(*folder);
-    lines.emplace_back("images",
-                       fmt::format("{}, {}", plural(kept.images, "compiled image"), format_bytes(kept.bytes)));
+    answer.fact(people("images"), fmt::format("{}, {}", plural(kept.images, "compiled image"), format_bytes(kept.bytes)));
   }
   if (const auto frozen = cache::frozen_database_file())
-    lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
-  for (const fs::path& file : cache::shipped_database_files()) lines.emplace_back("shipped", file.string());
-  return answer(given,
-                {{"database", about.path},
-                 {"bytes", about.file_bytes},
-                 {"schema", about.schema_version},
-                 {"best", about.best},
-                 {"problems", about.problems},
-                 {"kernels", about.kernels},
-                 {"devices", about.devices},
-                 {"sessions", about.sessions},
-                 {"unfinished_sessions", about.unfinished_sessions},
-                 {"trials", about.trials},
-                 {"failed_trials", about.failed_trials},
-                 {"quarantined", about.quarantined},
-                 {"misses", about.misses}},
-                facts(lines));
+    answer.fact(people("frozen"),
+                frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
+  for (const fs::path& file : cache::shipped_database_files()) answer.fact(people("shipped"), file.string());
+  return answer.print(given);
 }
 
 /// The configurations that crashed or hung. They are neither tried nor served.
@@ -81,26 +75,32 @@ Table quarantine_table(cache::Database& database, const cache::Filter& filter) {
 int check(const Given& given) {
   cache::Database database = open_for_reading(database_file(given), true);
   const std::vector<std::string> findings = cache::doctor(database);
-  std::string text;
-  for (const std::string& finding : findings) text += printable(finding) + '\n';
-  text += findings.empty()
-              ? fmt::format("{} is sound\n", database.path().string())
-              : fmt::format("{}: {}. Damaged rows are never served; `tune db export` writes the others.\n",
-                            database.path().string(), plural(static_cast<std::int64_t>(findings.size()), "finding"));
-  Json document{{"database", database.path().string()}, {"findings", findings}};
-  if (findings.empty()) {
+  const std::string path = database.path().string();
+  Answer answer;
+  answer.data("database", path).data("findings", findings);
+  for (const std::string& finding : findings) answer.text(printable(finding) + '\n');
+  if (findings.empty())
+    answer.text(fmt::format("{} is sound\n", path));
+  else
+    answer.text(fmt::format("{}: {}. Damaged rows are never served; `tune db export` writes the others.\n", path,
+                            plural(static_cast<std::int64_t>(findings.size()), "finding")));
+  try {
     const Table quarantine = quarantine_table(database, read_filter(given, {&database, 1}));
-    document["quarantine"] = quarantine.json();
-    text += quarantine.rows() > 0
-                ? "\nIn quarantine (`tune db clear quarantine` lets them be tried again)\n" + quarantine.text()
-                : "no configuration is in quarantine\n";
+    if (quarantine.rows() == 0)
+      answer.text("no configuration is in quarantine\n").data("quarantine", Json::array());
+    else
+      answer.text("\nIn quarantine (`tune db clear quarantine` lets them be tried again)\n")
+          .rows("quarantine", quarantine);
+  } catch (const cache::CacheError& error) {
+    if (findings.empty()) throw;
+    answer.text(fmt::format("the quarantine cannot be read: {}\n", printable(error.what())));
   }
-  answer(given, document, text);
-  return findings.empty() ? kDone : kFailed;
+  return answer.print(given, findings.empty() ? kDone : kFailed);
 }
 
 /// Adds \p sources to \p into, and reports each.
 int take_over_all(const Given& given, cache::Database& into, std::span<const std::string> sources) {
+  Answer answer;
   Json list = Json::array();
   for (const std::string& source : sources) {
     const cache::ImportCount count = take_over(into, source);
@@ -110,13 +110,11 @@ int take_over_all(const Given& given, cache::Database& into, std::span<const std
                     {"trials", count.trials},
                     {"quarantined", count.quarantined},
                     {"unchanged", count.unchanged}});
-    if (given.flag("json")) continue;
-    print(fmt::format("{}  new: {}, {}, {}, {} in quarantine; known already: {}\n", printable(source),
-                      plural(count.best, "best configuration"), plural(count.sessions, "session"),
-                      plural(count.trials, "trial"), count.quarantined, count.unchanged));
+    answer.text(fmt::format("{}  new: {}, {}, {}, {} in quarantine; known already: {}\n", printable(source),
+                            plural(count.best, "best configuration"), plural(count.sessions, "session"),
+                            plural(count.trials, "trial"), count.quarantined, count.unchanged));
   }
-  if (given.flag("json")) print_json({{"database", into.path().string()}, {"sources", list}});
-  return kDone;
+  return answer.data("database", into.path().string()).data("sources", list).print(given);
 }
 
 int import_files(const Given& given) {
@@ -152,9 +150,99 @@ int freeze_files(const Given& given) {
       sources.push_back(one.path().string());
     }
   const std::int64_t best = cache::freeze(all, output);
-  return answer(given, {{"database", output}, {"sources", sources}, {"best", best}},
-                fmt::format("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
-                            plural(best, "best configuration"), printable(fs::absolute(output).string())));
+  return Answer()
+      .data("database", output)
+      .data("sources", sources)
+      .data("best", best)
+      .text(fmt::format("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
+                        plural(best, "best configuration"), printable(fs::absolute(output).string())))
+      .print(given);
+}
+
+/// Opens a database for writing. Throws Error if there is none: it is not created to be cleared.
+cache::Database open_to_clear(const fs::path& file) {
+  open_for_reading(file);
+  return open_for_writing(file);
+}
+
+void clear_images(Answer& answer) {
+  answer.data("images", 0);
+  const auto folder = cache::user_cache_dir();
+  if (!folder) return;
+  answer.data("images", cache::kept_images(*folder).images)
+      .text(fmt::format("compiled images in {} removed\n", printable(folder->string())));
+  cache::remove_kept_images(*folder);
+}
+
+/// The whole file, or only the results of one kernel, of one device or of both.
+void clear_results(const Given& given, const fs::path& file, Answer& answer) {
+  if (!given.has("kernel") && !given.has("device")) {
+    bool removed = false;
+    for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"})
+      removed |= fs::remove(file.string() + suffix);
+    answer.data("file_removed", removed)
+        .text(fmt::format("{} {}\n", printable(file.string()), removed ? "removed" : "was not there"));
+    return;
+  }
+  cache::Database database = open_to_clear(file);
+  const cache::Removed removed = cache::remove_results(database, read_filter(given, {&database, 1}, DeviceName::whole));
+  answer
+      .data("removed", {{"best", removed.best},
+                        {"sessions", removed.sessions},
+                        {"trials", removed.trials},
+                        {"quarantined", removed.quarantined},
+                        {"misses", removed.misses}})
+      .text(fmt::format("{}: removed {}, {} with {}, {} in quarantine and {}\n", printable(file.string()),
+                        plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
+                        plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
+                        plural(removed.misses, "missed problem")));
+}
+
+/// Lets configurations that crashed or hung be tried and served again.
+void clear_quarantine(const Given& given, const fs::path& file, Answer& answer) {
+  cache::Database database = open_to_clear(file);
+  std::string configuration;
+  try {
+    configuration = Configuration::parse(given.text("config")).text();  // as it is stored
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--config: {}", error.what()));
+  }
+  const auto lifted =
+      cache::lift_quarantine(database, read_filter(given, {&database, 1}, DeviceName::whole), configuration);
+  answer.data("lifted", lifted).text(fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));
+}
+
+void clear_missed(const Given& given, const fs::path& file, Answer& answer) {
+  cache::Database database = open_to_clear(file);
+  const auto forgotten = cache::forget_misses(database, read_filter(given, {&database, 1}, DeviceName::whole));
+  answer.data("forgotten", forgotten).text(fmt::format("{} forgotten\n", plural(forgotten, "problem")));
+}
+
+int clear(const Given& given) {
+  Texts what = given.texts("file");
+  if (what.empty()) what = {"images"};
+  for (const std::string& one : what)
+    require_known("thing to clear", one, {"images", "results", "quarantine", "missed"});
+  const auto clears = [&](const char* one) { return std::find(what.begin(), what.end(), one) != what.end(); };
+  if (clears("images"))  // they belong to no kernel, device or database
+    given.refuse({"db", "kernel", "device", "config"}, "on compiled images: name what it is about, such as results");
+  if (!clears("quarantine") || what.size() > 1) given.refuse({"config"}, "without quarantine alone");
+  if (given.has("config") && given.text("config").empty())
+    throw UsageError("--config is empty: leave it out to mean all");
+  Answer answer;
+  if (what != Texts{"images"}) {
+    const fs::path file = database_file(given);
+    answer.data("database", file.string());
+    if (clears("quarantine")) clear_quarantine(given, file, answer);
+    if (clears("missed")) clear_missed(given, file, answer);
+    if (clears("results")) {
+      if (given.has("db")) require_database(file, "clear");
+      clear_results(given, file, answer);
+    }
+  }
+  if (clears("images")) clear_images(answer);  // last: they stay if anything before fails
+  if (what == Texts{"images"}) answer.text("results are kept; `tune db clear results` removes them\n");
+  return answer.print(given);
 }
 
 int run_db(const Given& given) {
@@ -166,7 +254,7 @@ int run_db(const Given& given) {
        {"export", db_export, {"db", "kernel", "device", "size", "choice", "all", "as", "portfolio", "arch", "force"}},
        {"merge", merge_files, {"json"}},
        {"freeze", freeze_files, {"json"}},
-       {"clear", db_clear, {"db", "kernel", "device", "config", "json"}},
+       {"clear", clear, {"db", "kernel", "device", "config", "json"}},
        {"check", check, {"db", "kernel", "device", "json"}}},
       action.front(), "tune db");
 }
@@ -203,7 +291,7 @@ Command db_command() {
       "clear: removes compiled images if nothing else is named. `results` is the whole\n"
       "file, with quarantine and missed problems, or all rows of a --kernel or a\n"
       "--device, whose name or key is given whole. --config names one configuration of\n"
-      "the quarantine, as `tune db check` prints it.\n",
+      "the quarantine, as `tune db check` prints it.",
       "  tune db export h200.wisdom --kernel reduce\n"
       "  tune db export --all everything.gz\n"
       "  tune db export --as header tuned_reduce.hpp --kernel reduce --portfolio 4\n"

@@ -1,8 +1,15 @@
 // `tune db export`: results as reviewable text, and in the files of other programs.
-#include <tuner/cli/db_actions.hpp>
+#include <tuner/cli/program.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,16 +19,15 @@
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/convert/results_files.hpp>
+#include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/core/objective.hpp>
+#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
-
-#ifndef TUNER_HAS_CUDA
-int export_images(const Given&) { throw Error("this program was built without the CUDA headers: images need them"); }
-#endif
-
 namespace {
 
 using convert::RecordedTuning;
@@ -85,6 +91,122 @@ int export_t4(const Given& given) {
 int export_kernel_tuner(const Given& given) {
   const OneTuning one(given);
   write(given.text("file"), convert::kernel_tuner_cache_text(one.tuning, one.order));
+  return kDone;
+}
+
+/// Checks that a database's configurations may be served, before results become code of other programs.
+class ServingCheck {
+ public:
+  /// \p known: a kernel whose file is read already; it is looked up by its name.
+  explicit ServingCheck(std::optional<KernelSpec> known) {
+    if (known) kernels_.emplace(known->name, std::move(known));
+  }
+
+  /// Why \p configuration may not be served for the problem of \p about on its device, by the kernel's space and the
+  /// limits that are stored of the device. Nothing for a kernel that only a database knows.
+  std::optional<std::string> operator()(const cache::Context& about, const std::string& configuration) {
+    const auto [at, is_new] = kernels_.try_emplace(about.kernel.name);
+    // A stored name is data: it is looked up as a name, never opened as a path.
+    if (is_new && !KernelLibrary::is_path(about.kernel.name)) at->second = kernel_named(about.kernel.name);
+    if (!at->second) return std::nullopt;
+    std::optional<std::string> why;
+    try {
+      why = why_invalid(*at->second, from_record(about.problem), from_record(about.device).limits,
+                        Configuration::parse(configuration));
+    } catch (const std::invalid_argument& error) {
+      why = error.what();
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    if (why) rejected_.emplace(about.kernel.name + ": " + configuration, *why);
+    return why;
+  }
+
+  /// Prints one warning for what was rejected, and one for each kernel that could not be checked.
+  void tell() const {
+    for (const auto& [name, spec] : kernels_)
+      if (!spec) warn(fmt::format("kernel {} is not known here: its configurations are not checked", printable(name)));
+    if (rejected_.empty()) return;
+    const auto& [what, why] = *rejected_.begin();
+    warn(fmt::format("{} would not be served and {} left out: {} ({})",
+                     plural(static_cast<std::int64_t>(rejected_.size()), "configuration"),
+                     rejected_.size() == 1 ? "is" : "are", printable(what), printable(why)));
+  }
+
+ private:
+  std::map<std::string, std::optional<KernelSpec>> kernels_;
+  std::map<std::string, std::string> rejected_;  // why, by kernel and configuration
+};
+
+/// The constraints on sizes, which the header cannot check for its user.
+std::string size_constraints(const KernelSpec& spec) {
+  std::string text;
+  for (const Constraint& constraint : spec.space.constraints()) {
+    const std::vector<std::string>& names = constraint.predicate.names();
+    const bool of_size = std::any_of(names.begin(), names.end(), [&](auto& name) { return spec.find_size(name); });
+    if (of_size) text += fmt::format("\n  {}", constraint.predicate.text());
+  }
+  return text.empty() ? "" : "The caller must make sure that sizes meet these constraints:" + text;
+}
+
+void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
+  std::size_t sizes = 0, unmeasured = 0, unmatched = 0;
+  for (const convert::PortfolioResult& one : portfolios) {
+    const std::string device = one.device.name.empty() ? one.device.key : one.device.name;
+    std::fprintf(stderr, "%s\n",
+                 fmt::format("{}{}{}: {} for {}: at least {:.3f} of each size's best, {:.3f} on average",
+                             printable(device), one.choices.empty() ? "" : ", ", printable(one.choices),
+                             plural(static_cast<std::int64_t>(one.configurations), "configuration"),
+                             plural(static_cast<std::int64_t>(one.sizes), "size"), one.worst, one.mean)
+                     .c_str());
+    unmeasured += one.unmeasured;
+    unmatched += one.unmatched;
+    sizes += one.sizes;
+  }
+  if (unmeasured + unmatched > 0)
+    warn(fmt::format(
+        "of {} at {} none of the chosen was measured, and at {} one configuration alone is known: shares of best count "
+        "the others. Tunings that measure the same configurations at each size (`--strategy exhaustive`) say more",
+        plural(static_cast<std::int64_t>(sizes), "size"), unmeasured, unmatched));
+}
+
+/// The header of one kernel. Reports its contents on stderr.
+int export_header(const Given& given) {
+  const std::string file = given.text("file");
+  if (!given.has("kernel"))
+    throw UsageError("a header is of one kernel: tune db export --as header FILE --kernel NAME");
+  require_output_or_stdout(given, file, OutputKind::header, "export");
+
+  const std::optional<KernelSpec> spec = kernel_named(given.text("kernel"));
+  convert::TunedOptions options;
+  options.kernel = spec ? spec->name : given.text("kernel");
+  if (given.has("portfolio")) {
+    options.portfolio = static_cast<std::size_t>(parse_count(given.text("portfolio"), "--portfolio"));
+    if (options.portfolio == 0) throw UsageError("--portfolio: at least 1");
+  }
+  convert::HeaderOptions header;
+  if (spec) {
+    options.source_hash = to_record(*spec, Objective()).source_hash;
+    header.default_configuration = spec->default_configuration;
+    header.remark = size_constraints(*spec);
+  }
+  std::vector<cache::Database> databases = open_all_for_reading(given);
+  options.device_key = read_filter(given, databases).device_key;
+  ServingCheck check(spec);
+  options.objection = std::ref(check);
+  const convert::TunedResults results = convert::tuned_results(databases, options);
+  check.tell();
+  const std::string text = convert::header_text(results, header);
+  const bool is_file = write_or_print(file, text);
+
+  std::set<std::string> devices;
+  for (const convert::TunedSize& row : results.rows) devices.insert(row.device.key);
+  print_portfolios(results.portfolios);
+  std::fprintf(stderr, "%s\n",
+               fmt::format("{} with {} on {}", is_file ? file + " written," : "a header",
+                           plural(static_cast<std::int64_t>(results.rows.size()), "size"),
+                           plural(static_cast<std::int64_t>(devices.size()), "device"))
+                   .c_str());
   return kDone;
 }
 

@@ -1,29 +1,148 @@
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/json.hpp>
-#include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
+#include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/device_report.hpp>
+#include <tuner/backend/cuda/profiling_permission.hpp>
 #endif
 
 namespace tuner::cli {
 namespace {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
-Facts gpu_facts(const Device& device) {
 #ifdef TUNER_HAS_CUDA
-  return cuda::device_report(device.index);
-#else
-  return {{"name", device.name}};  // not reached: without the CUDA headers no GPU is listed
-#endif
+Facts gpu_facts(const Device& device) { return cuda::device_report(device.index); }
+
+template <typename T>
+T taken(std::variant<T, Unavailable> result) {
+  if (const auto* const why = std::get_if<Unavailable>(&result)) throw Error(why->reason);
+  return std::get<T>(std::move(result));
 }
+
+std::string chips_to_name() {
+  return fmt::format("Name a chip with --chip, one of {}.", fmt::join(taken(cuda::known_chips()), ", "));
+}
+
+/// The chip that is asked for. Sets \p here if it is in this machine.
+std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given, bool& here) {
+  const std::string chip = given.text("chip"), device = given.text("device");
+  here = chip.empty();
+  if (!here) {
+    if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
+    return taken(cuda::chip_metrics(chip));
+  }
+  const DeviceChoice choice = choose_device(device.empty() ? "auto" : device);
+  if (!traits(choice.device.key).is_gpu) {
+    const std::string none = why_no_gpu();
+    throw Error(fmt::format("there are hardware counters on a GPU only{}. {}",
+                            none.empty() ? "" : ", and there is no GPU to ask: " + none, chips_to_name()));
+  }
+  return taken(cuda::chip_metrics(taken(cuda::chip_of_device(choice.device.index))));
+}
+
+/// A counter of \p chip for each term; empty when it lacks one.
+std::vector<std::string> counters_of(const cuda::ChipMetrics& chip, const NamedMetric& metric) {
+  std::vector<std::string> counters;
+  for (const MetricTerm& term : metric.terms) {
+    counters.push_back(chip.first_of(term.counters));
+    if (counters.back().empty()) return {};
+  }
+  return counters;
+}
+
+std::string today(const NamedMetric& metric, const std::vector<std::string>& counters) {
+  if (metric.source == MetricSource::sensor) return "(the card's energy sensor)";
+  if (metric.source == MetricSource::outputs) return "(the outputs and the reference)";
+  if (counters.empty()) return "(not on this chip)";
+  std::string text;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    text += i > 0 ? " + " : "";
+    if (metric.terms[i].factor != 1) text += fmt::format("{:.4g} * ", metric.terms[i].factor);
+    text += counters[i];
+  }
+  return text;
+}
+
+/// The metrics of a set that the chip has.
+std::vector<std::string> metrics_of(const cuda::ChipMetrics& chip, const MetricSet& set) {
+  std::vector<std::string> metrics;
+  for (const std::string_view name : set.metrics) {
+    const NamedMetric* const named = find_metric(name);  // null: a name of the chip's own
+    if (named != nullptr ? !counters_of(chip, *named).empty() : chip.has(std::string(name))) metrics.emplace_back(name);
+  }
+  return metrics;
+}
+
+Table named_table(const cuda::ChipMetrics& chip) {
+  Table table({named("metric", "name"), "unit", "meaning", data("available"), named("today's name", "counters")});
+  for (const NamedMetric& metric : named_metrics()) {
+    const std::vector<std::string> counters = counters_of(chip, metric);
+    Json terms = Json::array();
+    for (std::size_t i = 0; i < counters.size(); ++i)
+      terms.push_back({{"counter", counters[i]}, {"factor", metric.terms[i].factor}});
+    table.add({metric.name, symbol(metric.unit), metric.meaning,
+               metric.source != MetricSource::counters || !counters.empty(), Cell(terms, today(metric, counters))});
+  }
+  return table;
+}
+
+Table sets_table(const cuda::ChipMetrics& chip) {
+  Table table({named("set", "name"), "passes", "metrics"});
+  for (const MetricSet& set : metric_sets()) {
+    const std::vector<std::string> metrics = metrics_of(chip, set);
+    table.add(
+        {set.name, chip.passes(taken(chip.plan(metrics))), Cell(metrics, fmt::format("{}", fmt::join(metrics, ", ")))});
+  }
+  return table;
+}
+
+/// The chip's own.
+Table own_table(const cuda::ChipMetrics& chip) {
+  Table table({named("metric", "name"), "kind", "unit", "meaning"});
+  for (const cuda::ChipMetric& metric : chip.all()) table.add({metric.name, metric.kind, metric.unit, metric.meaning});
+  return table;
+}
+
+int list_metrics(const Given& given) {
+  bool here = false;
+  const auto chip = chosen_chip(given, here);
+  const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
+  Answer answer;
+  answer.data("chip", chip->chip())
+      .data("library", chip->source())
+      .text(fmt::format("{}, as {} knows it\n\n", chip->chip(), chip->source()))
+      .rows("metrics", named_table(*chip))
+      .text("\nSets\n")
+      .rows("sets", sets_table(*chip))
+      .data("why_not_permitted", forbidden);
+  if (given.flag("all")) {
+    answer.text("\nThe chip's own\n").rows("own", own_table(*chip));
+    answer.text("\nA name of the chip's own is followed by how the values of its units become one:\n");
+    Json roll_ups;
+    for (const char* const kind : {"counter", "ratio", "throughput"}) {
+      roll_ups[kind] = chip->roll_ups(kind);
+      answer.text(fmt::format("  {:10}  {}\n", kind, fmt::join(chip->roll_ups(kind), " ")));
+    }
+    answer.data("roll_ups", roll_ups);
+  }
+  if (!forbidden.empty()) answer.text(fmt::format("\nThey cannot be counted now: {}.\n", forbidden));
+  return answer.print(given);
+}
+#else
+Facts gpu_facts(const Device& device) { return {{"name", device.name}}; }  // not reached: no GPU is listed
+
+int list_metrics(const Given&) {
+  throw Error("this program was built without the CUDA headers: hardware counters need them");
+}
+#endif
 
 Facts host_facts(const Device& device) {
   return {{"CPU", device.key.cpu},
@@ -47,20 +166,20 @@ int run_devices(const Given& given) {
   }
   given.refuse({"device", "chip", "all"}, "without --metrics");
   const std::string no_gpu = why_no_gpu();
+  Answer answer;
   Json all = Json::array();
-  std::string text;
   for (Device& device : list_devices()) {
     if (given.flag("measure")) measure_ceilings(device);
     const bool is_gpu = traits(device.key).is_gpu;
-    text += fmt::format("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name);
+    answer.text(fmt::format("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name));
     auto about = is_gpu ? gpu_facts(device) : host_facts(device);
     add_ceilings(device, about);
     about.emplace_back("key", device.key.text());
-    text += facts(about, "  ") + '\n';
+    answer.text(facts(about, "  ") + '\n');
     all.push_back(to_json(device));
   }
-  if (!no_gpu.empty()) text += fmt::format("No GPU: {}\n", no_gpu);
-  return answer(given, {{"devices", all}, {"why_no_gpu", no_gpu}}, text.c_str());
+  if (!no_gpu.empty()) answer.text(fmt::format("No GPU: {}\n", no_gpu));
+  return answer.data("devices", all).data("why_no_gpu", no_gpu).print(given);
 }
 
 }  // namespace

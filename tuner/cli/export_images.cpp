@@ -1,4 +1,4 @@
-#include <tuner/cli/db_actions.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +28,7 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -168,6 +169,7 @@ struct Compiling {
 
 int export_images(const Given& given) {
   const fs::path folder = given.text("file");
+  refuse_standard_output(folder, "export --as images");
   const std::map<std::string, Known> kernels = known_kernels(given);
   const std::vector<std::string> names = architectures(given, kernels);
   std::vector<CompileRequest> requests;

@@ -2,8 +2,6 @@
 
 #include <cstdio>
 
-#include <tuner/cli/terminal.hpp>
-
 namespace tuner::cli {
 
 Json to_json(const Value& value) {
@@ -127,14 +125,6 @@ void add_reference(Json& object, const std::string& reference) {
 void print_json(const Json& document) {
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
   std::fprintf(stdout, "%s\n", text.c_str());
-}
-
-int answer(const Given& given, const Json& document, const std::string& text) {
-  if (given.flag("json"))
-    print_json(document);
-  else
-    print(text);
-  return kDone;
 }
 
 }  // namespace tuner::cli

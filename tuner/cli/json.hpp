@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tuner/cli/options.hpp>
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/outcome.hpp>
@@ -30,7 +29,5 @@ Json to_json(const Verdict& verdict);
 void add_reference(Json& object, const std::string& reference);
 /// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
 void print_json(const Json& document);
-/// Prints \p document with --json, else \p text. Returns kDone.
-int answer(const Given& given, const Json& document, const std::string& text);
 
 }  // namespace tuner::cli

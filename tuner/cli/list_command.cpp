@@ -1,10 +1,8 @@
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tuner/cli/json.hpp>
-#include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
@@ -31,7 +29,7 @@ int run_list(const Given& given) {
     } catch (const Error& error) {
       table.add({entry.name, {}, {}, entry.origin, fmt::format("unreadable: {}", error.what()), error.what()});
     }
-  return answer(given, {{"kernels", table.json()}}, table.text("").c_str());
+  return Answer().rows("kernels", table, "").print(given);
 }
 
 }  // namespace

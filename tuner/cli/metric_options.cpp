@@ -99,6 +99,8 @@ std::string format_metric(std::string_view metric, double value) {
 
 Cell metric_cell(std::string_view metric, double value) { return {Json(value), format_metric(metric, value)}; }
 
+Cell objective_cell(const std::string& objective) { return {objective, objective == "time" ? "" : objective}; }
+
 std::vector<std::string> metric_list(const std::vector<std::string>& names,
                                      const std::map<std::string, double>& metrics) {
   Table table({"metric", "value", "meaning"});

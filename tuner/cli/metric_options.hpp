@@ -29,6 +29,8 @@ ObjectiveChoice read_objective(std::string_view text);
 /// `87.2%`, `3.21 TB/s`, `43.2 mJ`: \p value of \p metric in its unit; a plain number for the chip's own.
 std::string format_metric(std::string_view metric, double value);
 Cell metric_cell(std::string_view metric, double value);
+/// The name of an objective. People see it only where it is not time.
+Cell objective_cell(const std::string& objective);
 /// A line for each of \p names that \p metrics has: name, value and, if tuner names it, its meaning.
 std::vector<std::string> metric_list(const std::vector<std::string>& names,
                                      const std::map<std::string, double>& metrics);

@@ -21,9 +21,10 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::string unknown_option(const std::string& given, const po::options_description& options) {
-  std::vector<std::string> known;
-  for (const auto& option : options.options()) known.push_back(option->long_name());
+std::string unknown_option(const std::string& given, const std::vector<Options::Group>& groups) {
+  std::vector<std::string> known{"help"};
+  for (const Options::Group& group : groups)
+    for (const Options::Option& option : group.options) known.push_back(option.long_name());
   const std::string bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
   const std::string name = bare.substr(0, bare.find('='));
   const auto nearest = nearest_name(name, known);
@@ -65,6 +66,11 @@ void Given::refuse(std::initializer_list<const char*> options, std::string_view 
 }
 
 std::string Options::Option::long_name() const { return std::string(name, std::strcspn(name, ",")); }
+
+std::string Options::Option::short_name() const {
+  const char* const comma = std::strchr(name, ',');
+  return comma ? comma + 1 : "";
+}
 
 const std::vector<Options::Option>& Options::shared() {
   constexpr Kind kFlag = Kind::flag, kText = Kind::text, kTexts = Kind::texts;
@@ -186,7 +192,7 @@ Given Options::read(int argc, char** argv) const {
               values);
     po::notify(values);
   } catch (const po::unknown_option& error) {
-    throw UsageError(unknown_option(error.get_option_name(), all));
+    throw UsageError(unknown_option(error.get_option_name(), groups_));
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError("too many arguments: options start with two dashes, and values with blanks need quotes");
   } catch (const po::error& error) {
@@ -198,6 +204,8 @@ Given Options::read(int argc, char** argv) const {
     const auto* const texts = boost::any_cast<Texts>(&value.value());
     given.values_[name] = {texts ? *texts : text ? Texts{*text} : Texts{}, value.defaulted()};
   }
+  if (const Texts files = given.texts("file"); std::count(files.begin(), files.end(), "-") > 1)
+    throw UsageError("standard input (-) can be read only once");
   return given;
 }
 

@@ -45,6 +45,23 @@ class Given {
 /// spelled and explained once.
 class Options {
  public:
+  enum class Kind { flag, text, texts };
+  struct Option {
+    Kind kind;
+    const char* name;
+    const char* value;
+    const char* help;
+    const char* preset = nullptr;
+    bool is_common = false;
+
+    std::string long_name() const;
+    std::string short_name() const;  ///< empty: none
+  };
+  struct Group {
+    std::string title;
+    std::vector<Option> options;
+  };
+
   /// \p usage: a line each. \p examples may be empty. Both are printed by --help, which every command has.
   explicit Options(std::string usage = {}, std::string examples = {});
 
@@ -66,25 +83,13 @@ class Options {
   Given read(int argc, char** argv) const;
   /// The page that --help prints. It only names the options that common_help() explains.
   std::string help() const;
+  const std::string& usage() const { return usage_; }
+  const std::string& examples() const { return examples_; }
+  const std::vector<Group>& groups() const { return groups_; }
   /// Explains the options that most commands have.
   static std::string common_help();
 
  private:
-  enum class Kind { flag, text, texts };
-  struct Option {
-    Kind kind;
-    const char* name;
-    const char* value;
-    const char* help;
-    const char* preset = nullptr;
-    bool is_common = false;
-
-    std::string long_name() const;
-  };
-  struct Group {
-    std::string title;
-    std::vector<Option> options;
-  };
   struct Described;
   static const std::vector<Option>& shared();
 

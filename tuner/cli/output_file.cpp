@@ -97,11 +97,11 @@ Found found_at(const fs::path& path) {
   }
 }
 
+}  // namespace
+
 void refuse_standard_output(const fs::path& path, std::string_view option) {
   if (path == "-") throw UsageError(fmt::format("{} -: this goes to a file, not to standard output", option));
 }
-
-}  // namespace
 
 void require_output(const fs::path& path, OutputKind kind, bool force, std::string_view option) {
   if (kind == OutputKind::frozen) refuse_standard_output(path, option);

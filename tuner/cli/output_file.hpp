@@ -17,11 +17,13 @@ enum class OutputKind { wisdom_text, trial_log, picture, report, table, header, 
 /// folder or a database.
 void require_output(const std::filesystem::path& path, OutputKind kind, bool force, std::string_view option);
 
-/// The same by `--force`, which has no effect on `-`.
+/// require_output() by `--force`, which has no effect on `-`.
 void require_output_or_stdout(const Given& given, const std::string& path, OutputKind kind, std::string_view option);
 /// Writes \p text to \p path, or to standard output for `-`. Whether it is a file. Throws cache::CacheError.
 bool write_or_print(const std::string& path, const std::string& text);
 
+/// Throws UsageError for `-`: this command writes files.
+void refuse_standard_output(const std::filesystem::path& path, std::string_view option);
 /// Throws Error unless \p path is new, an empty file or a wisdom database. Another file would be moved aside.
 void require_database(const std::filesystem::path& path, std::string_view option);
 

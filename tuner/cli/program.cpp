@@ -18,7 +18,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/cli/commands.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
@@ -29,9 +28,7 @@ namespace tuner::cli {
 
 #ifndef TUNER_HAS_CUDA
 Command occupancy_command() { throw Error("this program was built without the CUDA headers: occupancy needs them"); }
-int list_metrics(const Given&) {
-  throw Error("this program was built without the CUDA headers: hardware counters need them");
-}
+int export_images(const Given&) { throw Error("this program was built without the CUDA headers: images need them"); }
 #endif
 
 namespace {

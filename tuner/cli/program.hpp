@@ -1,8 +1,14 @@
 #pragma once
-/// The frame of the programs `tune` and `tune-mpi`: finds the command, turns exceptions into messages and exit codes.
+/// The programs `tune` and `tune-mpi`: finds the command, turns exceptions into messages and exit codes. The commands
+/// are each in a file by its name.
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/cli/options.hpp>
 
 namespace tuner::cli {
 
@@ -19,5 +25,34 @@ std::optional<int> skipped_by_tuning(int argc, char** argv);
 
 /// The exit code of a process that was called with \p argv.
 int program(int argc, char** argv, const TuneCommand& tune);
+
+Command compare_command();
+Command convert_command();
+Command db_command();
+Command devices_command();
+Command list_command();
+Command occupancy_command();
+Command replay_command();
+Command report_command();
+Command run_command();
+Command show_command();
+
+/// One of several jobs of `tune db`, and the options that have an effect on it.
+struct Action {
+  std::string_view name;
+  int (*run)(const Given& given);
+  std::vector<std::string_view> uses;
+};
+/// Runs the one of \p actions that is called \p name. Throws UsageError for an unknown name, and for an option of
+/// `tune db` that has no effect on it. \p before: what stands before the name on the command line.
+int run_action(const Given& given, const std::vector<Action>& actions, const std::string& name,
+               std::string_view before);
+
+/// `tune db export`: results as text, or as `--as` says for other programs.
+int db_export(const Given& given);
+/// `--as images`: compiles the best configurations of the databases, and each kernel's default, for each of `--arch`.
+/// The images go beside the wisdom in a folder, for an installation without a compiler. Keeps files that exist already.
+/// Needs NVRTC and no GPU.
+int export_images(const Given& given);
 
 }  // namespace tuner::cli

@@ -1,4 +1,4 @@
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <unistd.h>
 
@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/json.hpp>
-#include <tuner/cli/options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/replay_report.hpp>
-#include <tuner/cli/terminal.hpp>
+#include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
@@ -30,35 +29,109 @@ constexpr const char* kReplayExamples =
     "  tune replay ~/.cache/tuner/wisdom.db --strategy auto,random\n"
     "  tune replay --list\n";
 
-std::vector<replay::Recording> read_spaces(const std::vector<std::string>& paths) {
+/// The columns that the scores of one space and the means of all share.
+std::vector<Table::Column> scored_columns() {
+  return {"strategy", "score", named("", "standard_error"), named("best/opt", "best_relative_to_optimum")};
+}
+std::vector<Cell> scored(const std::string& strategy, double score, double error, double share) {
+  return {strategy, Cell(score, fmt::format("{:.3f}", score)), Cell(error, fmt::format("+- {:.3f}", error)),
+          Cell::percent(share, 2)};
+}
+
+Cell cpu_cell(double ms) { return {ms, fmt::format("{:.3f}", ms)}; }
+
+Table results_table(std::span<const replay::ReplayResult> results, std::size_t repeats) {
+  std::vector<Table::Column> columns = scored_columns();
+  columns.insert(columns.end(), {named("<= 1%", "repeats_within_1_percent"), named("trials", "mean_trials"),
+                                 named("CPU ms/trial", "cpu_ms_per_proposal"), data("random_relative_to_optimum"),
+                                 data("repeats_at_optimum"), data("trials_to_1_percent"), data("curve")});
+  Table table(std::move(columns));
+  for (const replay::ReplayResult& result : results) {
+    const replay::Score& score = result.score;
+    auto cells = scored(result.strategy, score.value, score.standard_error, score.relative_to_optimum);
+    const std::size_t close = result.trials_to_percent.size();
+    cells.insert(cells.end(),
+                 {Cell(close, format_percent(static_cast<double>(close) / static_cast<double>(repeats), 0)),
+                  Cell(result.mean_trials, fmt::format("{:.0f}", result.mean_trials)),
+                  cpu_cell(result.cpu_ms_per_proposal), score.random_to_optimum, result.repeats_at_optimum,
+                  Cell(result.trials_to_percent, ""), Cell(score.curve, "")});
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+Table means_table(const replay::ReplayReport& report) {
+  std::vector<Table::Column> columns = scored_columns();
+  columns.push_back(named("CPU ms/trial", "cpu_ms_per_proposal"));
+  Table table(std::move(columns));
+  for (const replay::ReplayAggregate& one : report.aggregates) {
+    auto cells = scored(one.strategy, one.score, one.standard_error, one.relative_to_optimum);
+    cells.push_back(cpu_cell(one.cpu_ms_per_proposal));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+/// A table for each space, then the means.
+Answer answer_of(const replay::ReplayReport& report) {
+  Answer answer;
+  Json spaces = Json::array();
+  for (std::size_t i = 0; i < report.spaces.size(); ++i) {
+    const replay::ReplaySpace& space = report.spaces[i];
+    const auto results = report.results_of(i);
+    Table table = results_table(results, report.repeats);
+    spaces.push_back({{"name", space.name},
+                      {"unit", space.unit},
+                      {"configurations", space.configurations},
+                      {"valid", space.valid},
+                      {"optimum", space.optimum},
+                      {"random_draws", space.random_draws},
+                      {"first_time_s", space.times.front()},
+                      {"last_time_s", space.times.back()},
+                      {"baseline", space.baseline},
+                      {"results", table.json()}});
+    if (!results.empty()) table.add({"(random)", 0, {}, Cell::percent(results.front().score.random_to_optimum, 2)});
+    answer.text(fmt::format(
+        "{}: {} configurations, {} valid, optimum {:.6g} {}; scored until {:.4g} s, {:.0f} random draws\n{}\n",
+        printable(space.name), space.configurations, space.valid, space.optimum, printable(space.unit),
+        space.times.back(), space.random_draws, table.text()));
+  }
+  return answer.data("repeats", report.repeats)
+      .data("seed", report.seed)
+      .data("spaces", std::move(spaces))
+      .text(fmt::format("mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once\n",
+                        plural(static_cast<std::int64_t>(report.spaces.size()), "space"), report.repeats, report.seed))
+      .rows("aggregate", means_table(report));
+}
+
+std::vector<replay::Recording> read_spaces(const Texts& paths) {
   std::vector<replay::Recording> out;
   for (const std::string& path : paths)
-    for (replay::Recording& recording : replay::read_recordings(path, warn)) out.push_back(std::move(recording));
+    for (replay::Recording& recording : path == "-" ? replay::parse_recordings(standard_input(), "standard input", warn)
+                                                    : replay::read_recordings(path, warn))
+      out.push_back(std::move(recording));
   return out;
 }
 
 int list_strategies(const Given& given) {
+  Answer answer;
   Json list = Json::array();
-  std::string text;
   for (const search::StrategyInfo& strategy : search::strategies()) {
-    text += fmt::format("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
-    Json options = Json::array();
+    Table options({"name", "default", "minimum", "maximum"});
     std::string presets;
     for (const search::OptionInfo& option : strategy.options) {
-      options.push_back({{"name", option.name},
-                         {"default", option.preset},
-                         {"minimum", option.minimum},
-                         {"maximum", option.maximum}});
+      options.add({option.name, option.preset, option.minimum, option.maximum});
       presets += fmt::format(" {}={:g}", option.name, option.preset);
     }
-    if (!presets.empty()) text += fmt::format("{:<20} options:{}\n", "", presets);
+    answer.text(fmt::format("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source));
+    if (!presets.empty()) answer.text(fmt::format("{:<20} options:{}\n", "", presets));
     list.push_back({{"name", strategy.name},
                     {"summary", strategy.summary},
                     {"source", strategy.source},
                     {"learns", strategy.learns},
-                    {"options", options}});
+                    {"options", options.json()}});
   }
-  return answer(given, {{"strategies", list}}, text);
+  return answer.data("strategies", list).print(given);
 }
 
 replay::ReplayOptions read_replay_options(const Given& given) {
@@ -69,7 +142,7 @@ replay::ReplayOptions read_replay_options(const Given& given) {
   if (options.repeats == 0) throw UsageError("--repeats: at least 1");
   options.seed = read_seed(given);
   options.budget = read_budget(given);
-  if (given.has("target")) options.budget.target = parse_number(given.text("target"), "--target", -1e300, 1e300);
+  if (given.has("target")) options.budget.target = 1e9 * parse_duration(given.text("target"), "--target").count();
   options.strategy_options = read_strategy_options(given);
   for (const std::string& one : given.texts("first")) {
     try {
@@ -96,7 +169,10 @@ int run_replay(const Given& given) {
   if (plot == "-") given.refuse({"json"}, "with --plot -");
   if (!plot.empty()) require_output_or_stdout(given, plot, OutputKind::picture, "--plot");
   replay::ReplayOptions replay_options = read_replay_options(given);
-  const auto recordings = read_spaces(given.texts("file"));
+  const Texts files = given.texts("file");
+  if (given.text("prior") == "-" && std::count(files.begin(), files.end(), "-") > 0)
+    throw UsageError("standard input (-) can be read only once");
+  const auto recordings = read_spaces(files);
   std::vector<replay::Recording> prior;
   if (given.has("prior")) {
     prior = read_spaces({given.text("prior")});
@@ -121,7 +197,7 @@ int run_replay(const Given& given) {
   }();
   console.end_status();
   if (!plot.empty() && !write_or_print(plot, replay::svg_report(report))) return kDone;
-  return answer(given, to_json(report), replay_tables(report));
+  return answer_of(report).print(given);
 }
 
 }  // namespace
@@ -131,8 +207,9 @@ Command replay_command() {
       "Usage: tune replay FILE... [options]\n"
       "Runs search strategies on recorded spaces and scores them: 0 is random search, 1\n"
       "the optimum at once. Recordings are CSV, Kernel Tuner cache files, T4 results,\n"
-      "tuner exports (plain or gzip) and databases. --strategy takes several names. A\n"
-      "limit ends each run; without one a run ends where its score is complete.",
+      "tuner exports (plain or gzip) and databases; - is text on standard input.\n"
+      "--strategy takes several names. A limit ends each run; without one a run ends\n"
+      "where its score is complete.",
       kReplayExamples);
   options.add("strategy option seed");
   options.text("repeats,r", "N", "runs of each strategy on each space, with seeds that count up", "100");

@@ -1,4 +1,4 @@
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <cstdio>
 

@@ -1,17 +1,15 @@
-#include <tuner/cli/commands.hpp>
+#include <tuner/cli/program.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
-#include <tuner/cli/output_capture.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/error.hpp>
@@ -40,14 +38,6 @@ constexpr const char* kExamples =
     "  tune run sumMatrix2D --arch sm_90 --ptx\n"
     "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n";
 
-/// Lines of a label and a text. A line that continues the one before it has no label.
-using Lines = std::vector<std::pair<std::string_view, std::string>>;
-std::string page(const Lines& lines) {
-  std::string text;
-  for (const auto& [label, line] : lines) text += fmt::format("{:<10}{}\n", label, line);
-  return text;
-}
-
 /// The reference on the CPU, to compare with the configuration.
 struct OnCpu {
   Device device;
@@ -66,7 +56,6 @@ class OneRun {
   explicit OneRun(const Given& given)
       : given_(given),
         spec_(chosen_kernel(given)),
-        json_(flag("json")),
         once_(flag("once")),
         metrics_(read_metrics(given.texts("metrics"), "--metrics")) {
     if (flag("ptx") || flag("sass"))
@@ -84,23 +73,18 @@ class OneRun {
     choose_problem();
     choose_configuration();
     open();
-    if (!json_) introduce();
     MeasureOptions options;
     options.cold = !flag("hot");
     options.verify = !once_;
     options.metrics = measurable();
     options.metrics_for_all = true;
     SingleRun one(*backend_, spec_, size_, configuration_, options);
-    if (!json_) print(launches_text(one.launches()));
+    describe(one.launches());
     if (!once_) measure(one);
     if (once_ || trial_.measurement()) launch(one);
     if (flag("cpu") && !failed_) run_on_cpu(options, one.outputs());
-    if (json_) {
-      print_json(document(one));
-    } else {
-      print(results_text(one));
-    }
-    return failed_ ? kFailed : kDone;
+    add_results(one.launches());
+    return answer_.print(given_, failed_ ? kFailed : kDone);
   }
 
  private:
@@ -147,32 +131,39 @@ class OneRun {
     return measurable_metrics(asked, device_, &warnings);
   }
 
-  void introduce() const {
-    print(page({{"kernel", fmt::format("{} ({})", spec_.name, spec_.file)},
-                {"device", printable(device_.name)},
-                {"problem", size_.text()},
-                {"config", configuration_.text()},
-                {"", base_ + base_reason_}}));
-  }
+  /// A line that has a label only where the line before it is about something else.
+  void line(const char* label, const std::string& text) { answer_.fact(people(label), text); }
 
-  static std::string launches_text(const std::vector<LaunchDetail>& launches) {
-    Lines about;
+  void describe(const std::vector<LaunchDetail>& launches) {
+    line("kernel", fmt::format("{} ({})", spec_.name, spec_.file));
+    line("device", device_.name);
+    line("problem", size_.text());
+    line("config", configuration_.text());
+    line("", base_ + base_reason_);
+    Json list = Json::array();
     for (const LaunchDetail& launch : launches) {
-      about.emplace_back("launch", launch.expression + text(launch.shape));
-      about.emplace_back(
-          "", fmt::format("{} of {} threads{}{}", plural(launch.shape.blocks(), "block"),
-                          launch.shape.threads_per_block(), launch.shape.cooperative ? ", launched cooperatively" : "",
-                          launch.timed ? "" : ", not part of the time"));
+      list.push_back(to_json(launch));
+      line("launch", launch.expression + text(launch.shape));
+      line("", fmt::format("{} of {} threads{}{}", plural(launch.shape.blocks(), "block"),
+                           launch.shape.threads_per_block(), launch.shape.cooperative ? ", launched cooperatively" : "",
+                           launch.timed ? "" : ", not part of the time"));
       if (!launch.occupancy) continue;
-      about.emplace_back("", fmt::format("{} registers and {} spilled bytes a thread, {} of shared memory a block",
-                                         launch.resources.registers, launch.resources.spill_bytes,
-                                         format_bytes(launch.shared_bytes())));
-      about.emplace_back(
-          "", fmt::format("theoretical occupancy {}: {} a multiprocessor, limited by {}",
-                          format_percent(launch.occupancy->fraction), plural(launch.occupancy->blocks_per_sm, "block"),
-                          name(launch.occupancy->limiter)));
+      line("",
+           fmt::format("{} registers and {} spilled bytes a thread, {} of shared memory a block",
+                       launch.resources.registers, launch.resources.spill_bytes, format_bytes(launch.shared_bytes())));
+      line("", fmt::format("theoretical occupancy {}: {} a multiprocessor, limited by {}",
+                           format_percent(launch.occupancy->fraction), plural(launch.occupancy->blocks_per_sm, "block"),
+                           name(launch.occupancy->limiter)));
     }
-    return page(about);
+    answer_.data("kernel", spec_.name)
+        .data("file", spec_.file)
+        .data("device", to_json(device_))
+        .data("problem", to_json(size_))
+        .data("configuration", to_json(configuration_))
+        .data("configuration_text", configuration_.text())
+        .data("configuration_reason", base_ + base_reason_)
+        .data("launches", list)
+        .data("once", once_);
   }
 
   /// Hides what kernels print in timed runs.
@@ -183,14 +174,6 @@ class OneRun {
     const Measurement* const measured = trial_.measurement();
     failed_ = measured == nullptr;
     if (measured && !measured->no_metrics.empty()) warn("metrics are missing: " + measured->no_metrics);
-  }
-
-  /// A line for each metric that was asked for and collected.
-  Lines metric_lines(const Measurement& measured) const {
-    Lines lines;
-    for (std::string& line : metric_list(expand_metrics(metrics_), measured.metrics))
-      lines.emplace_back(lines.empty() ? "metrics" : "", std::move(line));
-    return lines;
   }
 
   void launch(SingleRun& one) {
@@ -236,51 +219,6 @@ class OneRun {
     return text;
   }
 
-  std::string results_text(const SingleRun& one) const {
-    Lines about;
-    const Measurement* const measured = trial_.measurement();
-    if (failed_) {
-      about.emplace_back("failed",
-                         fmt::format("{}: {}", kind(trial_.outcome), printable_lines(message(trial_.outcome))));
-      return page(about);
-    }
-    if (!once_ && measured) {
-      about.emplace_back("time", speed_text(subject(), measured->median_ns));
-      about.emplace_back("", fmt::format("95% interval {} to {}, {}, noise {}, {} L2", format_ns(measured->low_ns),
-                                         format_ns(measured->high_ns),
-                                         plural(static_cast<std::int64_t>(measured->samples_ns.size()), "sample"),
-                                         format_percent(measured->relative_noise), measured->cold ? "cold" : "hot"));
-      for (auto& line : metric_lines(*measured)) about.push_back(std::move(line));
-      const Verdict why = explain(spec_, size_, device_, *measured, one.launches());
-      about.emplace_back("limit", limit_text(why));
-      for (const std::string& number : why.numbers) about.emplace_back("", number);
-      for (const std::string& remark : why.remarks) about.emplace_back("remark", remark);
-      about.emplace_back("verified", verified_text());
-    } else {
-      about.emplace_back("time", "not measured, nor verified: --once");
-    }
-    for (const OutputValues& values : outputs_) about.emplace_back("result", value_text(values));
-    if (cpu_) {
-      const auto* const there = std::get_if<Measurement>(&cpu_->reference.outcome);
-      about.emplace_back("cpu", there ? fmt::format("the reference takes {} on {}", format_ns(there->median_ns),
-                                                    printable(cpu_->device.name))
-                                      : std::string(message(cpu_->reference.outcome)));
-      for (const OutputValues& values : cpu_->outputs) about.emplace_back("", value_text(values));
-      if (there && measured)
-        about.emplace_back("speed-up", fmt::format("{:.3g}", there->median_ns / measured->median_ns));
-    }
-    std::string text = page(about);
-    if (!printed_.empty())
-      text += "\nThe kernel printed:\n" + printable_lines(printed_) + (printed_.back() == '\n' ? "" : "\n");
-    return text;
-  }
-
-  std::string verified_text() const {
-    if (!trial_.verified) return "no: the kernel has no reference";
-    const std::string reference = weaker_reference(spec_);
-    return reference.empty() ? "yes" : "against the " + reference;
-  }
-
   static Json json_values(const std::vector<OutputValues>& all) {
     Json list = Json::array();
     for (const OutputValues& values : all) {
@@ -296,36 +234,59 @@ class OneRun {
     return list;
   }
 
-  Json document(const SingleRun& one) const {
-    Json launches = Json::array();
-    for (const LaunchDetail& launch : one.launches()) launches.push_back(to_json(launch));
-    Json object{{"kernel", spec_.name},
-                {"file", spec_.file},
-                {"device", to_json(device_)},
-                {"problem", to_json(size_)},
-                {"configuration", to_json(configuration_)},
-                {"configuration_text", configuration_.text()},
-                {"configuration_reason", base_ + base_reason_},
-                {"launches", launches},
-                {"once", once_}};
-    if (!once_ || failed_) object["trial"] = to_json(trial_);
-    if (trial_.verified) add_reference(object, weaker_reference(spec_));
-    if (const Measurement* const measured = trial_.measurement(); measured && !once_) {
-      object.update(json_rates(subject(), measured->median_ns));
-      object["verdict"] = to_json(explain(spec_, size_, device_, *measured, one.launches()));
+  void add_time(const Measurement& measured, const std::vector<LaunchDetail>& launches) {
+    line("time", speed_text(subject(), measured.median_ns));
+    line("", fmt::format("95% interval {} to {}, {}, noise {}, {} L2", format_ns(measured.low_ns),
+                         format_ns(measured.high_ns),
+                         plural(static_cast<std::int64_t>(measured.samples_ns.size()), "sample"),
+                         format_percent(measured.relative_noise), measured.cold ? "cold" : "hot"));
+    const char* label = "metrics";
+    for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
+      line(std::exchange(label, ""), metric);
+    const Verdict why = explain(spec_, size_, device_, measured, launches);
+    line("limit", limit_text(why));
+    for (const std::string& number : why.numbers) line("", number);
+    for (const std::string& remark : why.remarks) line("remark", remark);
+    const std::string reference = weaker_reference(spec_);
+    line("verified", !trial_.verified    ? "no: the kernel has no reference"
+                     : reference.empty() ? "yes"
+                                         : "against the " + reference);
+    if (trial_.verified && !reference.empty()) answer_.data("reference", reference);
+    const Json rates = json_rates(subject(), measured.median_ns);
+    for (const auto& [key, rate] : rates.items()) answer_.data(key, rate);
+    answer_.data("verdict", to_json(why));
+  }
+
+  void add_cpu() {
+    const auto* const there = std::get_if<Measurement>(&cpu_->reference.outcome);
+    const Measurement* const here = once_ ? nullptr : trial_.measurement();
+    Json cpu{{"device", cpu_->device.name}, {"outputs", json_values(cpu_->outputs)}};
+    line("cpu", there ? fmt::format("the reference takes {} on {}", format_ns(there->median_ns), cpu_->device.name)
+                      : std::string(message(cpu_->reference.outcome)));
+    for (const OutputValues& values : cpu_->outputs) line("", value_text(values));
+    if (there) cpu["median_ns"] = there->median_ns;
+    if (there && here) {
+      cpu["speed_up"] = there->median_ns / here->median_ns;
+      line("speed-up", fmt::format("{:.3g}", there->median_ns / here->median_ns));
     }
-    object["outputs"] = json_values(outputs_);
-    object["printed"] = printed_;
-    if (cpu_) {
-      Json cpu{{"device", cpu_->device.name}, {"outputs", json_values(cpu_->outputs)}};
-      if (const auto* const there = std::get_if<Measurement>(&cpu_->reference.outcome)) {
-        cpu["median_ns"] = there->median_ns;
-        if (const Measurement* const measured = trial_.measurement(); measured && !once_)
-          cpu["speed_up"] = there->median_ns / measured->median_ns;
-      }
-      object["cpu"] = std::move(cpu);
+    answer_.data("cpu", std::move(cpu));
+  }
+
+  void add_results(const std::vector<LaunchDetail>& launches) {
+    if (!once_ || failed_) answer_.data("trial", to_json(trial_));
+    answer_.data("outputs", json_values(outputs_)).data("printed", printed_);
+    if (failed_) {
+      answer_.text(fmt::format("failed   {}: {}\n", kind(trial_.outcome), printable_lines(message(trial_.outcome))));
+      return;
     }
-    return object;
+    if (const Measurement* const measured = trial_.measurement(); measured && !once_)
+      add_time(*measured, launches);
+    else
+      line("time", "not measured, nor verified: --once");
+    for (const OutputValues& values : outputs_) line("result", value_text(values));
+    if (cpu_) add_cpu();
+    if (!printed_.empty())
+      answer_.text("\nThe kernel printed:\n" + printable_lines(printed_) + (printed_.back() == '\n' ? "" : "\n"));
   }
 
   /// For the GPU of this machine, or for `--arch` without one.
@@ -355,7 +316,7 @@ class OneRun {
 
   const Given& given_;
   KernelSpec spec_;
-  bool json_, once_;
+  bool once_;
   std::vector<std::string> metrics_;  ///< as asked for, sets kept
   Device device_;
   ProblemSize size_;
@@ -367,6 +328,7 @@ class OneRun {
   std::vector<OutputValues> outputs_;
   std::string printed_;
   std::optional<OnCpu> cpu_;
+  Answer answer_;
 };
 
 int run_one(const Given& given) { return OneRun(given).run(); }

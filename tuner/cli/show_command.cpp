@@ -1,4 +1,5 @@
-#include <tuner/cli/commands.hpp>
+// `tune show`: the best known configurations, why a call gets one, and the calls that got none.
+#include <tuner/cli/program.hpp>
 
 #include <map>
 
@@ -7,19 +8,27 @@
 #include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/json.hpp>
-#include <tuner/cli/stored_results.hpp>
+#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/core/format.hpp>
+#include <tuner/session/backends.hpp>
 
 namespace tuner::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char* kFrozenNote = " ($TUNER_FROZEN: calls are answered from this file and no other)";
+
+Cell sizes_cell(const cache::Sizes& sizes) { return {sizes, cache::sizes_text(sizes)}; }
+
 /// A table for each kernel and device.
-std::map<std::pair<std::string, std::string>, Table> best_tables(const std::vector<StoredResult>& rows,
-                                                                 const cache::Database& database) {
-  std::map<std::pair<std::string, std::string>, Table> tables;
+using BestTables = std::map<std::pair<std::string, std::string>, Table>;
+
+BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Database& database) {
+  BestTables tables;
   for (const auto& [row, reference] : rows) {
     const std::string device = row.device.name.empty() ? row.device.key : row.device.name;
     const Table empty({data("kernel"), data("source_hash"), data("device"), data("device_name"), "objective", "choices",
@@ -28,8 +37,8 @@ std::map<std::pair<std::string, std::string>, Table> best_tables(const std::vect
                        "configuration", data("driver"), data("compiler"), data("database"), data("shipped")});
     tables.try_emplace({row.kernel.name, device}, empty)
         .first->second.add({row.kernel.name, row.kernel.source_hash, row.device.key, row.device.name,
-                            objective_cell(row.kernel.objective), row.problem.choices,
-                            Cell(row.problem.sizes, cache::sizes_text(row.problem.sizes)), Cell::ns(row.median_ns),
+                            objective_cell(row.kernel.objective), row.problem.choices, sizes_cell(row.problem.sizes),
+                            Cell::ns(row.median_ns),
                             Cell::right(format_interval(row.median_ns, row.low_ns, row.high_ns)), row.low_ns,
                             row.high_ns, row.samples, Cell::instant(row.measured_ms),
                             reference.empty() ? Cell() : Cell(reference), row.configuration, row.environment.driver,
@@ -57,64 +66,144 @@ Table kernels_table(cache::Database& database, const cache::Filter& filter) {
   return table;
 }
 
-std::string text_of(const std::map<std::pair<std::string, std::string>, Table>& tables) {
-  std::string text;
-  for (const auto& [title, table] : tables)
-    text += fmt::format("{}  on {}\n{}\n", printable(title.first), printable(title.second), table.text());
-  return text;
+/// Adds the rows of \p tables to \p list, and prints each table under \p title.
+void add_tables(Answer& answer, const BestTables& tables, std::string_view title, Json& list) {
+  if (!tables.empty()) answer.text(title);
+  for (const auto& [of, table] : tables) {
+    answer.text(fmt::format("{}  on {}\n{}\n", printable(of.first), printable(of.second), table.text()));
+    for (Json& row : table.json()) list.push_back(std::move(row));
+  }
 }
 
-int run_show(const Given& given) {
-  if (given.flag("why")) {
-    given.refuse({"missed", "all"}, "with --why");
-    return show_why(given);
-  }
-  given.refuse({"size", "type", "choice"}, "without --why");
-  if (given.flag("missed")) {
-    given.refuse({"all"}, "with --missed");
-    return show_missed(given);
-  }
-  const bool all = given.flag("all"), json = given.flag("json");
-  Json document{{"databases", Json::array()}, {"best", Json::array()}, {"unverified", Json::array()}};
-  bool is_known = false;
+int show_best(const Given& given) {
+  Answer answer;
+  Json files = Json::array(), best = Json::array(), unverified = Json::array();
   std::vector<cache::Database> databases = open_all_for_reading(given);
   const cache::Filter filter = read_filter(given, databases);
   for (cache::Database& database : databases) {
     const std::vector<StoredResult> rows = best_results(database, filter);
-    const auto best = best_tables(rows, database),
-               unverified = best_tables(unverified_results(database, filter), database);
     const std::string path = database.path().string();
-    const bool shipped = database.is_shipped();
-    is_known |= !best.empty() || !unverified.empty();
-    if (json) {
-      document["databases"].push_back({{"path", path}, {"shipped", shipped}, {"frozen", database.is_frozen()}});
-      if (all) document["databases"].back()["sessions"] = sessions_table(cache::sessions(database, filter)).json();
-      for (const auto& [list, tables] : {std::pair("best", &best), std::pair("unverified", &unverified)})
-        for (const auto& [title, table] : *tables)
-          for (Json& row : table.json()) document[list].push_back(std::move(row));
-      continue;
+    add_tables(answer, best_tables(rows, database), "", best);
+    add_tables(answer, best_tables(unverified_results(database, filter), database),
+               "Compared with nothing, and never served\n", unverified);
+    files.push_back({{"path", path}, {"shipped", database.is_shipped()}, {"frozen", database.is_frozen()}});
+    if (given.flag("all")) {
+      const Table sessions = sessions_table(cache::sessions(database, filter));
+      files.back()["sessions"] = sessions.json();
+      answer.text(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_table(database, filter).text(), sessions.text()));
     }
-    print(text_of(best));
-    if (!unverified.empty()) print("Compared with nothing, and never served\n" + text_of(unverified));
-    if (all)
-      print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_table(database, filter).text(),
-                        sessions_table(cache::sessions(database, filter)).text()));
-    print(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
-                      printable(path),
-                      shipped                ? " (shipped)"
-                      : database.is_frozen() ? " ($TUNER_FROZEN: calls are answered from this file and no other)"
-                                             : ""));
+    answer.text(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
+                            printable(path),
+                            database.is_shipped()  ? " (shipped)"
+                            : database.is_frozen() ? kFrozenNote
+                                                   : ""));
   }
-  if (json)
-    print_json(document);
-  else if (!is_known)
-    print(fmt::format("nothing is known yet{}; `tune KERNEL` finds out\n",
-                      filter.kernel.empty() ? "" : " of " + printable(filter.kernel)));
-  return kDone;
+  if (best.empty() && unverified.empty())
+    answer.text(fmt::format("nothing is known yet{}; `tune KERNEL` finds out\n",
+                            filter.kernel.empty() ? "" : " of " + printable(filter.kernel)));
+  return answer.data("databases", files).data("best", best).data("unverified", unverified).print(given);
+}
+
+/// The configuration that would run: the answer, or the kernel file's default.
+std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
+  if (match.best) return match.best->configuration;
+  return spec.default_configuration ? spec.default_configuration->text() : "";
+}
+
+std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
+                        const cache::WisdomMatch& match) {
+  cache::Database& user = wisdom.user();
+  std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
+  Facts about{{"asked", user.path().empty() ? "memory"
+                                            : user.path().string() +
+                                                  (wisdom.frozen() ? " ($TUNER_FROZEN: this file and no other)" : "")}};
+  for (const cache::Database* one : wisdom.databases())
+    if (one->is_shipped()) about.emplace_back("", one->path().string() + " (shipped)");
+  for (const cache::RejectedCandidate& one : match.rejected)
+    about.emplace_back("passed over", fmt::format("{} ({}, {}): {}", one.configuration, cache::name(one.tier),
+                                                  one.database, one.reason));
+  about.emplace_back("tier", std::string(cache::name(match.tier)));
+  about.emplace_back("reason", match.reason);
+  if (match.best) {
+    const cache::BestRecord& best = *match.best;
+    about.emplace_back("database", match.database + (match.shipped ? " (shipped)" : ""));
+    about.emplace_back("measured", fmt::format("{} {} for {} on {}, {} UTC, {} samples", format_ns(best.median_ns),
+                                               format_interval(best.median_ns, best.low_ns, best.high_ns),
+                                               cache::sizes_text(best.problem.sizes), best.device.name,
+                                               format_instant(best.measured_ms), best.samples));
+    const std::string reference = match.shipped || wisdom.frozen() ? weaker_reference(spec) : reference_of(user, best);
+    if (!reference.empty()) about.emplace_back("verified", "against the " + reference);
+    about.emplace_back("software", best.environment.driver + ", " + best.environment.compiler);
+  }
+  const std::string runs = served(spec, match);
+  about.emplace_back("served", runs.empty() ? "nothing: the kernel has no default" : runs);
+  return text + facts(about, "  ");
+}
+
+int show_why(const Given& given) {
+  const KernelSpec spec = chosen_kernel(given);
+  const Device device = choose_device(wanted_device(given)).device;
+  Wisdom wisdom(read_only_wisdom(given));
+  Answer answer;
+  Json answers = Json::array();
+  for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
+    const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
+    answer.text(explanation(spec, size, device, wisdom, match));
+    Table rejected({"configuration", "tier", "database", "reason"});
+    for (const cache::RejectedCandidate& one : match.rejected)
+      rejected.add({one.configuration, cache::name(one.tier), one.database, one.reason});
+    answers.push_back({{"kernel", spec.name},
+                       {"problem", to_json(size)},
+                       {"device", device.key.text()},
+                       {"tier", cache::name(match.tier)},
+                       {"reason", match.reason},
+                       {"database", match.database},
+                       {"shipped", match.shipped},
+                       {"frozen", wisdom.frozen()},
+                       {"served", served(spec, match)},
+                       {"rejected", rejected.json()}});
+  }
+  return answer.data("answers", answers).print(given);
+}
+
+/// Null and `-` if no call was timed.
+Cell duration(double ns) { return ns > 0 ? Cell::ns(ns) : Cell(nullptr, "-"); }
+
+int show_missed(const Given& given) {
+  const fs::path file = database_file(given);
+  std::vector<cache::MissRecord> misses;
+  std::error_code error;
+  if (given.has("db") || fs::exists(file, error)) {
+    cache::Database database = open_for_reading(file);
+    misses = cache::misses(database, read_filter(given, {&database, 1}));
+  }
+  Table table({"kernel", data("source_hash"), "choices", "sizes", named("served by", "served"), "calls",
+               named("each", "each_ns"), named("spent", "spent_ns"), data("first_ms"), named("last", "last_ms"),
+               named("from", "file"), "device"});
+  for (const cache::MissRecord& one : misses)
+    table.add({one.kernel.name, one.kernel.source_hash, one.problem.choices, sizes_cell(one.problem.sizes), one.served,
+               Cell(one.calls, format_count(static_cast<double>(one.calls))), duration(one.each_ns),
+               duration(one.spent_ns()), one.first_ms, Cell::instant(one.last_ms),
+               one.file.empty() ? Cell(nullptr, "its program") : Cell(one.file), one.device_key});
+  Answer answer;
+  answer.data("database", file.string()).data("missed", table.json());
+  if (misses.empty())
+    answer.text("nothing is missed: every call that was remembered has a result by now\n");
+  else
+    answer.text(fmt::format("{}\n{} in {}; `tune --missed` tunes them\n", table.text(),
+                            plural(static_cast<std::int64_t>(misses.size()), "problem"), printable(file.string())));
+  return answer.print(given);
+}
+
+int run_show(const Given& given) {
+  if (given.flag("why")) given.refuse({"missed", "all"}, "with --why");
+  if (given.flag("why")) return show_why(given);
+  given.refuse({"size", "type", "choice"}, "without --why");
+  if (given.flag("missed")) given.refuse({"all"}, "with --missed");
+  return given.flag("missed") ? show_missed(given) : show_best(given);
 }
 
 }  // namespace
-
 Command show_command() {
   Options options(
       "Usage: tune show [KERNEL] [options]\n"

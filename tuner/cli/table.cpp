@@ -129,7 +129,7 @@ std::string with_dim_titles(const std::vector<std::string>& lines, const Style& 
   return text;
 }
 
-std::string facts(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view indent) {
+std::string facts(const Facts& pairs, std::string_view indent) {
   std::size_t width = 0;
   for (const auto& [name, text] : pairs) width = std::max(width, display_width(name));
   std::string all;
@@ -139,5 +139,37 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& pairs,
   }
   return all;
 }
+
+Answer& Answer::text(std::string_view text) {
+  end_facts();
+  text_ += text;
+  return *this;
+}
+
+Answer& Answer::data(const std::string& key, Json value) {
+  document_[key] = std::move(value);
+  return *this;
+}
+
+Answer& Answer::fact(const Table::Column& column, const Cell& cell) {
+  if (column.title) facts_.emplace_back(*column.title, cell.text);
+  if (column.key) document_[*column.key] = cell.value;
+  return *this;
+}
+
+Answer& Answer::rows(const std::string& key, const Table& table, std::string_view indent) {
+  return text(table.text(indent)).data(key, table.json());
+}
+
+int Answer::print(const Given& given, int code) {
+  end_facts();
+  if (given.flag("json"))
+    print_json(document_);
+  else
+    cli::print(text_);
+  return code;
+}
+
+void Answer::end_facts() { text_ += facts(std::exchange(facts_, {})); }
 
 }  // namespace tuner::cli

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/json.hpp>
+#include <tuner/cli/options.hpp>
 #include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
@@ -94,7 +95,30 @@ std::string with_dim_titles(const std::vector<std::string>& lines, const Style& 
 /// Columns a terminal needs for UTF-8 \p text (a column for each code point).
 std::size_t display_width(std::string_view text);
 
-/// `name   text` lines for a few facts, names aligned.
-std::string facts(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view indent = "");
+using Facts = std::vector<std::pair<std::string, std::string>>;
+/// `name   text` lines, names aligned. One without a name continues the line before it.
+std::string facts(const Facts& pairs, std::string_view indent = "");
+
+/// The answer of a command, in the order in which people read it. One printer makes text of it, or one JSON document.
+class Answer {
+ public:
+  /// For people only.
+  Answer& text(std::string_view text);
+  /// For programs only.
+  Answer& data(const std::string& key, Json value);
+  /// A line of facts(): its name and text for people, its key and value for programs.
+  Answer& fact(const Table::Column& column, const Cell& cell);
+  /// All rows of \p table, for people and for programs.
+  Answer& rows(const std::string& key, const Table& table, std::string_view indent = "  ");
+  /// Prints the document with --json, else the text. Returns \p code.
+  int print(const Given& given, int code = kDone);
+
+ private:
+  void end_facts();
+
+  Json document_ = Json::object();
+  std::string text_;
+  Facts facts_;  // not yet in text_: they are aligned with those that follow
+};
 
 }  // namespace tuner::cli

@@ -9,8 +9,8 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/database_options.hpp>
 #include <tuner/cli/report.hpp>
-#include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>

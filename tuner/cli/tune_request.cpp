@@ -40,7 +40,7 @@ constexpr const char* kTuneExamples =
 
 Budget read_limits(const Given& given) {
   Budget budget = read_budget(given);
-  if (given.has("target")) budget.target = parse_nanoseconds(given.text("target"), "--target");
+  if (given.has("target")) budget.target = 1e9 * parse_duration(given.text("target"), "--target").count();
   return budget;
 }
 
@@ -93,7 +93,11 @@ void check_effects(const Given& given) {
   if (given.flag("json")) given.refuse({"rows"}, "with --json, which holds every trial");
   if (given.flag("quiet")) given.refuse({"rows", "verbose"}, "with --quiet");
   int writers = given.flag("json");
-  for (const char* option : {"csv", "log", "report"}) writers += given.text(option) == "-";
+  for (const char* option : {"csv", "log", "report"}) {
+    if (given.text(option) != "-") continue;
+    ++writers;
+    given.refuse({"rows", "by"}, fmt::format("with --{} -, which takes the place of tables", option));
+  }
   if (writers > 1) throw UsageError("standard output takes only one of --json, --csv -, --log - and --report -");
 }
 
@@ -143,7 +147,10 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words) 
 
 Budget read_budget(const Given& given) {
   Budget budget;
-  for (const std::string& limit : split(given.texts("budget"), ',')) {
+  const Texts limits = split(given.texts("budget"), ',');
+  if (given.has("budget") && limits.empty())
+    throw UsageError("--budget is empty: give a time or a part, as in 30s or 5%");
+  for (const std::string& limit : limits) {
     if (limit.ends_with('%'))
       budget.fraction = parse_number(limit.substr(0, limit.size() - 1), "--budget", 0, 100) / 100;
     else
@@ -182,7 +189,9 @@ Options tune_options() {
       "       tune --recording FOLDER | --problems FILE | --missed [options]\n"
       "Finds the fastest correct configuration of a kernel on this machine and stores\n"
       "it. Without a limit a search ends after 60 s on a GPU, and after 30 s on the\n"
-      "host. Several GPUs of one kind (--device 0,1 or all) share the work.",
+      "host. Several GPUs of one kind (--device 0,1 or all) share the work.\n"
+      "Other commands: run, list, devices, occupancy, show, report, compare, db,\n"
+      "replay, convert (`tune help`).",
       kTuneExamples);
   options.group("What to tune");
   add_problem_and_limits(options);

@@ -23,14 +23,17 @@ bool is_exported(std::string_view text) {
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) try {
   if (cache::is_database_file(path)) return read_database(path, warn);
-  const std::string text = cache::read_text(path);
-  if (cache::is_database(text)) throw RecordingError(path.string() + ": a compressed database: gunzip it first");
-  if (is_exported(text)) return parse_exported(text, path.string(), warn);
-  std::vector<Recording> out;
-  out.push_back(parse_recording(text, path.string()));
-  return out;
+  return parse_recordings(cache::read_text(path), path.string(), warn);
 } catch (const cache::CacheError& error) {
   throw RecordingError(error.what());
+}
+
+std::vector<Recording> parse_recordings(std::string_view text, const std::string& origin, const Warn& warn) {
+  if (cache::is_database(text)) throw RecordingError(origin + ": a compressed database: gunzip it first");
+  if (is_exported(text)) return parse_exported(text, origin, warn);
+  std::vector<Recording> out;
+  out.push_back(parse_recording(text, origin));
+  return out;
 }
 
 Recording parse_recording(std::string_view text, const std::string& origin) {

@@ -33,6 +33,9 @@ using Warn = std::function<void(const std::string&)>;
 /// also when no recording is left.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
 
+/// The same for \p text, which is no database; \p origin names it in messages.
+std::vector<Recording> parse_recordings(std::string_view text, const std::string& origin, const Warn& warn = {});
+
 /// The one recording in \p text of another program; \p origin names it in messages. JSON with a list "results" is T4
 /// (Torring et al., "Towards a benchmarking suite for kernel tuners", 2023). JSON with an object "cache" is a cache
 /// file of Kernel Tuner (versions 1.0 and 1.1). If an interrupted run left out closing braces, they are supplied, and a

@@ -33,6 +33,7 @@ struct Run {
 struct Limits {
   double seconds = 0;
   std::size_t trials = 0;
+  double target = -HUGE_VAL;  // in the recording's unit
 };
 
 Limits limits_of(const Budget& budget, const Recording& recording, const Scorer& scorer) {
@@ -40,6 +41,9 @@ Limits limits_of(const Budget& budget, const Recording& recording, const Scorer&
   if (budget.wall_time || budget.trials || budget.fraction) limits.seconds = HUGE_VAL;
   if (budget.wall_time) limits.seconds = budget.wall_time->count();
   limits.trials = std::min(limits.trials, budget.trials_of(limits.trials).value_or(limits.trials));
+  if (budget.target && recording.unit != "ns" && recording.unit != "ms")
+    throw std::invalid_argument("a target is a time, and the objective of '" + recording.name + "' is none");
+  if (budget.target) limits.target = *budget.target / (recording.unit == "ms" ? 1e6 : 1);
   return limits;
 }
 
@@ -102,7 +106,7 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     strategy->learn({&seen, 1});
     if (row.objective) best = std::min(best, *row.objective);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
-    if (options.budget.target && best <= *options.budget.target) break;
+    if (best <= limits.target) break;
     if (options.budget.until_unlikely) {
       const auto probability = strategy->improvement_probability(0.01);
       if (probability && *probability < *options.budget.until_unlikely) break;

@@ -19,8 +19,8 @@ struct ReplayOptions {
   std::vector<std::string> strategies{"auto"};
   std::size_t repeats = 100;
   std::uint64_t seed = 1;  ///< repeat r runs with seed + r
-  /// Ends a repeat early. Wall time is recorded time. A limit on trials, fraction or wall time replaces the usual end
-  /// of a repeat, which is at 1.1 times the last scored time.
+  /// Ends a repeat early. Wall time is recorded time. A target is in nanoseconds, for recorded times only. A limit on
+  /// trials, fraction or wall time replaces the usual end of a repeat, which is at 1.1 times the last scored time.
   Budget budget;
   std::map<std::string, double> strategy_options;
   /// Number of proposals that are outstanding at a time, as on a machine that compiles ahead of the device. The
