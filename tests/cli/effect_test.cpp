@@ -61,6 +61,7 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
       {"db clear --db cache/wisdom.db", "--db has no effect on compiled images"},
       {"db clear results --config a=1", "--config has no effect without quarantine alone"},
       {"help run list", "help is of one command"},
+      {"help --as text", "give man, bash or zsh"},
   });
   EXPECT_EQ(call("scale.cu --by block --rows 3 --dry-run").code, 0) << "a dry run takes the command as it is";
 #ifdef TUNER_HAS_CUDA

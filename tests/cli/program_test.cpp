@@ -63,6 +63,38 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   EXPECT_EQ(tune({}).code, 2);
 }
 
+TEST_F(Program, PrintsItsManPageAndCompletionsOfEveryOption) {
+  ASSERT_EQ(shell("for as in man bash zsh; do \"$TUNE\" help --as $as > $as.out || exit 1; done").code, 0);
+  const std::string man = contents(folder() / "man.out"), bash = contents(folder() / "bash.out"),
+                    zsh = contents(folder() / "zsh.out");
+  for (const std::string command : kCommands) {
+    const std::string page = call(command + " --help").out;
+    std::istringstream words(page.substr(0, page.find("\nExamples:")));
+    for (std::string word; words >> word;) {
+      word = word.substr(0, word.find_first_of(",.)`'=/"));
+      if (!word.starts_with("--") || word.size() < 4) continue;
+      std::string escaped;
+      for (const char c : word) escaped += c == '-' ? "\\-" : std::string(1, c);
+      EXPECT_NE(man.find(escaped), std::string::npos) << command << ' ' << word;
+      EXPECT_NE(bash.find(word + ' '), std::string::npos) << command << ' ' << word;
+      EXPECT_NE(zsh.find(word + '['), std::string::npos) << command << ' ' << word;
+    }
+  }
+  const auto completed = [&](const std::string& words, int at) {
+    return shell("bash -c '. ./bash.out; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                 "; _tune; echo \"${COMPREPLY[*]}\"'")
+        .out;
+  };
+  EXPECT_EQ(completed("tune re", 1), "report replay\n");
+  EXPECT_EQ(completed("tune help dev", 2), "devices\n");
+  EXPECT_EQ(completed("tune compare --", 2), "--devices --margin --kernel --json --help\n");
+  EXPECT_EQ(completed("tune scale.cu --trials 3 --bu", 4), "--budget\n");
+  const Finished page = shell("command -v groff > /dev/null || exit 127; groff -man -ww -Tutf8 man.out");
+  if (page.code == 127) GTEST_SKIP() << "groff is not installed";
+  EXPECT_EQ(page.err, "");
+  EXPECT_THAT(page.out, HasSubstr("tune db import FILE..."));
+}
+
 TEST_F(Program, ListsEveryKernelWithANameThoseOfAGivenFolderToo) {
   set("TUNER_TEMPLATE_PATH", folder().string());
   const Finished run = call("list");

@@ -22,6 +22,12 @@ if(count GREATER 15 OR NOT of_libraries EQUAL 1)
   message(FATAL_ERROR "the package has ${count} headers and ${of_libraries} libraries: ${headers} ${libraries}")
 endif()
 
+foreach(manual man/man1/tune.1 bash-completion/completions/tune zsh/site-functions/_tune)
+  if(NOT EXISTS ${WORK}/prefix/share/${manual})
+    message(FATAL_ERROR "the package has no share/${manual}")
+  endif()
+endforeach()
+
 must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/project/consumer -B ${WORK}/build -D CMAKE_PREFIX_PATH=${WORK}/prefix
      -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=Debug)
 must(${CMAKE_COMMAND} --build ${WORK}/build)

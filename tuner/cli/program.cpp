@@ -18,7 +18,9 @@
 
 #include <fmt/format.h>
 
+#include <tuner/cli/manual.hpp>
 #include <tuner/cli/terminal.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -98,6 +100,18 @@ bool is_kernel(const std::string& name) {
                                nearest_name(word, known) ? suggestion(word, known) : "."));
 }
 
+std::string manual_of_all(const std::string& as) {
+  std::vector<CommandPage> pages;
+  for (const Entry& entry : kCommands) try {
+      const bool tunes = std::string_view(entry.name) == "tune";
+      if (tunes || entry.command)
+        pages.push_back({entry.name, entry.summary, tunes ? tune_options() : entry.command().options});
+    } catch (const Error&) {
+      // This program was built without what the command needs.
+    }
+  return manual(as, pages);
+}
+
 int run(const Command& command, int argc, char** argv) {
   const Given given = command.options.read(argc, argv);
   if (!given.has("help")) return command.run(given);
@@ -119,6 +133,10 @@ int dispatch(int argc, char** argv, const TuneCommand& tune) {
   const Entry* const entry = find_command(argv[1]);
   if (entry == nullptr) unknown_word("command or kernel", argv[1], names_of(kCommands, KernelLibrary().list()));
   if (entry->command) return run(entry->command(), argc - 1, argv + 1);
+  if (argc == 4 && std::string_view(argv[2]) == "--as") {  // for the build: it installs what this prints
+    print(manual_of_all(argv[3]));
+    return kDone;
+  }
   if (argc > 3) throw UsageError("help is of one command: tune help COMMAND");
   if (argc == 3 && std::string_view(argv[2]) != "--help") {
     if (find_command(argv[2]) == nullptr) unknown_word("command", argv[2], names_of(kCommands));
