@@ -2,30 +2,54 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include <fmt/format.h>
 
-#include <tuner/backend/number_types.hpp>
+#include <tuner/backend/fill_value.hpp>
 
 namespace tuner {
 namespace {
 
+template <typename T>
+T loaded(const HostBuffer& buffer, std::size_t index) {
+  T value{};
+  std::memcpy(&value, buffer.bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
 /// \p use(value) with element \p index in a type that holds it exactly.
 template <typename Use>
 auto with_element(const HostBuffer& buffer, std::size_t index, Use use) {
-  return with_type(buffer.type, [&](auto* tag) {
-    std::remove_pointer_t<decltype(tag)> value{};
-    std::memcpy(&value, buffer.bytes.data() + index * sizeof value, sizeof value);
-    if constexpr (!std::is_arithmetic_v<decltype(value)>)
-      return use(static_cast<float>(value.value()));
-    else if constexpr (sizeof value == 1)
-      return use(int{value});
-    else
-      return use(value);
-  });
+  switch (buffer.type) {
+    case ElementType::int8:
+      return use(std::int64_t{loaded<std::int8_t>(buffer, index)});
+    case ElementType::uint8:
+      return use(std::int64_t{loaded<std::uint8_t>(buffer, index)});
+    case ElementType::int16:
+      return use(std::int64_t{loaded<std::int16_t>(buffer, index)});
+    case ElementType::uint16:
+      return use(std::int64_t{loaded<std::uint16_t>(buffer, index)});
+    case ElementType::int32:
+      return use(std::int64_t{loaded<std::int32_t>(buffer, index)});
+    case ElementType::uint32:
+      return use(std::int64_t{loaded<std::uint32_t>(buffer, index)});
+    case ElementType::int64:
+      return use(loaded<std::int64_t>(buffer, index));
+    case ElementType::uint64:
+      return use(loaded<std::uint64_t>(buffer, index));
+    case ElementType::half:
+      return use(fill_value::half_value(loaded<std::uint16_t>(buffer, index)));
+    case ElementType::bfloat16:
+      return use(fill_value::bfloat16_value(loaded<std::uint16_t>(buffer, index)));
+    case ElementType::float32:
+      return use(loaded<float>(buffer, index));
+    case ElementType::float64:
+      break;
+  }
+  return use(loaded<double>(buffer, index));
 }
 
 }  // namespace

@@ -6,12 +6,21 @@
 #include <type_traits>
 
 #include <tuner/backend/fill_value.hpp>
-#include <tuner/backend/number_types.hpp>
 
 namespace tuner::host {
 namespace {
 
 namespace fv = fill_value;
+
+/// half and bfloat16 in memory: 16 bits and the two conversions.
+template <float (*ToFloat)(unsigned short), unsigned short (*FromFloat)(float)>
+struct Small {
+  unsigned short bits;
+  static Small of(double value) { return {FromFloat(static_cast<float>(value))}; }
+  double value() const { return static_cast<double>(ToFloat(bits)); }
+};
+using Half = Small<fv::half_value, fv::half_bits>;
+using Bfloat16 = Small<fv::bfloat16_value, fv::bfloat16_bits>;
 
 template <typename T>
 T converted(double value) {
@@ -32,6 +41,15 @@ T counted(std::size_t i) {
     return static_cast<T>(i);
   } else {
     return converted<T>(static_cast<double>(i));
+  }
+}
+
+template <typename T>
+double number(T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    return value.value();
   }
 }
 
@@ -67,19 +85,51 @@ Comparison compare_as(const void* actual, const void* expected, std::size_t coun
   Comparison result;
   for (std::size_t i = 0; i < count; ++i) {
     const T a = load<T>(actual, i), e = load<T>(expected, i);
-    if (std::memcmp(&a, &e, sizeof(T)) == 0 && (std::is_integral_v<T> || as_double(a) == as_double(a))) continue;
+    if (std::memcmp(&a, &e, sizeof(T)) == 0 && (std::is_integral_v<T> || number(a) == number(a))) continue;
     bool wrong = true;
     if constexpr (!std::is_integral_v<T>)
-      wrong = fv::differs(as_double(a), as_double(e), tolerance.relative, tolerance.absolute);
-    result.largest_error = std::max(result.largest_error, fv::relative_error(as_double(a), as_double(e)));
+      wrong = fv::differs(number(a), number(e), tolerance.relative, tolerance.absolute);
+    result.largest_error = std::max(result.largest_error, fv::relative_error(number(a), number(e)));
     if (!wrong) continue;
     if (result.mismatches++ == 0) {
       result.first_index = i;
-      result.actual = as_double(a);
-      result.expected = as_double(e);
+      result.actual = number(a);
+      result.expected = number(e);
     }
   }
   return result;
+}
+
+/// Calls \p action with a null pointer of the C++ type of \p type.
+template <typename Action>
+auto with_type(ElementType type, Action action) {
+  switch (type) {
+    case ElementType::int8:
+      return action(static_cast<std::int8_t*>(nullptr));
+    case ElementType::uint8:
+      return action(static_cast<std::uint8_t*>(nullptr));
+    case ElementType::int16:
+      return action(static_cast<std::int16_t*>(nullptr));
+    case ElementType::uint16:
+      return action(static_cast<std::uint16_t*>(nullptr));
+    case ElementType::int32:
+      return action(static_cast<std::int32_t*>(nullptr));
+    case ElementType::uint32:
+      return action(static_cast<std::uint32_t*>(nullptr));
+    case ElementType::int64:
+      return action(static_cast<std::int64_t*>(nullptr));
+    case ElementType::uint64:
+      return action(static_cast<std::uint64_t*>(nullptr));
+    case ElementType::half:
+      return action(static_cast<Half*>(nullptr));
+    case ElementType::bfloat16:
+      return action(static_cast<Bfloat16*>(nullptr));
+    case ElementType::float32:
+      return action(static_cast<float*>(nullptr));
+    case ElementType::float64:
+      break;
+  }
+  return action(static_cast<double*>(nullptr));
 }
 
 }  // namespace
