@@ -14,11 +14,10 @@ std::string joined(const std::array<std::int64_t, 3>& extents) {
 std::optional<std::string> violated_extent(const char* what, const std::array<std::int64_t, 3>& extents,
                                            const std::array<std::int64_t, 3>& limits) {
   for (std::size_t i = 0; i < 3; ++i) {
+    if (extents[i] >= 1 && extents[i] <= limits[i]) continue;
     const std::string place = std::string(what) + " of " + joined(extents);
     if (extents[i] < 1) return place + " is empty: its extent in " + kAxis[i] + " is " + std::to_string(extents[i]);
-    if (extents[i] > limits[i]) {
-      return place + " exceeds the limit of " + std::to_string(limits[i]) + " in " + kAxis[i];
-    }
+    return place + " exceeds the limit of " + std::to_string(limits[i]) + " in " + kAxis[i];
   }
   return std::nullopt;
 }

@@ -16,6 +16,7 @@
 #include <tuner/backend/cuda/pending_launches.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 #include <tuner/backend/cuda/yardsticks.hpp>
+#include <tuner/backend/element_value.hpp>
 #include <tuner/core/once.hpp>
 
 namespace tuner {
@@ -354,10 +355,10 @@ class CudaBackend final : public Backend {
   }
 
   double element(DevicePointer data, ElementType type, std::uint64_t index) {
-    std::uint64_t bits = 0;
-    const std::size_t bytes = info(type).bytes;
-    download(&bits, data + index * bytes, bytes);
-    return value_of(type, bits);
+    return with_type(type, [&](auto value) {
+      download(&value, data + index * sizeof value, sizeof value);
+      return static_cast<double>(number(value));
+    });
   }
 
   std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {

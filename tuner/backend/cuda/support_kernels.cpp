@@ -1,10 +1,7 @@
 #include <tuner/backend/cuda/support_kernels.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
-
-#include <tuner/backend/fill_value.hpp>
 
 namespace tuner::cuda {
 
@@ -56,29 +53,6 @@ constexpr std::size_t kBlocksPerSm = 16;
 enum Kernel : std::size_t { kFill, kCompare, kFingerprint };
 
 }  // namespace
-
-double value_of(ElementType type, std::uint64_t bits) {
-  switch (type) {
-    case ElementType::int8:
-      return static_cast<std::int8_t>(bits);
-    case ElementType::int16:
-      return static_cast<std::int16_t>(bits);
-    case ElementType::int32:
-      return static_cast<std::int32_t>(bits);
-    case ElementType::int64:
-      return static_cast<double>(static_cast<std::int64_t>(bits));
-    case ElementType::half:
-      return fill_value::half_value(static_cast<std::uint16_t>(bits));
-    case ElementType::bfloat16:
-      return fill_value::bfloat16_value(static_cast<std::uint16_t>(bits));
-    case ElementType::float32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    case ElementType::float64:
-      return std::bit_cast<double>(bits);
-    default:
-      return static_cast<double>(bits);
-  }
-}
 
 CompileRequest DataKernels::request(const std::string& architecture) {
   return support_request("data.cu", {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"},

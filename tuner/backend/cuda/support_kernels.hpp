@@ -44,9 +44,6 @@ void launch_support(CUfunction function, unsigned blocks, unsigned threads, CUst
   check(driver().cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, pointers, nullptr), "cuLaunchKernel");
 }
 
-/// The number of type \p type in the low bytes of \p bits.
-double value_of(ElementType type, std::uint64_t bits);
-
 /// Fills, compares and fingerprints device memory (support/data.cu), on one stream of the current context.
 class DataKernels {
  public:

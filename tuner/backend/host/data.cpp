@@ -5,22 +5,13 @@
 #include <limits>
 #include <type_traits>
 
+#include <tuner/backend/element_value.hpp>
 #include <tuner/backend/fill_value.hpp>
 
 namespace tuner::host {
 namespace {
 
 namespace fv = fill_value;
-
-/// half and bfloat16 in memory: 16 bits and the two conversions.
-template <float (*ToFloat)(unsigned short), unsigned short (*FromFloat)(float)>
-struct Small {
-  unsigned short bits;
-  static Small of(double value) { return {FromFloat(static_cast<float>(value))}; }
-  double value() const { return static_cast<double>(ToFloat(bits)); }
-};
-using Half = Small<fv::half_value, fv::half_bits>;
-using Bfloat16 = Small<fv::bfloat16_value, fv::bfloat16_bits>;
 
 template <typename T>
 T converted(double value) {
@@ -31,7 +22,7 @@ T converted(double value) {
   } else if constexpr (std::is_unsigned_v<T>) {
     return static_cast<T>(fv::floor_unsigned(value));
   } else {
-    return T::of(value);
+    return T::of(static_cast<float>(value));
   }
 }
 
@@ -45,21 +36,11 @@ T counted(std::size_t i) {
 }
 
 template <typename T>
-double number(T value) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<double>(value);
-  } else {
-    return value.value();
-  }
+double real(T value) {
+  return static_cast<double>(number(value));
 }
 
 // With memcpy, because `verify offset=` may shift buffers away from the alignment of their elements.
-template <typename T>
-T load(const void* from, std::size_t i) {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(from) + i * sizeof(T), sizeof(T));
-  return value;
-}
 template <typename T>
 void store(void* to, std::size_t i, T value) {
   std::memcpy(static_cast<char*>(to) + i * sizeof(T), &value, sizeof(T));
@@ -84,65 +65,30 @@ template <typename T>
 Comparison compare_as(const void* actual, const void* expected, std::size_t count, const Tolerance& tolerance) {
   Comparison result;
   for (std::size_t i = 0; i < count; ++i) {
-    const T a = load<T>(actual, i), e = load<T>(expected, i);
-    if (std::memcmp(&a, &e, sizeof(T)) == 0 && (std::is_integral_v<T> || number(a) == number(a))) continue;
+    const T a = element_at<T>(actual, i), e = element_at<T>(expected, i);
+    if (std::memcmp(&a, &e, sizeof(T)) == 0 && (std::is_integral_v<T> || real(a) == real(a))) continue;
     bool wrong = true;
-    if constexpr (!std::is_integral_v<T>)
-      wrong = fv::differs(number(a), number(e), tolerance.relative, tolerance.absolute);
-    result.largest_error = std::max(result.largest_error, fv::relative_error(number(a), number(e)));
+    if constexpr (!std::is_integral_v<T>) wrong = fv::differs(real(a), real(e), tolerance.relative, tolerance.absolute);
+    result.largest_error = std::max(result.largest_error, fv::relative_error(real(a), real(e)));
     if (!wrong) continue;
     if (result.mismatches++ == 0) {
       result.first_index = i;
-      result.actual = number(a);
-      result.expected = number(e);
+      result.actual = real(a);
+      result.expected = real(e);
     }
   }
   return result;
 }
 
-/// Calls \p action with a null pointer of the C++ type of \p type.
-template <typename Action>
-auto with_type(ElementType type, Action action) {
-  switch (type) {
-    case ElementType::int8:
-      return action(static_cast<std::int8_t*>(nullptr));
-    case ElementType::uint8:
-      return action(static_cast<std::uint8_t*>(nullptr));
-    case ElementType::int16:
-      return action(static_cast<std::int16_t*>(nullptr));
-    case ElementType::uint16:
-      return action(static_cast<std::uint16_t*>(nullptr));
-    case ElementType::int32:
-      return action(static_cast<std::int32_t*>(nullptr));
-    case ElementType::uint32:
-      return action(static_cast<std::uint32_t*>(nullptr));
-    case ElementType::int64:
-      return action(static_cast<std::int64_t*>(nullptr));
-    case ElementType::uint64:
-      return action(static_cast<std::uint64_t*>(nullptr));
-    case ElementType::half:
-      return action(static_cast<Half*>(nullptr));
-    case ElementType::bfloat16:
-      return action(static_cast<Bfloat16*>(nullptr));
-    case ElementType::float32:
-      return action(static_cast<float*>(nullptr));
-    case ElementType::float64:
-      break;
-  }
-  return action(static_cast<double*>(nullptr));
-}
-
 }  // namespace
 
 void fill(void* to, ElementType type, std::size_t count, const Fill& how, std::uint64_t seed) {
-  with_type(type, [&](auto* tag) { fill_as<std::remove_pointer_t<decltype(tag)>>(to, count, how, seed); });
+  with_type(type, [&](auto zero) { fill_as<decltype(zero)>(to, count, how, seed); });
 }
 
 Comparison compare(const void* actual, const void* expected, ElementType type, std::size_t count,
                    const Tolerance& tolerance) {
-  return with_type(type, [&](auto* tag) {
-    return compare_as<std::remove_pointer_t<decltype(tag)>>(actual, expected, count, tolerance);
-  });
+  return with_type(type, [&](auto zero) { return compare_as<decltype(zero)>(actual, expected, count, tolerance); });
 }
 
 std::uint64_t fingerprint(const void* from, std::size_t bytes) {
@@ -152,12 +98,12 @@ std::uint64_t fingerprint(const void* from, std::size_t bytes) {
   std::size_t i = 0;
   for (; i + 4 <= words; i += 4) {
     for (std::size_t k = 0; k < 4; ++k) {
-      chains[k] = (chains[k] ^ load<std::uint64_t>(from, i + k)) * 0x9e3779b97f4a7c15ULL;
+      chains[k] = (chains[k] ^ element_at<std::uint64_t>(from, i + k)) * 0x9e3779b97f4a7c15ULL;
       chains[k] ^= chains[k] >> 32;
     }
   }
   std::uint64_t result = fv::splitmix64(bytes);
-  for (; i < words; ++i) result = fv::splitmix64(result ^ load<std::uint64_t>(from, i));
+  for (; i < words; ++i) result = fv::splitmix64(result ^ element_at<std::uint64_t>(from, i));
   std::uint64_t tail = 0;
   std::memcpy(&tail, static_cast<const char*>(from) + words * 8, bytes % 8);
   result = fv::splitmix64(result ^ tail);

@@ -142,23 +142,7 @@ class HostBackend final : public Backend {
                                      const LaunchShape& shape) const {
     if (function >= module.entries().size()) return "the module has no function " + std::to_string(function);
     const std::string& name = module.expression(function);
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (shape.block[i] < 1 || shape.block[i] > device_.limits.max_block[i] || shape.grid[i] < 1 ||
-          shape.grid[i] > device_.limits.max_grid[i]) {
-        return name + ": grid or block dimension " + std::to_string(i) + " is out of range (grid " +
-               std::to_string(shape.grid[i]) + ", block " + std::to_string(shape.block[i]) + ")";
-      }
-    }
-    if (shape.threads_per_block() > device_.limits.max_threads_per_block) {
-      return name + ": " + std::to_string(shape.threads_per_block()) + " threads per block exceed the limit of " +
-             std::to_string(device_.limits.max_threads_per_block);
-    }
-    if (shape.shared_bytes < 0 || shape.shared_bytes > device_.limits.max_shared_bytes) {
-      return name + ": " + std::to_string(shape.shared_bytes) + " bytes of shared memory exceed the limit of " +
-             std::to_string(device_.limits.max_shared_bytes);
-    }
-    if (const auto crowded = not_resident(shape, device_.limits.max_blocks_per_sm, device_.limits))
-      return name + ": " + *crowded;
+    if (const auto violated = violated_limit(shape, device_.limits)) return name + ": " + *violated;
     return std::nullopt;
   }
 
