@@ -7,17 +7,16 @@
 #include <system_error>
 #include <utility>
 
-#include <tuner/backend/fill_value.hpp>
+#include <tuner/backend/element_value.hpp>
 #include <tuner/core/parameter_types.hpp>
 
 namespace tuner {
 namespace {
 
+/// Whether the integer type To holds \p value.
 template <typename To, typename From>
 bool holds(From value) {
-  if constexpr (std::is_floating_point_v<To>) {
-    return true;
-  } else if constexpr (std::is_floating_point_v<From>) {
+  if constexpr (std::is_floating_point_v<From>) {
     // Powers of two are exact in any floating type; the largest integers are not.
     const From end = std::ldexp(From{1}, std::numeric_limits<To>::digits);
     return std::trunc(value) < end && std::trunc(value) >= (std::is_signed_v<To> ? -end : 0);  // false for NaN
@@ -34,44 +33,31 @@ bool put(std::byte* to, From value) {
   return true;
 }
 
-/// Writes \p bits, the number of a floating type that is nearest to \p value. Writes nothing and returns false if a
-/// finite number became infinite. \p number_of returns the number with some bits.
-template <typename Number, typename Bits, typename NumberOf>
-bool put_nearest(std::byte* to, Number value, Bits bits, NumberOf number_of) {
-  if (std::isinf(number_of(bits)) && !std::isinf(static_cast<double>(value))) return false;
-  std::memcpy(to, &bits, sizeof bits);
+/// Writes the number of a floating type that is nearest to \p value. Writes nothing and returns false if a finite
+/// number became infinite.
+template <typename To, typename From>
+bool put_nearest(std::byte* to, From value) {
+  To nearest{};
+  if constexpr (std::is_floating_point_v<To>) {
+    nearest = static_cast<To>(value);
+  } else {
+    nearest = To::of(static_cast<float>(value));
+  }
+  if (std::isinf(number(nearest)) && !std::isinf(static_cast<double>(value))) return false;
+  std::memcpy(to, &nearest, sizeof nearest);
   return true;
 }
 
 template <typename Number>
 bool store(std::byte* to, ElementType type, Number value) {
-  switch (type) {
-    case ElementType::int8:
-      return put<std::int8_t>(to, value);
-    case ElementType::uint8:
-      return put<std::uint8_t>(to, value);
-    case ElementType::int16:
-      return put<std::int16_t>(to, value);
-    case ElementType::uint16:
-      return put<std::uint16_t>(to, value);
-    case ElementType::int32:
-      return put<std::int32_t>(to, value);
-    case ElementType::uint32:
-      return put<std::uint32_t>(to, value);
-    case ElementType::int64:
-      return put<std::int64_t>(to, value);
-    case ElementType::uint64:
-      return put<std::uint64_t>(to, value);
-    case ElementType::half:
-      return put_nearest(to, value, fill_value::half_bits(static_cast<float>(value)), fill_value::half_value);
-    case ElementType::bfloat16:
-      return put_nearest(to, value, fill_value::bfloat16_bits(static_cast<float>(value)), fill_value::bfloat16_value);
-    case ElementType::float32:
-      return put_nearest(to, value, static_cast<float>(value), [](float number) { return number; });
-    case ElementType::float64:
-      return put<double>(to, value);
-  }
-  return false;
+  return with_type(type, [&](auto zero) {
+    using To = decltype(zero);
+    if constexpr (std::is_integral_v<To>) {
+      return put<To>(to, value);
+    } else {
+      return put_nearest<To>(to, value);
+    }
+  });
 }
 
 template <typename T>

@@ -8,48 +8,22 @@
 
 #include <fmt/format.h>
 
-#include <tuner/backend/fill_value.hpp>
+#include <tuner/backend/element_value.hpp>
 
 namespace tuner {
 namespace {
 
-template <typename T>
-T loaded(const HostBuffer& buffer, std::size_t index) {
-  T value{};
-  std::memcpy(&value, buffer.bytes.data() + index * sizeof(T), sizeof(T));
-  return value;
-}
-
 /// \p use(value) with element \p index in a type that holds it exactly.
 template <typename Use>
 auto with_element(const HostBuffer& buffer, std::size_t index, Use use) {
-  switch (buffer.type) {
-    case ElementType::int8:
-      return use(std::int64_t{loaded<std::int8_t>(buffer, index)});
-    case ElementType::uint8:
-      return use(std::int64_t{loaded<std::uint8_t>(buffer, index)});
-    case ElementType::int16:
-      return use(std::int64_t{loaded<std::int16_t>(buffer, index)});
-    case ElementType::uint16:
-      return use(std::int64_t{loaded<std::uint16_t>(buffer, index)});
-    case ElementType::int32:
-      return use(std::int64_t{loaded<std::int32_t>(buffer, index)});
-    case ElementType::uint32:
-      return use(std::int64_t{loaded<std::uint32_t>(buffer, index)});
-    case ElementType::int64:
-      return use(loaded<std::int64_t>(buffer, index));
-    case ElementType::uint64:
-      return use(loaded<std::uint64_t>(buffer, index));
-    case ElementType::half:
-      return use(fill_value::half_value(loaded<std::uint16_t>(buffer, index)));
-    case ElementType::bfloat16:
-      return use(fill_value::bfloat16_value(loaded<std::uint16_t>(buffer, index)));
-    case ElementType::float32:
-      return use(loaded<float>(buffer, index));
-    case ElementType::float64:
-      break;
-  }
-  return use(loaded<double>(buffer, index));
+  return with_type(buffer.type, [&](auto zero) {
+    const auto value = number(element_at<decltype(zero)>(buffer.bytes.data(), index));
+    if constexpr (std::is_integral_v<decltype(zero)> && sizeof zero < sizeof(std::int64_t)) {
+      return use(std::int64_t{value});
+    } else {
+      return use(value);
+    }
+  });
 }
 
 }  // namespace
