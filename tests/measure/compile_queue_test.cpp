@@ -1,6 +1,6 @@
 #include <tuner/measure/compile_queue.hpp>
 
-#include <numeric>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -135,6 +135,23 @@ TEST(CompileQueue, LeavesNothingForBusyCompilersThatShareTheDevicesCores) {
 TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {
   const std::vector<CompileJob> jobs{job(0, {"f<1>", "finish"}), job(1, {"f<2>", "finish"})};
   EXPECT_THAT(merge(jobs).expressions, ElementsAre("f<1>", "finish", "f<2>"));
+}
+
+class RunOrder : public ::testing::Test {
+ protected:
+  std::deque<Configuration> line{testing::block(32), testing::block(64), testing::block(128), testing::block(256)};
+};
+
+TEST_F(RunOrder, PutsWhatIsNamedFirstAndKeepsTheOrderOfTheRest) {
+  put_in_order(line, std::vector{testing::block(256), testing::block(64), testing::block(1024)}, std::identity());
+  EXPECT_THAT(line, ElementsAre(testing::block(256), testing::block(64), testing::block(32), testing::block(128)));
+}
+
+TEST_F(RunOrder, TakesOutWhatIsThereAndPassesOverWhatIsNot) {
+  const auto taken =
+      take_out(line, std::vector{testing::block(1024), testing::block(64), testing::block(256)}, std::identity());
+  EXPECT_THAT(taken, ElementsAre(testing::block(64), testing::block(256)));
+  EXPECT_THAT(line, ElementsAre(testing::block(32), testing::block(128)));
 }
 
 TEST(Expressions, CoverTheFurtherProblemsAConfigurationIsVerifiedOn) {

@@ -18,9 +18,7 @@ class RunnerTiming : public RunnerTest {};
 TEST_F(RunnerTiming, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAgain) {
   const auto shared = runner();
   bool writes = true;
-  backend.kernels["scale<64>"] = [&](const Launch& launch) -> std::optional<Outcome> {
-    return writes ? testing::scale_kernel<float>(launch) : std::nullopt;
-  };
+  backend.kernels["scale<64>"] = testing::scaled_while([&] { return writes; });
   backend.next_sample = [&](const std::string& expression, std::size_t) {
     if (expression == "scale<64>") writes = false;
     return Sample{1000, 0};
@@ -40,10 +38,8 @@ TEST_F(RunnerTiming, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {
   };
   const auto shared = runner();
   bool saw_damage = false;
-  backend.kernels["scale<64>"] = [&](const Launch& launch) {
-    saw_damage = saw_damage || argument<float*>(launch, 0)[3] == 42;
-    return testing::scale_kernel<float>(launch);
-  };
+  backend.kernels["scale<64>"] =
+      testing::scaled_after([&](const Launch& launch) { saw_damage |= argument<float*>(launch, 0)[3] == 42; });
   const auto trials = remeasure(*shared);
   EXPECT_EQ(kind(trials[0].outcome), "launch");
   EXPECT_TRUE(trials[1].verified);
@@ -65,12 +61,9 @@ TEST_F(RunnerTiming, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThe
   spec.device_launches = testing::parsed("block * 1000");
   backend.device_.limits.compute_capability = 90;
   std::set<std::int64_t> pending;
-  for (const char* name : {"scale<32>", "scale<64>"}) {
-    backend.kernels[name] = [&](const Launch& launch) {
-      pending.insert(launch.device_launches);
-      return testing::scale_kernel<float>(launch);
-    };
-  }
+  for (const char* name : {"scale<32>", "scale<64>"})
+    backend.kernels[name] =
+        testing::scaled_after([&](const Launch& launch) { pending.insert(launch.device_launches); });
   const auto shared = runner();
   double longest = 0;
   shared->set_phase_listener([&](Phase phase, double limit) {
@@ -198,14 +191,6 @@ TEST_F(RunnerTiming, InterleavesFinalistsAndPairsTheirSamplesByRound) {
   EXPECT_NEAR(trials[0].measurement()->median_ns, trials[1].measurement()->median_ns, 4)
       << "drift must meet both alike";
   EXPECT_NE(order[1], order[2]);
-}
-
-TEST_F(RunnerTiming, LeavesAFinalistThatFailsOutAndMeasuresTheRest) {
-  const auto shared = runner();
-  backend.kernels["scale<64>"] = [](const Launch&) { return LaunchError{"fault"}; };
-  const auto trials = remeasure(*shared);
-  EXPECT_NE(trials[0].measurement(), nullptr);
-  EXPECT_EQ(kind(trials[1].outcome), "launch");
 }
 
 TEST_F(RunnerTiming, CollectsMetricsOfEveryConfigurationOnlyWhenAsked) {

@@ -60,6 +60,23 @@ inline FakeKernel scaled_except(int index, float value) {
   };
 }
 
+/// scale_kernel() while \p condition() holds; writes nothing otherwise.
+template <typename Condition>
+FakeKernel scaled_while(Condition condition) {
+  return [condition](const Launch& launch) -> std::optional<Outcome> {
+    return condition() ? scale_kernel<float>(launch) : std::nullopt;
+  };
+}
+
+/// scale_kernel() after \p before(launch).
+template <typename Before>
+FakeKernel scaled_after(Before before) {
+  return [before](const Launch& launch) {
+    before(launch);
+    return scale_kernel<float>(launch);
+  };
+}
+
 /// Gives \p backend correct kernels for scale_spec().
 template <typename T = float>
 void give_kernels(FakeBackend& backend) {

@@ -9,7 +9,7 @@
 
 #include <tuner/core/evaluator.hpp>
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/run_order.hpp>
+#include <tuner/measure/compile_queue.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner::testing {

@@ -62,7 +62,6 @@ MeasureOptions verify_only() {
   options.guard_bytes = 0;
 #endif
   options.cold = false;
-  options.warm_up = 0;
   options.min_samples = options.max_samples = 1;
   options.max_seconds = 0;
   options.batch_below_ns = 0;

@@ -16,7 +16,7 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
-#include <tuner/worker/process.hpp>
+#include <tuner/worker/link.hpp>
 
 namespace tuner {
 namespace {

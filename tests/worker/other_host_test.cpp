@@ -11,7 +11,7 @@
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
-#include <tuner/worker/process.hpp>
+#include <tuner/worker/link.hpp>
 
 namespace tuner {
 namespace {

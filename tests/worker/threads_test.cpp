@@ -1,14 +1,15 @@
 // An evaluator whose workers are threads of this process, on a fake backend.
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tests/error_of.hpp>
 #include <tests/measure/scale_spec.hpp>
+#include <tests/wait_until.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
@@ -57,7 +58,7 @@ TEST_F(ThreadsTest, AnswerEachConfigurationAndMeasureFinalistsAgain) {
 
 TEST_F(ThreadsTest, EndWithTheirEvaluatorAlthoughACompilerIsBusy) {
   backend.compiler_.before = [](const CompileRequest& request) {
-    while (!*request.stop) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(testing::wait_until([&] { return request.stop->load(); }));
   };
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   for (const int size : {32, 64}) evaluator.submit(block(size), 0);
@@ -90,12 +91,7 @@ TEST_F(ThreadsTest, PassOnTheKindOfAnError) {
   backend.room = 10;
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   evaluator.submit(block(32), 0);
-  try {
-    evaluator.next();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-  }
+  EXPECT_EQ(testing::code_of([&] { evaluator.next(); }), ErrorCode::out_of_memory);
 }
 
 TEST_F(ThreadsTest, AbandonWhatIsWorseThanATrialThatFinishedAfterItWasSubmitted) {

@@ -1,10 +1,14 @@
 #pragma once
-/// Configurations that wait for the compiler, grouped into batches: several in one compile cost less than one by one.
-/// A batch that fails is split until only the faulty configuration fails. Not thread-safe; calls no compiler.
+/// Configurations that wait. For the compiler, they are grouped into batches: several in one compile cost less than one
+/// by one. A batch that fails is split until only the faulty configuration fails. For the device, they are put in
+/// order. Not thread-safe; calls no compiler.
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -64,5 +68,30 @@ std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t
 
 /// One request for all \p jobs, with each expression once. Precondition: at least one job.
 CompileRequest merge(std::span<const CompileJob> jobs);
+
+/// Sorts \p line by \p order. Other jobs come last, in their old order. \p configuration_of returns that of a job.
+template <typename Job, typename ConfigurationOf>
+void put_in_order(std::deque<Job>& line, std::span<const Configuration> order, ConfigurationOf configuration_of) {
+  std::map<Configuration, std::size_t> rank;
+  for (std::size_t i = 0; i < order.size(); ++i) rank.emplace(order[i], i);
+  const auto rank_of = [&](const Job& job) {
+    const auto at = rank.find(std::invoke(configuration_of, job));
+    return at == rank.end() ? order.size() : at->second;
+  };
+  std::stable_sort(line.begin(), line.end(), [&](const Job& a, const Job& b) { return rank_of(a) < rank_of(b); });
+}
+
+/// Removes the jobs of \p configurations from \p line and returns them.
+template <typename Job, typename ConfigurationOf>
+std::vector<Job> take_out(std::deque<Job>& line, std::span<const Configuration> configurations,
+                          ConfigurationOf configuration_of) {
+  const auto stays = std::stable_partition(line.begin(), line.end(), [&](const Job& job) {
+    return std::find(configurations.begin(), configurations.end(), std::invoke(configuration_of, job)) ==
+           configurations.end();
+  });
+  std::vector<Job> taken(std::make_move_iterator(stays), std::make_move_iterator(line.end()));
+  line.erase(stays, line.end());
+  return taken;
+}
 
 }  // namespace tuner

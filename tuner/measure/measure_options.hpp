@@ -31,7 +31,6 @@ struct MeasureOptions {
   bool interleave_all = false;
   std::size_t guard_bytes = 4096;  ///< size of the guards around each buffer: a multiple of 256, or 0
 
-  std::size_t warm_up = 1;  ///< runs before the first sample
   std::size_t min_samples = 10;
   std::size_t max_samples = 200;  ///< on the host backend, a search takes at most 20
   double target_width = 0.01;     ///< wanted width of the median's 95% interval, relative to the median

@@ -1,5 +1,6 @@
 #pragma once
-/// Copies of buffers in host memory, and the outputs of a kernel as a reader wants to see them. Pure.
+/// Copies of buffers in host memory. Finds the numbers to compare (`compare c when i < n`), and compares them here if
+/// they are too scattered for the device. Shows the outputs of a kernel to a reader. Pure.
 
 #include <cstddef>
 #include <map>
@@ -7,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <tuner/backend/backend.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/expression.hpp>
 
 namespace tuner {
 
@@ -40,5 +43,21 @@ struct OutputValues {
 
 /// One entry for each of \p actual, with at most \p shown elements. \p expected: empty, or the same buffers.
 std::vector<OutputValues> output_values(const HostBuffers& actual, const HostBuffers& expected, std::size_t shown = 4);
+
+/// The numbers of a buffer from `begin` to `end`, without `end`.
+struct NumberRun {
+  std::size_t begin = 0, end = 0;
+};
+
+/// The runs among \p count numbers whose element `i` satisfies \p when, in order. An element has \p components numbers.
+/// Throws EvaluationError if \p when has no value for an element.
+std::vector<NumberRun> runs_where(const Expression& when, std::size_t count, int components, const Bindings& names);
+
+/// The number of numbers in \p runs.
+std::size_t count_of(const std::vector<NumberRun>& runs);
+
+/// Like Backend::compare(), for \p runs of two buffers of the same type and size.
+Comparison compare_on_host(const std::vector<NumberRun>& runs, const HostBuffer& actual, const HostBuffer& expected,
+                           const Tolerance& tolerance);
 
 }  // namespace tuner

@@ -13,7 +13,6 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/compared_elements.hpp>
 #include <tuner/measure/filled_numbers.hpp>
 #include <tuner/measure/guarded_memory.hpp>
 #include <tuner/measure/measure_options.hpp>

@@ -9,7 +9,6 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/compared_elements.hpp>
 #include <tuner/measure/output_values.hpp>
 
 namespace tuner {

@@ -10,8 +10,7 @@ namespace tuner {
 struct Runner::State::Contender {
   Finalist finalist;
   Trial trial;
-  std::unique_ptr<Module> module;
-  Ready run;
+  Loaded loaded;
   Measurement measurement;
   std::vector<double> clocks;
   double run_s = 0;
@@ -21,7 +20,7 @@ struct Runner::State::Contender {
 
 /// All finalists share the work space. Resizing it may change its address, which the launches then need.
 void Runner::State::make_ready(Contender& one) {
-  one.run = ready(*problems.front(), one.finalist.configuration, *one.finalist.image, *one.module);
+  one.loaded.run = ready(*problems.front(), one.finalist.configuration, *one.finalist.image, *one.loaded.module);
 }
 
 /// Loads \p one, warms it up, and determines how many runs a sample needs.
@@ -29,20 +28,19 @@ void Runner::State::begin(Contender& one, double& pause_left_s) {
   one.trial.configuration = one.finalist.configuration;
   one.trial.verified = has_reference();
   one.trial.round = remeasured;
-  auto loaded = load(*one.finalist.image);
-  if (auto* error = std::get_if<LaunchError>(&loaded)) {
-    one.failure = std::move(*error);
+  auto loaded = load(one.finalist.configuration, *one.finalist.image);
+  if (auto* failure = std::get_if<Outcome>(&loaded)) {
+    one.failure = std::move(*failure);
     return;
   }
-  one.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-  make_ready(one);
-  one.trial.resources = one.run.resources;
+  one.loaded = std::move(std::get<Loaded>(loaded));
+  one.trial.resources = one.loaded.run.resources;
   problems.front()->reset_for_measuring();
   for (int warm = 0; warm < 2 && !one.failure; ++warm)
-    one.failure = run(Phase::measure, *problems.front(), one.run.prepared_and_timed(), &one.run_s);
+    one.failure = run(Phase::measure, *problems.front(), one.loaded.run.prepared_and_timed(), &one.run_s);
   restore_after(one.failure);
-  if (one.failure || options.cold || !one.run.prepare.empty()) return;
-  auto taken = sampler.take(one.run.timed, sampler.request(1, 1, one.run_s), pause_left_s);
+  if (one.failure || options.cold || !one.loaded.run.prepare.empty()) return;
+  auto taken = sampler.take(one.loaded.run.timed, sampler.request(1, 1, one.run_s), pause_left_s);
   if (auto* group = std::get_if<Sampler::Group>(&taken)) one.batch = sampler.batch_for(group->samples.front().ns);
 }
 
@@ -50,12 +48,12 @@ void Runner::State::begin(Contender& one, double& pause_left_s) {
 void Runner::State::sample(Contender& one, double& pause_left_s) {
   make_ready(one);
   problems.front()->reset_for_measuring();
-  load_copies(one.run.launches);
+  load_copies(one.loaded.run.launches);
   const SampleRequest wanted =
-      sampler.request(std::max<std::size_t>(options.finalist_samples, 1), one.batch, one.run_s, one.run.prepare);
+      sampler.request(std::max<std::size_t>(options.finalist_samples, 1), one.batch, one.run_s, one.loaded.run.prepare);
   announce(Phase::measure, wanted.timeout_s);
   const auto start = Clock::now();
-  auto taken = sampler.take(one.run.timed, wanted, pause_left_s);
+  auto taken = sampler.take(one.loaded.run.timed, wanted, pause_left_s);
   one.trial.times.measure += seconds_since(start);
   if (auto* failure = std::get_if<Outcome>(&taken)) one.failure = std::move(*failure);
   restore_after(one.failure);
@@ -72,7 +70,7 @@ void Runner::State::sample(Contender& one, double& pause_left_s) {
 void Runner::State::finish(Contender& one) {
   if (!one.failure && backend.usable()) {
     make_ready(one);
-    one.failure = judge_after_timing(*problems.front(), one.run.launches);
+    one.failure = judge_after_timing(*problems.front(), one.loaded.run.launches);
     if (!one.failure) one.failure = judge_interleaved(one.trial);
   }
   one.trial.crashed = one.failure && (std::holds_alternative<Timeout>(*one.failure) || !backend.usable());
@@ -87,7 +85,7 @@ void Runner::State::finish(Contender& one) {
   one.measurement.converged =
       one.measurement.high_ns - one.measurement.low_ns <= options.target_width * one.measurement.median_ns;
   // Only now, because counting would disturb the timing.
-  if (backend.usable()) collect_metrics(one.run, one.measurement);
+  if (backend.usable()) collect_metrics(one.loaded.run, one.measurement);
   one.trial.outcome = std::move(one.measurement);
 }
 

@@ -292,19 +292,25 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
   return std::nullopt;
 }
 
-Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
-  const Configuration& configuration = trial.configuration;
-  const ProblemSize& size = main().size();
-  if (auto reason = why_invalid(spec, size, limits(), configuration)) return Invalid{std::move(*reason)};
-
-  auto start = Clock::now();
+std::variant<Runner::State::Loaded, Outcome> Runner::State::load(const Configuration& configuration,
+                                                                 const Image& image) const {
+  if (auto reason = why_invalid(spec, main().size(), limits(), configuration)) return Invalid{std::move(*reason)};
   auto loaded = load(image);
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
-  const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-  Ready ready_now = ready(*problems.front(), configuration, image, *module);
-  trial.resources = ready_now.resources;
+  Loaded result{std::move(std::get<std::unique_ptr<Module>>(loaded)), {}};
+  result.run = ready(*problems.front(), configuration, image, *result.module);
+  return result;
+}
+
+Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
+  const Configuration& configuration = trial.configuration;
+  auto start = Clock::now();
+  auto loaded = load(configuration, image);
   trial.times.load = seconds_since(start);
-  if (ready_now.invalid) return Invalid{std::move(*ready_now.invalid)};
+  if (auto* failure = std::get_if<Outcome>(&loaded)) return std::move(*failure);
+  const auto& [module, ready_now] = std::get<Loaded>(loaded);
+  trial.resources = ready_now.resources;
+  if (ready_now.invalid) return Invalid{*ready_now.invalid};
   if (ready_now.timed.empty()) return Invalid{"no launch is timed: all of them are untimed"};
 
   start = Clock::now();
@@ -323,9 +329,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   announce(Phase::measure, kHousekeepingSeconds);
   problem.reset_for_measuring();
   double run_s = 0;
-  for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)
-    if (auto failure = State::run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s))
-      return std::move(*failure);
+  if (auto failure = run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s)) return std::move(*failure);
   Outcome outcome = sampler.measure(
       ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); }, ready_now.prepare);
   trial.times.measure = seconds_since(start);
@@ -389,11 +393,9 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
 std::optional<Outcome> Runner::launch(const Configuration& configuration, const Image& image) try {
   State& s = *state_;
   ProblemBuffers& problem = *s.problems.front();
-  if (auto reason = why_invalid(s.spec, problem.size(), s.limits(), configuration)) return Invalid{std::move(*reason)};
-  auto loaded = s.load(image);
-  if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
-  const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-  const State::Ready ready = s.ready(problem, configuration, image, *module);
+  const auto loaded = s.load(configuration, image);
+  if (const auto* failure = std::get_if<Outcome>(&loaded)) return *failure;
+  const State::Ready& ready = std::get<State::Loaded>(loaded).run;
   if (ready.invalid) return Invalid{*ready.invalid};
   problem.reset(0);
   auto failure = s.run(Phase::measure, problem, ready.launches);

@@ -40,6 +40,10 @@ struct Runner::State {
     }
     std::span<const Launch> but_prepare() const { return std::span(launches).subspan(prepare.size()); }
   };
+  struct Loaded {
+    std::unique_ptr<Module> module;
+    Ready run;
+  };
 
   State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o)
       : backend(b), spec(s), options(std::move(o)), sampler(backend, options) {
@@ -73,6 +77,8 @@ struct Runner::State {
     announce(phase, kLoadSeconds);
     return backend.load(image);
   }
+  /// Loads \p configuration for the main problem, or returns why that is not possible.
+  std::variant<Loaded, Outcome> load(const Configuration& configuration, const Image& image) const;
   /// Copies buffers to the constants, textures and surfaces that \p launches read.
   void load_copies(const std::vector<Launch>& launches);
   /// Copies the surfaces that \p launches wrote back to buffers.

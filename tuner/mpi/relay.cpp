@@ -13,7 +13,7 @@
 
 #include <tuner/mpi/byte_queue.hpp>
 #include <tuner/mpi/patience.hpp>
-#include <tuner/worker/process.hpp>
+#include <tuner/worker/link.hpp>
 
 namespace tuner::mpi {
 namespace {

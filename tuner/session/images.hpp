@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include <tuner/measure/image_store.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 

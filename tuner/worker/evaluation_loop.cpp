@@ -17,7 +17,6 @@
 #include <tuner/core/without_signals.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/worker/process.hpp>
 
 namespace tuner::worker {
 namespace {

@@ -16,7 +16,6 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/worker/compile_pool.hpp>
 #include <tuner/worker/finals.hpp>
-#include <tuner/worker/image_thread.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/mailbox.hpp>
 #include <tuner/worker/run_lanes.hpp>

@@ -37,7 +37,7 @@ auto fields(Is<Device> auto& v) { return std::tie(v.key, v.limits, v.environment
 auto fields(Is<ProblemSize> auto& v) { return std::tie(v.sizes, v.choices); }
 auto fields(Is<RecordedLaunch> auto& v) { return std::tie(v.inputs, v.outputs, v.scalars, v.digest); }
 auto fields(Is<MeasureOptions> auto& v) {
-  return std::tie(v.seed, v.cold, v.verify, v.second_inputs, v.interleave_all, v.guard_bytes, v.warm_up, v.min_samples,
+  return std::tie(v.seed, v.cold, v.verify, v.second_inputs, v.interleave_all, v.guard_bytes, v.min_samples,
                   v.max_samples, v.target_width, v.max_seconds, v.finalist_rounds, v.finalist_samples, v.abandon_factor,
                   v.abandon_samples, v.batch_below_ns, v.hang_floor_s, v.first_run_s, v.metrics, v.metrics_for_all,
                   v.recorded, v.carried);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <tuner/core/evaluator.hpp>
-#include <tuner/worker/run_lane.hpp>
+#include <tuner/worker/run_lanes.hpp>
 
 namespace tuner::worker {
 

@@ -14,7 +14,6 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/compile_queue.hpp>
 #include <tuner/worker/evaluation_loop.hpp>
-#include <tuner/worker/mailbox.hpp>
 
 namespace tuner {
 

@@ -18,7 +18,6 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/evaluator.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/image_store.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 namespace tuner {
@@ -38,6 +37,15 @@ class WorkerError : public Error {
 class DeviceLostError : public WorkerError {
  public:
   using WorkerError::WorkerError;
+};
+
+/// A cache of compiled images: two functions of its owner. An empty function means: no cache. Called from several
+/// threads; must not throw (a broken cache is a miss).
+struct ImageStore {
+  /// The image of exactly \p request from the compiler with \p identity (Compiler::identity()).
+  std::function<std::optional<Image>(const CompileRequest& request, std::string_view identity)> get;
+  /// Stores \p image for \p request. After a compile of a batch, \p image has more functions than requested.
+  std::function<void(const CompileRequest& request, std::string_view identity, const Image& image)> put;
 };
 
 /// Another machine that takes part in a session with its own worker processes.

@@ -1,17 +1,23 @@
 #pragma once
-/// A worker as a session sees it: two pipes for messages, one for the text that it prints, and how it ended. The worker
-/// is on this machine (process.hpp), or a process of another host, whose bytes are carried here. Not thread-safe.
+/// A worker as a session sees it: two pipes for messages, one for the text that it prints, and how it ended. It is a
+/// process or a thread here, or a process of another host, whose bytes are carried here. Not thread-safe.
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/protocol.hpp>
 
 namespace tuner::worker {
@@ -92,5 +98,46 @@ struct Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 };
+
+/// The thread that started it must live as long as the process, because PR_SET_PDEATHSIG follows the thread.
+class WorkerProcess final : public WorkerLink {
+ public:
+  /// Starts \p program; throws WorkerError if that fails. If \p waits, the destructor waits for the program's end.
+  explicit WorkerProcess(const std::filesystem::path& program, bool waits = true);
+  /// Kills the program if it still runs. Without `waits`, another thread reaps it.
+  ~WorkerProcess() override;
+
+  pid_t pid() const { return pid_; }
+  void kill() override;
+  bool was_stopped() override;
+
+ private:
+  std::optional<WorkerEnd> ask_end() override;
+
+  const bool waits_;
+  pid_t pid_ = -1;
+  bool reaped_ = false;
+};
+
+/// Ends after its current step when it is killed.
+class WorkerThread final : public WorkerLink {
+ public:
+  /// \p spec and \p backend must outlive it.
+  WorkerThread(const KernelSpec& spec, Backend& backend);
+  ~WorkerThread() override;
+
+  void kill() override;
+  bool can_be_killed() const override { return false; }
+  bool was_stopped() override { return false; }
+
+ private:
+  std::optional<WorkerEnd> ask_end() override;
+
+  std::atomic<bool> stop_ = false, has_ended_ = false;
+  std::thread thread_;
+};
+
+/// Starts workers of this machine. \p options and \p spec must outlive it.
+StartWorker start_here(const IsolatedOptions& options, const KernelSpec& spec);
 
 }  // namespace tuner::worker

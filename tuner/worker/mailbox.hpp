@@ -1,6 +1,6 @@
 #pragma once
-/// All data that an evaluator's two threads share. The caller's thread posts commands and waits for news. The event
-/// loop's thread takes commands and tells news. Thread-safe. Internal to the worker room.
+/// The threads of an evaluator. The caller's thread posts commands and waits for news. The event loop's thread takes
+/// commands and tells news. A third thread talks to the image store. Internal to the worker room.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -14,6 +14,8 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
+#include <thread>
 #include <vector>
 
 #include <tuner/core/device.hpp>
@@ -32,6 +34,7 @@ struct News {
   std::exception_ptr failure;     ///< the loop has ended: nothing more will come
 };
 
+/// All data that the caller and the event loop share. Thread-safe.
 class Mailbox {
  public:
   /// Throws WorkerError when no event descriptor can be made.
@@ -83,6 +86,43 @@ class Mailbox {
   std::vector<Command> commands_;
   News news_;
   const int wake_fd_;
+};
+
+/// Runs tasks one after the other on its own thread, for the image store: a slow disk must not keep the device waiting.
+/// The destructor waits until all queued tasks have run.
+class ImageThread {
+ public:
+  ImageThread() : thread_([this](const std::stop_token& stopping) { work(stopping); }) {}
+
+  /// \p first: run it before all tasks that wait, because someone waits for its answer.
+  void post(std::function<void()> task, bool first) {
+    {
+      const std::lock_guard lock(mutex_);
+      (first ? urgent_ : tasks_).push_back(std::move(task));
+    }
+    there_.notify_one();
+  }
+
+ private:
+  void work(const std::stop_token& stopping) {
+    while (true) {
+      std::function<void()> task;
+      {
+        std::unique_lock lock(mutex_);
+        there_.wait(lock, stopping, [this] { return !tasks_.empty() || !urgent_.empty(); });
+        std::deque<std::function<void()>>& from = urgent_.empty() ? tasks_ : urgent_;
+        if (from.empty()) return;
+        task = std::move(from.front());
+        from.pop_front();
+      }
+      task();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any there_;
+  std::deque<std::function<void()>> tasks_, urgent_;
+  std::jthread thread_;  // last, so that it ends before the members that it uses are destroyed
 };
 
 }  // namespace tuner::worker

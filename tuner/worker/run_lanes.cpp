@@ -1,12 +1,256 @@
 #include <tuner/worker/run_lanes.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <tuner/backend/traits.hpp>
-#include <tuner/measure/run_order.hpp>
+#include <tuner/measure/compile_queue.hpp>
 
 namespace tuner::worker {
+namespace {
+
+constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: may be slow, but never hangs
+
+Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
+  Trial trial;
+  trial.configuration = configuration;
+  trial.crashed = !loss.innocent;
+  const std::string where =
+      phase == Phase::prepare ? std::string("while starting") : fmt::format("in phase {}", text(phase));
+  if (loss.hung)
+    trial.outcome = Timeout{fmt::format("{} {}; its process was killed", loss.message, where)};
+  else
+    trial.outcome = LaunchError{fmt::format("its process was {} {}", loss.message, where), 0, loss.innocent};
+  return trial;
+}
+
+}  // namespace
+
+RunLane::RunLane(int number, StartWorker start, Open open, RunLaneEvents events, RunQueue& queue)
+    : number_(number), start_(std::move(start)), open_(std::move(open)), events_(std::move(events)), queue_(queue) {}
+
+void RunLane::start() {
+  state_ = State::starting;
+  phase_ = Phase::prepare;
+  slot_.start(start_);
+  slot_.send(open_);
+  slot_.expect_within(kOpenSeconds);
+}
+
+void RunLane::recall(std::span<const Configuration> configurations) {
+  const auto is_meant = [&](const RunJob& job) {
+    return std::find(configurations.begin(), configurations.end(), job.first()) != configurations.end();
+  };
+  if (suspect_ && is_meant(suspect_->first)) tell_suspect();
+  if (slot_.running() && sent_.size() > 1 && !sent_.back().recalled && is_meant(sent_.back())) {
+    sent_.back().recalled = true;
+    slot_.send(Recall{});
+  }
+}
+
+void RunLane::schedule(std::size_t depth) {
+  if (!slot_.running()) return;
+  if (state_ == State::open && queue_.reference) {
+    Prepare prepare;
+    if (*queue_.reference) prepare.image = **queue_.reference;
+    slot_.send(prepare);
+    slot_.expect_within(kOpenSeconds);
+    state_ = State::preparing;
+  }
+  if (state_ != State::prepared) return;
+  while (sent_.size() < depth) {
+    std::deque<RunJob>& from = own_.empty() ? queue_.ready : own_;
+    if (from.empty()) return;
+    send(from.front());
+    if (sent_.empty()) {
+      from.front().wait_s = seconds_since(idle_since_);
+      expect_work();
+    }
+    sent_.push_back(std::move(from.front()));
+    from.pop_front();
+  }
+}
+
+void RunLane::send(const RunJob& job) {
+  if (!job.finals_s) return slot_.send(Evaluate{job.first(), *job.images.front(), queue_.best_ns});
+  Remeasure message{job.configurations, {}, *job.finals_s};
+  for (const auto& image : job.images) message.images.push_back(*image);
+  slot_.send(message);
+}
+
+void RunLane::expect_work() {
+  phase_ = Phase::load;
+  slot_.expect_within(kBetweenPhasesSeconds);
+}
+
+void RunLane::react(const std::vector<pollfd>& fds) {
+  if (const auto loss = slot_.react(fds, [this](Message message) { handle(std::move(message)); })) lost(*loss);
+}
+
+void RunLane::handle(Message message) {
+  if (const auto* phase = std::get_if<PhaseReport>(&message)) {
+    phase_ = phase->phase;
+    if (state_ == State::preparing || !sent_.empty()) slot_.expect_within(phase->limit_s + queue_.options.grace_s);
+  } else if (const auto* opened = std::get_if<Opened>(&message);
+             opened != nullptr && state_ == State::starting && opened->device) {
+    state_ = State::open;
+    slot_.expect_nothing();
+    events_.opened(*opened->device);
+  } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
+    state_ = State::prepared;
+    slot_.expect_nothing();
+    tell_suspect();
+    (void)slot_.take_said();  // no configuration printed this
+    if (queue_.times.start == 0) queue_.times.start = seconds_since(queue_.started);
+    idle_since_ = Clock::now();
+  } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
+    ran(std::move(*answer));
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    if (state_ == State::prepared) return slot_.end({false, true, "ended by an error: " + failed->message});
+    slot_.stop();
+    if (failed->final)
+      throw PrepareError(failed->code, failed->message);
+    else
+      start_failed("the device cannot be opened: " + failed->message, false);
+  } else {
+    throw ProtocolError("unexpected message from a run worker");
+  }
+}
+
+void RunLane::ran(Ran answer) {
+  const bool begun = !answer.trials.empty();
+  // A recall takes back all jobs that have not begun. Jobs that were not meant run later.
+  const bool recalling = std::any_of(sent_.begin(), sent_.end(), [](const RunJob& one) { return one.recalled; });
+  if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalling)
+    throw ProtocolError("a trial is missing");
+  RunJob job = std::move(sent_.front());
+  sent_.pop_front();
+  if (sent_.empty()) {
+    idle_since_ = Clock::now();
+    slot_.expect_nothing();
+  } else {
+    expect_work();
+  }
+  if (!begun && job.recalled) return events_.withdrawn(std::move(job.configurations.front()));
+  if (!begun) return waiting(job).push_front(std::move(job));
+  if (!job.finals_s) tell_what_was_printed(job.first());
+  start_failures_ = reference_failures_ = 0;
+  Trial& trial = answer.trials.front();
+  trial.times.compile = job.compile_s;
+  trial.times.wait = std::exchange(job.wait_s, 0);
+  if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) queue_.set_best(m->median_ns);
+  const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
+  if (!innocent) {
+    if (answer.usable)
+      events_.finished(number_, std::move(job), std::move(answer.trials));
+    else
+      suspect_.emplace(std::move(job), std::move(answer.trials));
+  }
+  if (!answer.usable) slot_.end({});  // its answer was the trial
+}
+
+/// Gives \p job a second try, if this was its first.
+bool RunLane::try_again(RunJob& job) {
+  if (std::exchange(job.again, true)) return false;
+  waiting(job).push_front(std::move(job));
+  return true;
+}
+
+/// A kernel prints in each of its many runs. Only the first lines of the first run are shown.
+void RunLane::tell_what_was_printed(const Configuration& configuration) {
+  std::string said = slot_.take_said();
+  if (said.empty() || std::exchange(queue_.printed, true)) return;
+  constexpr int most_lines = 10;
+  std::size_t end = 0;
+  for (int line = 0; line < most_lines && end != std::string::npos; ++line) end = said.find('\n', end + (line > 0));
+  if (end != std::string::npos) said.resize(end);
+  while (said.ends_with('\n')) said.pop_back();
+  if (queue_.options.warn)
+    queue_.options.warn(fmt::format("the kernel prints; its first lines are shown once, here with {}:\n{}",
+                                    configuration.text(), said));
+}
+
+/// A \p loss without a message: the worker's last answer has already told the trial.
+void RunLane::lost(const Loss& loss) {
+  if (state_ == State::preparing && !loss.innocent)
+    return start_failed(
+        fmt::format("{}: the kernel's reference took its worker down, most likely by reading or writing "
+                    "outside its buffers: {}",
+                    open_.file_name, loss.message),
+        true);
+  if (state_ != State::prepared) return start_failed("a run worker cannot start: " + loss.message, false);
+  const bool told = loss.message.empty();
+  std::optional<RunJob> running;
+  if (!told && !sent_.empty()) {
+    running = std::move(sent_.front());
+    sent_.pop_front();
+  }
+  take_back_sent();
+  const bool guiltless = !told && !running;
+  if (running && !(loss.innocent && try_again(*running))) fail(std::move(*running), loss);
+  ++queue_.times.run_restarts;
+  if (guiltless)
+    start_failed("run workers end before they run anything: " + loss.message, false);
+  else
+    start();
+}
+
+/// Jobs that were only queued in the worker's pipe did not cause its loss: they wait for a worker again.
+void RunLane::take_back_sent() {
+  for (; !sent_.empty(); sent_.pop_back()) {
+    if (sent_.back().recalled)
+      events_.withdrawn(sent_.back().first());
+    else
+      waiting(sent_.back()).push_front(std::move(sent_.back()));
+  }
+}
+
+/// A worker was lost while it ran \p job. One of several finalists may be the cause, so each of them is then measured
+/// alone, all in the time of one round.
+void RunLane::fail(RunJob job, const Loss& loss) {
+  if (job.configurations.size() > 1) {
+    job.finals_s = *job.finals_s / static_cast<double>(job.configurations.size());
+    for (std::size_t i = job.configurations.size(); i-- > 0;)
+      own_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
+    return;
+  }
+  Trial trial = failed_trial(job.first(), loss, phase_);
+  trial.times.compile = job.compile_s;
+  suspect_.emplace(std::move(job), std::vector{std::move(trial)});
+}
+
+void RunLane::tell_suspect() {
+  auto known = std::exchange(suspect_, std::nullopt);
+  if (known) events_.finished(number_, std::move(known->first), std::move(known->second));
+}
+
+void RunLane::retire() {
+  slot_.stop();
+  take_back_sent();
+  if (suspect_ && !suspect_->first.finals_s && !suspect_->first.lost_with) {
+    auto& [job, trials] = *suspect_;
+    job.lost_with.emplace(number_, std::move(trials.front()));
+    queue_.ready.push_front(std::move(job));
+    suspect_.reset();
+  }
+  if (suspect_ && suspect_->first.finals_s) suspect_.reset();  // other lanes measure finalists too
+  tell_suspect();
+  own_.clear();
+}
+
+/// \p reference: the worker ran the kernel's reference. A second such failure is the reference's fault.
+void RunLane::start_failed(const std::string& message, bool reference) {
+  const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == kMostStartFailures;
+  if (!is_last) return start();
+  if (reference) throw PrepareError(message);
+  throw DeviceLostError(message);
+}
+
+// ---------------------------------------------------------------- all lanes
 
 RunLanes::RunLanes(const IsolatedOptions& options, const StartWorker& start_here, const Open& open,
                    const std::map<std::string, std::string>& carried, RunLanesEvents events, SessionTimes& times)

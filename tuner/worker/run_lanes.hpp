@@ -1,20 +1,134 @@
 #pragma once
-/// The lanes of a session, a run worker for each device, and the queue from which they take their work. A lane whose
-/// device can no longer be used is given up, and the others continue. Lives in the session's event loop. Internal to
-/// the worker room.
+/// The lanes of a session, a run worker for each device, and the queue from which they take their work. A lane sends
+/// its worker jobs, watches its deadlines, and replaces it when a kernel ends it. A lane whose device can no longer be
+/// used is given up, and the others continue. Lives in the session's event loop. Internal to the worker room.
 
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <tuner/worker/run_lane.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+#include <tuner/worker/worker_slot.hpp>
 
 namespace tuner::worker {
+
+/// One configuration to evaluate, or finalists to measure again.
+struct RunJob {
+  std::vector<Configuration> configurations;
+  std::vector<std::shared_ptr<const Image>> images;  ///< one for each
+  std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
+  double compile_s = 0;
+  double wait_s = 0;      ///< time for which the lane had nothing to run before it
+  bool again = false;     ///< this is its second try, because its worker was stopped or killed from outside
+  bool recalled = false;  ///< not needed any more, if it has not begun
+  /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
+  std::optional<std::pair<int, Trial>> lost_with = {};
+
+  const Configuration& first() const { return configurations.front(); }
+};
+
+/// A worker failed because of the kernel's text or its reference. If workers of other devices succeed, the device was
+/// the cause.
+class PrepareError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Data that the lanes of a session share.
+struct RunQueue {
+  const IsolatedOptions& options;
+  SessionTimes& times;  ///< counts start and restarts
+  Clock::time_point started = {};
+  std::deque<RunJob> ready = {};  ///< compiled; the first lane with room takes the next
+  /// The compiled reference; null for a kernel without one; nothing until it is known. Every new worker gets it first.
+  std::optional<std::shared_ptr<const Image>> reference = {};
+  double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
+  bool printed = false;  ///< the text that a kernel printed was shown
+
+  void set_best(double ns) {
+    if (ns > 0 && (best_ns <= 0 || ns < best_ns)) best_ns = ns;
+  }
+};
+
+struct RunLaneEvents {
+  std::function<void(const Device& device)> opened;  ///< by each new worker
+  /// Finalists come one by one after a worker was lost while it ran several of them.
+  std::function<void(int lane, RunJob job, std::vector<Trial> trials)> finished;
+  std::function<void(Configuration configuration)> withdrawn;  ///< recall() was in time
+};
+
+class RunLane {
+ public:
+  /// A worker holds at most so many configurations. The first is running. The second waits in the worker's pipe, so
+  /// that the device need not wait for this process.
+  static constexpr std::size_t kDepth = 2;
+
+  /// \p number: of the lane, for the events. \p open: the first message to each worker. \p queue must outlive the lane.
+  RunLane(int number, StartWorker start, Open open, RunLaneEvents events, RunQueue& queue);
+  /// Starts the worker. Like react(), throws WorkerError when workers cannot be started or kept alive; react() throws
+  /// PrepareError too.
+  void start();
+
+  /// Whether its worker waits for jobs or runs one.
+  bool prepared() const { return state_ == State::prepared && slot_.running(); }
+
+  /// Adds a job for this lane alone.
+  void push_own(RunJob job) { own_.push_back(std::move(job)); }
+  /// Recalls the jobs of \p configurations that wait in the worker's pipe, and calls tell_suspect() if the suspect is
+  /// one of them. A running job is not recalled. If it takes its worker down, only another recall() tells it early.
+  void recall(std::span<const Configuration> configurations);
+  /// Sends jobs until the worker holds \p depth of them.
+  void schedule(std::size_t depth);
+  void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) { slot_.collect(fds, wake_up); }
+  void react(const std::vector<pollfd>& fds);
+  /// Kills the worker; stop() then waits for less.
+  void kill() { slot_.end({}); }
+  /// Kills the worker, and waits for its end.
+  void stop() { slot_.stop(); }
+  /// Kills the worker and starts no other. Jobs that had not begun go to the other lanes, as does the suspect, if no
+  /// device was lost with it before. Jobs for this lane alone are dropped.
+  void retire();
+  /// Tells the trial of the suspect, the job that a worker was lost with. Without this call, the trial waits until the
+  /// next worker is prepared: if that worker cannot use the device, the device may be the cause.
+  void tell_suspect();
+
+ private:
+  enum class State { starting, open, preparing, prepared };
+  void send(const RunJob& job);
+  void handle(Message message);
+  void ran(Ran answer);
+  bool try_again(RunJob& job);
+  void tell_what_was_printed(const Configuration& configuration);
+  void lost(const Loss& loss);
+  void take_back_sent();
+  /// The queue in which \p job waits for a worker.
+  std::deque<RunJob>& waiting(const RunJob& job) { return job.finals_s ? own_ : queue_.ready; }
+  void fail(RunJob job, const Loss& loss);
+  void start_failed(const std::string& message, bool reference);
+  void expect_work();
+
+  const int number_;
+  const StartWorker start_;
+  const Open open_;
+  RunLaneEvents events_;
+  RunQueue& queue_;
+  WorkerSlot slot_;
+  State state_ = State::starting;
+  std::deque<RunJob> own_;
+  std::deque<RunJob> sent_;
+  std::optional<std::pair<RunJob, std::vector<Trial>>> suspect_;
+  Phase phase_ = Phase::prepare;
+  Clock::time_point idle_since_;
+  std::size_t start_failures_ = 0;  // since something was run
+  std::size_t reference_failures_ = 0;
+};
 
 struct RunLanesEvents : RunLaneEvents {
   /// The lane is no longer used. Its report gives the reason. Jobs for it alone will not finish.

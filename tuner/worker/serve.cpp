@@ -22,10 +22,7 @@ struct FinalError : Error {
 };
 
 /// Turns an Error of \p step into a FinalError.
-template <typename Step>
-void once_for_all(Step step) try {
-  step();
-} catch (const Error& error) {
+void once_for_all(const auto& step) try { step(); } catch (const Error& error) {
   throw FinalError(error.code(), error.what());
 }
 

@@ -66,7 +66,7 @@ class Connection {
   std::deque<Message> inbox_;
 };
 
-/// Gives a worker its compiler or its device. What the functions return must outlive serve().
+/// Gives a worker its compiler or its device. The returned objects must outlive serve().
 struct Workplace {
   std::function<Compiler&(const Open& open)> compiler;
   std::function<Device(const Open& open)> device;  ///< returns soon
