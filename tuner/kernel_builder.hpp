@@ -5,106 +5,99 @@
 
 #include <initializer_list>
 #include <string>
+#include <type_traits>
 
 #include <tuner/kernel.hpp>
-#include <tuner/value_text.hpp>
 
 namespace tuner {
 
+/// A value of a tuning parameter: an integer, a boolean or a word.
+class ValueText {
+ public:
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  ValueText(T value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      text_ = value ? "true" : "false";
+    } else {
+      text_ = std::to_string(value);
+    }
+  }
+  ValueText(const char* word) : text_(word) {}
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 class KernelBuilder {
  public:
-  /// \p source: CUDA C++ that defines the kernel. It may contain `#pragma tuner` lines.
-  KernelBuilder(const std::string& name, std::string source);
+  using Text = const std::string&;
+  using Values = std::initializer_list<ValueText>;
 
-  KernelBuilder& type(const std::string& name, std::initializer_list<ValueText> types) {
-    return directive("type", name + " = " + joined(types, " "));
-  }
-  KernelBuilder& choice(const std::string& name, std::initializer_list<ValueText> values) {
-    return directive("choice", name + " = " + joined(values, " "));
-  }
+  /// \p source: CUDA C++ that defines the kernel. It may contain `#pragma tuner` lines.
+  KernelBuilder(Text name, std::string source);
+
+  KernelBuilder& type(Text name, Values types) { return directive("type", name + " = " + joined(types, " ")); }
+  KernelBuilder& choice(Text name, Values values) { return directive("choice", name + " = " + joined(values, " ")); }
   /// \p integer: the type of the kernel's parameter for the size: "int", "unsigned", "int64", "uint64".
-  KernelBuilder& size(const std::string& name, const std::string& integer = "int") {
-    return directive("size", name + " : " + integer);
-  }
-  KernelBuilder& parameter(const std::string& name, std::initializer_list<ValueText> values) {
+  KernelBuilder& size(Text name, Text integer = "int") { return directive("size", name + " : " + integer); }
+  KernelBuilder& parameter(Text name, Values values) {
     return directive("parameter", name + " = " + joined(values, " "));
   }
-  KernelBuilder& let(const std::string& name, const std::string& value) {
-    return directive("let", name + " = " + value);
-  }
-  KernelBuilder& constraint(const std::string& name, const std::string& predicate) {
-    return directive("constraint", name + ": " + predicate);
-  }
+  KernelBuilder& let(Text name, Text value) { return directive("let", name + " = " + value); }
+  KernelBuilder& constraint(Text name, Text predicate) { return directive("constraint", name + ": " + predicate); }
   /// For all buffers. \p count: number of elements, an expression. \p type: of an element: `float`, `float4` or
   /// `{ float x; int id; }`; empty: the first type().
-  KernelBuilder& in(const std::string& name, const std::string& count, const std::string& type = "") {
-    return buffer("in", name, count, type);
-  }
-  KernelBuilder& out(const std::string& name, const std::string& count, const std::string& type = "") {
-    return buffer("out", name, count, type);
-  }
-  KernelBuilder& inout(const std::string& name, const std::string& count, const std::string& type = "") {
-    return buffer("inout", name, count, type);
-  }
-  KernelBuilder& consumed(const std::string& name, const std::string& count, const std::string& type = "") {
-    return buffer("consumed", name, count, type);
-  }
-  KernelBuilder& scratch(const std::string& name, const std::string& count, const std::string& type = "") {
-    return buffer("scratch", name, count, type);
-  }
-  KernelBuilder& zeroed(const std::string& name, const std::string& count, const std::string& type = "") {
-    return buffer("zeroed", name, count, type);
-  }
+  KernelBuilder& in(Text name, Text count, Text type = "") { return buffer("in", name, count, type); }
+  KernelBuilder& out(Text name, Text count, Text type = "") { return buffer("out", name, count, type); }
+  KernelBuilder& inout(Text name, Text count, Text type = "") { return buffer("inout", name, count, type); }
+  KernelBuilder& consumed(Text name, Text count, Text type = "") { return buffer("consumed", name, count, type); }
+  KernelBuilder& scratch(Text name, Text count, Text type = "") { return buffer("scratch", name, count, type); }
+  KernelBuilder& zeroed(Text name, Text count, Text type = "") { return buffer("zeroed", name, count, type); }
   /// \p how: "uniform 0 1", "constant 2", "iota".
-  KernelBuilder& fill(const std::string& name, const std::string& how) { return directive("fill", name + " = " + how); }
+  KernelBuilder& fill(Text name, Text how) { return directive("fill", name + " = " + how); }
   /// \p of: `pixels[nx, ny] linear`.
-  KernelBuilder& texture(const std::string& name, const std::string& of) {
-    return directive("texture", name + " = " + of);
-  }
+  KernelBuilder& texture(Text name, Text of) { return directive("texture", name + " = " + of); }
   /// \p of: `result[nx, ny]`.
-  KernelBuilder& surface(const std::string& name, const std::string& of) {
-    return directive("surface", name + " = " + of);
-  }
+  KernelBuilder& surface(Text name, Text of) { return directive("surface", name + " = " + of); }
   /// \p value: the value during tuning.
-  KernelBuilder& scalar(const std::string& name, const std::string& type, double value) {
+  KernelBuilder& scalar(Text name, Text type, double value) {
     return directive("scalar", name + " : " + type + " = " + number(value));
   }
-  KernelBuilder& instantiate(const std::string& expression) { return directive("instantiate", expression); }
+  KernelBuilder& instantiate(Text expression) { return directive("instantiate", expression); }
   /// Up to three dimensions, separated by commas.
-  KernelBuilder& grid(const std::string& dimensions) { return directive("grid", dimensions); }
-  KernelBuilder& block(const std::string& dimensions) { return directive("block", dimensions); }
-  KernelBuilder& shared(const std::string& bytes) { return directive("shared", bytes); }
-  KernelBuilder& arguments(std::initializer_list<ValueText> names) {
-    return directive("arguments", joined(names, ", "));
-  }
-  KernelBuilder& when(const std::string& predicate) { return directive("when", predicate); }
+  KernelBuilder& grid(Text dimensions) { return directive("grid", dimensions); }
+  KernelBuilder& block(Text dimensions) { return directive("block", dimensions); }
+  KernelBuilder& shared(Text bytes) { return directive("shared", bytes); }
+  KernelBuilder& arguments(Values names) { return directive("arguments", joined(names, ", ")); }
+  KernelBuilder& when(Text predicate) { return directive("when", predicate); }
   /// Where \p predicate holds, the blocks of the launch wait for each other (this_grid().sync()). Empty: always.
-  KernelBuilder& cooperative(const std::string& predicate = "") { return directive("cooperative", predicate); }
+  KernelBuilder& cooperative(Text predicate = "") { return directive("cooperative", predicate); }
   /// Where \p predicate holds, the launch is part of the result but not of the time. Empty: always.
-  KernelBuilder& untimed(const std::string& predicate = "") { return directive("untimed", predicate); }
+  KernelBuilder& untimed(Text predicate = "") { return directive("untimed", predicate); }
   /// Starts the next launch of a kernel that needs several.
-  KernelBuilder& launch(const std::string& name) { return directive("launch", name); }
+  KernelBuilder& launch(Text name) { return directive("launch", name); }
   /// Starts a reference launch; the following grid(), block(), shared() and arguments() describe it.
-  KernelBuilder& reference(const std::string& expression) { return directive("reference", expression); }
+  KernelBuilder& reference(Text expression) { return directive("reference", expression); }
   /// Starts a launch that runs before every run and is never timed, for inout buffers. The following grid(), block(),
   /// shared() and arguments() describe it. Ordinary launches of the kernel do without it.
-  KernelBuilder& prepare(const std::string& expression) { return directive("prepare", expression); }
+  KernelBuilder& prepare(Text expression) { return directive("prepare", expression); }
   /// \p problem: "n=1001 offset=1".
-  KernelBuilder& verify(const std::string& problem) { return directive("verify", problem); }
+  KernelBuilder& verify(Text problem) { return directive("verify", problem); }
   KernelBuilder& tolerance(double relative, double absolute = 0) {
     return directive("tolerance", "relative " + number(relative) + " absolute " + number(absolute));
   }
-  KernelBuilder& accumulates(const std::string& terms) { return directive("accumulates", terms); }
-  KernelBuilder& bytes(const std::string& expression) { return directive("bytes", expression); }
-  KernelBuilder& flops(const std::string& expression) { return directive("flops", expression); }
+  KernelBuilder& accumulates(Text terms) { return directive("accumulates", terms); }
+  KernelBuilder& bytes(Text expression) { return directive("bytes", expression); }
+  KernelBuilder& flops(Text expression) { return directive("flops", expression); }
   /// The kernels launch kernels themselves. \p pending: the largest number of such launches that are pending at once.
-  KernelBuilder& device_launches(const std::string& pending) { return directive("device_launches", pending); }
+  KernelBuilder& device_launches(Text pending) { return directive("device_launches", pending); }
   /// \p macros: "block items", or "TILE = block * items".
-  KernelBuilder& define(const std::string& macros) { return directive("define", macros); }
+  KernelBuilder& define(Text macros) { return directive("define", macros); }
   /// \p options: "--maxrregcount={registers} when registers > 0".
-  KernelBuilder& compile(const std::string& options) { return directive("compile", options); }
+  KernelBuilder& compile(Text options) { return directive("compile", options); }
   /// \p configuration: "block=256 unroll=4".
-  KernelBuilder& default_configuration(const std::string& configuration) { return directive("default", configuration); }
+  KernelBuilder& default_configuration(Text configuration) { return directive("default", configuration); }
 
   /// Throws SpecError; its line number counts the calls above.
   Kernel build() const;
@@ -112,11 +105,11 @@ class KernelBuilder {
   std::string text() const;
 
  private:
-  KernelBuilder& directive(const char* name, const std::string& rest);
-  KernelBuilder& buffer(const char* role, const std::string& name, const std::string& count, const std::string& type) {
+  KernelBuilder& directive(const char* name, Text rest);
+  KernelBuilder& buffer(const char* role, Text name, Text count, Text type) {
     return directive(role, name + '[' + count + ']' + (type.empty() ? "" : " : " + type));
   }
-  static std::string joined(std::initializer_list<ValueText> parts, const char* separator);
+  static std::string joined(Values parts, const char* separator);
   static std::string number(double value);
 
   std::string name_;

@@ -10,7 +10,6 @@
 /// float. All other results are T. 32- and 64-bit integer arithmetic wraps. An empty range gives the identity: 0, 1,
 /// the largest value for min, the lowest for max (infinities for floating types); its data may be null. For one size,
 /// alignment and configuration the order of combination is fixed: equal runs give equal bits, except with Order::any.
-/// Order::any is asked for.
 
 #include <cstddef>
 #include <cstdint>

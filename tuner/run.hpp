@@ -40,8 +40,8 @@ struct RunResult {
   bool verified = false;
   std::string limit;   ///< what limits the run: "device memory", "latency", …
   std::string reason;  ///< one sentence with the numbers for it
-  std::map<std::string, double>
-      metrics;  ///< those in RunOptions::metrics, in the units that `tune devices --metrics` lists
+  /// Those in RunOptions::metrics, in the units that `tune devices --metrics` lists.
+  std::map<std::string, double> metrics;
 };
 
 /// Compiles, verifies and times one configuration of \p kernel for \p sizes (in elements) and \p choices. Runs in this

@@ -11,8 +11,8 @@ namespace detail {
 void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stream stream);
 }  // namespace detail
 
-/// Enqueues the addition on \p stream and returns. \p a, \p b, \p c: \p ny rows of \p nx elements in the caller's
-/// memory, which the current context's GPU must reach (any memory on the host backend), with the alignment of T. \p c
+/// Enqueues the addition on \p stream and returns. \p a, \p b, \p c: \p ny rows of \p nx elements, with the alignment
+/// of T. The memory is the caller's; the current context's GPU must reach it (on the host backend, any memory). \p c
 /// may equal \p a or \p b. \p nx and \p ny: up to 2^31 - 1. Thread-safe. Throws Error before anything is launched.
 /// First calls and captures: see kernel.hpp.
 template <typename T>

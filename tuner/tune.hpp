@@ -44,8 +44,8 @@ struct TuneResult {
   std::size_t trials = 0;
   std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
   bool from_cache = false;
-  std::map<std::string, double>
-      metrics;  ///< those in TuneOptions::metrics, in the units that `tune devices --metrics` lists
+  /// Those in TuneOptions::metrics, in the units that `tune devices --metrics` lists.
+  std::map<std::string, double> metrics;
 };
 
 /// Tunes \p kernel on the device of this thread's launches for \p sizes (in elements) and \p choices. \p choices

@@ -1,5 +1,4 @@
 // Processes of one job agree on configurations: by a frozen database, and on who tunes where nothing is known.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -22,11 +22,12 @@
 #include <tuner/session/backends.hpp>
 #include <tuner/session/records.hpp>
 
+#include <tests/child_process.hpp>
 #include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 
-#include "stored_best.hpp"
+#include "serving_environment.hpp"
 
 namespace tuner {
 namespace {
@@ -57,20 +58,13 @@ using Environment = std::map<std::string, std::string>;
 /// A program of the job; killed when it is still there in the end.
 class Process {
  public:
-  Process(const Environment& environment, const std::vector<std::string>& arguments, fs::path out) : out_(out) {
-    std::vector<std::string> texts{PICKS_PROGRAM};
-    texts.insert(texts.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& text : texts) argv.push_back(text.data());
-    argv.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ != 0) return;
-    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
-    ::dup2(::open((out.string() + ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
-  }
+  /// \p command: variables, program and arguments.
+  Process(const std::string& command, const fs::path& out)
+      : pid_(testing::start_child([&] {
+          const std::string line = "exec env " + command + " >" + out.string() + " 2>" + out.string() + ".err";
+          return ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr) == 0;
+        })),
+        out_(out) {}
   ~Process() {
     if (pid_ <= 0) return;
     signal(SIGKILL);
@@ -82,9 +76,7 @@ class Process {
   void signal(int number) { ::kill(pid_, number); }
   /// Exit code; 128 + signal when it was killed.
   int wait() {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-    pid_ = -1;
+    const int status = testing::wait_for(std::exchange(pid_, -1));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   /// Whether it has the file \p name open.
@@ -104,7 +96,7 @@ class Process {
   std::string err() const { return testing::read_file(out_.string() + ".err"); }
 
  private:
-  pid_t pid_ = -1;
+  pid_t pid_;
   const fs::path out_;
 };
 
@@ -119,9 +111,13 @@ class Agreement : public ::testing::Test {
                             {"TUNER_TUNE", "on_first_use"},
                             {"TUNER_TUNE_TIME", "120"}};  // the space ends long before, on any machine
     for (const auto& [name, value] : more) environment[name] = value;
+    std::string command;
+    for (const auto& [name, value] : environment) command += name + "='" + value + "' ";
     const bool explains = !arguments.empty() && arguments[0] == "--explain";
     arguments.insert(arguments.begin() + (explains ? 1 : 0), kernel_.string());
-    return std::make_unique<Process>(environment, arguments, folder_ / ("out" + std::to_string(++started_)));
+    command += PICKS_PROGRAM;
+    for (const std::string& argument : arguments) command += ' ' + argument;
+    return std::make_unique<Process>(command, folder_ / ("out" + std::to_string(++started_)));
   }
 
   /// The environment of a job whose frozen database holds \p source.

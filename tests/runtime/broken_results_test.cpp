@@ -1,5 +1,5 @@
 // Results, images and databases that do not work any more: what a call is served with, and what is told of it.
-#include <tuner/runtime/decided_plan.hpp>
+#include <tuner/runtime/decide.hpp>
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,6 @@
 
 #include "fake_backend.hpp"
 #include "serving_environment.hpp"
-#include "stored_best.hpp"
 
 namespace tuner::runtime {
 namespace {

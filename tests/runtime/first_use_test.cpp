@@ -8,13 +8,13 @@
 
 #include <tests/matchers.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/tuner.hpp>
 
-#include "scale_kernel.hpp"
+#include "kernels.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -83,6 +83,14 @@ TEST_F(FirstUse, SurvivesAConfigurationThatFaults) {
   EXPECT_THAT(y, Each(1.0f));
   EXPECT_THAT(kernel.explain({100}), HasSubstr("wrong=false"));
   EXPECT_THAT(warnings_.texts, IsEmpty());
+}
+
+TEST_F(FirstUse, IsNotNeededForATuningInWorkerProcessesWhichSurvivesAFaultToo) {
+  TuneOptions options;
+  options.isolated = true;
+  const TuneResult tuned = tune(writes_one("faultsWhenTuned", "*(volatile int*)8 = 1"), {32}, {}, options);
+  EXPECT_EQ(tuned.configuration, "wrong=false");
+  EXPECT_EQ(tuned.failures.at("launch"), 1u);
 }
 
 TEST_F(FirstUse, EndsAlthoughAConfigurationNeverDoes) {

@@ -1,6 +1,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -8,26 +11,39 @@
 #include <thread>
 #include <vector>
 
+#include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/gpu.hpp>
+#include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
-#include "current_gpu.hpp"
 #include <tests/cuda/captured_graph.hpp>
 #include <tests/in_threads.hpp>
 #include <tests/matchers.hpp>
 
-#include "meeting_kernel.hpp"
-#include "reduce_finishes.hpp"
+#include "kernels.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
 namespace {
 
 using Graph = testing::CapturedGraph;
-using testing::make_current;
-using testing::wait_for;
+
+/// Before anything of the process asks; no other test has kernels of such a name.
+const int recording_is_asked_for = ::setenv("TUNER_RECORD", "addRecorded", 1);
+
+/// The context that the library serves in is current as long as the guard lives.
+cuda::ContextGuard make_current() {
+  return cuda::ContextGuard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+}
+
+void wait_for(const cuda::UniqueStream& stream) {
+  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+}
 
 class GpuServing : public testing::ServingEnvironment {
  protected:
@@ -45,6 +61,20 @@ std::vector<T> random_values(std::size_t n, int low, int high) {
   std::vector<T> values(n);
   for (T& v : values) v = static_cast<T>(value(random));
   return values;
+}
+
+Kernel adder(const std::string& name) {
+  return testing::kernel_of_blocks(name, R"(#pragma tuner inout x[n] : int
+#pragma tuner scalar shift : int = 1
+#pragma tuner arguments x, shift, n
+#pragma tuner instantiate add
+#pragma tuner reference add
+#pragma tuner default block=32
+__global__ void add(int* x, int shift, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += shift;
+}
+)");
 }
 
 template <typename T>
@@ -70,14 +100,6 @@ TYPED_TEST(GpuReduce, GivesTheExactAnswerForAllOperationsSizesAndAlignments) {
   }
 }
 
-TEST_F(GpuServing, MultipliesInTheRightType) {
-  std::vector<double> values(50, 1.0);
-  values[3] = 2.5;
-  values[49] = -4;
-  const Array<double> device(values);
-  EXPECT_EQ(reduce(device.data(), values.size(), Operation::product), -10.0);
-}
-
 TEST_F(GpuServing, ReducesAsynchronouslyOnACallersStream) {
   const Array<int> values(std::vector<int>(100'000, 3));
   Array<int> sum(std::vector<int>{0});
@@ -99,29 +121,28 @@ TEST_F(GpuServing, AddsMatricesInPlace) {
   EXPECT_THAT(a.to_vector(), Each(3.0f));
 }
 
-TEST_F(GpuServing, RefusesHostMemoryWithAClearError) {
-  const Array<int> open_a_context(1);
-  const std::vector<int> values(100, 1);
-  EXPECT_THAT(error_of([&] { reduce(values.data(), values.size()); }), HasSubstr("host memory"));
-}
-
-TEST_F(GpuServing, RefusesHostMemoryOnAWarmCallToo) {
+TEST_F(GpuServing, RefusesHostMemoryOnAFirstAndOnAWarmCallAndTheContextLivesOn) {
   const Array<int> device(std::vector<int>(100, 1));
-  EXPECT_EQ(reduce(device.data(), 100), 100);
   const std::vector<int> values(100, 1);
-  EXPECT_THAT(error_of([&] { reduce(values.data(), values.size()); }), HasSubstr("host memory"));
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_THAT(error_of([&] { reduce(values.data(), values.size()); }), HasSubstr("host memory"));
+    EXPECT_EQ(reduce(device.data(), 100), 100);
+  }
 }
 
-TEST_F(GpuServing, ServesManyThreadsOnOneDevice) {
-  const Array<int> values(std::vector<int>(200'000, 1));
-  std::vector<int> wrong(8, 0);
-  testing::in_threads(wrong.size(), [&](std::size_t t) {
-    for (std::size_t i = 0; i < 50; ++i) {
-      const std::size_t n = 100'000 + t * 1000 + i % 3;
-      wrong[t] += reduce(values.data(), n) != static_cast<int>(n);
-    }
-  });
-  EXPECT_THAT(wrong, Each(0));
+TEST_F(GpuServing, ServesManyThreadsOnOneStreamAndOnOneForEachThread) {
+  constexpr std::size_t n = 3'000'000;
+  const Array<int> values(std::vector<int>(n, 1));
+  for (CUstream_st* const stream : {static_cast<CUstream_st*>(nullptr), CU_STREAM_PER_THREAD}) {
+    std::vector<int> wrong(8, 0);
+    testing::in_threads(wrong.size(), [&](std::size_t t) {
+      for (std::size_t i = 0; i < 100; ++i) {
+        const std::size_t of = n - t * 1000 - i % 3;
+        wrong[t] += reduce(values.data(), of, {Operation::sum, stream}) != static_cast<int>(of);
+      }
+    });
+    EXPECT_THAT(wrong, Each(0));
+  }
 }
 
 /// A reduction that shares its stream with others: enqueued many times without waiting, each time with its own result.
@@ -176,7 +197,7 @@ TEST_F(GpuServing, IsRightForTwoThreadsOnOneStreamWithEveryPairOfFinishesAndOper
   }
 }
 
-TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
+TEST_F(GpuServing, IsCapturedOncePreparedAndRefusesOtherwiseWhichKeepsTheCaptureValid) {
   const Array<int> values(std::vector<int>(100'000, 2));
   Array<int> sum(std::vector<int>{0});
   const cuda::ContextGuard guard = make_current();
@@ -184,15 +205,15 @@ TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   if (!cuda::driver().cuStreamBeginCapture || !cuda::driver().cuGraphInstantiateWithFlags)
     GTEST_SKIP() << "this driver has no graph capture";
   const ReduceOptions options{Operation::sum, stream.get()};
-
-  (void)Graph(stream.get(), [&] {
-    EXPECT_THAT(error_of([&] { reduce_async(values.data(), 55'555, sum.data(), options); }), HasSubstr("prepare"));
+  prepare_reduce(values.data(), 1000, options);
+  Graph graph(stream.get(), [&] {
+    EXPECT_THAT(error_of([&] { reduce_async(values.data(), 77'777, sum.data(), options); }), HasSubstr("prepare"));
+    EXPECT_THAT(error_of([&] { (void)reduce(values.data(), 1000, options); }), HasSubstr("reduce_async"));
+    reduce_async(values.data(), 1001, sum.data(), options);
   });
-  prepare_reduce(values.data(), 100'000, options);
-  Graph graph(stream.get(), [&] { reduce_async(values.data(), 100'000, sum.data(), options); });
   for (int i = 0; i < 3; ++i) graph.launch(stream.get());
   wait_for(stream);
-  EXPECT_EQ(sum.to_vector()[0], 200'000);
+  EXPECT_EQ(sum.to_vector()[0], 2002);
 }
 
 TEST_F(GpuServing, LaunchesAGridThatMeetsAndCapturesIt) {
@@ -279,44 +300,6 @@ TEST_F(GpuServing, ServesMoreStreamsThanItHasSpacesForAndEndsNoCapture) {
   EXPECT_EQ(reduce(values.data(), n), static_cast<int>(n));
 }
 
-TEST_F(GpuServing, KeepsACaptureValidWhenItRefusesACall) {
-  const Array<int> values(std::vector<int>(100'000, 2));
-  Array<int> sum(std::vector<int>{0});
-  const cuda::ContextGuard guard = make_current();
-  const cuda::UniqueStream stream = cuda::make_stream();
-  const ReduceOptions options{Operation::sum, stream.get()};
-  prepare_reduce(values.data(), 1000, options);
-  Graph graph(stream.get(), [&] {
-    EXPECT_THAT(error_of([&] { reduce_async(values.data(), 77'777, sum.data(), options); }), HasSubstr("prepare"));
-    EXPECT_THAT(error_of([&] { (void)reduce(values.data(), 1000, options); }), HasSubstr("reduce_async"));
-    reduce_async(values.data(), 1001, sum.data(), options);
-  });
-  graph.launch(stream.get());
-  wait_for(stream);
-  EXPECT_EQ(sum.to_vector()[0], 2002);
-}
-
-TEST_F(GpuServing, RefusesNullAndTheContextLivesOn) {
-  const Array<int> values(std::vector<int>(100, 1));
-  EXPECT_THAT(error_of([&] { (void)reduce(static_cast<const int*>(nullptr), 100); }), HasSubstr("null"));
-  EXPECT_THAT(error_of([&] { reduce_async(values.data(), 100, static_cast<int*>(nullptr)); }), HasSubstr("null"));
-  EXPECT_EQ(reduce(static_cast<const int*>(nullptr), 0), 0);
-  EXPECT_EQ(reduce(values.data(), 100), 100);
-}
-
-TEST_F(GpuServing, WorksOnThePerThreadStreamOfEachThread) {
-  const std::size_t n = 3'000'000;
-  const Array<int> values(std::vector<int>(n, 1));
-  std::vector<int> wrong(8, 0);
-  for (int round = 0; round < 5; ++round) {
-    testing::in_threads(wrong.size(), [&](std::size_t t) {
-      const ReduceOptions options{Operation::sum, CU_STREAM_PER_THREAD};
-      for (std::size_t i = 0; i < 20; ++i) wrong[t] += reduce(values.data(), n - t, options) != static_cast<int>(n - t);
-    });
-  }
-  EXPECT_THAT(wrong, Each(0));
-}
-
 TEST_F(GpuServing, ServesTheContextThatFollowsAReset) {
   {
     const Array<int> values(std::vector<int>(5000, 1));
@@ -327,6 +310,61 @@ TEST_F(GpuServing, ServesTheContextThatFollowsAReset) {
   }
   const Array<int> again(std::vector<int>(5000, 2));
   EXPECT_EQ(reduce(again.data(), 5000), 10'000);
+}
+
+class GpuRecording : public GpuServing {
+ protected:
+  GpuRecording() { ::setenv("TUNER_RECORD_DIR", folder_.path().c_str(), 1); }
+  /// The only recording in the folder.
+  Recording recording() const {
+    EXPECT_EQ(recording_is_asked_for, 0);
+    const auto first = std::filesystem::directory_iterator(folder_.path());
+    EXPECT_EQ(std::distance(first, {}), 1) << ::testing::PrintToString(warnings_.texts);
+    return read_recording(std::filesystem::directory_iterator(folder_.path())->path());
+  }
+  std::vector<int> integers(const std::string& file) const {
+    const std::vector<std::byte> bytes = read_data_file(file, ElementType::int32, kElements);
+    std::vector<int> values(kElements);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  static constexpr int kElements = 5'000'000;  // copied in several pieces
+  const testing::TemporaryFolder folder_;
+  const testing::CollectedWarnings warnings_;
+};
+
+TEST_F(GpuRecording, HoldsWhatIsThereWhenTheLaunchesTurnComesOnItsStream) {
+  Array<int> x(std::vector<int>(kElements, 1));
+  const cuda::ContextGuard guard = make_current();
+  const cuda::UniqueStream stream = cuda::make_stream();
+  const Kernel first = adder("add"), second = adder("addRecorded");
+  for (int i = 0; i < 50; ++i) first.launch(stream.get(), {kElements}, x.data(), 2);
+  second.launch(stream.get(), {kElements}, x.data(), 5);
+  for (int i = 0; i < 50; ++i) first.launch(stream.get(), {kElements}, x.data(), 2);
+  wait_for(stream);
+  EXPECT_EQ(x.to_vector(), std::vector<int>(kElements, 206));
+
+  const Recording held = recording();
+  EXPECT_EQ(held.backend, "cuda");
+  EXPECT_EQ(held.data.scalars.at("shift"), "5");
+  EXPECT_EQ(integers(held.data.inputs.at("x")), std::vector<int>(kElements, 101));
+  EXPECT_EQ(integers(held.data.outputs.at("x")), std::vector<int>(kElements, 106));
+}
+
+TEST_F(GpuRecording, HoldsWhatAProgramsOwnLaunchDid) {
+  Array<int> x(std::vector<int>(kElements, 1));
+  const cuda::ContextGuard guard = make_current();
+  const cuda::UniqueStream stream = cuda::make_stream();
+  const auto own = [&] {
+    cuda::check(cuda::driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(x.data()), 2, kElements * sizeof(int),
+                                               stream.get()),
+                "cuMemsetD8Async");
+  };
+  record(adder("addRecorded"), stream.get(), {kElements}, own, x.data(), 5);
+  const Recording held = recording();
+  EXPECT_EQ(integers(held.data.inputs.at("x")), std::vector<int>(kElements, 1));
+  EXPECT_EQ(integers(held.data.outputs.at("x")), std::vector<int>(kElements, 0x02020202));
 }
 
 class GpuServingOnFirstUse : public GpuServing {

@@ -11,8 +11,7 @@
 #include <tests/child_process.hpp>
 #include <tests/matchers.hpp>
 
-#include "meeting_kernel.hpp"
-#include "scale_kernel.hpp"
+#include "kernels.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -25,23 +24,11 @@ class HostServing : public testing::ServingEnvironment {
  protected:
   HostServing() : ServingEnvironment("host", "never") {}
 
-  /// A kernel of one size that writes floats: \p description is the rest of its lines, and its code.
-  static Kernel writer(const std::string& name, const std::string& description) {
-    return testing::kernel_named(name, R"(#pragma tuner kernel NAME
-#pragma tuner size n
-#pragma tuner parameter block = 32
-#pragma tuner out y[n] : float
-#pragma tuner grid max(1, ceil_div(n, block))
-#pragma tuner block block
-)" + description);
+  /// A kernel that writes floats.
+  static Kernel writer(const std::string& name, const std::string& more) {
+    return testing::kernel_of_blocks(name, "#pragma tuner out y[n] : float\n" + more);
   }
-  /// Checks that each of some sizes is served with code made for it.
-  void expect_code_for_each_size(const Kernel& kernel) {
-    for (const int n : {100, 101, 100}) {
-      kernel.launch(nullptr, {n}, y_.data());
-      EXPECT_EQ(y_[0], n);
-    }
-  }
+  void scale(int n, float factor) { scale_.launch(nullptr, {n}, x_.data(), factor, y_.data()); }
 
   const Kernel scale_ = testing::kernel_named("scale", kScale);
   std::vector<float> x_ = std::vector<float>(1000, 1.5f);
@@ -49,15 +36,10 @@ class HostServing : public testing::ServingEnvironment {
 };
 
 TEST_F(HostServing, WorksOutArgumentsForEverySizeThatItServes) {
-  const Kernel kernel = testing::kernel_named("ends", R"(#pragma tuner kernel NAME
-#pragma tuner size n
-#pragma tuner parameter block = 32 64
-#pragma tuner parameter weight = 0.25 1.0
+  const Kernel kernel = testing::kernel_of_blocks("ends", R"(#pragma tuner parameter weight = 0.25 1.0
 #pragma tuner let last = n - 1
 #pragma tuner in x[n] : float
 #pragma tuner out y[n] : float
-#pragma tuner grid max(1, ceil_div(n, block))
-#pragma tuner block block
 #pragma tuner arguments x, y, last, 3 * n * block : int64, weight : float, -1
 #pragma tuner instantiate ends<{block * 2}>
 #pragma tuner reference endsReference
@@ -161,21 +143,15 @@ TEST_F(HostServing, LaunchesAGridThatMeets) {
   }
 }
 
-TEST_F(HostServing, LaunchesAKernelOfOnesOwn) {
+TEST_F(HostServing, TakesPointersAndNumbersInEitherOrderAndSizesOfAnyInteger) {
   scale_.launch(nullptr, {1000}, x_.data(), 2.0f, y_.data());
   EXPECT_THAT(y_, Each(3.0f));
-}
-
-TEST_F(HostServing, TakesPointersAndNumbersInEitherOrder) {
-  scale_.launch(nullptr, {1000}, 4.0, x_.data(), y_.data());
+  scale_.launch(nullptr, {std::size_t{1000}}, 4.0, x_.data(), y_.data());
   EXPECT_THAT(y_, Each(6.0f));
-}
-
-TEST_F(HostServing, TakesTheTypeFromThePointers) {
   const std::vector<double> x(10, 0.5);
   std::vector<double> y(10);
-  scale_.launch(nullptr, {10}, x.data(), 2, y.data());
-  EXPECT_THAT(y, Each(1.0));
+  scale_.launch(nullptr, {10u}, x.data(), 2, y.data());
+  EXPECT_THAT(y, Each(1.0)) << "the type follows from the pointers";
 }
 
 TEST_F(HostServing, RunsOneConfigurationAndTellsItsLaunches) {
@@ -226,43 +202,31 @@ TEST_F(HostServing, LetsWhatACallersFunctionThrowsPass) {
   EXPECT_THROW(tune(scale_, {70}, {}, options), std::invalid_argument);
 }
 
-TEST_F(HostServing, SaysWhichArgumentsAKernelTakes) {
-  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), y_.data()); }), HasSubstr("(x, y, factor)"));
-  EXPECT_THAT(error_of([&] {
-                scale_.launch(nullptr, {10, 10}, x_.data(), 1, y_.data());
-              }),
-              HasSubstr("takes 1 sizes, 2 were given"));
-}
-
-TEST_F(HostServing, RefusesPointersWhoseTypesContradictEachOther) {
-  std::vector<double> y(1000);
-  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 1, y.data()); }),
-              HasSubstr("'y' points to double, but T is float"));
-}
-
-TEST_F(HostServing, RefusesNegativeSizesAndUnknownChoices) {
-  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {-1}, x_.data(), 1, y_.data()); }), HasSubstr("negative"));
-  EXPECT_THAT(error_of([&] { (void)scale_.with({{"U", "float"}}); }), HasSubstr("U"));
-}
-
-TEST_F(HostServing, TakesSizesOfAnyIntegerType) {
-  const std::size_t n = 1000;
-  scale_.launch(nullptr, {n}, x_.data(), 2.0f, y_.data());
-  scale_.launch(nullptr, {1000u}, x_.data(), 2.0f, y_.data());
-  EXPECT_THAT(y_, Each(3.0f));
-  EXPECT_THAT(error_of([&] { (void)Sizes{~std::size_t{0}}; }), HasSubstr("18446744073709551615"));
+TEST_F(HostServing, RefusesCallsThatItCannotMakeAndSaysWhy) {
+  std::vector<double> doubles(1000);
+  const float* const constant = y_.data();
+  scale(1000, 1);  // so that some of the calls are warm
+  const std::pair<std::function<void()>, const char*> cases[] = {
+      {[&] { scale_.launch(nullptr, {1000}, x_.data(), y_.data()); }, "(x, y, factor)"},
+      {[&] {
+         scale_.launch(nullptr, {10, 10}, x_.data(), 1, y_.data());
+       },
+       "takes 1 sizes, 2 were given"},
+      {[&] { scale_.launch(nullptr, {1000}, x_.data(), 1, doubles.data()); }, "'y' points to double, but T is float"},
+      {[&] { scale_.launch(nullptr, {1000}, x_.data(), 1, constant); },
+       "'y' is written by the kernel, and the call gives a pointer to const"},
+      {[&] { scale(-1, 1); }, "negative"},
+      {[&] {
+         (void)scale_.with({{"U", "float"}});
+       },
+       "U"},
+      {[&] { (void)Sizes{~std::size_t{0}}; }, "18446744073709551615"}};
+  for (const auto& [call, why] : cases) EXPECT_THAT(error_of(call), HasSubstr(why));
 }
 
 TEST_F(HostServing, TakesNothingButAStreamForAStream) {
   static_assert(!std::is_convertible_v<float*, Stream> && !std::is_convertible_v<void*, Stream>);
   static_assert(std::is_convertible_v<CUstream_st*, Stream> && std::is_convertible_v<std::nullptr_t, Stream>);
-}
-
-TEST_F(HostServing, RefusesAPointerToConstForAnOutputOnAWarmCallToo) {
-  scale_.launch(nullptr, {1000}, x_.data(), 1, y_.data());
-  const float* const y = y_.data();
-  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 1, y); }),
-              HasSubstr("'y' is written by the kernel, and the call gives a pointer to const"));
 }
 
 TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
@@ -275,6 +239,7 @@ TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
 
 TEST_F(HostServing, RefusesNumbersThatAreNone) {
   const Kernel kernel = writer("repeat", R"(#pragma tuner scalar times : int = 2
+#pragma tuner default block=32
 #pragma tuner arguments y, times, n
 #pragma tuner instantiate repeat
 __global__ void repeat(float* y, int times, int n) {
@@ -314,19 +279,23 @@ template <int width> __global__ void stripes(float* y) { if (blockIdx.x == 0) y[
   EXPECT_EQ(width_for(643), 32);
 }
 
-TEST_F(HostServing, ServesEachSizeByItselfWhereTheCodeIsMadeForIt) {
-  expect_code_for_each_size(writer("sized", R"(#pragma tuner arguments y
+TEST_F(HostServing, ServesEachSizeByItselfWhereTheCodeOrAMacroIsMadeForIt) {
+  for (const Kernel& kernel : {writer("sized", R"(#pragma tuner arguments y
+#pragma tuner default block=32
 #pragma tuner instantiate sized<n>
 template <int n> __global__ void sized(float* y) { if (blockIdx.x == 0) y[0] = n; }
-)"));
-}
-
-TEST_F(HostServing, ServesEachSizeByItselfWhereAMacroHasIt) {
-  expect_code_for_each_size(writer("sizedByMacro", R"(#pragma tuner define N = n
+)"),
+                               writer("sizedByMacro", R"(#pragma tuner define N = n
+#pragma tuner default block=32
 #pragma tuner arguments y
 #pragma tuner instantiate sizedByMacro
 extern "C" __global__ void sizedByMacro(float* y) { if (blockIdx.x == 0) y[0] = N; }
-)"));
+)")}) {
+    for (const int n : {100, 101, 100}) {
+      kernel.launch(nullptr, {n}, y_.data());
+      EXPECT_EQ(y_[0], n) << kernel.name();
+    }
+  }
 }
 
 TEST_F(HostServing, RefusesToTuneInProcessesWhatNoFileDescribes) {
@@ -352,14 +321,14 @@ TEST_F(HostServing, LetsTheCallbackOfATuningUseTheLibrary) {
 }
 
 TEST_F(HostServing, TellsAForkedChildWhatToDo) {
-  scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data());
+  scale(1000, 2);
   const auto is_told = [](const std::function<void()>& call) {
     const std::string error = error_of(call);
     return error.find("forked") != std::string::npos && error.find("exec") != std::string::npos;
   };
   const pid_t child = testing::start_child([&] {
-    return is_told([&] { scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data()); }) &&
-           is_told([&] { (void)scale_.explain({1000}); }) && is_told([] { Array<float>(1); });
+    return is_told([&] { scale(1000, 2); }) && is_told([&] { (void)scale_.explain({1000}); }) &&
+           is_told([] { Array<float>(1); });
   });
   EXPECT_EQ(testing::wait_for(child), 0);
 }
@@ -386,23 +355,6 @@ TEST_F(HostServing, TunesExplicitlyAndUsesTheResult) {
   EXPECT_EQ(heard, 2u);
   EXPECT_THAT(scale_.explain({1000}), HasSubstr(tuned.configuration));
   EXPECT_TRUE(tune(scale_, {1000}).from_cache);
-}
-
-TEST_F(HostServing, SurvivesAKernelThatFaultsWhenTunedInWorkerProcesses) {
-  const Kernel kernel = writer("fill", R"(#pragma tuner parameter crash = false true
-#pragma tuner arguments y, n
-#pragma tuner instantiate fill<crash>
-#pragma tuner reference fill<false>
-template <bool crash> __global__ void fill(float* y, int n) {
-  if (crash) *(volatile int*)8 = 1;
-  if (threadIdx.x < n) y[threadIdx.x] = 1;
-}
-)");
-  TuneOptions options;
-  options.isolated = true;
-  const TuneResult tuned = tune(kernel, {32}, {}, options);
-  EXPECT_EQ(tuned.configuration, "block=32 crash=false");
-  EXPECT_EQ(tuned.failures.at("launch"), 1u);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include <tuner/tuner.hpp>
 
 #include "serving_environment.hpp"
-#include "stored_best.hpp"
 
 namespace tuner {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <cache/browse.hpp>
 
-#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/tuner.hpp>
 
@@ -20,6 +20,7 @@
 #include <tests/wait_until.hpp>
 
 #include "fake_backend.hpp"
+#include "kernels.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -27,32 +28,12 @@ namespace {
 
 using testing::kernel_named;
 
-/// Doubles.
-constexpr const char* kTwice = R"(
-#pragma tuner kernel NAME
-#pragma tuner type T = float int
-#pragma tuner size n
-#pragma tuner parameter block = 32 64
-#pragma tuner in x[n]
-#pragma tuner out y[n]
-#pragma tuner grid max(1, ceil_div(n, block))
-#pragma tuner block block
-#pragma tuner arguments x, y, n
-#pragma tuner instantiate NAME<T>
-#pragma tuner reference NAME<T>
-#pragma tuner default block=32
-template <typename T> __global__ void NAME(const T* x, T* y, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = 2 * x[i];
-}
-)";
-
 class ServedMisses : public testing::ServingEnvironment {
  protected:
   ServedMisses() : ServingEnvironment("host", "never") {}
   ~ServedMisses() override { ::unsetenv("TUNER_MISSES"); }
 
-  void launch(const Kernel& kernel, std::int64_t n) { kernel.launch(nullptr, {n}, x_.data(), y_.data()); }
+  void launch(const Kernel& kernel, std::int64_t n) { kernel.launch(nullptr, {n}, x_.data(), 2, y_.data()); }
 
   static std::vector<cache::MissRecord> remembered(const std::string& kernel) {
     runtime::MissLog::process().flush(runtime::Serving::process().terms().wisdom);
@@ -64,7 +45,7 @@ class ServedMisses : public testing::ServingEnvironment {
 };
 
 TEST_F(ServedMisses, AreCountedBySizeClass) {
-  const Kernel kernel = kernel_named("counted", kTwice);
+  const Kernel kernel = kernel_named("counted", testing::kScale);
   for (int i = 0; i < 5; ++i) launch(kernel, 1000);
   launch(kernel, 1010);
   launch(kernel, 2000);
@@ -81,7 +62,7 @@ TEST_F(ServedMisses, AreCountedBySizeClass) {
 }
 
 TEST_F(ServedMisses, AreWrittenOnce) {
-  const Kernel kernel = kernel_named("once", kTwice);
+  const Kernel kernel = kernel_named("once", testing::kScale);
   launch(kernel, 1000);
   EXPECT_EQ(remembered("once").at(0).calls, 1);
   EXPECT_EQ(remembered("once").at(0).calls, 1);
@@ -92,7 +73,7 @@ TEST_F(ServedMisses, AreWrittenOnce) {
 TEST_F(ServedMisses, NameTheFileOfTheKernel) {
   const auto file = testing::cache_folder() / "folder" / ".." / "named.cu";
   std::filesystem::create_directories(testing::cache_folder() / "folder");
-  testing::write_file(file, testing::replaced(kTwice, "NAME", "named"));
+  testing::write_file(file, testing::replaced(testing::kScale, "NAME", "named"));
   launch(Kernel::from_file(file.string()), 1000);
   EXPECT_EQ(remembered("named").at(0).file, testing::cache_folder() / "named.cu");
   const std::vector<int> values(1000, 1);
@@ -101,7 +82,7 @@ TEST_F(ServedMisses, NameTheFileOfTheKernel) {
 }
 
 TEST_F(ServedMisses, AreNoneWhereTheSizeClassIsTuned) {
-  const Kernel kernel = kernel_named("tuned", kTwice);
+  const Kernel kernel = kernel_named("tuned", testing::kScale);
   launch(kernel, 1000);
   TuneOptions options;
   options.trials = 1;
@@ -121,8 +102,8 @@ TEST_F(ServedMisses, AreNoneWhereTheSizeClassIsTuned) {
 }
 
 TEST_F(ServedMisses, CountLaunchesAlone) {
-  const Kernel kernel = kernel_named("prepared", kTwice);
-  kernel.prepare(nullptr, {1000}, x_.data(), y_.data());
+  const Kernel kernel = kernel_named("prepared", testing::kScale);
+  kernel.prepare(nullptr, {1000}, x_.data(), 2, y_.data());
   (void)kernel.explain({1000});
   EXPECT_TRUE(remembered("prepared").empty());
   launch(kernel, 1000);
@@ -131,7 +112,7 @@ TEST_F(ServedMisses, CountLaunchesAlone) {
 
 TEST_F(ServedMisses, AreForgottenAtOnceWhereTheUserWantsNone) {
   ::setenv("TUNER_MISSES", "never", 1);
-  const Kernel kernel = kernel_named("unwanted", kTwice);
+  const Kernel kernel = kernel_named("unwanted", testing::kScale);
   launch(kernel, 1000);
   EXPECT_TRUE(remembered("unwanted").empty());
   ::setenv("TUNER_MISSES", "sometimes", 1);
@@ -153,7 +134,7 @@ TEST_F(ServedMisses, AreWrittenSoonAndStayHoweverTheProcessEnds) {
 }
 
 TEST_F(ServedMisses, LetAForkedChildEndWhileAnotherThreadWritesThem) {
-  const Kernel kernel = kernel_named("forked", kTwice);
+  const Kernel kernel = kernel_named("forked", testing::kScale);
   launch(kernel, 1000);
   Wisdom& wisdom = runtime::Serving::process().terms().wisdom;
   std::atomic<bool> done{false};

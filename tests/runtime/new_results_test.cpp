@@ -7,7 +7,7 @@
 
 #include <cache/browse.hpp>
 
-#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>

@@ -72,22 +72,16 @@ TEST_F(PlanTest, ConvertsNumbersToTheKernelsType) {
 
 TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
   const auto given = [&](auto number) {
-    Plan plan = plan_of({launch({{From::number, 0, ElementType::int32, {}}})});
+    Plan plan = plan_of({launch({constant(1)}), launch({{From::number, 0, ElementType::int32, {}}})});
     return error_of([&] { run(plan, 1, {}, number); });
   };
   EXPECT_THAT(given(INFINITY), HasSubstr("int, which cannot hold inf"));
   EXPECT_THAT(given(std::nan("")), HasSubstr("nan"));
   EXPECT_THAT(given(std::int64_t{1} << 31), HasSubstr("2147483648"));
   EXPECT_THAT(given(-2147483649.0), HasSubstr("-2147483649"));
-  EXPECT_TRUE(backend_.enqueued.empty());
+  EXPECT_TRUE(backend_.enqueued.empty()) << "also of the launch before";
   given(-2147483648.0);
-  EXPECT_EQ(backend_.enqueued.size(), 1u);
-}
-
-TEST_F(PlanTest, EnqueuesNothingWhenALaterLaunchCannotTakeANumber) {
-  Plan plan = plan_of({launch({}), launch({{From::number, 0, ElementType::int32, {}}})});
-  EXPECT_THAT(error_of([&] { run(plan, 1, {}, 1e300); }), HasSubstr("cannot hold"));
-  EXPECT_TRUE(backend_.enqueued.empty());
+  EXPECT_EQ(backend_.enqueued.size(), 2u);
 }
 
 TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::kernel_named;
 
+/// Multiplies x by a number, and then adds one to x.
 constexpr const char* kScale = R"(#pragma tuner kernel NAME
 #pragma tuner type T = float double
 #pragma tuner size n

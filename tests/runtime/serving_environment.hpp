@@ -9,7 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cache/session.hpp>
+
 #include <tuner/kernel.hpp>
+#include <tuner/settings.hpp>
 
 #include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
@@ -48,6 +51,21 @@ class CollectedWarnings {
   std::vector<std::string> texts;
 };
 
+/// Stores that \p configuration is best for \p about, with one sample of \p ns.
+inline void store_best(cache::Database& database, const cache::Context& about, const std::string& configuration,
+                       double ns = 1000) {
+  cache::SessionWriter writer(database, {about, ""});
+  cache::TrialRecord trial;
+  trial.configuration = configuration;
+  trial.kind = "ok";
+  trial.median_ns = trial.low_ns = trial.high_ns = ns;
+  trial.samples_ns = {ns};
+  trial.verified = true;
+  writer.add(trial);
+  writer.set_best(trial.configuration);
+  writer.finish();
+}
+
 /// \p text with \p by for each \p word.
 inline std::string replaced(std::string text, std::string_view word, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
@@ -59,6 +77,16 @@ inline std::string replaced(std::string text, std::string_view word, std::string
 /// must not share that use names that differ.
 inline Kernel kernel_named(const std::string& name, std::string_view text) {
   return Kernel::from_source(replaced(std::string(text), "NAME", name), name + ".cu");
+}
+
+/// The same for a kernel of one size in blocks of 32 or 64 threads: \p more are its other lines, and its code.
+inline Kernel kernel_of_blocks(const std::string& name, const std::string& more) {
+  return kernel_named(name, R"(#pragma tuner kernel NAME
+#pragma tuner size n
+#pragma tuner parameter block = 32 64
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+)" + more);
 }
 
 }  // namespace tuner::testing

@@ -1,11 +1,17 @@
 #pragma once
-/// A call as the caller makes it, and the key by which calls share a plan: argument types and size classes. A warm call
-/// finds its plan by comparing and hashing this key.
+/// A call as the caller makes it, the place where it runs, the key by which calls share a plan, and its match with the
+/// kernel's declaration. A warm call needs only its place and its key.
 
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include <tuner/backend/gpu.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/kernel_spec.hpp>
 #include <tuner/problem.hpp>
 
 namespace tuner::runtime {
@@ -30,6 +36,11 @@ struct Call {
   bool is_pointer(std::size_t i) const { return arguments[i].kind == detail::LaunchArgument::Kind::pointer; }
 };
 inline constexpr std::size_t kMaxArguments = 16;
+
+/// "kernel 'NAME'" and \p what.
+inline Error refusal(std::string_view kernel, const std::string& what, ErrorCode code = ErrorCode::invalid_argument) {
+  return {code, "kernel '" + std::string(kernel) + '\'' + what};
+}
 
 /// How many low bits of \p size may vary within its class; \p sizes: how many sizes the kernel has. Classes divide each
 /// power of two into eighths for one size, quarters for two and halves for three, to keep their number small. Each
@@ -83,8 +94,7 @@ struct PlanKey {
 /// Throws Error for more than kMaxArguments arguments.
 inline PlanKey key_of(const Call& call, std::string_view kernel) {
   if (call.count > kMaxArguments)
-    throw Error(ErrorCode::invalid_argument, "kernel '" + std::string(kernel) + "': more than " +
-                                                 std::to_string(kMaxArguments) + " arguments in a launch");
+    throw refusal(kernel, ": more than " + std::to_string(kMaxArguments) + " arguments in a launch");
   PlanKey key{0, 0, size_classes(call.sizes)};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
@@ -95,5 +105,43 @@ inline PlanKey key_of(const Call& call, std::string_view kernel) {
   }
   return key;
 }
+
+/// A pointer that is allowed only where the kernel accesses no element.
+struct Suspect {
+  std::size_t argument;
+  std::string why;  ///< why the call's context cannot reach it; empty: it is null
+};
+
+/// Where a call runs: its context, the capture of its stream, and pointers that are not usable there.
+struct CallPlace {
+  /// \p ordinal: see CallContext. Throws what CallContext throws, and Error for a call that would wait for a capture.
+  /// Allocates nothing if no pointer is suspect. Asks the driver nothing about pointers of this thread's last call.
+  CallPlace(const Call& call, int ordinal);
+
+  CallContext context;  ///< current on this thread while this object lives
+  CallContext::Capture capture;
+  std::vector<Suspect> suspects;  ///< without the place of the call's Value
+};
+
+/// A call that was matched with the kernel's declaration.
+struct BoundCall {
+  PlanKey key;
+  Sizes sizes;
+  ProblemSize size;                  ///< the sizes, with the types of the pointers
+  ProblemSize lowest;                ///< the same with the lowest sizes of the classes
+  std::vector<std::size_t> buffers;  ///< for each buffer of the spec: the index of the caller's argument, or kWorkSpace
+  std::vector<std::size_t> scalars;  ///< for each scalar of the spec: the index of the caller's argument
+};
+inline constexpr std::size_t kWorkSpace = ~std::size_t{0};
+
+/// The problem with \p sizes and \p choices; other choices get their defaults. Throws Error for a wrong number of
+/// sizes, a negative size, or an unknown choice.
+ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices);
+
+/// \p key must be that of \p call. Throws Error for a wrong number of sizes or arguments, for pointer types that
+/// contradict each other or the kernel, and for a pointer to const where the kernel writes. Also for a pointer in
+/// \p suspects whose buffer has elements.
+BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const PlanKey& key,
+                    std::span<const Suspect> suspects, const DeviceLimits& limits);
 
 }  // namespace tuner::runtime

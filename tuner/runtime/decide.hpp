@@ -1,6 +1,8 @@
 #pragma once
-/// Chooses the configuration for a problem: from wisdom, else by tuning on first use, else the kernel's default.
+/// Chooses the configuration for a problem: from wisdom, else by tuning on first use, else the kernel's default. Then
+/// makes the plan of its size class: conditions on sizes, launches that depend on sizes, and enough work space for all.
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,6 +10,8 @@
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/problem.hpp>
+#include <tuner/runtime/call.hpp>
+#include <tuner/runtime/plan.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 
@@ -34,6 +38,31 @@ struct Decision {
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                 const ProblemSize& lowest, bool may_tune, const std::set<Configuration>& broken = {});
 inline constexpr std::size_t kMostBroken = 4;
+
+/// The request that make_plan() compiles. \p configuration must be valid for \p size.
+CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+                              const Configuration& configuration);
+
+/// The plan of \p configuration, which must be valid for \p bound. It serves all sizes of the class for which the
+/// configuration is valid, where possible. Compiles and loads. Throws Error.
+std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
+                                const Configuration& configuration);
+
+struct DecidedPlan {
+  Decision decision;
+  std::unique_ptr<Plan> plan;
+};
+
+/// The plan for \p bound; tunes if allowed. If a measured configuration does not compile or load, the next best one is
+/// used, with a warning, and finally the kernel's default. With a frozen database this throws Error instead, because
+/// other processes may use that configuration.
+DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+                         const BoundCall& bound);
+
+/// The decision that decided_plan() would make for \p size and the classes that begin with \p lowest, as far as it is
+/// known without tuning, compiling and loading. Throws Error.
+Decision foreseen(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+                  const ProblemSize& lowest);
 
 /// While an object of this class lives, calls of this thread do not tune, because the thread is tuning already.
 class TuningHere {

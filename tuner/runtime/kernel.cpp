@@ -1,9 +1,12 @@
 #include <tuner/kernel.hpp>
 
+#include <charconv>
+
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/runtime/decided_plan.hpp>
+#include <tuner/kernel_builder.hpp>
+#include <tuner/runtime/decide.hpp>
 #include <tuner/runtime/leaving.hpp>
-#include <tuner/runtime/served_problem.hpp>
+#include <tuner/runtime/served_kernel.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner {
@@ -62,5 +65,30 @@ std::string Kernel::explain(const Sizes& sizes, const Choices& types) const try 
 } catch (...) {
   runtime::leave_with_error();
 }
+
+KernelBuilder::KernelBuilder(const std::string& name, std::string source) : name_(name), source_(std::move(source)) {
+  directive("kernel", name);
+}
+
+KernelBuilder& KernelBuilder::directive(const char* name, const std::string& rest) {
+  directives_ += std::string("#pragma tuner ") + name + ' ' + rest + '\n';
+  return *this;
+}
+
+std::string KernelBuilder::joined(std::initializer_list<ValueText> parts, const char* separator) {
+  std::string result;
+  for (const ValueText& part : parts) result += (result.empty() ? "" : separator) + part.text();
+  return result;
+}
+
+/// The shortest text that reads back as the same number, in any locale.
+std::string KernelBuilder::number(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
+}
+
+std::string KernelBuilder::text() const { return directives_ + source_ + '\n'; }
+
+Kernel KernelBuilder::build() const { return Kernel::from_source(text(), name_ + " (built in code)"); }
 
 }  // namespace tuner

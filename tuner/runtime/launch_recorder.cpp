@@ -14,7 +14,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/measure/recorded_launch.hpp>
 #include <tuner/record.hpp>
-#include <tuner/runtime/call_place.hpp>
+#include <tuner/runtime/call.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/records.hpp>
@@ -49,9 +49,8 @@ std::string argument_text(const detail::LaunchArgument& argument) {
   return number_text(static_cast<std::int64_t>(argument.integer));
 }
 
-}  // namespace
-
-void LaunchRecorder::only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept {
+/// Calls \p act and turns its exception into a warning, which is given once.
+void only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept {
   try {
     const Serving::Terms terms = Serving::process().terms();  // its destructor delivers the warning
     try {
@@ -62,6 +61,8 @@ void LaunchRecorder::only_warn(const KernelSpec& spec, const std::function<void(
   } catch (...) {  // the launch matters more
   }
 }
+
+}  // namespace
 
 LaunchRecording::LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
                                  const Configuration* configuration, const std::string& kernel_hash)
@@ -92,16 +93,13 @@ void LaunchRecording::add_buffers(RecordingWriter::When when) {
   }
 }
 
-void LaunchRecording::finish() noexcept {
-  LaunchRecorder::only_warn(spec_, [&] {
-    add_buffers(RecordingWriter::When::after);
-    if (!writer_.publish()) return;
-    const std::string path = writer_.path().string();
-    const std::string database = Serving::process().terms().settings.database;  // the database of the program
-    std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec_.name.c_str(),
-                 bound_.size.text().c_str(), path.c_str(),
-                 database.empty() ? "" : (" --db '" + database + '\'').c_str());
-  });
+void LaunchRecording::finish() {
+  add_buffers(RecordingWriter::When::after);
+  if (!writer_.publish()) return;
+  const std::string path = writer_.path().string();
+  const std::string database = Serving::process().terms().settings.database;  // the database of the program
+  std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec_.name.c_str(),
+               bound_.size.text().c_str(), path.c_str(), database.empty() ? "" : (" --db '" + database + '\'').c_str());
 }
 
 std::unique_ptr<LaunchRecorder> LaunchRecorder::wanted_for(const std::string& kernel) {
@@ -115,39 +113,29 @@ std::unique_ptr<LaunchRecorder> LaunchRecorder::wanted_for(const std::string& ke
 bool LaunchRecorder::wanted() noexcept { return !record_patterns().empty(); }
 
 std::unique_ptr<LaunchRecording> LaunchRecorder::begin(Backend& backend, const KernelSpec& spec, const BoundCall& bound,
-                                                       const Call& call, const Configuration* configuration) noexcept {
-  std::unique_ptr<LaunchRecording> launch;
-  only_warn(spec, [&] {
-    const std::lock_guard lock(mutex_);
-    if (!begun_.insert(bound.size.text()).second) return;
-    if (!IsolatedEvaluator::can_isolate(spec))
-      throw Error("it is described in code alone, and a recording holds a kernel file");
-    if (!kernel_hash_) kernel_hash_ = to_record(spec, {}).source_hash;
-    const fs::path known = record_folder() / recording_name(spec, bound.size, *kernel_hash_);
-    if (fs::exists(known)) {
-      std::fprintf(stderr, "tuner: %s %s was recorded before: %s\n", spec.name.c_str(), bound.size.text().c_str(),
-                   known.c_str());
-      return;
-    }
-    launch = std::make_unique<LaunchRecording>(backend, spec, bound, call, configuration, *kernel_hash_);
-  });
-  return launch;
+                                                       const Call& call, const Configuration* configuration) {
+  const std::lock_guard lock(mutex_);
+  if (!begun_.insert(bound.size.text()).second) return nullptr;
+  if (!IsolatedEvaluator::can_isolate(spec))
+    throw Error("it is described in code alone, and a recording holds a kernel file");
+  if (!kernel_hash_) kernel_hash_ = to_record(spec, {}).source_hash;
+  const fs::path known = record_folder() / recording_name(spec, bound.size, *kernel_hash_);
+  if (!fs::exists(known))
+    return std::make_unique<LaunchRecording>(backend, spec, bound, call, configuration, *kernel_hash_);
+  std::fprintf(stderr, "tuner: %s %s was recorded before: %s\n", spec.name.c_str(), bound.size.text().c_str(),
+               known.c_str());
+  return nullptr;
 }
 
-void LaunchRecorder::refuse_in_graph(const KernelSpec& spec) noexcept {
-  only_warn(spec, [] {
-    throw Error(
-        "its stream is captured into a graph, where nothing can be copied; a launch outside of the graph, with the "
-        "same arguments, is recorded");
-  });
-}
-
-void ServedKernel::record(const Call& call, const std::function<void()>& launch) {
+void ServedKernel::record(const Call& call, const std::function<void()>& launch, const Configuration* configuration) {
   if (!recorder_) return launch();
   const auto beside_launch = [&](const auto& act) {
-    LaunchRecorder::only_warn(*spec, [&] {
+    only_warn(*spec, [&] {
       const CallPlace place(call, Serving::process().ordinal());
-      if (place.capture.active) return LaunchRecorder::refuse_in_graph(*spec);
+      if (place.capture.active)
+        throw Error(
+            "its stream is captured into a graph, where nothing can be copied; a launch outside of the graph, with the "
+            "same arguments, is recorded");
       const BesideCaptures allowed(place.context.name());
       act(place);
     });
@@ -157,7 +145,7 @@ void ServedKernel::record(const Call& call, const std::function<void()>& launch)
     ServedDevice& device = ServedDevice::of(place.context.name());
     const BoundCall bound =
         bind_call(*spec, choices, call, key_of(call, spec->name), place.suspects, device.device().limits);
-    recording = recorder_->begin(*device.backend, *spec, bound, call, nullptr);
+    recording = recorder_->begin(*device.backend, *spec, bound, call, configuration);
   });
   launch();
   if (recording) beside_launch([&](const CallPlace&) { recording->finish(); });

@@ -1,8 +1,6 @@
 #pragma once
 /// Records launches as $TUNER_RECORD asks: for each problem of a kernel, the first launch that can be recorded.
-/// Errors become warnings; they never reach the caller.
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,7 +9,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/recording/recording_writer.hpp>
-#include <tuner/runtime/bind.hpp>
+#include <tuner/runtime/call.hpp>
 
 namespace tuner::runtime {
 
@@ -21,8 +19,8 @@ class LaunchRecording {
   /// Copies on the call's stream and waits. \p configuration: null if the caller launches its own kernel. Throws Error.
   LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
                   const Configuration* configuration, const std::string& kernel_hash);
-  /// Call after the launch: copies the kernel's outputs and prints the folder of the recording. Errors become warnings.
-  void finish() noexcept;
+  /// Call after the launch: copies the kernel's outputs and prints the folder of the recording. Throws Error.
+  void finish();
 
  private:
   void add_buffers(RecordingWriter::When when);
@@ -42,13 +40,9 @@ class LaunchRecorder {
   /// Whether $TUNER_RECORD contains any pattern.
   static bool wanted() noexcept;
 
-  /// Null if the problem has been recorded before. Warns and returns null if it cannot be recorded.
+  /// Null if the problem has been recorded before. Throws Error if it cannot be recorded.
   std::unique_ptr<LaunchRecording> begin(Backend& backend, const KernelSpec& spec, const BoundCall& bound,
-                                         const Call& call, const Configuration* configuration) noexcept;
-  /// Warns that the launch is not recorded because its stream is captured into a graph.
-  static void refuse_in_graph(const KernelSpec& spec) noexcept;
-  /// Calls \p act and turns its exception into a warning, which is given once.
-  static void only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept;
+                                         const Call& call, const Configuration* configuration);
 
  private:
   std::mutex mutex_;

@@ -2,6 +2,10 @@
 /// Exceptions that leave the library: programs see only Error and what their own functions threw.
 
 #include <exception>
+#include <new>
+#include <stdexcept>
+
+#include <tuner/error.hpp>
 
 namespace tuner::runtime {
 
@@ -11,6 +15,20 @@ struct FromCaller {
 };
 
 /// For the catch block of a public function: rethrows the current exception, converted to Error if needed.
-[[noreturn]] void leave_with_error();
+[[noreturn]] inline void leave_with_error() {
+  try {
+    throw;
+  } catch (const FromCaller& callers) {
+    std::rethrow_exception(callers.thrown);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, "tuner: the host has no memory left");
+  } catch (const std::logic_error& error) {  // the arguments violate a contract of the library
+    throw Error(ErrorCode::invalid_argument, error.what());
+  } catch (const std::exception& error) {
+    throw Error(error.what());
+  }
+}
 
 }  // namespace tuner::runtime

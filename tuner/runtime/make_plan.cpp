@@ -1,5 +1,3 @@
-#include <tuner/runtime/make_plan.hpp>
-
 #include <algorithm>
 #include <limits>
 
@@ -7,6 +5,7 @@
 #include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/runtime/decide.hpp>
 
 namespace tuner::runtime {
 namespace {
@@ -149,15 +148,14 @@ CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
                                 const Configuration& configuration) {
   const DeviceLimits& limits = device.device().limits;
+  const auto refused = [&](const std::string& why) { return refusal(spec.name, why, ErrorCode::invalid_kernel); };
   for (const BufferSpec& buffer : spec.buffers)
     if (buffer.role == BufferRole::constant)
-      throw Error(ErrorCode::invalid_kernel,
-                  "kernel '" + spec.name + "' reads constant memory ('" + buffer.name +
-                      "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
+      throw refused(" reads constant memory ('" + buffer.name +
+                    "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
   if (!spec.textures.empty())
-    throw Error(ErrorCode::invalid_kernel,
-                "kernel '" + spec.name + "' reads or writes through '" + spec.textures.front().name +
-                    "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
+    throw refused(" reads or writes through '" + spec.textures.front().name +
+                  "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
   const Sized sized(spec, bound, limits, configuration);
   auto made = std::make_unique<Plan>(*device.backend);
   Plan& plan = *made;
@@ -188,9 +186,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   const std::vector<std::size_t> work = lay_out_buffers(plan, spec, bound, sized);
 
   const auto resolved = resolve_launches(spec, bound.size, limits, configuration);
-  if (resolved.size() > kMaxLaunches)
-    throw Error(ErrorCode::invalid_kernel,
-                "kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
+  if (resolved.size() > kMaxLaunches) throw refused(": more than " + std::to_string(kMaxLaunches) + " launches");
   const std::vector<std::string> expressions = distinct_expressions(resolved);
   plan.module = device.modules.load(
       compile_request(spec, bound.size, limits, device.backend->architecture(), expressions, configuration));
@@ -208,10 +204,9 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     const auto arguments = bind_arguments(spec, *launch.spec, bound.size, configuration);
     if (const auto why =
             wrong_type(spec, *launch.spec, launch.expression, arguments, plan.module->parameter_types(added.function)))
-      throw Error(ErrorCode::invalid_kernel, "kernel '" + spec.name + "': " + *why);
+      throw refused(": " + *why);
     if (arguments.size() > kMaxParameters)
-      throw Error(ErrorCode::invalid_kernel, "kernel '" + spec.name + "': a launch takes more than " +
-                                                 std::to_string(kMaxParameters) + " arguments");
+      throw refused(": a launch takes more than " + std::to_string(kMaxParameters) + " arguments");
     for (const BoundArgument& argument : arguments)
       added.parameters.push_back(argument.kind == BoundArgument::Kind::computed
                                      ? computed_source(argument, plan, sized)

@@ -1,8 +1,10 @@
 #pragma once
 /// The launches of a kernel for one size class: configuration chosen, module loaded, source of each argument known,
-/// sizes given at launch. Launching allocates nothing and takes no lock. Immutable, except for the count of misses.
+/// sizes given at launch. Launching allocates nothing and takes no lock. Immutable, except for
+/// the counts of misses and captures.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,7 +15,7 @@
 #include <tuner/core/expression.hpp>
 #include <tuner/core/launch_shape.hpp>
 #include <tuner/runtime/call.hpp>
-#include <tuner/runtime/miss_counter.hpp>
+#include <tuner/runtime/misses.hpp>
 #include <tuner/backend/work_space.hpp>
 
 namespace tuner::runtime {
@@ -69,7 +71,9 @@ struct Plan {
   std::vector<SizeCondition> conditions;
   std::optional<Sizes> only;  ///< the plan is for these sizes only
   WorkNeed work;
-  Configuration configuration;          ///< for recordings
+  Configuration configuration;  ///< for recordings
+  /// How many captured launches there is room for, besides those in use when it was made.
+  std::unique_ptr<std::atomic<std::size_t>> captures = std::make_unique<std::atomic<std::size_t>>(0);
   std::unique_ptr<MissCounter> missed;  ///< null: a result is known
   /// Sizes of the class with their own plan; null: none.
   std::unique_ptr<const std::unordered_set<Sizes, SizesHash>> apart;

@@ -96,7 +96,8 @@ std::shared_ptr<const Plan> PlanTable::find_recent(const PlanKey& key, const Siz
   return nullptr;
 }
 
-const PlanTable::Kept* PlanTable::last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const {
+std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) {
+  const std::lock_guard lock(writing_);
   const Kept* found = nullptr;
   for (const std::uint64_t place : {key.hash(), key.hash_of(sizes)}) {
     const auto [first, last] = plans_.equal_range(place);
@@ -106,28 +107,9 @@ const PlanTable::Kept* PlanTable::last(const PlanKey& key, const Sizes& sizes, P
       if (is_later && kept.plan->key == key && kept.plan->admits(sizes, shapes)) found = &kept;
     }
   }
-  if (found != nullptr) found->plan->admits(sizes, shapes);
-  return found;
-}
-
-std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) {
-  const std::lock_guard lock(writing_);
-  const Kept* const found = last(key, sizes, shapes);
-  return found != nullptr ? found->plan : nullptr;
-}
-
-void PlanTable::set_captures(const Plan& plan, std::size_t captures) {
-  const std::lock_guard lock(writing_);
-  const auto [first, last] = plans_.equal_range(place_of(plan));
-  for (auto at = first; at != last; ++at)
-    if (at->second.plan.get() == &plan) at->second.captures = std::max(at->second.captures, captures);
-}
-
-std::size_t PlanTable::last_captures(const PlanKey& key, const Sizes& sizes) {
-  const std::lock_guard lock(writing_);
-  Plan::Shapes shapes;
-  const Kept* const found = last(key, sizes, shapes);
-  return found != nullptr ? found->captures : 0;
+  if (found == nullptr) return nullptr;
+  found->plan->admits(sizes, shapes);  // sets the shapes of this one
+  return found->plan;
 }
 
 void PlanTable::renew_locked() {

@@ -36,11 +36,6 @@ class PlanTable {
 
   /// The plan that served \p sizes last, even before renew(); null if there is none. For captures.
   std::shared_ptr<const Plan> find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes);
-  /// Records that \p plan has room for \p captures.
-  void set_captures(const Plan& plan, std::size_t captures);
-  /// The captures of the plan that find_last() returns. Its successor needs as many.
-  std::size_t last_captures(const PlanKey& key, const Sizes& sizes);
-
   /// The number of renew() calls.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() was called since. Returns the plan
@@ -56,7 +51,6 @@ class PlanTable {
   struct Kept {
     std::shared_ptr<const Plan> plan;
     std::uint64_t generation = 0;  ///< the last one in which it was valid
-    std::size_t captures = 0;
   };
   using Slots = std::vector<std::atomic<const Plan*>>;  // a power of two; half full at most, so probing ends
 
@@ -75,7 +69,6 @@ class PlanTable {
   std::size_t of_class(const PlanKey& key) const;
   void publish(const Plan& plan);
   void renew_locked();
-  const Kept* last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const;
 
   std::atomic<Slots*> current_{nullptr};
   std::atomic<std::uint64_t> generation_{0};

@@ -51,24 +51,20 @@ void Renewal::remove(ServedKernel& kernel) {
   if (const auto lock = lock_kernels()) kernels_.erase(&kernel);
 }
 
+void Renewal::for_each(const std::function<void(ServedKernel&)>& act) {
+  if (const auto lock = lock_kernels())
+    for (ServedKernel* kernel : kernels_) act(*kernel);
+}
+
 void Renewal::renew(std::string_view name) {
-  const auto lock = lock_kernels();
-  if (!lock) return;
-  for (ServedKernel* kernel : kernels_)
-    if (kernel->spec->name == name) kernel->renew();
+  for_each([&](ServedKernel& kernel) {
+    if (kernel.spec->name == name) kernel.renew();
+  });
 }
 
-void Renewal::renew_all() {
-  const auto lock = lock_kernels();
-  if (!lock) return;
-  for (ServedKernel* kernel : kernels_) kernel->renew();
-}
+void Renewal::renew_all() { for_each(&ServedKernel::renew); }
 
-void Renewal::renew_what_waits() {
-  const auto lock = lock_kernels();
-  if (!lock) return;
-  for (ServedKernel* kernel : kernels_) kernel->renew_what_waits();
-}
+void Renewal::renew_what_waits() { for_each(&ServedKernel::renew_what_waits); }
 
 void Renewal::watch(const std::filesystem::path& database) {
   const std::lock_guard lock(watching_);

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -51,6 +52,7 @@ class Renewal {
  private:
   Renewal();
   std::unique_lock<std::mutex> lock_kernels();
+  void for_each(const std::function<void(ServedKernel&)>& act);
   void begin();
   void look_locked();
 

@@ -5,21 +5,20 @@
 #include <optional>
 
 #include <tuner/core/error.hpp>
-#include <tuner/runtime/bind.hpp>
-#include <tuner/runtime/call_place.hpp>
-#include <tuner/runtime/decided_plan.hpp>
-#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/call.hpp>
+#include <tuner/runtime/decide.hpp>
+#include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/serving.hpp>
 
 namespace tuner::runtime {
 namespace {
 
 [[noreturn]] void refuse_in_capture(const KernelSpec& spec, const char* what) {
-  throw Error(
-      ErrorCode::not_prepared,
-      "kernel '" + spec.name + "': " + what +
-          " inside a stream capture: call prepare() (for reductions prepare_reduce()) with the same arguments before "
-          "the capture begins");
+  throw refusal(spec.name,
+                std::string(": ") + what +
+                    " inside a stream capture: call prepare() (for reductions prepare_reduce()) with the same "
+                    "arguments before the capture begins",
+                ErrorCode::not_prepared);
 }
 
 }  // namespace
@@ -81,7 +80,8 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   if (is_new && !decision.missed.empty() && terms.settings.remember_misses)
     if (Miss* const miss = MissLog::process().note(*kernel.spec, bound, device.device(), decision.missed))
       made->missed = std::make_unique<MissCounter>(*miss, *device.backend);
-  const std::size_t captures = here->plans.last_captures(key, call.sizes);
+  const auto before = here->plans.find_last(key, call.sizes, shapes);
+  const std::size_t captures = before != nullptr ? before->captures->load() : 0;
   own = here->plans.insert(std::move(made), bound.sizes, generation, decision.for_now);
   plan = own.get();
   plan->admits(call.sizes, shapes);
@@ -94,7 +94,7 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
 
 void ServedKernel::Way::prepare(std::size_t captures) const {
   if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures);
-  here->plans.set_captures(*plan, captures);
+  if (*plan->captures < captures) *plan->captures = captures;
 }
 
 void ServedKernel::launch(const Call& call) {
@@ -106,7 +106,8 @@ void ServedKernel::launch(const Call& call) {
     call.value->place->pointer = reinterpret_cast<void*>(slot->address());
   }
   if (recorder_) [[unlikely]]
-    launch_recorded(way, call);
+    record(
+        call, [&] { launch_on(way, call); }, &way.plan->configuration);
   else
     launch_on(way, call);
   if (slot) {
@@ -137,19 +138,6 @@ void ServedKernel::launch_on(Way& way, const Call& call) {
   } else {
     refuse_in_capture(*spec, "no work space is left for a launch");
   }
-}
-
-void ServedKernel::launch_recorded(Way& way, const Call& call) {
-  if (way.place.capture.active) {
-    LaunchRecorder::refuse_in_graph(*spec);
-    return launch_on(way, call);
-  }
-  ServedDevice& device = way.here->device;
-  if (!way.allowed) way.allowed.emplace(device.context);
-  const BoundCall bound = bind_call(*spec, choices, call, way.key, way.place.suspects, device.device().limits);
-  const auto recording = recorder_->begin(*device.backend, *spec, bound, call, &way.plan->configuration);
-  launch_on(way, call);
-  if (recording) recording->finish();
 }
 
 std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {

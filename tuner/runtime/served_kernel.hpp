@@ -1,14 +1,16 @@
 #pragma once
-/// Implements tuner::Kernel: its plans, and how a call finds one.
+/// Implements tuner::Kernel: its plans, and how a call finds one; and a problem without a call.
 
 #include <functional>
 #include <memory>
 
+#include <tuner/runtime/call.hpp>
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/launch_recorder.hpp>
 #include <tuner/runtime/plan_table.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
+#include <tuner/runtime/serving.hpp>
 
 namespace tuner::runtime {
 
@@ -24,8 +26,8 @@ class ServedKernel {
 
   /// See Kernel. A call with a Value waits for its result.
   void launch(const Call& call);
-  /// See tuner::record().
-  void record(const Call& call, const std::function<void()>& launch);
+  /// See tuner::record(). \p configuration: what \p launch launches; null: the caller's own kernel.
+  void record(const Call& call, const std::function<void()>& launch, const Configuration* configuration = nullptr);
   /// Returns how many bytes of work space the call's plan needs.
   std::size_t prepare(const Call& call, std::size_t captures);
   /// See PlanTable. Called by Renewal.
@@ -54,9 +56,22 @@ class ServedKernel {
   };
   struct Way;
   [[gnu::always_inline]] inline void launch_on(Way& way, const Call& call);  // on the path of every call
-  void launch_recorded(Way& way, const Call& call);
 
   ByContext<InContext> contexts_;
+};
+
+/// A problem without a call, for explain(), run() and tune(), and the device for calls of this thread without pointers.
+/// Its context is current while this object lives.
+struct ServedProblem {
+  /// Throws Error for wrong sizes or choices, and whatever Serving, CallContext and ServedDevice throw.
+  ServedProblem(const ServedKernel& kernel, const Sizes& sizes, const Choices& choices)
+      : size(problem_of(*kernel.spec, sizes, kernel.completed(choices))) {}
+
+  const Serving::Terms terms = Serving::process().terms();
+  const ProblemSize size;
+  const CallContext context{nullptr, terms.serving.ordinal()};
+  const BesideCaptures allowed{context.name()};
+  ServedDevice& device = ServedDevice::of(context.name());
 };
 
 }  // namespace tuner::runtime

@@ -6,21 +6,21 @@
 #include <string>
 #include <system_error>
 
+#include <pthread.h>
+
 #include <cache/paths.hpp>
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/without_signals.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/misses.hpp>
+#include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/served_device.hpp>
 #include <tuner/session/backends.hpp>
 
-namespace tuner {
-
-void configure(Settings settings) { runtime::Serving::process().configure(std::move(settings)); }
-
-namespace runtime {
+namespace tuner::runtime {
 namespace {
 
 const char* environment(const char* name) {
@@ -32,10 +32,22 @@ double positive_seconds(const char* name, const char* text) {
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (*end == 's') ++end;
-  if (end == text || *end != '\0' || !(seconds > 0)) {
+  if (end == text || *end != '\0' || !(seconds > 0))
     throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is not a positive number of seconds");
-  }
   return seconds;
+}
+
+/// Whether \p text is the first of two \p words. Throws Error if it is neither.
+bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words) {
+  if (text == words.first || text == words.second) return text == words.first;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(name) + "='" + text + "': it is '" + words.first + "' or '" + words.second + '\'');
+}
+
+/// Never destroyed: threads may launch while the process ends, and drivers may be gone by then.
+ByContext<ServedDevice>& all_devices() {
+  static ByContext<ServedDevice>& devices = *new ByContext<ServedDevice>;
+  return devices;
 }
 
 }  // namespace
@@ -51,24 +63,14 @@ Settings Serving::settings() {
     const std::lock_guard lock(mutex_);
     result = configured_;
   }
-  if (const char* tune = environment("TUNER_TUNE")) {
-    const std::string_view policy = tune;
-    if (policy != "never" && policy != "on_first_use") {
-      throw Error(ErrorCode::invalid_argument,
-                  "TUNER_TUNE='" + std::string(policy) + "': it is 'never' or 'on_first_use'");
-    }
-    result.tune = policy == "never" ? TuneOnMiss::never : TuneOnMiss::on_first_use;
-  }
-  if (const char* time = environment("TUNER_TUNE_TIME")) {
+  if (const char* tune = environment("TUNER_TUNE"))
+    result.tune =
+        is_first("TUNER_TUNE", tune, {"never", "on_first_use"}) ? TuneOnMiss::never : TuneOnMiss::on_first_use;
+  if (const char* time = environment("TUNER_TUNE_TIME"))
     result.tuning_time = std::chrono::duration<double>(positive_seconds("TUNER_TUNE_TIME", time));
-  }
   if (const char* device = environment("TUNER_DEVICE")) result.device = device;
-  if (const char* misses = environment("TUNER_MISSES")) {
-    const std::string_view wish = misses;
-    if (wish != "remember" && wish != "never")
-      throw Error(ErrorCode::invalid_argument, "TUNER_MISSES='" + std::string(wish) + "': it is 'remember' or 'never'");
-    result.remember_misses = wish == "remember";
-  }
+  if (const char* misses = environment("TUNER_MISSES"))
+    result.remember_misses = is_first("TUNER_MISSES", misses, {"remember", "never"});
   if (ending_) result.tune = TuneOnMiss::never;
   return result;
 }
@@ -161,5 +163,18 @@ void Serving::deliver_warnings() noexcept {
   }
 }
 
-}  // namespace runtime
-}  // namespace tuner
+ServedDevice& ServedDevice::of(const ContextName& context) {
+  return all_devices().get(context, [&] {
+    auto opened = std::make_unique<ServedDevice>(context, open_backend(context));
+    [[maybe_unused]] static const int watched = ::pthread_atfork(nullptr, nullptr, &Serving::on_fork);
+    return opened;
+  });
+}
+
+void ServedDevice::trim_all() {
+  all_devices().for_each([](ServedDevice& device) {
+    if (is_alive(device.context)) device.work.trim();
+  });
+}
+
+}  // namespace tuner::runtime

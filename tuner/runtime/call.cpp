@@ -1,9 +1,24 @@
-#include <tuner/runtime/bind.hpp>
+#include <tuner/runtime/call.hpp>
+
+#include <algorithm>
+#include <iterator>
 
 #include <tuner/core/error.hpp>
 
 namespace tuner::runtime {
 namespace {
+
+const void* first_pointer(const Call& call) {
+  for (std::size_t i = 0; i < call.count; ++i)
+    if (call.arguments[i].pointer != nullptr) return call.arguments[i].pointer;
+  return nullptr;
+}
+
+/// The pointers of this thread's last good call: the driver need not check the same buffers again.
+thread_local struct {
+  std::uint64_t context = 0;
+  const void* pointers[kMaxArguments] = {};
+} checked;
 
 // The public headers refer to element types by number.
 template <typename... T>
@@ -16,8 +31,8 @@ static_assert(in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, s
               ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
               ElementType::float32 == ElementType{10});
 
-std::string of(const KernelSpec& spec, const BufferSpec& buffer) {
-  return "kernel '" + spec.name + "': '" + buffer.name + "' ";
+Error refusal_of(const KernelSpec& spec, const BufferSpec& buffer, const std::string& what) {
+  return refusal(spec.name, ": '" + buffer.name + "' " + what);
 }
 
 /// Assigns the caller's pointers and numbers, in order, to buffers and scalars.
@@ -34,35 +49,56 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   }
   for (const ScalarSpec& scalar : spec.scalars) signature += scalar.name + ", ";
   if (taken == pointers.size() && spec.scalars.size() == bound.scalars.size()) return;
-  throw Error(ErrorCode::invalid_argument,
-              "kernel '" + spec.name + "' takes the arguments (" + signature.substr(0, signature.rfind(',')) +
-                  "): " + std::to_string(taken) + " pointers and " + std::to_string(spec.scalars.size()) +
-                  " numbers; the call has " + std::to_string(pointers.size()) + " and " +
-                  std::to_string(bound.scalars.size()));
+  const auto counts = [](std::size_t of_pointers, const char* between, std::size_t of_numbers) {
+    return std::to_string(of_pointers) + between + std::to_string(of_numbers);
+  };
+  throw refusal(spec.name, " takes the arguments (" + signature.substr(0, signature.rfind(',')) +
+                               "): " + counts(taken, " pointers and ", spec.scalars.size()) +
+                               " numbers; the call has " + counts(pointers.size(), " and ", bound.scalars.size()));
 }
 
 /// A buffer without elements is never accessed: its pointer may be null, or the end of an allocation.
 void refuse(const KernelSpec& spec, const BufferSpec& buffer, const Suspect& pointer, std::int64_t elements) {
   if (elements == 0) return;
-  if (!pointer.why.empty()) throw Error(ErrorCode::invalid_argument, of(spec, buffer) + pointer.why);
-  throw Error(ErrorCode::invalid_argument, of(spec, buffer) + "is null, and the kernel " +
-                                               (buffer.role == BufferRole::in ? "reads " : "writes ") +
-                                               std::to_string(elements) + " elements there");
+  if (!pointer.why.empty()) throw refusal_of(spec, buffer, pointer.why);
+  const char* const use = buffer.role == BufferRole::in ? "reads " : "writes ";
+  throw refusal_of(spec, buffer,
+                   std::string("is null, and the kernel ") + use + std::to_string(elements) + " elements there");
 }
 
 }  // namespace
 
-ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices) {
-  if (sizes.count() != spec.sizes.size()) {
-    throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "' takes " + std::to_string(spec.sizes.size()) +
-                                                 " sizes, " + std::to_string(sizes.count()) + " were given");
+CallPlace::CallPlace(const Call& call, int ordinal)
+    : context(first_pointer(call), ordinal, call.stream.handle()), capture(context.capture()) {
+  if (capture.active && call.value != nullptr)
+    throw Error(ErrorCode::invalid_argument,
+                "tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
+  bool same = checked.context == context.id();
+  for (std::size_t i = 0; i < call.count; ++i) {
+    if (!call.is_pointer(i) || (call.value != nullptr && call.value->place == &call.arguments[i])) continue;
+    const void* const pointer = call.arguments[i].pointer;
+    same = same && pointer == checked.pointers[i];
+    if (pointer == nullptr) {
+      suspects.push_back({i, {}});
+    } else if (!same) {
+      std::string why = context.why_unreachable(pointer);
+      if (!why.empty()) suspects.push_back({i, std::move(why)});
+    }
   }
+  if (same || !suspects.empty()) return;
+  if (checked.context != context.id()) std::fill(std::begin(checked.pointers), std::end(checked.pointers), nullptr);
+  checked.context = context.id();
+  for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
+}
+
+ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices) {
+  if (sizes.count() != spec.sizes.size())
+    throw refusal(spec.name, " takes " + std::to_string(spec.sizes.size()) + " sizes, " +
+                                 std::to_string(sizes.count()) + " were given");
   ProblemSize size;
   size.choices = std::move(choices);
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
-    if (sizes[i] < 0)
-      throw Error(ErrorCode::invalid_argument,
-                  "kernel '" + spec.name + "': size " + spec.sizes[i].name + " is negative");
+    if (sizes[i] < 0) throw refusal(spec.name, ": size " + spec.sizes[i].name + " is negative");
     size.sizes[spec.sizes[i].name] = sizes[i];
   }
   return complete(spec, std::move(size));
@@ -83,8 +119,8 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     if (type.empty() || choice == nullptr || !choice->is_type) continue;
     const auto [at, added] = types.emplace(choice->name, type);
     if (added || at->second == type) continue;
-    throw Error(ErrorCode::invalid_argument, of(spec, spec.buffers[i]) + "points to " + type + ", but " + choice->name +
-                                                 " is " + at->second + " by another argument");
+    throw refusal_of(spec, spec.buffers[i],
+                     "points to " + type + ", but " + choice->name + " is " + at->second + " by another argument");
   }
   bound.size = problem_of(spec, call.sizes, types);
   bound.lowest = problem_of(spec, key.classes, std::move(types));
@@ -94,11 +130,9 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     const BufferSpec& buffer = spec.buffers[i];
     const std::string type = type_of(i), wanted(info(resolved_type(spec, bound.size, buffer.type)).name);
     if (!type.empty() && type != wanted)
-      throw Error(ErrorCode::invalid_argument,
-                  of(spec, buffer) + "is a pointer to " + type + ", the kernel takes " + wanted);
+      throw refusal_of(spec, buffer, "is a pointer to " + type + ", the kernel takes " + wanted);
     if (buffer.role != BufferRole::in && call.arguments[bound.buffers[i]].is_const)
-      throw Error(ErrorCode::invalid_argument,
-                  of(spec, buffer) + "is written by the kernel, and the call gives a pointer to const");
+      throw refusal_of(spec, buffer, "is written by the kernel, and the call gives a pointer to const");
     if (buffer.role != BufferRole::in && call.prepares) continue;
     const std::int64_t elements = buffer.count.evaluate_integer(names);
     for (const Suspect& suspect : suspects)

@@ -1,21 +1,56 @@
 #pragma once
-/// Writes the misses of this process to the user's database.
+/// Misses: launches without a measured result. They are counted for each plan, and written to the user's database.
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include <cache/records.hpp>
 
-#include <tuner/runtime/bind.hpp>
-#include <tuner/runtime/miss_counter.hpp>
+#include <tuner/backend/backend.hpp>
+#include <tuner/runtime/call.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::runtime {
+
+/// The counts of one problem in this process, for any number of plans and threads.
+struct alignas(64) Miss {
+  std::atomic<std::uint64_t> calls{0};
+  std::atomic<double> each_ns{0};  ///< the shortest launch that was timed; 0: none
+};
+
+/// Counts the launches of a plan, and times the first few.
+class MissCounter {
+ public:
+  /// \p miss must live as long as the process. The backend's context must be current. Never fails.
+  MissCounter(Miss& miss, Backend& backend);
+
+  /// Counts a launch. Returns whether it should be timed, if it is not captured and begin() agrees.
+  bool count() {
+    const std::uint64_t before = miss_.calls.fetch_add(1, std::memory_order_relaxed);
+    return (before & (before + 1)) == 0;  // the first, second, fourth, …
+  }
+  /// Whether the next launch on \p stream is timed; end() must then follow it. The caller must hold a BesideCaptures.
+  bool begin(void* stream);
+  void end(void* stream);
+
+ private:
+  static constexpr int kTimings = 3;
+
+  void read();
+
+  Miss& miss_;
+  std::atomic<bool> busy_{false};  // one thread is timing; only it uses the members below
+  std::unique_ptr<Stopwatch> watch_;
+  bool unread_ = false;
+  int timings_ = 0;
+};
 
 /// A background thread writes, so that a caller never waits for a disk or another process.
 class MissLog {

@@ -1,13 +1,14 @@
-#include <tuner/reduce.hpp>
-
+// The functions for kernels that come with tuner.
 #include <future>
 #include <iterator>
 
 #include <tuner/core/error.hpp>
+#include <tuner/reduce.hpp>
 #include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/kernel_library.hpp>
+#include <tuner/sum_matrix_2d.hpp>
 
 namespace tuner::detail {
 namespace {
@@ -56,6 +57,15 @@ void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result
 std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptions& options, std::size_t captures) try {
   const LaunchArgument arguments[] = {data, launch_argument(static_cast<void*>(nullptr))};
   return kernel_for(options).prepare({options.stream, {}, {n}, arguments, 2, nullptr, true}, captures);
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stream stream) try {
+  // Never destroyed, as above.
+  static runtime::ServedKernel& kernel =
+      *new runtime::ServedKernel(std::make_shared<const KernelSpec>(KernelLibrary().find("sumMatrix2D")), Choices{});
+  kernel.launch({stream, {}, sizes, matrices, 3});
 } catch (...) {
   runtime::leave_with_error();
 }

@@ -1,4 +1,4 @@
-#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/misses.hpp>
 
 #include <unistd.h>
 
@@ -11,11 +11,48 @@
 #include <cache/browse.hpp>
 #include <cache/paths.hpp>
 
+#include <tuner/core/error.hpp>
 #include <tuner/core/without_signals.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::runtime {
+
+MissCounter::MissCounter(Miss& miss, Backend& backend) : miss_(miss) {
+  try {
+    watch_ = backend.stopwatch();
+  } catch (const Error&) {  // without a stopwatch nothing is timed, but launches work
+  }
+}
+
+bool MissCounter::begin(void* stream) {
+  if (busy_.exchange(true, std::memory_order_acquire)) return false;
+  if (watch_ && unread_) read();
+  if (timings_ == kTimings) watch_.reset();
+  if (watch_ && !unread_) {
+    watch_->start(stream);
+    return true;
+  }
+  busy_.store(false, std::memory_order_release);
+  return false;
+}
+
+void MissCounter::end(void* stream) {
+  watch_->stop(stream);
+  unread_ = true;
+  read();
+  busy_.store(false, std::memory_order_release);
+}
+
+/// Reads the last time if the device has finished.
+void MissCounter::read() {
+  const std::optional<double> ns = watch_->elapsed_ns();
+  if (!ns) return;
+  unread_ = false;
+  ++timings_;
+  const double known = miss_.each_ns.load(std::memory_order_relaxed);
+  if (*ns > 0 && (known == 0 || *ns < known)) miss_.each_ns.store(*ns, std::memory_order_relaxed);
+}
 
 MissLog::MissLog() : process_(::getpid()) {}
 

@@ -1,0 +1,230 @@
+// The public functions besides those of kernels: tune() and run(), configure() and trim(), and arrays.
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+#include <tuner/array.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
+#include <tuner/explain/explain_trial.hpp>
+#include <tuner/measure/single_run.hpp>
+#include <tuner/run.hpp>
+#include <tuner/runtime/decide.hpp>
+#include <tuner/runtime/leaving.hpp>
+#include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/served_kernel.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/tuning.hpp>
+#include <tuner/tune.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+namespace {
+
+struct Warner : Observer {
+  void on_warning(std::string_view message) override { runtime::Serving::process().warn(message); }
+};
+
+/// Passes trials to the caller's function and records its wish to stop.
+class CallbackObserver final : public Warner {
+ public:
+  CallbackObserver(const TuneOptions& options, std::atomic<bool>& stop) : options_(options), stop_(stop) {}
+  void on_trial(const Trial&, const Progress& progress) override {
+    const double best = progress.best ? progress.best->measurement()->median_ns : 0;
+    try {
+      if (options_.on_trial && !options_.on_trial(progress.finished, best)) stop_ = true;
+    } catch (...) {
+      throw runtime::FromCaller{std::current_exception()};
+    }
+  }
+
+ private:
+  const TuneOptions& options_;
+  std::atomic<bool>& stop_;
+};
+
+/// A TuneResult or RunResult from a stored record or a measurement.
+template <typename Result, typename Times>
+Result result_of(std::string configuration, const Times& times) {
+  Result result;
+  result.configuration = std::move(configuration);
+  result.median_ns = times.median_ns;
+  result.low_ns = times.low_ns;
+  result.high_ns = times.high_ns;
+  return result;
+}
+
+/// Those of \p names that were measured.
+std::map<std::string, double> metrics_of(const Measurement& measured, const std::vector<std::string>& names) {
+  std::map<std::string, double> metrics;
+  for (const std::string& name : names)
+    if (const auto at = measured.metrics.find(name); at != measured.metrics.end()) metrics.insert(*at);
+  return metrics;
+}
+
+/// The configuration of a launch, changed as \p text says.
+Configuration configuration_of(const KernelSpec& spec, const cache::WisdomMatch& match, const std::string& text) {
+  Configuration chosen = spec.default_configuration.value_or(Configuration{});
+  if (match.best) chosen = Configuration::parse(match.best->configuration);
+  try {
+    const Configuration given = Configuration::parse(text);
+    for (const auto& [name, value] : given.entries()) chosen.set(name, value);
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::invalid_argument, std::string("tuner::run: ") + error.what());
+  }
+  return chosen;
+}
+
+ErrorCode code_of(const Outcome& outcome) {
+  if (std::holds_alternative<CompileError>(outcome)) return ErrorCode::compiler;
+  if (std::holds_alternative<Invalid>(outcome)) return ErrorCode::invalid_argument;
+  const auto* const failed = std::get_if<LaunchError>(&outcome);
+  return failed != nullptr ? failed->code : ErrorCode::other;
+}
+
+}  // namespace
+
+TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) try {
+  const KernelSpec& spec = kernel.spec();
+  if (options.isolated && !IsolatedEvaluator::can_isolate(spec))
+    throw runtime::refusal(
+        spec.name, " cannot be tuned in worker processes, which read kernel files: it is described in code alone");
+  const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
+  runtime::ServedDevice& served = problem.device;
+  const Device device = served.tuned_device();
+  if (!options.force) {
+    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device);
+    if (match && match.tier == cache::Tier::exact) {
+      auto result = result_of<TuneResult>(match.best->configuration, *match.best);
+      result.from_cache = true;
+      runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
+      return result;
+    }
+  }
+  problem.terms.wisdom.require_not_frozen("tune");
+
+  std::atomic<bool> stop{false};
+  CallbackObserver observer(options, stop);
+  TuningOptions tuning;
+  tuning.session.budget.wall_time = options.wall_time;
+  tuning.session.budget.trials = options.trials;
+  tuning.session.strategy = options.strategy;
+  tuning.session.seed = options.seed;
+  tuning.session.stop = &stop;
+  tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
+  tuning.host_check = options.check_on_host;
+  tuning.resume = !options.force;
+  tuning.origin = "tuner::tune";
+  tuning.measure.metrics = options.metrics;
+  const runtime::TuningHere here;
+  const SessionResult session =
+      tune_kernel(spec, problem.size, device, problem.terms.wisdom, tuning, &observer, served.backend.get());
+  if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + problem.size.text());
+  runtime::Renewal::process().renew(spec.name);
+
+  const Measurement& best = *session.best->measurement();
+  auto result = result_of<TuneResult>(session.best->configuration.text(), best);
+  result.metrics = metrics_of(best, expand_metrics(options.metrics));
+  result.trials = session.trials.size();
+  for (const Trial& trial : session.trials) {
+    if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];
+  }
+  return result;
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options) try {
+  const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
+  const KernelSpec& spec = kernel.spec();
+  const ProblemSize& size = problem.size;
+  runtime::ServedDevice& device = problem.device;
+  const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, size, device.device());
+
+  MeasureOptions measure;
+  measure.cold = options.cold;
+  measure.verify = options.verify;
+  Device known = device.device();  // a copy: other threads may read the served one
+  measure_ceilings(known);
+  TuningOptions asked;
+  asked.measure.metrics = options.metrics;
+  Warner observer;
+  measure.metrics = measurable_metrics(asked, known, &observer);
+  measure.metrics_for_all = true;
+  SingleRun one(*device.backend, spec, size, configuration_of(spec, match, options.configuration), measure);
+  const Trial trial = one.measure();
+  const Measurement* const measured = trial.measurement();
+  if (!measured)
+    throw Error(code_of(trial.outcome),
+                spec.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
+
+  const Verdict verdict = explain(spec, size, known, *measured, one.launches());
+  auto result = result_of<RunResult>(trial.configuration.text(), *measured);
+  result.verified = trial.verified;
+  result.limit = name(verdict.limit);
+  result.reason = verdict.reason;
+  result.metrics = metrics_of(*measured, measure.metrics);
+  if (!measured->no_metrics.empty()) observer.on_warning("metrics are missing: " + measured->no_metrics);
+  for (const LaunchDetail& launch : one.launches())
+    result.launches.push_back({launch.expression, launch.shape.grid, launch.shape.block, launch.shared_bytes(),
+                               launch.resources.registers, launch.resources.spill_bytes, launch.resources.occupancy,
+                               launch.occupancy ? std::string(name(launch.occupancy->limiter)) : std::string()});
+  return result;
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+void configure(Settings settings) { runtime::Serving::process().configure(std::move(settings)); }
+
+void trim() try { runtime::ServedDevice::trim_all(); } catch (...) {
+  runtime::leave_with_error();
+}
+
+}  // namespace tuner
+
+namespace tuner::detail {
+
+struct ArrayMemory::Impl {
+  ~Impl() {
+    const BesideCaptures allowed(context);
+    memory.reset();
+  }
+
+  ContextName context;
+  std::shared_ptr<Backend> backend;  // may outlive the context
+  std::unique_ptr<DeviceMemory> memory;
+};
+
+ArrayMemory::ArrayMemory(std::size_t bytes) try {
+  const CallContext context(nullptr, runtime::Serving::process().ordinal());
+  const BesideCaptures allowed(context.name());
+  impl_ = std::make_unique<Impl>();
+  impl_->context = context.name();
+  impl_->backend = runtime::ServedDevice::of(impl_->context).backend;
+  impl_->memory = impl_->backend->allocate(std::max<std::size_t>(bytes, 1));
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+ArrayMemory::~ArrayMemory() = default;
+ArrayMemory::ArrayMemory(ArrayMemory&&) noexcept = default;
+ArrayMemory& ArrayMemory::operator=(ArrayMemory&&) noexcept = default;
+
+void* ArrayMemory::address() const { return reinterpret_cast<void*>(impl_->memory->address()); }
+
+void ArrayMemory::upload(const void* from, std::size_t bytes) try {
+  const BesideCaptures allowed(impl_->context);
+  if (bytes > 0) impl_->backend->upload(impl_->memory->address(), from, bytes);
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+void ArrayMemory::download(void* to, std::size_t bytes) const try {
+  const BesideCaptures allowed(impl_->context);
+  if (is_alive(impl_->context)) wait_for_all(impl_->context);
+  if (bytes > 0) impl_->backend->download(to, impl_->memory->address(), bytes);
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+}  // namespace tuner::detail
