@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/// Defined by programs that include tuner's headers: tuner/version.hpp.
+/// Defined by programs that include tuner's headers: tuner/problem.hpp.
 extern "C" __attribute__((weak)) const char* tuner_installation_prefix();
 
 namespace tuner::cache {

@@ -12,7 +12,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
 endif()
 
 add_library(tuner_options INTERFACE)
-target_compile_definitions(tuner_options INTERFACE TUNER_INSTALLATION_PREFIX=nullptr)  # programs here look beside them
+target_compile_definitions(tuner_options INTERFACE TUNER_OWN_BUILD)  # programs here find the worker beside them
 # -Wno-restrict: g++ 12 warns of impossible overlaps in inlined std::string code (GCC bug 105651).
 target_compile_options(tuner_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${TUNER_WERROR}>:-Werror>)

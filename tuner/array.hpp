@@ -10,6 +10,7 @@
 #include <tuner/problem.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 namespace detail {
 
@@ -59,4 +60,5 @@ class Array {
   std::size_t count_;
 };
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

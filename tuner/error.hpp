@@ -4,7 +4,10 @@
 #include <stdexcept>
 #include <string>
 
+#include <tuner/version.hpp>
+
 namespace tuner {
+inline namespace TUNER_ABI {
 
 /// The kind of an error, for programs; what() is for people. Later versions add codes at the end.
 enum class ErrorCode {
@@ -31,4 +34,5 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

@@ -22,14 +22,17 @@
 namespace tuner {
 
 struct KernelSpec;
+namespace runtime {
+class ServedKernel;
+}
+
+inline namespace TUNER_ABI {
+
 class Kernel;
 struct RunOptions;
 struct RunResult;
 struct TuneOptions;
 struct TuneResult;
-namespace runtime {
-class ServedKernel;
-}
 namespace detail {
 /// Implements tuner::record().
 void record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, const std::function<void()>& launch,
@@ -113,4 +116,5 @@ class Kernel {
   std::shared_ptr<runtime::ServedKernel> served_;
 };
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

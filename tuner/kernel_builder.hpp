@@ -10,6 +10,7 @@
 #include <tuner/kernel.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 /// A value of a tuning parameter: an integer, a boolean or a word.
 class ValueText {
@@ -117,4 +118,5 @@ class KernelBuilder {
   std::string directives_;  // one on each line
 };
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

@@ -19,6 +19,7 @@ struct __half;         // cuda_fp16.h
 struct __nv_bfloat16;  // cuda_bf16.h
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 /// A cudaStream_t or CUstream, borrowed. Null (or 0) is the default stream. Nothing else converts to it, so a buffer in
 /// its place does not compile. Ignored on the host backend, which is synchronous.
@@ -144,4 +145,16 @@ LaunchArgument launch_argument(T value) {
 }
 
 }  // namespace detail
+}  // namespace TUNER_ABI
 }  // namespace tuner
+
+#ifndef TUNER_OWN_BUILD  // which looks beside its programs
+#ifndef TUNER_INSTALLATION_PREFIX
+#define TUNER_INSTALLATION_PREFIX __FILE__ "/../../.."  // of include/tuner/problem.hpp
+#endif
+/// Where a program's copy of tuner finds the worker and the shipped wisdom. The package may be moved: it is where these
+/// headers were when the program was compiled.
+extern "C" __attribute__((used, visibility("default"))) inline const char* tuner_installation_prefix() {
+  return TUNER_INSTALLATION_PREFIX;
+}
+#endif

@@ -16,6 +16,7 @@
 #include <tuner/kernel.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 namespace detail {
 /// Whether $TUNER_RECORD names any kernel.
@@ -49,4 +50,5 @@ void record(const char* name_or_path, const Choices& choices, Stream stream, con
   record(detail::recorded_kernel(name_or_path, choices), stream, sizes, launch, arguments...);
 }
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

@@ -18,6 +18,7 @@
 #include <tuner/problem.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 enum class Operation { sum, min, max, product };
 
@@ -92,4 +93,5 @@ std::size_t reduce_workspace_bytes(const T* data, Size n, const ReduceOptions& o
   return detail::reduce_prepare(detail::reduce_input(data), n, options, 0);
 }
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

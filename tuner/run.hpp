@@ -11,6 +11,7 @@
 #include <tuner/problem.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 struct RunOptions {
   /// `block_x=32 block_y=16`; other parameters have the value that a launch would use.
@@ -49,4 +50,5 @@ struct RunResult {
 /// reason, when the configuration cannot run, does not compile, faults or gives wrong results.
 RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const RunOptions& options = {});
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

@@ -6,7 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include <tuner/version.hpp>
+
 namespace tuner {
+inline namespace TUNER_ABI {
 
 /// The reaction of a call that no wisdom answers.
 enum class TuneOnMiss {
@@ -52,4 +55,5 @@ void configure(Settings settings);
 /// next launch on a stream allocates again. Throws Error when a device fails.
 void trim();
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

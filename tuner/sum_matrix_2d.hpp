@@ -6,6 +6,7 @@
 #include <tuner/problem.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 namespace detail {
 void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stream stream);
@@ -23,4 +24,5 @@ void sum_matrix_2d(const T* a, const T* b, T* c, Size nx, Size ny, Stream stream
                         stream);
 }
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

@@ -14,6 +14,7 @@
 #include <tuner/problem.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 struct TuneOptions {
   std::optional<std::chrono::duration<double>> wall_time;  ///< when the search ends; none: the strategy decides
@@ -55,4 +56,5 @@ struct TuneResult {
 /// $TUNER_FROZEN, when no exact result is known.
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const TuneOptions& options = {});
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

@@ -1,7 +1,9 @@
 cmake_minimum_required(VERSION 3.25)
-# cmake -D BUILD=build folder -D SOURCE=source folder -D WORK=scratch folder -D CXX=compiler -P consumer_test.cmake
+# cmake -D BUILD=build folder -D SOURCE=source folder -D WORK=scratch folder -D CXX=compiler -D SHARED=libtuner.so
+#       -D ABI=its namespace -P consumer_test.cmake
 # Installs tuner into a folder, moves it (a package must not depend on where it was installed), and builds the consumer
-# against it twice: with find_package() and with pkg-config. Both find the worker and the shipped wisdom in the package.
+# against it with find_package(), with pkg-config, and against the shared library, which exports the versioned namespace
+# and nothing else. All find the worker and the shipped wisdom in the package.
 # Without the package's worker they find no other, such as the one in the build folder; neither does `tune`.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
@@ -41,6 +43,18 @@ if(pkg_config)
 else()
   message(STATUS "pkg-config is not installed: the consumer was not built with it")
 endif()
+
+execute_process(COMMAND nm --dynamic --defined-only --demangle ${SHARED} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
+list(FILTER symbols EXCLUDE REGEX "^[0-9a-f]+ [A-Za-z] ((typeinfo|typeinfo name|vtable) for )?tuner::${ABI}::")
+if(symbols)
+  message(FATAL_ERROR "the shared library exports more than tuner::${ABI}: ${symbols}")
+endif()
+get_filename_component(name ${SHARED} NAME)
+configure_file(${SHARED} ${WORK}/prefix/lib/${name} COPYONLY)
+must(${CXX} -std=c++17 ${SOURCE}/tests/project/consumer/consumer.cpp -o ${WORK}/by_shared_library
+     -I ${WORK}/prefix/include ${WORK}/prefix/lib/${name} -Wl,-rpath,${WORK}/prefix/lib)
+list(APPEND consumers ${WORK}/by_shared_library)
 
 set(ENV{TUNER_CACHE_DIR} ${WORK}/cache)
 set(ENV{TUNER_DEVICE} host)

@@ -8,6 +8,7 @@
 #include <tuner/error.hpp>
 
 namespace tuner {
+inline namespace TUNER_ABI {
 
 /// A place in a kernel file. Lines and columns count from 1, columns in bytes. Line 0: the whole file, or code.
 struct SourceLocation {
@@ -36,4 +37,5 @@ class SpecError : public Error {
   SourceLocation location_;
 };
 
+}  // namespace TUNER_ABI
 }  // namespace tuner

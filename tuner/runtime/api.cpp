@@ -84,6 +84,8 @@ ErrorCode code_of(const Outcome& outcome) {
 
 }  // namespace
 
+inline namespace TUNER_ABI {
+
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) try {
   const KernelSpec& spec = kernel.spec();
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec))
@@ -180,6 +182,7 @@ void trim() try { runtime::ServedDevice::trim_all(); } catch (...) {
   runtime::leave_with_error();
 }
 
+}  // namespace TUNER_ABI
 }  // namespace tuner
 
 namespace tuner::detail {
