@@ -9,6 +9,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/kernel_output.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
@@ -168,7 +169,7 @@ class OneRun {
 
   /// Hides what kernels print in timed runs.
   void measure(SingleRun& one) {
-    const OutputCapture away(OutputCapture::Keep::nothing);
+    const KernelOutput away(KernelOutput::Keep::nothing);
     trial_ = one.measure();
     if (trial_.measurement()) backend_->synchronize(nullptr);
     const Measurement* const measured = trial_.measurement();
@@ -177,7 +178,7 @@ class OneRun {
   }
 
   void launch(SingleRun& one) {
-    const OutputCapture capture(OutputCapture::Keep::text);
+    const KernelOutput output(KernelOutput::Keep::text);
     const auto failure = [&] {
 #ifdef TUNER_HAS_CUDA
       const cuda::ProfilerRange range("tune run");
@@ -192,7 +193,7 @@ class OneRun {
       backend_->synchronize(nullptr);
       outputs_ = output_values(one.outputs(), one.expected());
     }
-    printed_ = capture.text();
+    printed_ = output.text();
   }
 
   void run_on_cpu(const MeasureOptions& options, const HostBuffers& ours) {
@@ -200,7 +201,7 @@ class OneRun {
     OnCpu cpu;
     cpu.device = host->device();
     {
-      const OutputCapture away(OutputCapture::Keep::nothing);
+      const KernelOutput away(KernelOutput::Keep::nothing);
       cpu.reference = run_reference(*host, spec_, size_, options);
     }
     cpu.outputs = output_values(cpu.reference.outputs, {});

@@ -106,7 +106,7 @@ std::size_t Console::width() const {
   return is_terminal_ ? 79 : 200;
 }
 
-OutputCapture::OutputCapture(Keep keep) : keep_(keep) {
+KernelOutput::KernelOutput(Keep keep) : keep_(keep) {
   std::fflush(stdout);
   before_ = ::dup(STDOUT_FILENO);
   target_ = keep == Keep::text ? ::memfd_create("printed by kernels", MFD_CLOEXEC)
@@ -114,7 +114,7 @@ OutputCapture::OutputCapture(Keep keep) : keep_(keep) {
   if (before_ >= 0 && target_ >= 0) ::dup2(target_, STDOUT_FILENO);
 }
 
-OutputCapture::~OutputCapture() {
+KernelOutput::~KernelOutput() {
   std::fflush(stdout);
   if (before_ >= 0) {
     ::dup2(before_, STDOUT_FILENO);
@@ -123,7 +123,7 @@ OutputCapture::~OutputCapture() {
   if (target_ >= 0) ::close(target_);
 }
 
-std::string OutputCapture::text() const {
+std::string KernelOutput::text() const {
   std::fflush(stdout);
   if (keep_ == Keep::nothing || target_ < 0) return {};
   std::string all(1 << 20, '\0');

@@ -81,13 +81,13 @@ class Console {
 
 /// Redirects standard output for its lifetime, to catch the output of kernels. They write to the process's standard
 /// output directly, not through a stream object. One object at a time.
-class OutputCapture {
+class KernelOutput {
  public:
   enum class Keep { nothing, text };
-  explicit OutputCapture(Keep keep);
-  ~OutputCapture();  ///< restores standard output
-  OutputCapture(const OutputCapture&) = delete;
-  OutputCapture& operator=(const OutputCapture&) = delete;
+  explicit KernelOutput(Keep keep);
+  ~KernelOutput();  ///< restores standard output
+  KernelOutput(const KernelOutput&) = delete;
+  KernelOutput& operator=(const KernelOutput&) = delete;
 
   /// The output so far, at most its first MiB; empty for Keep::nothing.
   std::string text() const;
