@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <tests/temporary_folder.hpp>
-#include <tuner/session/database_store.hpp>
+#include <tuner/session/trial_store.hpp>
 
 #include "fakes.hpp"
 
@@ -37,7 +37,7 @@ class EarlierResults : public ::testing::Test {
   /// block=\p block.
   void tuned(const ProblemSize& size, const Device& device, std::size_t trials = 10, std::int64_t block = 64,
              EnumeratedSpace::Index first = 0) {
-    DatabaseStore store(wisdom_->user(), spec_, size, device, {});
+    TrialStore store(wisdom_->user(), spec_, size, device, {});
     const EnumeratedSpace space = enumerate(spec_, size, device.limits);
     std::optional<Trial> best;
     for (EnumeratedSpace::Index i = first; i < trials && i < space.size(); ++i) {
@@ -89,7 +89,7 @@ TEST_F(EarlierResults, CountAFinalistOnceByItsLastMeasurement) {
   const Configuration finalist{{"block", 32}, {"unroll", 1}};
   tuned(problem(4000), some_device());
   {
-    DatabaseStore store(wisdom_->user(), spec_, problem(2000), some_device(), {});
+    TrialStore store(wisdom_->user(), spec_, problem(2000), some_device(), {});
     const EnumeratedSpace space = enumerate(spec_, problem(2000), some_device().limits);
     for (EnumeratedSpace::Index i = 0; i < 9; ++i) store.append(measured(space.configuration(i), 500 + i));
     const Trial again = measured(finalist, 50);

@@ -1,9 +1,8 @@
 #pragma once
-/// Stand-ins for sessions in tests: an evaluator that answers from a function, a store in memory, a small kernel.
+/// Stand-ins for sessions in tests: an evaluator that answers from a function, a small kernel.
 
 #include <deque>
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -142,24 +141,6 @@ class FakeEvaluator final : public Evaluator {
   std::size_t capacity_;
   std::deque<Configuration> compiling_, waiting_, taken_back_;
   bool lost_ = false;
-};
-
-class MemoryStore final : public TrialStore {
- public:
-  std::vector<Trial> resume() override { return earlier; }
-  std::optional<std::string> quarantined(const Configuration& configuration) override {
-    return crashed.contains(configuration) ? std::optional<std::string>("illegal address") : std::nullopt;
-  }
-  void append(const Trial& trial) override { appended.push_back(trial); }
-  void finish(const Trial* winner, bool is_done) override {
-    if (winner) best = *winner;
-    done = is_done;
-  }
-
-  std::vector<Trial> earlier, appended;
-  std::set<Configuration> crashed;
-  std::optional<Trial> best;
-  bool done = false;
 };
 
 }  // namespace tuner::testing

@@ -259,7 +259,7 @@ TEST_F(ForeignKernels, StartEachRunFromWhatPreparesIt) {
 }
 
 #ifndef TUNER_TEST_NEEDS_GPU  // a GPU may write to any memory here
-TEST_F(ForeignKernels, WriteBehindTheirListWhereNothingPreparesIt) {
+TEST_F(ForeignKernels, WriteAfterTheEndOfTheirListIfNothingPreparesIt) {
 #if defined(TUNER_SANITIZED)
   GTEST_SKIP() << "sanitizers end the process at what this kernel writes out of bounds";
 #endif
@@ -268,7 +268,7 @@ TEST_F(ForeignKernels, WriteBehindTheirListWhereNothingPreparesIt) {
   directives.erase(begin, end - begin);
   directives += "#pragma tuner fill kept = constant 0\n#pragma tuner fill count = constant 0\n";
   const Trial wrong = trial(directives, "BLOCK=32", 30);
-  EXPECT_FALSE(wrong.verified) << "right once, and then it goes on counting";
+  EXPECT_FALSE(wrong.verified) << "right at first; later runs continue to count";
 }
 #endif
 

@@ -58,7 +58,7 @@ TEST(HostCheck, FindsRacesOnASmallerProblemAndLeavesWhatIsRightAlone) {
   EXPECT_THAT(check.ask(Configuration{{"mistake", "none"}}), could_not(""));
 }
 
-TEST(HostCheck, DoesNotBelieveAProblemOfItsOwnMakingThatTheDefaultIsWrongOnToo) {
+TEST(HostCheck, DoesNotTrustASmallerProblemOnWhichTheDefaultIsWrongToo) {
   const KernelSpec spec =
       does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];", "#pragma tuner default does=badly");
   HostCheck check(spec, {});

@@ -80,38 +80,24 @@ TEST_F(IncludedFiles, ThatAMacroNamesMakeAnImageUnfitToBeKept) {
 
 TEST_F(IncludedFiles, AreNoPartOfAKernelThatIncludesNothing) {
   const KernelSpec spec = small_kernel();
-  EXPECT_EQ(spec.includes, nullptr) << "results of before stay valid";
+  EXPECT_EQ(spec.includes, nullptr) << "earlier results stay valid";
   EXPECT_TRUE(is_addressable(request(spec)));
 }
 
-TEST(ImageKey, TellsKernelsThatLaunchKernelsFromOthers) {
-  CompileRequest request{"source", "k.cu", {"k"}, {}, "sm_90"};
-  const std::string before = image_key(request, "compiler 1");
-  request.device_launches = true;
-  EXPECT_NE(image_key(request, "compiler 1"), before);
-}
-
-TEST(ImageKey, HoldsTheOptionsForTheCompilerButNotWhereTheyAreWritten) {
-  CompileRequest request{"source", "k.cu", {"k"}, {}, "sm_90"};
-  std::set<std::string> keys{image_key(request, "compiler 1")};
-  for (const std::vector<CompileOption>& options : {std::vector<CompileOption>{{"-G", {}}},
-                                                    {{"--maxrregcount=32", {}}},
-                                                    {{"--maxrregcount=64", {}}},
-                                                    {{"-G", {}}, {"--maxrregcount=32", {}}}}) {
-    request.options = options;
-    EXPECT_TRUE(keys.insert(image_key(request, "compiler 1")).second) << options.back().text;
-  }
-  request.options.back().origin.line = 7;
-  EXPECT_EQ(keys.count(image_key(request, "compiler 1")), 1u);
-}
-
-TEST(ImageKey, HoldsTheMacrosOfTheKernel) {
-  CompileRequest request{"source", "k.cu", {"k"}, {}, "sm_90"};
-  std::set<std::string> keys{image_key(request, "compiler 1")};
-  for (const std::vector<std::string>& macros : {std::vector<std::string>{"B=1"}, {"B=2"}, {"B=1", "C=1"}}) {
-    request.macros = macros;
-    EXPECT_TRUE(keys.insert(image_key(request, "compiler 1")).second) << macros.back();
-  }
+TEST(ImageKey, HoldsAllThatDecidesTheImageButNotWhereOptionsAreWritten) {
+  const CompileRequest plain{"source", "k.cu", {"k"}, {}, "sm_90"};
+  std::vector<CompileRequest> all(8, plain);
+  all[1].device_launches = true;
+  all[2].options = {{"-G", {}}};
+  all[3].options = {{"--maxrregcount=32", {}}};
+  all[4].options = {{"-G", {}}, {"--maxrregcount=32", {}}};
+  all[5].macros = {"B=1"};
+  all[6].macros = {"B=2"};
+  all[7].macros = {"B=1", "C=1"};
+  std::set<std::string> keys;
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(keys.insert(image_key(all[i], "compiler 1")).second) << i;
+  all[4].options.back().origin.line = 7;
+  EXPECT_EQ(keys.count(image_key(all[4], "compiler 1")), 1u);
 }
 
 TEST(CompileRequests, OfEditedOptionsHaveOtherImagesAndResults) {

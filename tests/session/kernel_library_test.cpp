@@ -68,14 +68,11 @@ TEST_F(KernelLibraryTest, SaysWhichFileCannotBeRead) {
   EXPECT_THAT(error_of([&] { KernelLibrary().find((folder_ / "missing.cu").string()); }), HasSubstr("missing.cu"));
 }
 
-TEST_F(KernelLibraryTest, PrefersAFolderToTheBuiltInTemplates) {
+TEST_F(KernelLibraryTest, PrefersTheTemplatePathOfTheEnvironmentToTheBuiltInTemplates) {
   std::filesystem::copy(folder_ / "copy.cu", folder_ / "reduce.cu");
-  EXPECT_EQ(KernelLibrary({folder_.path()}).find("reduce").name, "copy");
-}
-
-TEST_F(KernelLibraryTest, SearchesTheTemplatePathOfTheEnvironment) {
   ::setenv("TUNER_TEMPLATE_PATH", ("/nowhere:" + folder_.path().string()).c_str(), 1);
   EXPECT_EQ(KernelLibrary().find("copy").name, "copy");
+  EXPECT_EQ(KernelLibrary().find("reduce").name, "copy");
   ::unsetenv("TUNER_TEMPLATE_PATH");
 }
 

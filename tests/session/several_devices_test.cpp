@@ -10,7 +10,7 @@
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/database_store.hpp>
+#include <tuner/session/trial_store.hpp>
 #include <tuner/session/tuning.hpp>
 
 namespace tuner {
@@ -63,7 +63,7 @@ TEST(SeveralDevices, ShareTheTrialsOfASessionWhichKeepsWhoRanThem) {
   StoreOptions kept;
   kept.session = {"exhaustive", 1, "tune"};
   kept.conditions = conditions_text(options, spec);
-  DatabaseStore store(wisdom.user(), spec, size, device, kept);
+  TrialStore store(wisdom.user(), spec, size, device, kept);
   std::set<int> lanes;
   for (const Trial& trial : store.resume()) {
     lanes.insert(trial.lane);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <tests/error_of.hpp>
 
@@ -19,37 +20,25 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(TuneSession, FindsTheBestOfAnExhaustedSpace) {
+TEST_F(TuneSession, TriesEachConfigurationOnceAndStoresEveryTrialAndTheBest) {
   FakeEvaluator evaluator;
   const SessionResult result = run(evaluator);
+  const std::set<Configuration> distinct(evaluator.submitted.begin(), evaluator.submitted.end());
+  EXPECT_EQ(distinct.size(), evaluator.submitted.size());
   EXPECT_EQ(result.stop_reason, StopReason::exhausted);
   EXPECT_EQ(result.trials.size(), result.valid);
   ASSERT_TRUE(result.best);
   EXPECT_EQ(result.best->configuration, optimum_);
-}
-
-TEST_F(TuneSession, SubmitsEachConfigurationOnce) {
-  FakeEvaluator evaluator;
-  run(evaluator);
-  const std::set<Configuration> distinct(evaluator.submitted.begin(), evaluator.submitted.end());
-  EXPECT_EQ(distinct.size(), evaluator.submitted.size());
-}
-
-TEST_F(TuneSession, StoresEveryTrialAndTheWinner) {
-  FakeEvaluator evaluator;
-  const SessionResult result = run(evaluator);
-  EXPECT_EQ(store_.appended.size(), result.trials.size());
-  ASSERT_TRUE(store_.best);
-  EXPECT_EQ(store_.best->configuration, optimum_);
-  EXPECT_TRUE(store_.done);
+  EXPECT_EQ(stored().size(), result.trials.size());
+  EXPECT_EQ(stored_best(), optimum_.text());
+  EXPECT_TRUE(is_done());
 }
 
 TEST_F(TuneSession, ResumesWithoutRepeatingFinishedTrials) {
   FakeEvaluator first;
   options_.budget.trials = 5;
   const SessionResult begun = run(first);
-  store_.earlier = begun.trials;
-  store_.appended.clear();
+  earlier_ = begun.trials;
 
   options_.budget = {};
   FakeEvaluator second;
@@ -61,7 +50,7 @@ TEST_F(TuneSession, ResumesWithoutRepeatingFinishedTrials) {
 }
 
 TEST_F(TuneSession, CountsResumedTrialsInTheTrialBudget) {
-  store_.earlier = {measured({{"block", 32}, {"unroll", 1}}, 5000)};
+  earlier_ = {measured({{"block", 32}, {"unroll", 1}}, 5000)};
   FakeEvaluator evaluator;
   options_.budget.trials = 4;
   EXPECT_EQ(run(evaluator).trials.size(), 4u);
@@ -69,44 +58,32 @@ TEST_F(TuneSession, CountsResumedTrialsInTheTrialBudget) {
 }
 
 TEST_F(TuneSession, IgnoresEarlierTrialsOfConfigurationsThatNoLongerExist) {
-  store_.earlier = {measured({{"block", 48}, {"unroll", 1}}, 1)};
+  earlier_ = {measured({{"block", 48}, {"unroll", 1}}, 1)};
   FakeEvaluator evaluator;
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.resumed, 0u);
   EXPECT_EQ(result.best->configuration, optimum_);
 }
 
-TEST_F(TuneSession, StopsAtTheTrialBudgetExactly) {
-  FakeEvaluator evaluator;
-  options_.budget.trials = 4;
-  const SessionResult result = run(evaluator);
-  EXPECT_EQ(result.stop_reason, StopReason::trials);
-  EXPECT_EQ(result.trials.size(), 4u);
-}
-
-TEST_F(TuneSession, StopsAtAFractionOfTheSpace) {
-  FakeEvaluator evaluator;
-  options_.budget.fraction = 0.5;
-  const SessionResult result = run(evaluator);
-  EXPECT_EQ(result.stop_reason, StopReason::fraction);
-  EXPECT_EQ(result.trials.size(), (result.valid + 1) / 2);
-}
-
-TEST_F(TuneSession, StopsOnceTheTargetIsReached) {
-  FakeEvaluator evaluator(cost_of, 1);
-  options_.budget.target = 1e9;  // the first trial reaches it
-  const SessionResult result = run(evaluator);
-  EXPECT_EQ(result.stop_reason, StopReason::target);
-  EXPECT_EQ(result.trials.size(), 1u);
-}
-
-TEST_F(TuneSession, StartsNothingWithoutTimeAndSaysSo) {
-  FakeEvaluator evaluator;
-  options_.budget.wall_time = std::chrono::seconds(0);
-  const SessionResult result = run(evaluator);
-  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
-  EXPECT_TRUE(evaluator.submitted.empty());
-  EXPECT_FALSE(result.best);
+TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
+  Budget trials, fraction, target, time;
+  trials.trials = 4;
+  fraction.fraction = 0.5;
+  target.target = 1e9;  // the first trial reaches it
+  time.wall_time = std::chrono::seconds(0);
+  for (const auto& [budget, reason, count] : {std::tuple{trials, StopReason::trials, 4u},
+                                              {fraction, StopReason::fraction, 6u},
+                                              {target, StopReason::target, 1u},
+                                              {time, StopReason::wall_time, 0u}}) {
+    SCOPED_TRACE(text(reason));
+    FakeEvaluator evaluator(cost_of, 1);
+    options_.budget = budget;
+    const SessionResult result = run(evaluator);
+    EXPECT_EQ(result.stop_reason, reason);
+    EXPECT_EQ(result.trials.size(), count);
+    EXPECT_EQ(evaluator.submitted.size(), count);
+    EXPECT_EQ(result.best.has_value(), count > 0);
+  }
 }
 
 TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen) {
@@ -119,47 +96,49 @@ TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.stop_reason, StopReason::interrupted);
   EXPECT_EQ(result.trials.size(), evaluator.capacity());
-  EXPECT_EQ(store_.appended.size(), evaluator.capacity());
+  EXPECT_EQ(stored().size(), evaluator.capacity());
   EXPECT_TRUE(result.best);
-  EXPECT_TRUE(store_.best);
-  EXPECT_FALSE(store_.done);
+  EXPECT_NE(stored_best(), "none");
+  EXPECT_FALSE(is_done());
 }
 
-TEST_F(TuneSession, TakesBackWhatOnlyWaitsForTheDeviceWhenInterrupted) {
+TEST_F(TuneSession, TakesBackWhatDoesNotRunYetWhenInterrupted) {
   std::atomic<bool> stop = false;
   options_.stop = &stop;
-  FakeEvaluator evaluator(
-      [&](const Configuration& c) {
-        stop = true;
-        return measured(c, cost(c));
-      },
-      6);
-  evaluator.tells_of_compiling = true;
-  const SessionResult result = run(evaluator);
-  EXPECT_EQ(result.stop_reason, StopReason::interrupted);
-  EXPECT_EQ(result.trials.size(), 1u);
-  EXPECT_EQ(evaluator.withdrawn.size(), 5u);
-  EXPECT_FALSE(store_.done);
+  struct Stopping : Observer {
+    explicit Stopping(std::atomic<bool>& flag) : stop(flag) {}
+    void on_start(const SessionPlan&) override { stop = true; }
+    std::atomic<bool>& stop;
+  } at_once(stop);
+  for (Observer* const observer : {static_cast<Observer*>(&warnings_), static_cast<Observer*>(&at_once)}) {
+    stop = false;
+    FakeEvaluator evaluator(
+        [&](const Configuration& c) {
+          stop = true;
+          return cost_of(c);
+        },
+        6);
+    evaluator.tells_of_compiling = true;
+    const SessionResult result = run(evaluator, observer);
+    EXPECT_EQ(result.stop_reason, StopReason::interrupted);
+    EXPECT_EQ(result.trials.size(), observer == &at_once ? 0u : 1u);
+    EXPECT_EQ(evaluator.withdrawn.size(), observer == &at_once ? 0u : 5u);
+    EXPECT_FALSE(is_done());
+  }
 }
 
-TEST_F(TuneSession, LetsTheStrategyOrderWhatWaitsAndStillTriesEverythingOnce) {
-  FakeEvaluator evaluator(cost_of, 8);
-  evaluator.tells_of_compiling = true;
-  const SessionResult result = run_auto(evaluator);
-  EXPECT_TRUE(evaluator.preferred);
-  EXPECT_EQ(result.trials.size(), result.valid);
-  std::set<Configuration> tried;
-  for (const Trial& trial : result.trials) EXPECT_TRUE(tried.insert(trial.configuration).second);
-}
-
-TEST_F(TuneSession, RunsAllThatIsCompiledWhereCompilersTakeTheDevicesCores) {
-  device_.key.backend = "host";
-  FakeEvaluator evaluator(cost_of, 8);
-  evaluator.tells_of_compiling = true;
-  const SessionResult result = run_auto(evaluator);
-  EXPECT_FALSE(evaluator.preferred);
-  EXPECT_TRUE(evaluator.withdrawn.empty());
-  EXPECT_EQ(result.trials.size(), result.valid);
+TEST_F(TuneSession, LetsTheStrategyOrderWhatWaitsExceptWhereCompilersTakeTheDevicesCores) {
+  for (const char* backend : {"cuda", "host"}) {
+    device_.key.backend = backend;
+    FakeEvaluator evaluator(cost_of, 8);
+    evaluator.tells_of_compiling = true;
+    const SessionResult result = run_auto(evaluator);
+    EXPECT_EQ(evaluator.preferred, device_.key.backend == "cuda");
+    EXPECT_TRUE(evaluator.preferred || evaluator.withdrawn.empty());
+    EXPECT_EQ(result.trials.size(), result.valid);
+    std::set<Configuration> tried;
+    for (const Trial& trial : result.trials) EXPECT_TRUE(tried.insert(trial.configuration).second);
+  }
 }
 
 TEST_F(TuneSession, ProposesManyAtATimeWhereTheyShareACompile) {
@@ -212,7 +191,7 @@ TEST_F(TuneSession, TriesNothingButTheDefaultWhenOneTrialIsAllowed) {
 
 TEST_F(TuneSession, DoesNotTryAResumedDefaultAgain) {
   spec_.default_configuration = first_;
-  store_.earlier = {measured(first_, cost(first_))};
+  earlier_ = {measured(first_, cost(first_))};
   FakeEvaluator evaluator;
   run(evaluator);
   EXPECT_THAT(evaluator.submitted, Not(Contains(first_)));
@@ -235,31 +214,16 @@ TEST_F(TuneSession, WaitsNoLongerThanTheGraceForWhatNeverEnds) {
   EXPECT_FALSE(result.best);
 }
 
-TEST_F(TuneSession, TakesBackWhatIsStillCompilingWhenInterrupted) {
-  std::atomic<bool> stop = false;
-  options_.stop = &stop;
-  FakeEvaluator evaluator(cost_of, 6);
-  evaluator.tells_of_compiling = true;
-  struct Stopping : Observer {
-    explicit Stopping(std::atomic<bool>& flag) : stop(flag) {}
-    void on_start(const SessionPlan&) override { stop = true; }
-    std::atomic<bool>& stop;
-  } observer(stop);
-  const SessionResult result = run(evaluator, &observer);
-  EXPECT_EQ(result.stop_reason, StopReason::interrupted);
-  EXPECT_TRUE(result.trials.empty());
-}
-
 TEST_F(TuneSession, CountsQuarantinedConfigurationsInTheTrialBudget) {
   for (const int block : {32, 64, 128})
-    for (const int unroll : {1, 2, 4}) store_.crashed.insert(Configuration{{"block", block}, {"unroll", unroll}});
+    for (const int unroll : {1, 2, 4}) crashed_.insert(Configuration{{"block", block}, {"unroll", unroll}});
   FakeEvaluator evaluator;
   options_.budget.trials = 4;
   EXPECT_EQ(run(evaluator).trials.size(), 4u);
 }
 
 TEST_F(TuneSession, NeverRunsAQuarantinedConfiguration) {
-  store_.crashed = {optimum_};
+  crashed_ = {optimum_};
   FakeEvaluator evaluator;
   const SessionResult result = run(evaluator);
   EXPECT_THAT(evaluator.submitted, Not(Contains(optimum_)));
@@ -271,8 +235,8 @@ TEST_F(TuneSession, StopsWhenTheDeviceIsLostAndDoesNotBelieveTrialsAfterTheFault
   evaluator.lost_after = 2;
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.stop_reason, StopReason::device_lost);
-  EXPECT_EQ(store_.appended.size(), 2u);
-  EXPECT_FALSE(store_.done);
+  EXPECT_EQ(stored().size(), 2u);
+  EXPECT_FALSE(is_done());
 }
 
 TEST_F(TuneSession, SaysOnceWhyMetricsAreMissing) {

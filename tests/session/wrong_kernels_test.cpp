@@ -1,4 +1,4 @@
-// All mistakes of data/wrong.cu: the host never verifies one, so it never names one best.
+// The mistakes of data/wrong.cu: the host never verifies one, and a session never names one best.
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -13,13 +13,17 @@
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/tune_session.hpp>
 
 namespace tuner {
 namespace {
 
 using ::testing::HasSubstr;
+
+KernelSpec wrong_kernel() { return read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu"); }
 
 struct Wrong {
   const char* mistake;
@@ -67,7 +71,7 @@ TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
 #if defined(TUNER_TSAN)
   GTEST_SKIP() << "the sanitizer reports the races that these kernels have on purpose";
 #endif
-  const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
+  const KernelSpec spec = wrong_kernel();
   const ProblemSize size = complete(spec, {});
   const std::unique_ptr<Backend> backend = open_backend(choose_device("host").device);
   const auto compiled = [&](const CompileRequest& request) {
@@ -105,6 +109,43 @@ TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
   EXPECT_TRUE(right.verified) << message(right.outcome);
   EXPECT_EQ(spec.space.parameters().front().values.size(), std::size(kWrong) + 1);
 }
+
+/// Races within one block, because several blocks would meet by chance.
+class RacingKernel : public ::testing::TestWithParam<const char*> {
+ protected:
+  /// The first of \p mistakes is the default.
+  static SessionResult tune(const std::vector<Value>& mistakes) {
+    KernelSpec spec = wrong_kernel();
+    spec.space = SearchSpace({{"mistake", mistakes}}, {});
+    spec.default_configuration = Configuration{{"mistake", mistakes.front()}};
+    const ProblemSize size = complete(spec, {{{"n", 64}}, {}});
+    const Device device = choose_device("host").device;
+    const std::unique_ptr<Backend> backend = open_backend(device);
+    MeasureOptions measure;
+    measure.min_samples = 3;
+    measure.max_seconds = 0;
+    InProcessEvaluator evaluator(*backend, spec, size, measure);
+    return run_session(spec, size, device, evaluator, nullptr, {}, nullptr);
+  }
+};
+
+TEST_P(RacingKernel, IsNotNamedBestThoughItMayBeFastest) {
+  const SessionResult result = tune({GetParam(), "none"});
+  ASSERT_TRUE(result.best) << message(result.trials.front().outcome) << '\n' << message(result.trials.back().outcome);
+  EXPECT_EQ(result.best->configuration, (Configuration{{"mistake", "none"}}));
+}
+
+TEST_P(RacingKernel, IsWrongWhereItIsAllThereIs) {
+  const SessionResult result = tune({GetParam()});
+  EXPECT_FALSE(result.best);
+  ASSERT_EQ(result.trials.size(), 1u);
+  EXPECT_EQ(kind(result.trials.front().outcome), "wrong") << message(result.trials.front().outcome);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnTheHost, RacingKernel,
+                         ::testing::Values("next_neighbour", "earlier_neighbour", "shared_again", "warp_tail",
+                                           "histogram"),
+                         [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace
 }  // namespace tuner

@@ -8,7 +8,7 @@
 #include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_jobs.hpp>
 #include <tuner/report/page.hpp>
-#include <tuner/session/observer.hpp>
+#include <tuner/session/tune_session.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {

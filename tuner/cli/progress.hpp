@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <tuner/cli/terminal.hpp>
-#include <tuner/session/observer.hpp>
+#include <tuner/session/tune_session.hpp>
 
 namespace tuner::cli {
 

@@ -10,7 +10,7 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/call.hpp>
-#include <tuner/session/empty_space.hpp>
+#include <tuner/session/tune_session.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

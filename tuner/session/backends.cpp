@@ -90,14 +90,6 @@ std::vector<DeviceChoice> choose_devices(std::string_view devices) {
   return by_kind(chosen);
 }
 
-DeviceChoice choose_alike(std::string_view devices) {
-  std::vector<DeviceChoice> kinds = choose_devices(devices);
-  if (kinds.size() > 1)
-    throw Error(fmt::format("the devices '{}' are of different kinds, {}: give each kind its own command", devices,
-                            difference(kinds[0].device.key.text(), kinds[1].device.key.text())));
-  return std::move(kinds.front());
-}
-
 void measure_ceilings(Device& device) {
   const std::unique_ptr<Backend> backend = open_backend(device, OwnKernels::of_ceilings);
   backend->measure_ceilings();

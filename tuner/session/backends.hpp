@@ -23,8 +23,6 @@ DeviceChoice choose_device(std::string_view device);
 /// choice for each kind of device, in the order given. Throws Error like choose_device(), and for a device that is
 /// named twice.
 std::vector<DeviceChoice> choose_devices(std::string_view devices);
-/// The one choice for \p devices. Throws Error, with the difference, when they are of several kinds.
-DeviceChoice choose_alike(std::string_view devices);
 
 /// One choice for each DeviceKey among \p devices, in their order.
 std::vector<DeviceChoice> by_kind(const std::vector<DeviceChoice>& devices);

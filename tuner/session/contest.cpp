@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tuner/measure/decide.hpp>
+#include <tuner/session/trial_store.hpp>
 
 namespace tuner {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/evaluator.hpp>
-#include <tuner/session/observer.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner {

@@ -17,6 +17,8 @@
 namespace tuner {
 namespace {
 
+constexpr std::size_t kMostElements = std::size_t{1} << 20;  // in all buffers together
+
 /// Runs each configuration once in every order.
 MeasureOptions only_verifying(std::uint64_t seed) {
   MeasureOptions measure;
@@ -64,7 +66,7 @@ std::optional<HostCheck::Problem> HostCheck::made_smaller() const {
     Problem problem{size_, true};
     for (auto& [name, value] : problem.size.sizes)
       if (value >= 2 * step) value = step + value % step;
-    if (elements(problem.size) <= options_.elements) return problem;
+    if (elements(problem.size) <= kMostElements) return problem;
   }
   return std::nullopt;
 }
@@ -72,7 +74,7 @@ std::optional<HostCheck::Problem> HostCheck::made_smaller() const {
 std::vector<HostCheck::Problem> HostCheck::problems() const {
   std::vector<Problem> all{{size_, false}};
   for (const VerifySpec& verify : spec_.verify) all.push_back({complete(spec_, verify_size(size_, verify)), false});
-  std::erase_if(all, [&](const Problem& one) { return elements(one.size) > options_.elements; });
+  std::erase_if(all, [&](const Problem& one) { return elements(one.size) > kMostElements; });
   std::sort(all.begin(), all.end(),
             [&](const Problem& a, const Problem& b) { return elements(a.size) > elements(b.size); });
   if (auto smaller = made_smaller()) all.push_back(std::move(*smaller));
@@ -99,7 +101,6 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
   if (evaluator == nullptr) {
     IsolatedOptions isolated;
     isolated.backend = kHostBackend;
-    isolated.program = options_.program;
     isolated.compile_workers = 2;
     evaluator = std::make_unique<IsolatedEvaluator>(spec_, problem.size, only_verifying(options_.seed), isolated);
   }

@@ -4,7 +4,6 @@
 /// no times.
 
 #include <atomic>
-#include <filesystem>
 #include <future>
 #include <map>
 #include <memory>
@@ -24,9 +23,6 @@ struct HostCheckOptions {
   double seconds = 30;
   std::size_t trials = 16;  ///< the most configurations
   std::uint64_t seed = 1;   ///< of the inputs
-  /// The most elements in all buffers together.
-  std::size_t elements = std::size_t{1} << 20;
-  std::filesystem::path program = {};  ///< as in IsolatedOptions
   /// When it is set, the running configuration is given up.
   const std::atomic<bool>* stop = nullptr;
 };

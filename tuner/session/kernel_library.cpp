@@ -23,9 +23,7 @@ std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrar
 
 }  // namespace
 
-KernelLibrary::KernelLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) {
-  for (fs::path& folder : cache::path_list("TUNER_TEMPLATE_PATH")) folders_.push_back(std::move(folder));
-}
+KernelLibrary::KernelLibrary() : folders_(cache::path_list("TUNER_TEMPLATE_PATH")) {}
 
 std::vector<KernelLibrary::Entry> KernelLibrary::list() const {
   std::map<std::string, std::string> found;

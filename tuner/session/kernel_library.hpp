@@ -1,6 +1,6 @@
 #pragma once
-/// Finds kernels by name: folders given by the caller, $TUNER_TEMPLATE_PATH (colon-separated), then the templates
-/// built into the program. A path to a .cu file is read as it is.
+/// Finds kernels by name: in the folders of $TUNER_TEMPLATE_PATH (separated by colons), then among the templates that
+/// are built into the program. A path to a .cu file is read as it is.
 
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@ namespace tuner {
 
 class KernelLibrary {
  public:
-  explicit KernelLibrary(std::vector<std::filesystem::path> folders = {});
+  KernelLibrary();
 
   struct Entry {
     std::string name;

@@ -3,38 +3,67 @@
 /// stored as it happens. At the end the best is compared with its rivals. A session does not depend on any backend.
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/core/budget.hpp>
+#include <tuner/core/device.hpp>
 #include <tuner/core/evaluator.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/session/observer.hpp>
+#include <tuner/core/outcome.hpp>
+#include <tuner/core/problem_size.hpp>
 
 namespace tuner {
 
-/// Stores the trials of a session. An interface, so that tests run sessions without a database. DatabaseStore
-/// (database_store.hpp) is the implementation.
-class TrialStore {
- public:
-  virtual ~TrialStore() = default;
-  /// Finished trials of an interrupted session with the same kernel, device, problem and conditions.
-  virtual std::vector<Trial> resume() = 0;
-  /// Why \p configuration must not run again on this device: it crashed. nullopt when it may run.
-  virtual std::optional<std::string> quarantined(const Configuration& configuration) = 0;
-  /// Stores \p trial, perhaps later with others. Never blocks a session for long. Problems become warnings.
-  virtual void append(const Trial& trial) = 0;
-  /// Flushes. \p best, if not null, is verified and becomes the stored best. \p done: the session was not interrupted,
-  /// so it need not be resumed.
-  virtual void finish(const Trial* best, bool done) = 0;
+class TrialStore;
+
+/// The progress of a session.
+struct Progress {
+  std::size_t finished = 0;            ///< trials of this run, without resumed ones.
+  std::size_t resumed = 0;             ///< trials of an interrupted session.
+  std::optional<std::size_t> planned;  ///< trials that this run will make, if known.
+  std::chrono::duration<double> elapsed{0};
+  std::optional<std::chrono::duration<double>> remaining;  ///< estimate, from the budget and the rate
+  const Trial* best = nullptr;                             ///< so far
 };
 
-/// Checks a configuration by other means before it is named best. An interface, like TrialStore. HostCheck
-/// (host_check.hpp) is the implementation.
+/// The work that a session is about to begin.
+struct SessionPlan {
+  const KernelSpec* spec = nullptr;
+  const ProblemSize* size = nullptr;
+  const Device* device = nullptr;
+  std::string_view strategy;
+  double product = 0;     ///< configurations before constraints are applied.
+  std::size_t valid = 0;  ///< configurations after that.
+  std::size_t resumed = 0;
+  std::size_t known_elsewhere = 0;  ///< configurations with results from another problem or device.
+  std::string_view elsewhere;       ///< where those were measured, for people.
+  std::size_t lanes = 0;            ///< devices that share the work; 0: one.
+};
+
+/// Receives the events of a session, for progress bars, logs and reports. The session's thread calls all functions
+/// except on_warning().
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_start(const SessionPlan& plan) { (void)plan; }
+  virtual void on_trial(const Trial& trial, const Progress& progress) { (void)trial, (void)progress; }
+  /// Finalists are about to be measured again.
+  virtual void on_finalists(std::size_t count) { (void)count; }
+  /// A message for the user, such as an unwritable cache or a throttled GPU. Any thread may call this, also during a
+  /// call of another function, because background threads read and write databases and images.
+  virtual void on_warning(std::string_view message) { (void)message; }
+};
+
+/// Checks a configuration by other means before it is named best. An interface, so that sessions are tested without
+/// processes. HostCheck (host_check.hpp) is the implementation.
 class FinalistCheck {
  public:
   virtual ~FinalistCheck() = default;
@@ -108,5 +137,8 @@ struct SessionResult {
 /// std::invalid_argument for an unknown strategy.
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
                           TrialStore* store, const SessionOptions& options, Observer* observer);
+
+/// Why \p spec has no valid configuration: the constraint or limit that rules out most of a sample, with an example.
+std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
 }  // namespace tuner

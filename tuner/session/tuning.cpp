@@ -13,10 +13,10 @@
 #include <tuner/measure/recorded_launch.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/database_store.hpp>
 #include <tuner/session/earlier_results.hpp>
 #include <tuner/session/host_check.hpp>
 #include <tuner/session/images.hpp>
+#include <tuner/session/trial_store.hpp>
 
 namespace tuner {
 namespace {
@@ -86,16 +86,16 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
             "'#pragma tuner reference default'. --unverified measures without a reference, but no call is served with "
             "the result");
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
-  DatabaseStore store(wisdom.user(), spec, size, device,
-                      {.session = {options.session.strategy, options.session.seed, options.origin},
-                       .conditions = conditions_text(options, spec),
-                       .objective = options.session.objective,
-                       .resume = options.resume,
-                       .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
-                       .decides = options.decides && measure.verify});
+  TrialStore store(wisdom.user(), spec, size, device,
+                   {.session = {options.session.strategy, options.session.seed, options.origin},
+                    .conditions = conditions_text(options, spec),
+                    .objective = options.session.objective,
+                    .resume = options.resume,
+                    .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
+                    .decides = options.decides && measure.verify});
 
   ImageStore images;
-  if (options.image_cache && !traits(device.key).keeps_objects)
+  if (!traits(device.key).keeps_objects)
     images = image_cache([observer](std::string_view message) {
       if (observer) observer->on_warning(message);
     });

@@ -29,7 +29,6 @@ struct TuningOptions {
   bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results()).
   bool decides = true;               ///< calls are served with the winner; false when only part of a space is tuned.
   bool resume = true;                ///< continue an interrupted session.
-  bool image_cache = true;           ///< keep compiled GPU images for later sessions.
   std::string origin = "tune";       ///< who measures, for the database.
   /// Ordinals of other devices of this machine with the same key, which also run configurations. Needs
   /// Isolation::process.

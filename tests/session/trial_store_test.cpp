@@ -1,4 +1,4 @@
-#include <tuner/session/database_store.hpp>
+#include <tuner/session/trial_store.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@ namespace {
 
 using namespace tuner::testing;
 
-class DatabaseStoreTest : public ::testing::Test {
+class TrialStoreTest : public ::testing::Test {
  protected:
-  DatabaseStore store(StoreOptions options = {}) { return {database_, spec_, size_, device_, std::move(options)}; }
+  TrialStore store(StoreOptions options = {}) { return {database_, spec_, size_, device_, std::move(options)}; }
 
   cache::Database database_ = cache::Database::in_memory();
   const KernelSpec spec_ = small_kernel();
@@ -25,7 +25,7 @@ class DatabaseStoreTest : public ::testing::Test {
   const Configuration two_{{"block", 64}, {"unroll", 1}};
 };
 
-TEST_F(DatabaseStoreTest, GivesBackWhatItWasGiven) {
+TEST_F(TrialStoreTest, GivesBackWhatItWasGiven) {
   Trial trial = measured(one_, 1234.5, 17);
   std::get<Measurement>(trial.outcome).metrics["energy_j"] = 2.5;
   std::get<Measurement>(trial.outcome).no_metrics = "not permitted";
@@ -41,7 +41,7 @@ TEST_F(DatabaseStoreTest, GivesBackWhatItWasGiven) {
   EXPECT_TRUE(back.verified);
 }
 
-TEST_F(DatabaseStoreTest, KeepsTheKindAndMessageOfEveryFailure) {
+TEST_F(TrialStoreTest, KeepsTheKindAndMessageOfEveryFailure) {
   const Outcome failures[] = {CompileError{"no", "log"}, LaunchError{"no"}, Timeout{"no"}, WrongResult{"no"},
                               Invalid{"no"}};
   for (const Outcome& failure : failures) {
@@ -51,9 +51,9 @@ TEST_F(DatabaseStoreTest, KeepsTheKindAndMessageOfEveryFailure) {
   }
 }
 
-TEST_F(DatabaseStoreTest, ResumesAnInterruptedSession) {
+TEST_F(TrialStoreTest, ResumesAnInterruptedSession) {
   {
-    DatabaseStore first = store();
+    TrialStore first = store();
     first.append(measured(one_, 1000));
     first.append(failed(two_, WrongResult{"no"}));
   }  // never finished
@@ -63,7 +63,7 @@ TEST_F(DatabaseStoreTest, ResumesAnInterruptedSession) {
   EXPECT_EQ(kind(trials[1].outcome), "wrong");
 }
 
-TEST_F(DatabaseStoreTest, DoesNotResumeTrialsMadeUnderOtherConditions) {
+TEST_F(TrialStoreTest, DoesNotResumeTrialsMadeUnderOtherConditions) {
   {
     StoreOptions hot;
     hot.conditions = R"({"cold":false})";
@@ -72,11 +72,11 @@ TEST_F(DatabaseStoreTest, DoesNotResumeTrialsMadeUnderOtherConditions) {
   EXPECT_TRUE(store().resume().empty());
 }
 
-TEST_F(DatabaseStoreTest, DoesNotResumeAMeasurementThatLacksAMetricAskedOfEveryTrial) {
+TEST_F(TrialStoreTest, DoesNotResumeAMeasurementThatLacksAMetricAskedOfEveryTrial) {
   Trial counted = measured(one_, 1000);
   std::get<Measurement>(counted.outcome).metrics = {{"ipc", 2.5}};
   {
-    DatabaseStore first = store();
+    TrialStore first = store();
     first.append(counted);
     first.append(measured(two_, 2000));
   }
@@ -89,21 +89,21 @@ TEST_F(DatabaseStoreTest, DoesNotResumeAMeasurementThatLacksAMetricAskedOfEveryT
   EXPECT_TRUE(store(with_metrics).resume().empty());
 }
 
-TEST_F(DatabaseStoreTest, ResumesAFailureWhateverMetricsAreAskedFor) {
+TEST_F(TrialStoreTest, ResumesAFailureWhateverMetricsAreAskedFor) {
   store().append(failed(two_, WrongResult{"no"}));
   StoreOptions with_metrics;
   with_metrics.metrics = {"ipc"};
   EXPECT_EQ(store(with_metrics).resume().size(), 1u);
 }
 
-TEST_F(DatabaseStoreTest, ForgetsEarlierTrialsWhenAskedToMeasureAgain) {
+TEST_F(TrialStoreTest, ForgetsEarlierTrialsWhenAskedToMeasureAgain) {
   store().append(measured(one_, 1000));
   StoreOptions again;
   again.resume = false;
   EXPECT_TRUE(store(again).resume().empty());
 }
 
-TEST_F(DatabaseStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
+TEST_F(TrialStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
   Trial crashed = failed(one_, LaunchError{"killed by signal 11"});  // its resources were never reported
   crashed.crashed = true;
   store().append(crashed);
@@ -115,27 +115,27 @@ TEST_F(DatabaseStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
   EXPECT_FALSE(store().quarantined(two_));
 }
 
-TEST_F(DatabaseStoreTest, KeepsNothingOfFaultsOfTheMachine) {
+TEST_F(TrialStoreTest, KeepsNothingOfFaultsOfTheMachine) {
   store().append(failed(one_, CompileError{"cannot write /tmp/unit.cpp: No space left on device", "", true}));
   store().append(failed(two_, LaunchError{"no room for 4096 bytes", 0, true}));
   EXPECT_TRUE(store().resume().empty());
 }
 
-TEST_F(DatabaseStoreTest, LetsOutOfQuarantineWhatIsWellWhenItIsMeasuredAgain) {
+TEST_F(TrialStoreTest, LetsOutOfQuarantineWhatIsWellWhenItIsMeasuredAgain) {
   Trial crashed = failed(one_, LaunchError{"killed by signal 11"});
   crashed.crashed = true;
   store().append(crashed);
   StoreOptions force;
   force.resume = false;
   {
-    DatabaseStore again = store(force);
+    TrialStore again = store(force);
     EXPECT_FALSE(again.quarantined(one_));
     again.append(measured(one_, 1000));
   }
   EXPECT_FALSE(store().quarantined(one_));
 }
 
-TEST_F(DatabaseStoreTest, QuarantinesWhatHungOnThisDeviceOnly) {
+TEST_F(TrialStoreTest, QuarantinesWhatHungOnThisDeviceOnly) {
   Trial hung = failed(one_, Timeout{"hung in verify"});
   hung.crashed = true;
   store().append(hung);
@@ -143,11 +143,11 @@ TEST_F(DatabaseStoreTest, QuarantinesWhatHungOnThisDeviceOnly) {
   EXPECT_FALSE(store().quarantined(two_));
   Device other = device_;
   other.key.sm_count = 80;
-  EXPECT_FALSE(DatabaseStore(database_, spec_, size_, other, {}).quarantined(one_));
+  EXPECT_FALSE(TrialStore(database_, spec_, size_, other, {}).quarantined(one_));
 }
 
-TEST_F(DatabaseStoreTest, ServesTheBestOfAFinishedSession) {
-  DatabaseStore writing = store();
+TEST_F(TrialStoreTest, ServesTheBestOfAFinishedSession) {
+  TrialStore writing = store();
   const Trial best = measured(one_, 1000);
   writing.append(best);
   writing.finish(&best, true);

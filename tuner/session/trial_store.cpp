@@ -1,4 +1,4 @@
-#include <tuner/session/database_store.hpp>
+#include <tuner/session/trial_store.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -9,8 +9,8 @@
 
 namespace tuner {
 
-DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size,
-                             const Device& device, StoreOptions options)
+TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                       StoreOptions options)
     : database_(database), options_(std::move(options)) {
   key_ = {context_of(spec, size, device, options_.objective), options_.conditions};
   for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem)) {
@@ -19,7 +19,7 @@ DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, 
   writer_ = std::make_unique<cache::SessionWriter>(database_, key_, options_.session);
 }
 
-std::vector<Trial> DatabaseStore::resume() {
+std::vector<Trial> TrialStore::resume() {
   std::vector<Trial> trials;
   if (!options_.resume) return trials;
   for (const cache::TrialRecord& record : cache::finished_trials(database_, key_)) {
@@ -33,19 +33,19 @@ std::vector<Trial> DatabaseStore::resume() {
   return trials;
 }
 
-bool DatabaseStore::lacks_metrics(const Trial& trial) const {
+bool TrialStore::lacks_metrics(const Trial& trial) const {
   const Measurement* const measured = trial.measurement();
   return measured != nullptr && std::any_of(options_.metrics.begin(), options_.metrics.end(),
                                             [&](const auto& name) { return !measured->metrics.contains(name); });
 }
 
-std::optional<std::string> DatabaseStore::quarantined(const Configuration& configuration) {
+std::optional<std::string> TrialStore::quarantined(const Configuration& configuration) {
   if (!options_.resume) return std::nullopt;  // measured again, and released if it works now
   const auto at = quarantine_.find(configuration.text());
   return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
 }
 
-void DatabaseStore::append(const Trial& trial) {
+void TrialStore::append(const Trial& trial) {
   if (is_machine_fault(trial.outcome)) return;
   writer_->add(to_record(trial));
   const std::string configuration = trial.configuration.text();
@@ -59,7 +59,7 @@ void DatabaseStore::append(const Trial& trial) {
   quarantine_.emplace(configuration, reason);
 }
 
-void DatabaseStore::finish(const Trial* best, bool done) {
+void TrialStore::finish(const Trial* best, bool done) {
   writer_->flush();
   if (best && options_.decides) writer_->set_best(best->configuration.text());
   if (done || !options_.decides) writer_->finish();

@@ -1,0 +1,55 @@
+#pragma once
+/// A session's trials in the user's database.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cache/session.hpp>
+
+#include <tuner/core/device.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/objective.hpp>
+#include <tuner/core/outcome.hpp>
+
+namespace tuner {
+
+struct StoreOptions {
+  cache::SessionSource session = {};
+  std::string conditions = "{}";  ///< how it is measured, as JSON; trials made under other conditions are not reused
+  Objective objective = {};
+  bool resume = true;  ///< false: measure everything again
+  /// Every trial needs these metrics. Trials without one of them are measured again.
+  std::vector<std::string> metrics = {};
+  bool decides = true;  ///< false: no best configuration is stored, because only part of a space was tuned
+};
+
+class TrialStore {
+ public:
+  /// \p database must outlive the store.
+  TrialStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+             StoreOptions options);
+
+  /// Finished trials of an interrupted session with the same kernel, device, problem and conditions.
+  std::vector<Trial> resume();
+  /// Why \p configuration must not run again on this device: it crashed. nullopt when it may run.
+  std::optional<std::string> quarantined(const Configuration& configuration);
+  /// Stores \p trial, perhaps later with others. Never blocks a session for long. Problems become warnings.
+  void append(const Trial& trial);
+  /// Flushes. \p best, if not null, is verified and becomes the stored best. \p done: the session was not interrupted,
+  /// so it need not be resumed.
+  void finish(const Trial* best, bool done);
+
+ private:
+  bool lacks_metrics(const Trial& trial) const;
+
+  cache::Database& database_;
+  cache::SessionKey key_;
+  StoreOptions options_;
+  std::map<std::string, std::string> quarantine_;  // configuration text -> reason
+  std::unique_ptr<cache::SessionWriter> writer_;
+};
+
+}  // namespace tuner
