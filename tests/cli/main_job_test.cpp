@@ -222,7 +222,7 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
   };
   wait_for("  block=");
   run.signal_group(SIGINT);
-  wait_for("once more ends at once");
+  wait_for("once more stops at once");
   run.signal_group(SIGINT);
   const Finished finished = run.finish();
   EXPECT_EQ(finished.code, 130);

@@ -183,19 +183,19 @@ int export_images(const Given& given) {
           requests.push_back(std::move(request));
       }
   Compiling compiling(folder, std::move(requests));
-  const InterruptGuard interrupt;
+  const std::atomic<bool>& interrupted = catch_interrupts();
   {
     std::vector<std::jthread> threads;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
     const std::size_t wanted = std::min(cores, compiling.requests.size());
-    for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back([&] { compiling.work(interrupt.flag()); });
+    for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back([&] { compiling.work(interrupted); });
   }
   if (compiling.failure) std::rethrow_exception(compiling.failure);
   for (const std::string& failure : compiling.failures) warn(failure);
   std::fprintf(stderr, "%s: %zu images of %s, %zu of them were there\n", (folder / "images").c_str(),
                there + compiling.done - compiling.failures.size(),
                plural(static_cast<std::int64_t>(kernels.size()), "kernel").c_str(), there);
-  if (interrupt.flag()) return kInterrupted;
+  if (interrupted) return kInterrupted;
   return compiling.failures.empty() ? kDone : kFailed;
 }
 

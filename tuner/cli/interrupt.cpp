@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <csignal>
+
 namespace tuner::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
 
 void on_signal(int) {
   if (interrupted.exchange(true)) ::_exit(kInterrupted);
@@ -15,23 +18,17 @@ void on_signal(int) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
-  static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
-  interrupted = false;
+const std::atomic<bool>& catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // trials in flight talk over pipes
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    ::sigaction(kSignals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
+  return interrupted;
 }
-
-InterruptGuard::~InterruptGuard() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
-}
-
-const std::atomic<bool>& InterruptGuard::flag() const { return interrupted; }
 
 }  // namespace tuner::cli

@@ -83,10 +83,8 @@ int tune_command(int argc, char** argv, const Join& join) {
   }
   if (join) join(request);
   if (!request.problem_file.empty()) request.list = read_problem_list(request.problem_file);
-  std::optional<InterruptGuard> interrupt;
-  if (!request.dry_run) interrupt.emplace();  // a dry run keeps nothing: Ctrl-C ends it at once
-  const std::atomic<bool> never{false};
-  const std::atomic<bool>& stop = interrupt ? interrupt->flag() : never;
+  const std::atomic<bool> never{false};  // a dry run keeps nothing: Ctrl-C ends it at once
+  const std::atomic<bool>& stop = request.dry_run ? never : catch_interrupts();
   const auto tune = [&stop](const TuneRequest& one, const DeviceChoice& devices, Output& output) {
     return tune_all(read_jobs(one, devices, output.console()), stop, output);
   };

@@ -187,17 +187,17 @@ class ProblemTuning {
     set_default_budget(options.session.budget);
     options.session.stop = &stop_;
     if (options.isolation == Isolation::none && !seat_.backend) seat_.backend = open_backend(seat_.device);
+    SessionResult result;
     try {
-      SessionResult result =
-          tune_kernel(spec_, job_.size, seat_.device, wisdom(), options, &listener_, seat_.backend.get());
-      console_.end_status();
-      if (seat_.may_be_lost && result.stop_reason == StopReason::device_lost)
-        throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
-      return result;
+      result = tune_kernel(spec_, job_.size, seat_.device, wisdom(), options, &listener_, seat_.backend.get());
     } catch (const Error&) {
       if (listener_.trials() > 0) console_.warning(what_is_kept());
       throw;
     }
+    console_.end_status();
+    if (seat_.may_be_lost && result.stop_reason == StopReason::device_lost)
+      throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
+    return result;
   }
 
   void set_default_budget(Budget& budget) {
