@@ -4,16 +4,12 @@
 #include <fstream>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::HasSubstr;
 
 class DataFile : public ::testing::Test {
  protected:
@@ -30,7 +26,7 @@ class DataFile : public ::testing::Test {
     return write(std::string("\x93NUMPY\x01\0", 8) + char(header.size()) + '\0' + header + data);
   }
   std::string refused(const std::filesystem::path& file, ElementType type, std::size_t count) const {
-    return testing::error_of([&] { read_data_file(file, type, count); });
+    return error_of([&] { read_data_file(file, type, count); });
   }
 
   testing::TemporaryFolder folder_;

@@ -1,16 +1,12 @@
 #include <tuner/core/expression.hpp>
-#include <tuner/core/message_text.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 
+#include <tests/matchers.hpp>
+#include <tuner/core/message_text.hpp>
+
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Bindings names() {
   Bindings result;
@@ -27,7 +23,7 @@ Bindings names() {
 
 Expression expression(std::string_view text) { return Expression::parse(text, {"e", 1, 1}); }
 
-std::string error_of(std::string_view text) {
+std::string complaint(std::string_view text) {
   try {
     const Value value = expression(text).evaluate(names());
     return "no error: " + value.text();
@@ -84,37 +80,37 @@ INSTANTIATE_TEST_SUITE_P(Words, ExpressionValues,
                                            Case{"step == min ? 1 : 2", "2"}));
 
 TEST(Expression, ReportsOverflowInsteadOfWrapping) {
-  EXPECT_EQ(error_of("n * (huge + 1)"),
+  EXPECT_EQ(complaint("n * (huge + 1)"),
             "e:1:11: overflow: the result does not fit 64 bits (of 9223372036854775807 and 1)");
-  EXPECT_THAT(error_of("huge * 2"), HasSubstr("e:1:6: overflow"));
-  EXPECT_THAT(error_of("lowest - 1"), HasSubstr("overflow"));
-  EXPECT_THAT(error_of("-lowest"), HasSubstr("overflow"));
-  EXPECT_THAT(error_of("abs(lowest)"), HasSubstr("overflow"));
-  EXPECT_THAT(error_of("lowest / -1"), HasSubstr("overflow"));
-  EXPECT_THAT(error_of("huge << 1"), HasSubstr("overflow"));
+  EXPECT_THAT(complaint("huge * 2"), HasSubstr("e:1:6: overflow"));
+  EXPECT_THAT(complaint("lowest - 1"), HasSubstr("overflow"));
+  EXPECT_THAT(complaint("-lowest"), HasSubstr("overflow"));
+  EXPECT_THAT(complaint("abs(lowest)"), HasSubstr("overflow"));
+  EXPECT_THAT(complaint("lowest / -1"), HasSubstr("overflow"));
+  EXPECT_THAT(complaint("huge << 1"), HasSubstr("overflow"));
 }
 
 TEST(Expression, ReportsWhatHasNoAnswer) {
-  EXPECT_EQ(error_of("n / zero"), "e:1:3: division by zero (of 100 and 0)");
-  EXPECT_THAT(error_of("n % zero"), HasSubstr("division by zero"));
-  EXPECT_THAT(error_of("ceil_div(n, zero)"), HasSubstr("e:1:1: division by zero"));
-  EXPECT_THAT(error_of("log2(n)"), HasSubstr("no power of two"));
-  EXPECT_THAT(error_of("n << 64"), HasSubstr("0 to 63"));
-  EXPECT_THAT(error_of("n >> -1"), HasSubstr("0 to 63"));
+  EXPECT_EQ(complaint("n / zero"), "e:1:3: division by zero (of 100 and 0)");
+  EXPECT_THAT(complaint("n % zero"), HasSubstr("division by zero"));
+  EXPECT_THAT(complaint("ceil_div(n, zero)"), HasSubstr("e:1:1: division by zero"));
+  EXPECT_THAT(complaint("log2(n)"), HasSubstr("no power of two"));
+  EXPECT_THAT(complaint("n << 64"), HasSubstr("0 to 63"));
+  EXPECT_THAT(complaint("n >> -1"), HasSubstr("0 to 63"));
 }
 
 TEST(Expression, KeepsWordsAndNumbersApart) {
-  EXPECT_THAT(error_of("step + 1"), HasSubstr("e:1:1: the word 'shuffle' stands where a number is needed"));
-  EXPECT_THAT(error_of("step == 1"), HasSubstr("compared with the number 1"));
-  EXPECT_THAT(error_of("step == n"), HasSubstr("compared with the number 100"));
-  EXPECT_THAT(error_of("sizeof(n)"), HasSubstr("not an element type"));
+  EXPECT_THAT(complaint("step + 1"), HasSubstr("e:1:1: the word 'shuffle' stands where a number is needed"));
+  EXPECT_THAT(complaint("step == 1"), HasSubstr("compared with the number 1"));
+  EXPECT_THAT(complaint("step == n"), HasSubstr("compared with the number 100"));
+  EXPECT_THAT(complaint("sizeof(n)"), HasSubstr("not an element type"));
   EXPECT_THROW(expression("step").evaluate_integer(names()), EvaluationError);
 }
 
 TEST(Expression, SuggestsTheNearestBoundName) {
-  EXPECT_EQ(error_of("1 + blokc"), "e:1:5: unknown name 'blokc'; did you mean 'block'?");
-  EXPECT_EQ(error_of("blokc == 32"), "e:1:1: unknown name 'blokc'; did you mean 'block'?");
-  EXPECT_EQ(error_of("qqqqqq + 1"), "e:1:1: unknown name 'qqqqqq'");
+  EXPECT_EQ(complaint("1 + blokc"), "e:1:5: unknown name 'blokc'; did you mean 'block'?");
+  EXPECT_EQ(complaint("blokc == 32"), "e:1:1: unknown name 'blokc'; did you mean 'block'?");
+  EXPECT_EQ(complaint("qqqqqq + 1"), "e:1:1: unknown name 'qqqqqq'");
 }
 
 TEST(Expression, KnowsItsNamesTextAndPlace) {

@@ -1,20 +1,13 @@
 // The files that a kernel file reads: found in every way in which a directive can be written, and only there.
-
 #include <tuner/core/includes.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class IncludesTest : public ::testing::Test {
  protected:

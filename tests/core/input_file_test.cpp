@@ -5,9 +5,7 @@
 
 #include <fstream>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/error.hpp>
 
@@ -15,7 +13,6 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 class InputFile : public ::testing::Test {
  protected:

@@ -1,16 +1,9 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::edited;
-using ::testing::HasSubstr;
-using testing::with_line;
 
 struct Malformed {
   const char* name;
@@ -377,12 +370,12 @@ const Malformed kMalformed[] = {
     {"RestOfTheLine", edited(1, "kernel add mul"), 1, 26, "unexpected 'mul' after 'kernel'"},
     {"StrayCharacter", edited(12, "grid n @ 2"), 12, 22, "not '@'"},
     {"StrayBackslash", edited(12, "grid n \\ "), 12, 22, "not '\\'"},
-    {"NulByte", std::string(testing::kVectorAdd) + std::string("int a;\0\n", 8), 20, 7, "NUL byte"},
-    {"NotUtf8", std::string(testing::kVectorAdd) + "// caf\xE9\n", 20, 7, "not UTF-8"},
-    {"OverlongUtf8", std::string(testing::kVectorAdd) + "// \xC0\xAF\n", 20, 4, "not UTF-8"},
+    {"NulByte", std::string(kVectorAdd) + std::string("int a;\0\n", 8), 20, 7, "NUL byte"},
+    {"NotUtf8", std::string(kVectorAdd) + "// caf\xE9\n", 20, 7, "not UTF-8"},
+    {"OverlongUtf8", std::string(kVectorAdd) + "// \xC0\xAF\n", 20, 4, "not UTF-8"},
     {"CommentInQuotes", edited(0, "fill a = file \"x//y.npy\" z"), 20, 40, "unexpected 'z'"},
     {"UnterminatedContinuation", edited(0, "flops 3 * \\"), 20, 25, "the file ends in the middle of a continued line"},
-    {"UnterminatedContinuationWithoutNewline", std::string(testing::kVectorAdd) + "#pragma tuner flops 3 * \\", 20, 25,
+    {"UnterminatedContinuationWithoutNewline", std::string(kVectorAdd) + "#pragma tuner flops 3 * \\", 20, 25,
      "the file ends in the middle of a continued line"},
     {"CommentOverTwoLines", with_line(12, "#pragma tuner grid n /* a\n b */"), 12, 22, "must end on its line"},
     {"ErrorAfterAContinuation", with_line(12, "#pragma tuner grid max(1, \\\n    ceil_div(n, \\\n  blok))"), 14, 3,
@@ -418,7 +411,7 @@ const Malformed kMalformed[] = {
     {"TooManyParameters", repeated_lines("parameter p", " = 1", 200), 130, 25, "more than 128 parameters"},
     {"TooManyConstraints", repeated_lines("constraint c", ": 1", 300), 258, 26, "more than 256 constraints"},
     {"TooManyLets", repeated_lines("let l", " = 1", 20000), 4097, 15, "more than 4096 directives"},
-    {"TooLargeAFile", std::string(testing::kVectorAdd) + std::string(2 << 20, ' '), 1, 1, "larger than 1 MB"},
+    {"TooLargeAFile", std::string(kVectorAdd) + std::string(2 << 20, ' '), 1, 1, "larger than 1 MB"},
     {"ErrorAfterManyBlanks", with_line(12, "  #  pragma\ttuner   grid  blok"), 12, 27, "unknown name 'blok'"},
 };
 

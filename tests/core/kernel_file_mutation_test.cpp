@@ -1,7 +1,5 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <gtest/gtest.h>
-
 #include <random>
 
 #include "kernel_texts.hpp"
@@ -76,10 +74,10 @@ TEST(KernelFileMutations, AreAcceptedOrRefusedWithAPlaceAndNothingElse) {
   int accepted = 0;
   int refused = 0;
   for (int i = 0; i < 5000; ++i) {
-    std::string text = testing::kVectorAdd;
+    std::string text = kVectorAdd;
     for (std::size_t edits = 1 + random() % 4; edits > 0; --edits) text = mutated(std::move(text), random);
     try {
-      testing::parse(text);
+      parse(text);
       ++accepted;
     } catch (const SpecError& error) {
       EXPECT_GE(error.location().line, 1) << error.what() << "\n" << text;
@@ -96,7 +94,7 @@ TEST(KernelFileMutations, ThatAreAcceptedCanBeEnumeratedOrSayWhyNot) {
   int enumerated = 0;
   for (int i = 0; i < 1500; ++i) {
     try {
-      const KernelSpec spec = testing::parse(mutated(testing::kVectorAdd, random));
+      const KernelSpec spec = parse(mutated(kVectorAdd, random));
       const EnumeratedSpace space = enumerate(spec, complete(spec, {}), {});
       for (EnumeratedSpace::Index at = 0; at < space.size(); ++at) {
         const Configuration configuration = space.configuration(at);

@@ -1,23 +1,11 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::configuration;
-using testing::edited;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::kVectorAdd;
-using testing::parse;
-using ::testing::StartsWith;
-using testing::with_line;
 
 TEST(KernelFile, DescribesAKernel) {
   const KernelSpec spec = parse(kVectorAdd);

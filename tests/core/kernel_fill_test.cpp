@@ -1,22 +1,11 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
-
-#include <tests/error_of.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::edited;
-using testing::error_of;
-using ::testing::HasSubstr;
-using testing::parse;
-using testing::with_line;
 
 TEST(KernelFile, ReadsFillsThatAreComputed) {
   const auto fill = [](const std::string& text) {

@@ -1,25 +1,11 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/core/sub_space.hpp>
-
-#include <tests/error_of.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::configuration;
-using testing::edited;
-using ::testing::ElementsAre;
-using testing::error_of;
-using ::testing::HasSubstr;
-using testing::kVectorAdd;
-using testing::parse;
-using testing::with_line;
 
 TEST(KernelFile, GivesAReferenceOneThreadForEachOutputElement) {
   const KernelSpec spec = parse(kVectorAdd);

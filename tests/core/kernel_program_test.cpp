@@ -1,25 +1,11 @@
 #include <tuner/core/kernel_spec.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/core/kernel_file.hpp>
-
-#include <tests/error_of.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::configuration;
-using testing::edited;
-using ::testing::ElementsAre;
-using testing::error_of;
-using ::testing::HasSubstr;
-using testing::kVectorAdd;
-using testing::parse;
-using testing::with_line;
 
 TEST(UnusedParameters, AreThoseThatChangeNothingOfWhatRuns) {
   EXPECT_THAT(unused_parameters(parse(kVectorAdd)), ElementsAre());
@@ -181,7 +167,7 @@ TEST(Macros, AreNotHiddenWhereTheTextItselfDefinesWhatIsAskedFor) {
   const std::string asked = "#ifndef tuned\n#define TILE 32\n#endif\n";
   EXPECT_EQ(read("#define tuned 1\n" + asked), "no error");
   for (const char* const before : {"#if X\n#define tuned 1\n#endif\n", "#define tuned 1\n#undef tuned\n"})
-    EXPECT_THAT(read(before + asked), ::testing::HasSubstr("defines 'TILE' again"));
+    EXPECT_THAT(read(before + asked), HasSubstr("defines 'TILE' again"));
 }
 
 TEST(Macros, AreNotHiddenByADefinitionInTheText) {
@@ -190,8 +176,7 @@ TEST(Macros, AreNotHiddenByADefinitionInTheText) {
         "#ifndef TILE\n#else\n#define TILE 4\n#endif\n", "#if X\n#define TILE 4\n#endif\n",
         "#if !defined(TILE) || 1\n#define TILE 4\n#endif\n", "#if defined(TILE) == 0\n#else\n#define TILE 4\n#endif\n",
         "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
-    EXPECT_THAT(error_of([&] { parse(edited(0, "define TILE = tile") + text); }),
-                ::testing::HasSubstr("defines 'TILE' again"))
+    EXPECT_THAT(error_of([&] { parse(edited(0, "define TILE = tile") + text); }), HasSubstr("defines 'TILE' again"))
         << text;
 }
 

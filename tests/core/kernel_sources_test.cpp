@@ -1,25 +1,14 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using testing::error_of;
-using ::testing::HasSubstr;
-using testing::kVectorAdd;
-using ::testing::Not;
 
 class KernelElsewhere : public ::testing::Test {
  protected:

@@ -1,24 +1,11 @@
 #include <tuner/core/kernel_spec.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/core/kernel_file.hpp>
-
-#include <tests/error_of.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::configuration;
-using testing::edited;
-using testing::error_of;
-using ::testing::HasSubstr;
-using testing::kVectorAdd;
-using testing::parse;
-using testing::with_line;
 
 TEST(Complete, FillsInDefaultsAndKnowsAliasesOfTypes) {
   const KernelSpec spec = parse(kVectorAdd);

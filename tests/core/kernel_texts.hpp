@@ -4,6 +4,8 @@
 #include <sstream>
 #include <string>
 
+#include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 
 namespace tuner::testing {
@@ -59,3 +61,11 @@ inline Configuration configuration(int block, int items = 1, const char* load = 
 inline KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
 
 }  // namespace tuner::testing
+
+namespace tuner {
+using testing::configuration;
+using testing::edited;
+using testing::kVectorAdd;
+using testing::parse;
+using testing::with_line;
+}  // namespace tuner

@@ -1,21 +1,11 @@
 // Directives that a kernel file may leave out.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
-
-#include <tests/error_of.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::error_of;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::parse;
 
 /// A kernel file that leaves out all that it can. \p more: further directives. \p text: its kernel.
 std::string scale_with(const std::string& more, const std::string& text) {

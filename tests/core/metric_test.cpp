@@ -1,16 +1,12 @@
 #include <tuner/core/metric.hpp>
-#include <tuner/core/objective.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <set>
 
+#include <tests/matchers.hpp>
+#include <tuner/core/objective.hpp>
+
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::SizeIs;
 
 TEST(Metric, IsKnownByOneNameOnlyWithAMeaning) {
   std::set<std::string_view> names;

@@ -1,15 +1,11 @@
 #include <tuner/core/parameter_types.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <typeinfo>
+
+#include <tests/matchers.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 template <typename A, int N>
 struct Pair {};

@@ -1,22 +1,15 @@
 // Elements that are structs, defined in the kernel file or in the text of the kernel.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include <tests/error_of.hpp>
 #include <tuner/core/element_type.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::error_of;
-using ::testing::HasSubstr;
-using testing::parse;
 
 /// A kernel with elements of \p type or, if that is empty, of the type in \p text. \p more: further directives.
 std::string move_with(const std::string& type, const std::string& text = "", const std::string& more = "") {

@@ -1,13 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 TEST(Code, IsTheTextWithBlanksForCommentsAndLiterals) {
   struct Example {

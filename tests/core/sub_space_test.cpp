@@ -1,17 +1,11 @@
 #include <tuner/core/sub_space.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tuner/core/kernel_file.hpp>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
+#include <tuner/core/kernel_file.hpp>
 
 namespace tuner {
 namespace {
-
-using testing::error_of;
-using ::testing::HasSubstr;
 
 class SubSpace : public ::testing::Test {
  protected:

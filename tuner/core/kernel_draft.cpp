@@ -82,8 +82,8 @@ void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
   launch.block[0] = Expression::constant(256);
 }
 
-/// The buffer for whose elements \p one gets a thread each if it has no shape: a reference the first output, a
-/// 'prepare' the first that it may change.
+/// A launch without a shape gets one thread for each element of this buffer. For a reference, it is the first output.
+/// For a 'prepare', it is the first buffer that the launch may change.
 const BufferSpec* buffer_of_threads(const KernelSpec& spec, const LaunchDraft& one) {
   if (one.role == LaunchDraft::Role::reference) {
     const auto is_output = [](const BufferSpec& buffer) { return buffer.is_output(); };

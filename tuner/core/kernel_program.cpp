@@ -10,13 +10,14 @@
 namespace tuner {
 namespace {
 
-CompileOption resolved(const CompileOptionSpec& option, const Bindings& bindings) {
-  CompileOption result{{}, option.location};
+/// Adds \p option if its condition is true.
+void add_resolved(const CompileOptionSpec& option, const Bindings& bindings, std::vector<CompileOption>& options) {
+  if (option.when && !option.when->evaluate_boolean(bindings)) return;
+  CompileOption& result = options.emplace_back(CompileOption{{}, option.location});
   for (const auto& part : option.parts) {
     const auto* const value = std::get_if<Expression>(&part);
     result.text += value != nullptr ? value->evaluate(bindings).text() : std::get<std::string>(part);
   }
-  return result;
 }
 
 /// Calls \p visit with each expression of \p option.
@@ -98,8 +99,7 @@ std::vector<CompileOption> compile_options(const KernelSpec& spec, const Problem
   if (spec.compile_options.empty()) return {};
   const Bindings all = bindings(spec, size, limits, configuration);
   std::vector<CompileOption> result;
-  for (const CompileOptionSpec& option : spec.compile_options)
-    if (!option.when || option.when->evaluate_boolean(all)) result.push_back(resolved(option, all));
+  for (const CompileOptionSpec& option : spec.compile_options) add_resolved(option, all, result);
   return result;
 }
 
@@ -110,10 +110,9 @@ std::vector<CompileOption> reference_options(const KernelSpec& spec, const Probl
   std::vector<CompileOption> result;
   for (const CompileOptionSpec& option : spec.compile_options) {
     if (configuration.empty() && names_a_parameter(spec, option.names())) continue;
-    if (option.when && !option.when->evaluate_boolean(all)) continue;
-    CompileOption one = resolved(option, all);
-    if (belongs_to_reference(one.text)) result.push_back(std::move(one));
+    add_resolved(option, all, result);
   }
+  std::erase_if(result, [](const CompileOption& one) { return !belongs_to_reference(one.text); });
   return result;
 }
 

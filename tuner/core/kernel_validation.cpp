@@ -34,7 +34,7 @@ class Validator : public Checks {
     types();
     if (spec_.space.parameters().empty())
       throw SpecError(draft_.given.at("kernel"), "there is nothing to tune: the kernel has no 'parameter'");
-    for (const Constraint& constraint : spec_.space.constraints()) check(constraint.predicate, Parameters::allowed, "");
+    for (const Constraint& constraint : spec_.space.constraints()) check(constraint.predicate);
     buffers();
     validate_launches(*this);
     verifications();
@@ -84,18 +84,22 @@ class Validator : public Checks {
 
   void value(const ValuesDraft& of, const Value& value, const SourceLocation& place) const {
     const auto kind = [](const Value& v) { return v.is_integer() ? 0 : v.is_boolean() ? 1 : 2; };
-    const std::string owner = in_quotes(of.names.front()), text = value.text();
+    const std::string& owner = of.names.front();
     if (kind(value) != kind(of.values.front()))
-      throw SpecError(
-          place, "the values of " + owner + " are of different kinds: " + of.values.front().text() + " and " + text);
-    if (spec_.find_choice(of.names.front()) != nullptr && !std::all_of(text.begin(), text.end(), is_word))
+      throw SpecError(place, "the values of " + in_quotes(owner) +
+                                 " are of different kinds: " + of.values.front().text() + " and " + value.text());
+    const bool is_choice = spec_.find_choice(owner) != nullptr;
+    if (!value.is_string() && !is_choice) return;
+    const std::string text = value.text();
+    if (is_choice && !std::all_of(text.begin(), text.end(), is_word))
       throw SpecError(place, in_quotes(text) + " is neither a word nor a number; it becomes part of a macro's name");
     if (!value.is_string()) return;
     // Expressions could not tell a word from a name.
     if (is_reserved_word(text))
       throw SpecError(place, in_quotes(text) + " is a word of the expression language and cannot be a value");
     if (all_.contains(text))
-      throw SpecError(place, in_quotes(text) + " is a name already and cannot be a value of " + owner + " too");
+      throw SpecError(place,
+                      in_quotes(text) + " is a name already and cannot be a value of " + in_quotes(owner) + " too");
   }
 
   void types() const {
@@ -126,8 +130,7 @@ class Validator : public Checks {
 
   void buffers() const {
     for (const BufferSpec& buffer : spec_.buffers) {
-      check(buffer.count, buffer.is_work_space() ? Parameters::allowed : Parameters::refused,
-            "only scratch and zeroed buffers may depend on parameters");
+      check(buffer.count, buffer.is_work_space() ? "" : "only scratch and zeroed buffers may depend on parameters");
       if (buffer.fill) fill(buffer.name, buffer.type, *buffer.fill);
       if (buffer.record)
         for (const RecordField& field : buffer.record->fields)
@@ -160,8 +163,7 @@ class Validator : public Checks {
         fail(what + quoted + " needs numbers, but the elements of " + in_quotes(buffer->name) + " are structs");
       if (buffer->components == 3 || buffer->components > 4)
         fail(what + quoted + " has elements of 1, 2 or 4 numbers, not of " + std::to_string(buffer->components));
-      for (const Expression& extent : texture.extent)
-        check(extent, Parameters::refused, "textures are the same for every configuration");
+      for (const Expression& extent : texture.extent) check(extent, "textures are the same for every configuration");
       if (!texture.reading.normalized && (texture.reading.outside == TextureReading::Outside::wrap ||
                                           texture.reading.outside == TextureReading::Outside::mirror))
         fail("'wrap' and 'mirror' are for 'normalized' coordinates");
@@ -174,7 +176,7 @@ class Validator : public Checks {
   void fill(const std::string& name, std::string_view type_name, const FillSpec& fill) const {
     const std::string why = "inputs are the same for every configuration";
     for (const auto* bound : {&fill.low, &fill.high})
-      if (*bound) check(**bound, Parameters::refused, why);
+      if (*bound) check(**bound, why);
     if (!fill.element) return;
     of_element(*fill.element, "fill " + name + " = expression", why);
     const auto type = element_type(type_name);
@@ -189,7 +191,7 @@ class Validator : public Checks {
       throw SpecError(draft_.names.at("i").place,
                       "'i' is the index of an element in " + in_quotes(directive) + ": use another name");
     refuse_parameters(expression, why);
-    KnownNames known = fixed_;
+    KnownNames known = all_;
     known["i"] = {};
     check_names(expression, known);
   }
@@ -249,9 +251,9 @@ class Validator : public Checks {
   void problem_expressions() {
     const std::string why = "it describes the problem, not a configuration";
     for (const auto* expression : {&spec_.accumulates, &spec_.bytes, &spec_.flops}) {
-      if (*expression) check(**expression, Parameters::refused, why);
+      if (*expression) check(**expression, why);
     }
-    if (spec_.device_launches) check(*spec_.device_launches, Parameters::allowed, "");
+    if (spec_.device_launches) check(*spec_.device_launches);
   }
 
   void compile_options() {
@@ -265,8 +267,8 @@ class Validator : public Checks {
       if (const std::string why = why_refused(head); !why.empty()) fail(in_quotes(name) + ' ' + why);
       for (const auto& part : option.parts)
         if (const auto* const value = std::get_if<Expression>(&part); value != nullptr && !is_known_name(*value))
-          check(*value, Parameters::allowed, "");
-      if (option.when) check(*option.when, Parameters::allowed, "");
+          check(*value);
+      if (option.when) check(*option.when);
     }
   }
 
@@ -288,7 +290,7 @@ class Validator : public Checks {
           fail("line " + std::to_string(line) + where + " defines " + quoted +
                " again, or undefines it, which would override this: put it between '#ifndef " + macro.name +
                "' and '#endif', or remove it");
-      if (!is_known_name(macro.value)) check(macro.value, Parameters::allowed, "");
+      if (!is_known_name(macro.value)) check(macro.value);
       for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
         for (const auto& [name, value] : spec_.verify[i].sizes)
           if (contains(macro.value.names(), name))
@@ -340,27 +342,25 @@ class Validator : public Checks {
 
 }  // namespace
 
-Checks::Checks(const KernelDraft& draft)
-    : draft_(draft),
-      spec_(draft.spec),
-      all_(known_names(draft.spec, Parameters::allowed)),
-      fixed_(known_names(draft.spec, Parameters::refused)) {}
-
-void Checks::check(const Expression& expression, Parameters parameters, const std::string& why) const {
-  if (parameters == Parameters::refused) refuse_parameters(expression, why);
-  check_names(expression, parameters == Parameters::refused ? fixed_ : all_);
+void Checks::check(const Expression& expression, std::string_view why) const {
+  refuse_parameters(expression, why);
+  check_names(expression, all_);
 }
 
-void Checks::refuse_parameters(const Expression& expression, const std::string& why) const {
+void Checks::refuse_parameters(const Expression& expression, std::string_view why) const {
+  if (why.empty()) return;
   for (const std::string& name : expression.names())
     if (spec_.space.find(name))
-      throw SpecError(place_of(expression, name), in_quotes(name) + " is a parameter, and " + why);
+      throw SpecError(place_of(expression, name), in_quotes(name) + " is a parameter, and " + std::string(why));
 }
 
 bool Checks::is_known_name(const Expression& value) const {
   return is_name(value) && all_.count(value.names().front()) != 0;
 }
 
-void validate(const KernelDraft& draft) { Validator(draft).run(); }
+void validate(const KernelDraft& draft) {
+  const KnownNames names = known_names(draft.spec);
+  Validator(draft, names).run();
+}
 
 }  // namespace tuner

@@ -50,17 +50,16 @@ const std::vector<std::string>& device_limit_names() {
   return names;
 }
 
-KnownNames known_names(const KernelSpec& spec, Parameters parameters) {
+KnownNames known_names(const KernelSpec& spec) {
   KnownNames known;
   const std::vector<std::string> types = names_of(element_types());
   for (const std::string& name : device_limit_names()) known[name] = {};
   for (const SizeSpec& size : spec.sizes) known[size.name] = {};
   for (const DerivedTypeSpec& type : spec.derived_types) known[type.name] = {true, types};
   for (const ChoiceSpec& choice : spec.choices) {
-    const bool is_word = choice.is_type || (!choice.values.empty() && Value::parse(choice.values.front()).is_string());
+    const bool is_word = choice.is_type || Value::parse(choice.values.front()).is_string();
     known[choice.name] = {is_word, choice.is_type ? types : choice.values};
   }
-  if (parameters == Parameters::refused) return known;
   for (const TuningParameter& parameter : spec.space.parameters())
     known[parameter.name] = {parameter.values.front().is_string(), texts_of(parameter.values)};
   return known;

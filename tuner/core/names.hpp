@@ -10,12 +10,10 @@
 
 namespace tuner {
 
-enum class Parameters { allowed, refused };
-
 /// Adds the device's limits under the names of docs/kernel-files.md.
 void bind_device_limits(Bindings& bindings, const DeviceLimits& limits);
 
-/// The names for expressions of \p spec: sizes, choices, types, device limits and, unless refused, parameters.
-KnownNames known_names(const KernelSpec& spec, Parameters parameters);
+/// The names for expressions of \p spec: sizes, choices, types, device limits and parameters.
+KnownNames known_names(const KernelSpec& spec);
 
 }  // namespace tuner

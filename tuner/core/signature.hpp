@@ -1,6 +1,6 @@
 #pragma once
-/// What the text of a kernel says about it without a compiler: heads of functions, template arguments, aliases of
-/// types. All functions take the code_of() a text. Private to this room and to convert.
+/// Reads the text of a kernel without a compiler: heads of functions, template arguments, aliases of types. All
+/// functions take the code_of() a text. Private to this room and to convert.
 
 #include <cstddef>
 #include <optional>

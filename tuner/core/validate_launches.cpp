@@ -21,7 +21,7 @@ class LaunchChecks : public Checks {
     for (const LaunchSpec& launch : spec_.launches) {
       if (launch.arguments.empty())
         throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
-      shape(launch, Parameters::allowed, "");
+      shape(launch);
       if (launch.cooperative && spec_.device_launches)
         throw SpecError(launch.location,
                         "a cooperative launch cannot launch kernels: 'cooperative' and 'device_launches' "
@@ -114,7 +114,7 @@ class LaunchChecks : public Checks {
     for (const std::string_view word : words_of(launch.instantiate)) {
       if (spec_.space.find(word)) throw SpecError(launch.location, in_quotes(word) + " is a parameter, and " + why);
     }
-    shape(launch, Parameters::refused, why);
+    shape(launch, why);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       if (spec_.space.find(launch.arguments[i]))
         fail_argument(launch, i, in_quotes(launch.arguments[i]) + " is a parameter, and " + why);
@@ -169,24 +169,24 @@ class LaunchChecks : public Checks {
       fail("'reference default' is compiled from the kernel's text: remove 'reference_source'");
   }
 
-  void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) const {
-    for (const Expression& extent : launch.grid) check(extent, parameters, why);
-    for (const Expression& extent : launch.block) check(extent, parameters, why);
-    check(launch.shared_bytes, parameters, why);
-    if (launch.when) check(*launch.when, parameters, why);
-    if (launch.cooperative) check(*launch.cooperative, parameters, why);
-    if (launch.untimed) check(*launch.untimed, parameters, why);
+  void shape(const LaunchSpec& launch, std::string_view why = {}) const {
+    for (const Expression& extent : launch.grid) check(extent, why);
+    for (const Expression& extent : launch.block) check(extent, why);
+    check(launch.shared_bytes, why);
+    if (launch.when) check(*launch.when, why);
+    if (launch.cooperative) check(*launch.cooperative, why);
+    if (launch.untimed) check(*launch.untimed, why);
     for (const ComputedText& text : launch.computed_texts) {
-      if (parameters == Parameters::refused) refuse_parameters(text.value, why);
-      if (!is_known_name(text.value)) check(text.value, parameters, why);
+      refuse_parameters(text.value, why);
+      if (!is_known_name(text.value)) check(text.value, why);
     }
     for (const ComputedArgument& argument : launch.computed_arguments) {
-      if (parameters == Parameters::refused) refuse_parameters(argument.value, why);
+      refuse_parameters(argument.value, why);
       if (is_known_name(argument.value) && all_.at(argument.value.names().front()).is_word &&
           !is_floating_parameter(argument.value))
         throw SpecError(argument.value.location(),
                         in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
-      if (!is_floating_parameter(argument.value)) check(argument.value, parameters, why);
+      if (!is_floating_parameter(argument.value)) check(argument.value, why);
       const auto plain = element_type(argument.type);
       if (is_floating_parameter(argument.value) && plain && !info(*plain).is_floating)
         throw SpecError(argument.value.location(),

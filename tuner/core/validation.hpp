@@ -1,7 +1,7 @@
 #pragma once
 /// Judges a draft: everything that a single line of a kernel file does not show. Private to this room.
 
-#include <string>
+#include <string_view>
 
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/names.hpp>
@@ -15,19 +15,21 @@ void validate(const KernelDraft& draft);
 /// A base of the two parts of validate(), with everything that they share.
 class Checks {
  public:
-  explicit Checks(const KernelDraft& draft);
+  /// \p names: all that expressions may use. Both must outlive this.
+  Checks(const KernelDraft& draft, const KnownNames& names) : draft_(draft), spec_(draft.spec), all_(names) {}
 
  protected:
-  /// Throws SpecError for a name that is unknown or used wrongly. \p why: the reason in the message if the expression
-  /// names a parameter that is refused.
-  void check(const Expression& expression, Parameters parameters, const std::string& why) const;
-  void refuse_parameters(const Expression& expression, const std::string& why) const;
+  /// Throws SpecError for a name that is unknown or used wrongly. If \p why is not empty, parameters are refused: it is
+  /// the reason in the message.
+  void check(const Expression& expression, std::string_view why = {}) const;
+  /// Throws SpecError at the first parameter, unless \p why is empty.
+  void refuse_parameters(const Expression& expression, std::string_view why) const;
   /// Whether \p value is just one name, which may be a word.
   bool is_known_name(const Expression& value) const;
 
   const KernelDraft& draft_;
   const KernelSpec& spec_;
-  KnownNames all_, fixed_;  // with and without parameters
+  const KnownNames& all_;
 };
 
 /// Checks the launches of the kernel, of its reference and before each run.
