@@ -19,24 +19,25 @@ TEST(Architecture, ReadsTheComputeCapabilityFromItsName) {
 }
 
 TEST(Architecture, KnowsTheLimitsOfTheProgrammingGuide) {
-  const DeviceLimits turing = limits_of_architecture("sm_75");
-  EXPECT_EQ(turing.max_threads_per_sm, 1024);
-  EXPECT_EQ(turing.max_shared_bytes, 65536);
-  EXPECT_EQ(turing.reserved_shared_bytes, 0);
-  const DeviceLimits maxwell = limits_of_architecture("sm_53");
-  EXPECT_EQ(maxwell.registers_per_block, 32768);
-  EXPECT_EQ(maxwell.max_shared_bytes, 49152);
-  const DeviceLimits hopper = limits_of_architecture("sm_90");
-  EXPECT_EQ(hopper.sm_count, 132) << "of the product that stands for it";
-  EXPECT_EQ(hopper.max_threads_per_sm, 2048);
-  EXPECT_EQ(hopper.max_blocks_per_sm, 32);
-  EXPECT_EQ(hopper.max_shared_bytes, 232448);
-  EXPECT_EQ(hopper.shared_bytes_per_sm, 233472);
-  EXPECT_EQ(hopper.compute_capability, 90);
-  const DeviceLimits blackwell = limits_of_architecture("sm_120");
-  EXPECT_EQ(blackwell.max_threads_per_sm, 1536);
-  EXPECT_EQ(blackwell.max_blocks_per_sm, 24);
-  EXPECT_EQ(blackwell.max_shared_bytes, 101376);
+  struct Row {
+    const char* name;
+    std::int64_t threads_per_sm, blocks_per_sm, shared_per_block, shared_per_sm, reserved, registers_per_block;
+  };
+  const Row rows[] = {{"sm_53", 2048, 32, 49152, 65536, 0, 32768},
+                      {"sm_75", 1024, 16, 65536, 65536, 0, 65536},
+                      {"sm_90", 2048, 32, 232448, 233472, 1024, 65536},
+                      {"sm_120", 1536, 24, 101376, 102400, 1024, 65536}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    const DeviceLimits limits = limits_of_architecture(row.name);
+    EXPECT_EQ(limits.max_threads_per_sm, row.threads_per_sm);
+    EXPECT_EQ(limits.max_blocks_per_sm, row.blocks_per_sm);
+    EXPECT_EQ(limits.max_shared_bytes, row.shared_per_block);
+    EXPECT_EQ(limits.shared_bytes_per_sm, row.shared_per_sm);
+    EXPECT_EQ(limits.reserved_shared_bytes, row.reserved);
+    EXPECT_EQ(limits.registers_per_block, row.registers_per_block);
+  }
+  EXPECT_EQ(limits_of_architecture("sm_90").sm_count, 132) << "of the product that stands for it";
 }
 
 TEST(Architecture, EveryKnownOneHoldsItsOwnBlockLimits) {

@@ -72,15 +72,15 @@ TEST(CompileLog, HasNoKernelsInAnEmptyOrBrokenLog) {
 }
 
 TEST(CompileLog, FindsTheFirstErrorWithFileAndLine) {
-  EXPECT_EQ(
-      first_error("a.cu(3): warning #1: x\n\ndir/a.cu(14): error: expected a \";\"\n  int x\n\n1 error detected\n"),
-      "dir/a.cu:14: expected a \";\"");
-  EXPECT_EQ(first_error("ptxas error   : Entry function 'f' uses too much shared data (0x20000 bytes, 0xc000 max)\n"),
-            "ptxas error   : Entry function 'f' uses too much shared data (0x20000 bytes, 0xc000 max)");
-  EXPECT_EQ(first_error("nvrtc: error: invalid value for --gpu-architecture (-arch)\n"),
-            "nvrtc: error: invalid value for --gpu-architecture (-arch)");
-  EXPECT_EQ(first_error("odd\nlog"), "odd");
-  EXPECT_EQ(first_error(""), "");
+  const std::pair<std::string, std::string> rows[] = {
+      {"a.cu(3): warning #1: x\n\ndir/a.cu(14): error: expected a \";\"\n  int x\n\n1 error detected\n",
+       "dir/a.cu:14: expected a \";\""},
+      {"ptxas error   : Entry function 'f' uses too much shared data\n",
+       "ptxas error   : Entry function 'f' uses too much shared data"},
+      {"nvrtc: error: invalid value for --gpu-architecture\n", "nvrtc: error: invalid value for --gpu-architecture"},
+      {"odd\nlog", "odd"},
+      {"", ""}};
+  for (const auto& [log, error] : rows) EXPECT_EQ(first_error(log), error);
 }
 
 TEST(CompileLog, KeepsWarningsAndDropsResourceLines) {

@@ -20,26 +20,17 @@ std::string failure(const NvrtcSearch& search) {
   return reason != nullptr ? *reason : "it loaded";
 }
 
-TEST(Nvrtc, SaysWhatWasTriedAndWhatToDoWhenTheFileAskedForIsMissing) {
-  EXPECT_THAT(failure({.asked = "/nowhere/libnvrtc.so.13"}),
-              AllOf(HasSubstr("NVRTC, the CUDA run-time compiler, was not found"), HasSubstr("TUNER_NVRTC"),
-                    HasSubstr("/nowhere/libnvrtc.so.13")));
-}
-
-TEST(Nvrtc, SaysSoWhenTheFolderAskedForHasNone) {
-  const TemporaryFolder folder;
-  EXPECT_THAT(failure({.asked = folder.path().string()}),
-              HasSubstr("no libnvrtc.so.13, .12 or .11.2 in " + folder.path().string()));
-}
-
-TEST(Nvrtc, SaysSoWhenTheFileIsNoLibrary) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.write("libnvrtc.so.12", "not a library");
-  EXPECT_THAT(failure({.asked = file.string()}), HasSubstr(file.string()));
-}
-
-TEST(Nvrtc, SaysSoWhenTheLibraryIsAnother) {
-  EXPECT_THAT(failure({.asked = "libm.so.6"}), HasSubstr("lacks nvrtcVersion"));
+TEST(Nvrtc, SaysWhatWasTriedAndWhatToDoWhereThereIsNone) {
+  const TemporaryFolder empty, broken;
+  const std::string file = broken.write("libnvrtc.so.12", "not a library").string();
+  const std::pair<std::string, std::string> rows[] = {
+      {"/nowhere/libnvrtc.so.13", "/nowhere/libnvrtc.so.13"},
+      {empty.path().string(), "no libnvrtc.so.13, .12 or .11.2 in " + empty.path().string()},
+      {file, file},
+      {"libm.so.6", "lacks nvrtcVersion"}};
+  for (const auto& [asked, said] : rows)
+    EXPECT_THAT(failure({.asked = asked}), AllOf(HasSubstr("NVRTC, the CUDA run-time compiler, was not found"),
+                                                 HasSubstr("TUNER_NVRTC"), HasSubstr(said)));
 }
 
 TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {

@@ -7,18 +7,7 @@
 namespace tuner::host_test {
 namespace {
 
-constexpr unsigned kThreads = 4;
-
-Backend& four_threads() {
-  static const TemporaryFolder cache;
-  static const std::unique_ptr<Backend> instance = [] {
-    HostOptions options;
-    options.cache_directory = cache.path();
-    options.threads = kThreads;
-    return make_host_backend(options);
-  }();
-  return *instance;
-}
+Backend& four_threads() { return backend<4>(); }
 
 LaunchShape meeting(std::int64_t grid, std::int64_t block) {
   LaunchShape result = shape(grid, block);
@@ -122,23 +111,13 @@ __global__ void divergent() {
 }
 
 TEST(HostGrid, FailsWhereAThreadHasReturnedBeforeItsBlockMeets) {
-  for (const char* const source : {R"(
-#include <cooperative_groups.h>
-__global__ void early() {
-  if (threadIdx.x == 0) return;
-  cooperative_groups::this_grid().sync();
-}
-)",
-                                   R"(
-#include <cooperative_groups.h>
-__global__ void early() {
-  if (threadIdx.x == 31) return;
-  cooperative_groups::this_grid().sync();
-}
-)"}) {
+  for (const char* const thread : {"0", "31"}) {
+    const std::string source = std::string("#include <cooperative_groups.h>\n__global__ void early() {\n") +
+                               "  if (threadIdx.x == " + thread + ") return;\n" +
+                               "  cooperative_groups::this_grid().sync();\n}\n";
     const auto module = load(source, {"early"}, four_threads());
     EXPECT_THAT(text(launch(*module, 0, meeting(2, 32), 20, four_threads())),
-                AllOf(HasSubstr("31 wait at this_grid().sync (test.cu:5)"), HasSubstr("1 have returned")));
+                AllOf(HasSubstr("31 wait at this_grid().sync (test.cu:4)"), HasSubstr("1 have returned")));
   }
 }
 

@@ -24,12 +24,13 @@ inline HostOptions uncached_options(int threads = 0) {
 }
 
 /// One backend for all tests of a program: threads and stacks are made once. Objects are cached for its life only.
-inline Backend& backend() {
+template <unsigned threads = 2>
+Backend& backend() {
   static const TemporaryFolder cache;
   static const std::unique_ptr<Backend> instance = [] {
     HostOptions options;
     options.cache_directory = cache.path();
-    options.threads = 2;
+    options.threads = threads;
     return make_host_backend(options);
   }();
   return *instance;

@@ -56,11 +56,6 @@ ContextGuard::~ContextGuard() {
   if (pushed_) driver().cuCtxPopCurrent(&popped);
 }
 
-void ModuleDeleter::operator()(CUmodule module) const noexcept { driver().cuModuleUnload(module); }
-void EventDeleter::operator()(CUevent event) const noexcept { driver().cuEventDestroy(event); }
-void StreamDeleter::operator()(CUstream stream) const noexcept { driver().cuStreamDestroy(stream); }
-void MappedMemory::Deleter::operator()(void* memory) const noexcept { driver().cuMemFreeHost(memory); }
-
 UniqueModule load_module(const void* image) {
   CUmodule module = nullptr;
   check(driver().cuModuleLoadData(&module, image), "cuModuleLoadData");

@@ -52,19 +52,17 @@ class ContextGuard {
   bool pushed_ = false;
 };
 
-// The context of a handle must be current, or alive on the device, when the handle is destroyed.
-struct ModuleDeleter {
-  void operator()(CUmodule module) const noexcept;
+/// Destroys a handle with a function of the driver. Its context must be current, or alive on the device.
+template <auto destroy>
+struct HandleDeleter {
+  template <typename T>
+  void operator()(T* handle) const noexcept {
+    (driver().*destroy)(handle);
+  }
 };
-struct EventDeleter {
-  void operator()(CUevent event) const noexcept;
-};
-struct StreamDeleter {
-  void operator()(CUstream stream) const noexcept;
-};
-using UniqueModule = std::unique_ptr<CUmod_st, ModuleDeleter>;
-using UniqueEvent = std::unique_ptr<CUevent_st, EventDeleter>;
-using UniqueStream = std::unique_ptr<CUstream_st, StreamDeleter>;
+using UniqueModule = std::unique_ptr<CUmod_st, HandleDeleter<&Driver::cuModuleUnload>>;
+using UniqueEvent = std::unique_ptr<CUevent_st, HandleDeleter<&Driver::cuEventDestroy>>;
+using UniqueStream = std::unique_ptr<CUstream_st, HandleDeleter<&Driver::cuStreamDestroy>>;
 
 /// In the current context. \p image: a cubin. Throws CudaError.
 UniqueModule load_module(const void* image);
@@ -83,10 +81,7 @@ class MappedMemory {
   void leak() noexcept { (void)host_.release(); }
 
  private:
-  struct Deleter {
-    void operator()(void* memory) const noexcept;
-  };
-  std::unique_ptr<void, Deleter> host_;
+  std::unique_ptr<void, HandleDeleter<&Driver::cuMemFreeHost>> host_;
   CUdeviceptr device_ = 0;
 };
 

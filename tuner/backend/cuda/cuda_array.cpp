@@ -1,5 +1,7 @@
 #include <tuner/backend/cuda/cuda_array.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tuner::cuda {
@@ -12,19 +14,15 @@ std::string extent_text(const ArrayShape& shape) {
   return text;
 }
 
-CUaddress_mode mode_of(TextureReading::Outside outside) {
-  switch (outside) {
-    case TextureReading::Outside::clamp:
-      return CU_TR_ADDRESS_MODE_CLAMP;
-    case TextureReading::Outside::border:
-      return CU_TR_ADDRESS_MODE_BORDER;
-    case TextureReading::Outside::wrap:
-      return CU_TR_ADDRESS_MODE_WRAP;
-    case TextureReading::Outside::mirror:
-      return CU_TR_ADDRESS_MODE_MIRROR;
-  }
-  return CU_TR_ADDRESS_MODE_CLAMP;
-}
+// In the order of TextureReading::Outside.
+constexpr CUaddress_mode kModes[] = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_BORDER, CU_TR_ADDRESS_MODE_WRAP,
+                                     CU_TR_ADDRESS_MODE_MIRROR};
+
+constexpr std::pair<ElementType, CUarray_format> kFormats[] = {
+    {ElementType::int8, CU_AD_FORMAT_SIGNED_INT8},   {ElementType::uint8, CU_AD_FORMAT_UNSIGNED_INT8},
+    {ElementType::int16, CU_AD_FORMAT_SIGNED_INT16}, {ElementType::uint16, CU_AD_FORMAT_UNSIGNED_INT16},
+    {ElementType::int32, CU_AD_FORMAT_SIGNED_INT32}, {ElementType::uint32, CU_AD_FORMAT_UNSIGNED_INT32},
+    {ElementType::half, CU_AD_FORMAT_HALF},          {ElementType::float32, CU_AD_FORMAT_FLOAT}};
 
 }  // namespace
 
@@ -62,7 +60,8 @@ std::uint64_t CudaArray::texture(const TextureReading& reading) {
   CUDA_TEXTURE_DESC how{};
   // Other modes would interpolate with values from outside along a dimension that the texture does not have.
   for (std::size_t i = 0; i < shape_.extent.size(); ++i)
-    how.addressMode[i] = shape_.extent[i] > 0 ? mode_of(reading.outside) : CU_TR_ADDRESS_MODE_CLAMP;
+    how.addressMode[i] =
+        shape_.extent[i] > 0 ? kModes[static_cast<std::size_t>(reading.outside)] : CU_TR_ADDRESS_MODE_CLAMP;
   how.filterMode = reading.linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
   if (!reading.as_float && !info(shape_.type).is_floating) how.flags |= CU_TRSF_READ_AS_INTEGER;
   if (reading.normalized) how.flags |= CU_TRSF_NORMALIZED_COORDINATES;
@@ -122,24 +121,11 @@ CUDA_RESOURCE_DESC CudaArray::resource() const {
 }
 
 CUarray_format CudaArray::format() const {
-  switch (shape_.type) {
-    case ElementType::int8:
-      return CU_AD_FORMAT_SIGNED_INT8;
-    case ElementType::uint8:
-      return CU_AD_FORMAT_UNSIGNED_INT8;
-    case ElementType::int16:
-      return CU_AD_FORMAT_SIGNED_INT16;
-    case ElementType::uint16:
-      return CU_AD_FORMAT_UNSIGNED_INT16;
-    case ElementType::int32:
-      return CU_AD_FORMAT_SIGNED_INT32;
-    case ElementType::uint32:
-      return CU_AD_FORMAT_UNSIGNED_INT32;
-    case ElementType::half:
-      return CU_AD_FORMAT_HALF;
-    default:
-      return CU_AD_FORMAT_FLOAT;
-  }
+  return std::find_if(std::begin(kFormats), std::end(kFormats),
+                      [this](const auto& pair) {
+                        return pair.first == shape_.type;  // require_elements() admits no other type
+                      })
+      ->second;
 }
 
 void CudaArray::watch(CUresult result, const std::string& what) const {

@@ -39,53 +39,36 @@ std::string_view short_path(std::string_view path) {
   return at == std::string_view::npos ? path : path.substr(at + 1);
 }
 
+/// Fills in \p driver and \p status. Returns why the driver in \p file cannot be used; empty: it can.
+std::string start(const std::string& file, Driver& driver, DriverStatus& status) {
+  Library library(file, RTLD_NOW);
+  if (!library)
+    return library.error().find("No such file") != std::string::npos
+               ? file + " not found: no NVIDIA driver is installed"
+               : file + " cannot be loaded: " + library.error();
+  bind_all(library, driver);
+  if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&status.version);
+  if (status.version == 0) return file + " is not a CUDA driver";
+  const std::string name = "driver " + version_text(status.version);
+  if (status.version < kOldestDriver)
+    return name + " is older than " + version_text(kOldestDriver) + "; install a newer NVIDIA driver";
+  if (!library.missing().empty()) return name + " lacks " + library.missing();
+  const CUresult initialised = driver.cuInit(0);
+  status.forked = initialised == CUDA_ERROR_NOT_INITIALIZED;
+  if (status.forked) return kForked;
+  if (initialised != CUDA_SUCCESS && initialised != CUDA_ERROR_NO_DEVICE)
+    return "cuInit failed: " + describe(driver, initialised);
+  const CUresult counted = initialised == CUDA_SUCCESS ? driver.cuDeviceGetCount(&status.devices) : CUDA_SUCCESS;
+  if (counted != CUDA_SUCCESS) return "cuDeviceGetCount failed: " + describe(driver, counted);
+  return status.devices == 0 ? name + " finds no device" : "";
+}
+
 }  // namespace
 
 LoadedDriver load_driver(const char* library) {
   LoadedDriver loaded;
-  DriverStatus& status = loaded.status;
-  Library opened(library, RTLD_NOW);
-  if (!opened) {
-    status.reason = opened.error().find("No such file") != std::string::npos
-                        ? std::string(library) + " not found: no NVIDIA driver is installed"
-                        : std::string(library) + " cannot be loaded: " + opened.error();
-    return loaded;
-  }
-  bind_all(opened, loaded.functions);
-  const Driver& driver = loaded.functions;
-  if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&status.version);
-  if (status.version == 0 || status.version < kOldestDriver) {
-    status.reason = status.version == 0 ? std::string(library) + " is not a CUDA driver"
-                                        : "driver " + version_text(status.version) + " is older than " +
-                                              version_text(kOldestDriver) + "; install a newer NVIDIA driver";
-    return loaded;
-  }
-  if (!opened.missing().empty()) {
-    status.reason = "driver " + version_text(status.version) + " lacks " + opened.missing();
-    return loaded;
-  }
-  const CUresult initialised = driver.cuInit(0);
-  if (initialised == CUDA_ERROR_NO_DEVICE) {
-    status.reason = "driver " + version_text(status.version) + " finds no device";
-    return loaded;
-  }
-  if (initialised == CUDA_ERROR_NOT_INITIALIZED) {
-    status.forked = true;
-    status.reason = kForked;
-    return loaded;
-  }
-  if (initialised != CUDA_SUCCESS) {
-    status.reason = "cuInit failed: " + describe(driver, initialised);
-    return loaded;
-  }
-  const CUresult counted = driver.cuDeviceGetCount(&status.devices);
-  if (counted != CUDA_SUCCESS) {
-    status.reason = "cuDeviceGetCount failed: " + describe(driver, counted);
-  } else if (status.devices == 0) {
-    status.reason = "driver " + version_text(status.version) + " finds no device";
-  } else {
-    status.available = true;
-  }
+  loaded.status.reason = start(library, loaded.functions, loaded.status);
+  loaded.status.available = loaded.status.reason.empty();
   return loaded;
 }
 

@@ -140,16 +140,16 @@ class HostBackend final : public Backend {
   /// The reason why \p function cannot be started with \p shape.
   std::optional<std::string> refusal(const host::HostModule& module, std::size_t function,
                                      const LaunchShape& shape) const {
-    if (function >= module.entries().size()) return "the module has no function " + std::to_string(function);
-    const std::string& name = module.expression(function);
+    if (function >= module.functions().size()) return "the module has no function " + std::to_string(function);
+    const std::string& name = module.functions()[function].expression;
     if (const auto violated = violated_limit(shape, device_.limits)) return name + ": " + *violated;
     return std::nullopt;
   }
 
   /// The reason why \p launch's arguments do not fit its kernel.
   static std::optional<std::string> mismatch(const Launch& launch, const host::HostModule& module) {
-    const tuner_host::EntryInfo& entry = *module.entries()[launch.function];
-    const std::string& name = module.expression(launch.function);
+    const tuner_host::EntryInfo& entry = *module.functions()[launch.function].entry;
+    const std::string& name = module.functions()[launch.function].expression;
     if (launch.arguments.size() != entry.arguments) {
       return name + " takes " + std::to_string(entry.arguments) + " arguments, not " +
              std::to_string(launch.arguments.size());
@@ -176,7 +176,7 @@ class HostBackend final : public Backend {
   std::optional<Failure> start(const host::HostModule& module, std::size_t function, const LaunchShape& shape,
                                void* const* arguments, double timeout_s) {
     host::Kernel kernel;
-    kernel.run = module.entries()[function]->run;
+    kernel.run = module.functions()[function].entry->run;
     kernel.context = module.context();
     kernel.arguments = arguments;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -193,7 +193,8 @@ class HostBackend final : public Backend {
     kernel.text_end = module.text_end();
     auto failure = pool_.run(kernel, order_, timeout_s);
     if (!failure) return std::nullopt;
-    std::visit([&](auto& value) { value.message = module.expression(function) + ": " + value.message; }, *failure);
+    std::visit([&](auto& value) { value.message = module.functions()[function].expression + ": " + value.message; },
+               *failure);
     return failure;
   }
 

@@ -88,12 +88,15 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
     void* const found = find(function.symbol);
     if (found == nullptr)
       return LaunchError{"the image has no kernel " + function.expression + " (" + function.symbol + ")"};
-    module->expressions_.push_back(function.expression);
-    void* bytes = nullptr;
-    const bool is_variable = function.expression.starts_with('&');
-    const void* const variable = is_variable ? reinterpret_cast<GetVariable*>(found)(&bytes) : nullptr;
-    module->variables_.push_back({reinterpret_cast<std::uintptr_t>(variable), reinterpret_cast<std::uintptr_t>(bytes)});
-    module->entries_.push_back(is_variable ? nullptr : reinterpret_cast<GetEntry*>(found)());
+    HostModule::Function& loaded = module->functions_.emplace_back();
+    loaded.expression = function.expression;
+    if (function.expression.starts_with('&')) {
+      void* bytes = nullptr;
+      const void* const address = reinterpret_cast<GetVariable*>(found)(&bytes);
+      loaded.variable = {reinterpret_cast<std::uintptr_t>(address), reinterpret_cast<std::uintptr_t>(bytes)};
+    } else {
+      loaded.entry = reinterpret_cast<GetEntry*>(found)();
+    }
   }
   Text text{reinterpret_cast<std::uintptr_t>(bind)};
   dl_iterate_phdr(&find_text, &text);
@@ -114,7 +117,7 @@ HostModule::~HostModule() {
 }
 
 std::vector<std::string> HostModule::parameter_types(std::size_t function) const {
-  return tuner::parameter_types(entries_.at(function)->type);
+  return tuner::parameter_types(functions_.at(function).entry->type);
 }
 
 Resources HostModule::resources(std::size_t, const LaunchShape&) const { return {}; }

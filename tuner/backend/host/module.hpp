@@ -24,12 +24,14 @@ class HostModule final : public Module {
   Resources resources(std::size_t function, const LaunchShape& shape) const override;
 
   std::vector<std::string> parameter_types(std::size_t function) const override;
+  Variable variable(std::size_t function) const override { return functions_.at(function).variable; }
 
-  Variable variable(std::size_t function) const override { return variables_.at(function); }
-
-  /// Null for the expression of a variable.
-  const std::vector<const tuner_host::EntryInfo*>& entries() const { return entries_; }
-  const std::string& expression(std::size_t function) const { return expressions_[function]; }
+  struct Function {
+    std::string expression;
+    Variable variable;
+    const tuner_host::EntryInfo* entry = nullptr;  ///< null for the expression of a variable
+  };
+  const std::vector<Function>& functions() const { return functions_; }
   tuner_host::GetContext* context() const { return context_; }
   /// Null when the image is not interleaved.
   tuner_host::GetAccesses* accesses() const { return accesses_; }
@@ -44,9 +46,7 @@ class HostModule final : public Module {
   std::string path_;  // of a file that the destructor removes; empty for a memory file
   tuner_host::GetContext* context_ = nullptr;
   tuner_host::GetAccesses* accesses_ = nullptr;
-  std::vector<const tuner_host::EntryInfo*> entries_;
-  std::vector<Variable> variables_;
-  std::vector<std::string> expressions_;
+  std::vector<Function> functions_;
   std::uintptr_t text_begin_ = 0, text_end_ = 0;
 };
 

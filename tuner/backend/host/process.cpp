@@ -96,6 +96,14 @@ void close_others(int& output, int& report) {
   ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
+bool open_pipe(Descriptor& read, Descriptor& write) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  read = Descriptor(ends[0]);
+  write = Descriptor(ends[1]);
+  return true;
+}
+
 /// Milliseconds until \p deadline for poll(), -1 for none.
 int remaining(const ProcessOptions& options, Clock::time_point deadline) {
   if (options.timeout_s <= 0) return options.stop != nullptr ? static_cast<int>(kStopCheckInterval.count()) : -1;
@@ -124,17 +132,11 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   if (!options.temporary_directory.empty()) program.environment.push_back(temporary.data());
   program.environment.push_back(nullptr);
 
-  int output_ends[2], report_ends[2];
-  if (::pipe2(output_ends, O_CLOEXEC) != 0) {
+  Descriptor output, output_write, report, report_write;
+  if (!open_pipe(output, output_write) || !open_pipe(report, report_write)) {
     result.error = std::string("pipe: ") + std::strerror(errno);
     return result;
   }
-  Descriptor output(output_ends[0]), output_write(output_ends[1]);
-  if (::pipe2(report_ends, O_CLOEXEC) != 0) {
-    result.error = std::string("pipe: ") + std::strerror(errno);
-    return result;
-  }
-  Descriptor report(report_ends[0]), report_write(report_ends[1]);
 
   const pid_t self = ::getpid();
   const pid_t keeper = ::fork();

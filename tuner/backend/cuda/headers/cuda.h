@@ -1,5 +1,5 @@
 #pragma once
-// Of the driver's interface what device code can name. The toolkit's own text declares host functions.
+// The names of the driver's interface that device code can use. The toolkit's own header declares host functions.
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;

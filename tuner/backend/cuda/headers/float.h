@@ -1,5 +1,5 @@
 #pragma once
-#pragma nv_diag_suppress 47  // the toolkit defines the same macros by other words
+#pragma nv_diag_suppress 47  // the toolkit defines the same macros with other texts
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
 #define FLT_DIG 6

@@ -1,5 +1,5 @@
 #pragma once
-#pragma nv_diag_suppress 47  // the toolkit defines the same macros by other words
+#pragma nv_diag_suppress 47  // the toolkit defines the same macros with other texts
 #define CHAR_BIT 8
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127

@@ -1,5 +1,5 @@
 #pragma once
-#pragma nv_diag_suppress 47  // the toolkit defines the same macros by other words
+#pragma nv_diag_suppress 47  // the toolkit defines the same macros with other texts
 // NVRTC itself knows the functions.
 #define M_E 2.71828182845904523536
 #define M_LOG2E 1.44269504088896340736

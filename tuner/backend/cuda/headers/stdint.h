@@ -1,5 +1,5 @@
 #pragma once
-#pragma nv_diag_suppress 47  // the toolkit defines the same macros by other words
+#pragma nv_diag_suppress 47  // the toolkit defines the same macros with other texts
 // 64 bits are `long long`, as in the toolkit's <cuda/std/cstdint>: a file may include both.
 #define TUNER_INTEGERS(bits, T, U)             \
   typedef T int##bits##_t;                     \
