@@ -13,7 +13,7 @@
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/in_process_evaluator.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tune_session.hpp>
@@ -124,7 +124,7 @@ class RacingKernel : public ::testing::TestWithParam<const char*> {
     MeasureOptions measure;
     measure.min_samples = 3;
     measure.max_seconds = 0;
-    InProcessEvaluator evaluator(*backend, spec, size, measure);
+    IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get()});
     return run_session(spec, size, device, evaluator, nullptr, {}, nullptr);
   }
 };
