@@ -9,9 +9,9 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
-#include <tuner/cli/kernel_output.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/report.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
