@@ -159,7 +159,7 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   spec.flops = Expression::parse("n", {});
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith(memory + "  100 GFLOP/s\n"));
   EXPECT_THAT(
-      best_table(subject, result.trials, plain),
+      best_table(subject, {*result.best}, plain),
       HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%  100 GFLOP/s         32                  75.0%  block=64"));
   spec.bytes.reset();
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
