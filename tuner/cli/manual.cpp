@@ -70,13 +70,13 @@ std::string words_of(const CommandPage& page) {
   return words;
 }
 
-/// The branch of `case` for \p page. The one of `tune` is for all else, so it is the last.
+/// Adds the branch of `case` for \p page to \p cases. The branch of `tune` matches every other word, so it is the last.
 void add_case(std::string& cases, const CommandPage& page, const std::string& what) {
   const bool is_last = page.name == "tune";
   cases.insert(is_last ? cases.size() : 0, fmt::format("    {}) {} ;;\n", is_last ? "*" : page.name, what));
 }
 
-/// Files complete everything that is no option.
+/// Words that are no options are completed by the names of files.
 std::string bash_completion(const std::vector<CommandPage>& pages) {
   std::string cases, names;
   for (const CommandPage& page : pages) {

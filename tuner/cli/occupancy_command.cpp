@@ -46,7 +46,7 @@ struct Step {
   Occupancy occupancy;
 };
 
-/// Occupancy by one resource, up to what one block may have. The other resources are those of a need.
+/// Occupancy by one resource of a block, up to the most that a block may have. The other resources stay the same.
 struct Curve {
   std::string title, key;   ///< for people and for programs
   std::vector<Step> steps;  ///< ascending
@@ -57,7 +57,7 @@ struct Curve {
 
 std::string number(std::int64_t amount) { return std::to_string(amount); }
 
-/// Of first, first + step, … up to \p last.
+/// The steps of the amounts first, first + step, … up to \p last.
 std::vector<Step> steps_of(std::int64_t first, std::int64_t last, std::int64_t step,
                            const std::function<Occupancy(std::int64_t)>& of) {
   std::vector<Step> out;
@@ -124,7 +124,7 @@ Table table_of(const DeviceLimits& limits, const Curve& curve) {
   return table;
 }
 
-/// "32": of a limit that admits any number, "any".
+/// `32`, or `any` for a limit that admits any number.
 std::string admitted(int blocks) { return blocks == std::numeric_limits<int>::max() ? "any" : std::to_string(blocks); }
 
 /// Resident blocks, warps and occupancy, and the blocks that each limit alone would admit.

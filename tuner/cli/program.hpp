@@ -1,6 +1,6 @@
 #pragma once
-/// The programs `tune` and `tune-mpi`: finds the command, turns exceptions into messages and exit codes. The commands
-/// are each in a file by its name.
+/// The frame of the programs `tune` and `tune-mpi`: finds the command, turns exceptions into messages and exit codes.
+/// Each command is in a file by its name.
 
 #include <functional>
 #include <optional>

@@ -132,7 +132,7 @@ class OneRun {
     return measurable_metrics(asked, device_, &warnings);
   }
 
-  /// A line that has a label only where the line before it is about something else.
+  /// Adds a line. One without a label continues the line before it.
   void line(const char* label, const std::string& text) { answer_.fact(people(label), text); }
 
   void describe(const std::vector<LaunchDetail>& launches) {
