@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <thread>
 
@@ -9,7 +10,7 @@
 
 #include "gpu_fixture.hpp"
 
-#include <tuner/backend/host/host_backend.hpp>
+#include <tuner/backend/element_value.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -23,22 +24,44 @@ class GpuMemory : public GpuTest {
   }
 };
 
+/// The elements of a fill, by the arithmetic of fill_value.hpp on this CPU, and one byte 0xa5 after them.
+std::vector<unsigned char> filled(ElementType type, const Fill& fill, std::uint64_t seed, std::size_t count) {
+  namespace f = fill_value;
+  const bool iota = fill.kind == Fill::Kind::iota, constant = fill.kind == Fill::Kind::constant;
+  std::vector<unsigned char> bytes(count * info(type).bytes + 1, 0xa5);
+  with_type(type, [&](auto element) {
+    using T = decltype(element);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double value = iota       ? static_cast<double>(i)
+                           : constant ? fill.low
+                                      : f::uniform(seed, i, fill.low, fill.high);
+      if constexpr (std::is_integral_v<T>) {
+        const auto whole =
+            std::is_signed_v<T> ? static_cast<std::uint64_t>(f::floor_signed(value)) : f::floor_unsigned(value);
+        element = static_cast<T>(iota ? i : whole);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        element = static_cast<T>(value);
+      } else {
+        element = T::of(static_cast<float>(value));
+      }
+      std::memcpy(&bytes[i * sizeof element], &element, sizeof element);
+    }
+  });
+  return bytes;
+}
+
 TEST_F(GpuMemory, FillsEveryTypeWithTheNumbersOfTheHost) {
   const Fill fills[] = {{Fill::Kind::uniform, 0, 1},       {Fill::Kind::uniform, -10, 10},
                         {Fill::Kind::uniform, 1e-9, 3e38}, {Fill::Kind::constant, -2.5, 0},
                         {Fill::Kind::iota, 0, 0},          {Fill::Kind::uniform, -6e-8, 6e-8},
                         {Fill::Kind::constant, 1e30, 0}};
   constexpr std::size_t kCount = 70001;
-  HostOptions options;
-  options.threads = 1;
-  const auto host = make_host_backend(options);
   const auto memory = backend().allocate(kCount * 8 + 8);
   for (const ElementTypeInfo& type : element_types()) {
     for (const Fill& fill : fills) {
-      std::vector<unsigned char> wanted(kCount * type.bytes + 1, 0xa5);  // the last byte is past the end
-      backend().upload(memory->address(), wanted.data(), wanted.size());
+      const std::vector<unsigned char> wanted = filled(type.type, fill, 42, kCount);
+      backend().fill_bytes(memory->address(), 0xa5, wanted.size());
       backend().fill(memory->address(), type.type, kCount, fill, 42);
-      host->fill(reinterpret_cast<DevicePointer>(wanted.data()), type.type, kCount, fill, 42);
       const auto seen = contents<unsigned char>(memory->address(), wanted.size());
       const auto differs = std::mismatch(seen.begin(), seen.end(), wanted.begin()).first;
       EXPECT_EQ(differs, seen.end()) << type.name << " kind " << static_cast<int>(fill.kind) << " [" << fill.low << ", "
