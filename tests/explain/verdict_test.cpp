@@ -1,6 +1,9 @@
 // Kernels whose limit is known by construction, on a device of round numbers.
 #include <tuner/explain/verdict.hpp>
 
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,13 +29,63 @@ VerdictInput input_of(double us, std::int64_t blocks = 10'000, std::int64_t thre
   return input;
 }
 
-TEST(Verdict, ACopyAtTheRateOfMemoryIsLimitedByDeviceMemory) {
+constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr const char* kL2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr const char* kBarrier = "smsp__warp_issue_stalled_barrier_per_warp_active.pct";
+constexpr const char* kSharedMemory = "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed";
+
+TEST(Verdict, NamesTheLimit) {
+  const struct {
+    const char* kernel;
+    double us;
+    std::int64_t blocks;
+    double bytes, flops;
+    std::map<std::string, double> metrics;
+    Limit limit;
+    const char* reason;
+  } table[] = {
+      {"a copy at the rate of memory", 1000, 10'000, 9e8, 0, {}, Limit::dram, "900 GB/s, 90% of the 1.00 TB/s"},
+      {"multiply-adds at the peak", 1000, 10'000, 1e7, 8e9, {}, Limit::arithmetic, ""},
+      {"as short as an empty one", 2.5, 100, 1e4, 0, {}, Limit::launch, "2.00 us of its 2.50 us"},
+      {"one block alone", 1000, 1, 1e7, 0, {}, Limit::latency, "its blocks occupy 1 of 100 multiprocessors"},
+      {"busy shared memory", 1000, 10'000, 1e8, 0, {{kSharedMemory, 95}}, Limit::shared_memory, ""},
+      {"waits at barriers", 1000, 10'000, 1e8, 0, {{kBarrier, 55}}, Limit::latency, "at barriers for 55%"},
+      {"waits at barriers", 1000, 10'000, 1e8, 0, {{"stall_sync", 55}}, Limit::latency, "at barriers for 55%"},
+      {"L2 about as busy as memory", 1000, 10'000, 0, 0, {{kDram, 63}, {kL2, 65}}, Limit::dram, ""},
+      {"L2 busier than memory", 1000, 10'000, 0, 0, {{kDram, 63}, {kL2, 90}}, Limit::l2, ""},
+  };
+  for (const auto& [kernel, us, blocks, bytes, flops, metrics, limit, reason] : table) {
+    VerdictInput input = input_of(us, blocks);
+    if (bytes > 0) input.bytes = bytes;
+    if (flops > 0) input.flops = flops;
+    input.metrics = metrics;
+    const Verdict verdict = explain(input);
+    EXPECT_EQ(verdict.limit, limit) << kernel;
+    EXPECT_THAT(verdict.reason, HasSubstr(reason)) << kernel;
+    EXPECT_EQ(verdict.counted, !metrics.empty()) << kernel;
+    if (limit == Limit::arithmetic) {
+      EXPECT_NEAR(verdict.busiest, 0.8, 1e-9);
+    }
+    if (blocks == 1) {
+      EXPECT_THAT(verdict.remarks, Contains(HasSubstr("99 of 100 multiprocessors without work")));
+    }
+  }
+}
+
+TEST(Verdict, WhatFitsIntoL2AndStayedThereIsLimitedByL2) {
+  VerdictInput input = input_of(20);
+  input.bytes = 3e7;
+  input.cold = false;
+  EXPECT_EQ(explain(input).limit, Limit::l2);
+}
+
+TEST(Verdict, TooFewBytesInFlightAreLatency) {
   VerdictInput input = input_of(1000);
-  input.bytes = 9e8;
+  input.bytes = 1e8;
+  input.launches.front().occupancy = Occupancy{1, 0.125, OccupancyLimiter::shared_memory};
   const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::dram);
-  EXPECT_THAT(verdict.reason, HasSubstr("900 GB/s, 90% of the 1.00 TB/s"));
-  EXPECT_FALSE(verdict.counted);
+  EXPECT_EQ(verdict.limit, Limit::latency);
+  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("488.3 KiB are needed")));
 }
 
 TEST(Verdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
@@ -58,57 +111,6 @@ TEST(Verdict, WhatIssuesInstructionsAllTheTimeIsLimitedByArithmeticThoughNoPipeI
   EXPECT_THAT(explain(input).reason, HasSubstr("the busiest arithmetic pipe is 85% busy"));
 }
 
-TEST(Verdict, WhatFitsIntoL2AndStayedThereIsLimitedByL2) {
-  VerdictInput input = input_of(20);
-  input.bytes = 3e7;
-  input.cold = false;
-  EXPECT_EQ(explain(input).limit, Limit::l2);
-}
-
-TEST(Verdict, MultiplyAddsAtThePeakAreLimitedByArithmetic) {
-  VerdictInput input = input_of(1000);
-  input.bytes = 1e7;
-  input.flops = 8e9;
-  const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::arithmetic);
-  EXPECT_NEAR(verdict.busiest, 0.8, 1e-9);
-}
-
-TEST(Verdict, AKernelAsShortAsAnEmptyOneIsLimitedByItsLaunch) {
-  VerdictInput input = input_of(2.5, 100);
-  input.bytes = 1e4;
-  const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::launch);
-  EXPECT_THAT(verdict.reason, HasSubstr("2.00 us of its 2.50 us"));
-}
-
-TEST(Verdict, OneBlockAloneWaits) {
-  VerdictInput input = input_of(1000, 1);
-  input.bytes = 1e7;
-  const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::latency);
-  EXPECT_THAT(verdict.reason, HasSubstr("its blocks occupy 1 of 100 multiprocessors"));
-  EXPECT_THAT(verdict.remarks, Contains(HasSubstr("99 of 100 multiprocessors without work")));
-}
-
-TEST(Verdict, TooFewBytesInFlightAreLatency) {
-  VerdictInput input = input_of(1000);
-  input.bytes = 1e8;
-  for (LaunchUse& launch : input.launches) launch.occupancy = Occupancy{1, 0.125, OccupancyLimiter::shared_memory};
-  const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::latency);
-  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("488.3 KiB are needed")));
-}
-
-TEST(Verdict, CountersSayWhatTheModelCannotKnow) {
-  VerdictInput input = input_of(1000);
-  input.bytes = 1e8;
-  input.metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed"] = 95;
-  const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::shared_memory);
-  EXPECT_TRUE(verdict.counted);
-}
-
 TEST(Verdict, WhatTakesNoPartIsNoCounter) {
   VerdictInput input = input_of(1000);
   input.metrics = {{"energy", 0.2}, {"power", 400}, {"clock_step_ns", 32}};
@@ -119,26 +121,6 @@ TEST(Verdict, WhatTakesNoPartIsNoCounter) {
   EXPECT_FALSE(explain(input).counted) << "memory is busy: nobody asks what warps wait for";
   input.bytes = 1e8;
   EXPECT_TRUE(explain(input).counted);
-}
-
-TEST(Verdict, WaitingAtBarriersIsNamed) {
-  for (const char* name : {"smsp__warp_issue_stalled_barrier_per_warp_active.pct", "stall_sync"}) {
-    VerdictInput input = input_of(1000);
-    input.bytes = 1e8;
-    input.metrics[name] = 55;
-    const Verdict verdict = explain(input);
-    EXPECT_EQ(verdict.limit, Limit::latency);
-    EXPECT_THAT(verdict.reason, HasSubstr("at barriers for 55%"));
-  }
-}
-
-TEST(Verdict, AStreamThatKeepsL2AboutAsBusyAsMemoryIsLimitedByMemory) {
-  VerdictInput input = input_of(1000);
-  input.metrics["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = 63;
-  input.metrics["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 65;
-  EXPECT_EQ(explain(input).limit, Limit::dram);
-  input.metrics["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 90;
-  EXPECT_EQ(explain(input).limit, Limit::l2);
 }
 
 TEST(Verdict, PartedWarpsAreRemarkedOn) {

@@ -1,7 +1,6 @@
 // Buffers of structs: how they are filled and compared, and the messages about them.
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <set>
 
@@ -185,16 +184,14 @@ TEST_F(RecordsTest, AreMadeAnewForEachRunOfWhatChangesThem) {
 TEST_F(RecordsTest, AreFilledFromAFileByBytesOrByField) {
   const testing::TemporaryFolder folder;
   spec.file = folder / "k.cu";
-  std::vector<int> ids(1000, 77);
-  std::ofstream(folder / "ids", std::ios::binary).write(reinterpret_cast<const char*>(ids.data()), 4000);
+  testing::write_numbers(folder / "ids", std::vector<int>(1000, 77));
   FillSpec from_file;
   from_file.path = "ids";
   spec.buffers[0].record->fields[2].fill = from_file;
   EXPECT_TRUE(evaluate().verified);
   EXPECT_EQ(element(runner_->outputs().at("c.id"), 9), 76);
 
-  std::vector<Star> stars(1000, Star{{1, 2}, 3, 4});
-  std::ofstream(folder / "stars", std::ios::binary).write(reinterpret_cast<const char*>(stars.data()), 16000);
+  testing::write_numbers(folder / "stars", std::vector<Star>(1000, Star{{1, 2}, 3, 4}));
   from_file.path = "stars";
   spec.buffers[0].fill = from_file;
   EXPECT_TRUE(evaluate().verified);

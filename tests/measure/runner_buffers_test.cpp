@@ -1,7 +1,6 @@
 // Buffers: their fills, guards and work space, and the elements that are compared.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 #include <utility>
 
@@ -235,8 +234,7 @@ TEST_F(RunnerBuffers, FillsWithWhatIsComputedOrStandsInAFile) {
   EXPECT_EQ(*std::max_element(drawn.begin(), drawn.end()), 999);
   std::vector<int> numbers(1000, 7);
   numbers[13] = 14;
-  std::ofstream(folder / "a.bin", std::ios::binary)
-      .write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * sizeof(int)));
+  testing::write_numbers(folder / "a.bin", numbers);
   fill = {};
   fill.path = "a.bin";
   EXPECT_EQ(filled(fill), numbers);

@@ -1,6 +1,8 @@
 #pragma once
 /// Verifies and measures configurations of scale_spec() with a Runner on a fake backend.
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <string>
@@ -19,6 +21,13 @@
 namespace tuner::testing {
 
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+template <typename Number>
+void write_numbers(const std::filesystem::path& file, const std::vector<Number>& numbers) {
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(numbers.data()),
+             static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
+}
 
 class RunnerTest : public ::testing::Test {
  protected:

@@ -1,7 +1,6 @@
 // The expected outputs: from a reference kernel, the default configuration, a file, or a recorded launch.
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <utility>
@@ -169,10 +168,7 @@ class AnswerInAFile : public RunnerTest {
     for (int i = 0; i < 1000; ++i) numbers.push_back(float(2 * i));
     write();
   }
-  void write() const {
-    std::ofstream(folder / "c.bin", std::ios::binary)
-        .write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * 4));
-  }
+  void write() const { testing::write_numbers(folder / "c.bin", numbers); }
 
   const testing::TemporaryFolder folder;
   std::vector<float> numbers;
@@ -220,11 +216,9 @@ TEST_F(RunnerReference, WantsNoValueOfTheReferenceWhereNothingIsCompared) {
 class RecordedRunnerTest : public RunnerTest {
  protected:
   /// A file of floats.
-  std::string floats(const std::string& name, std::vector<float> values) {
-    const std::string path = (folder / name).string();
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
-    return path;
+  std::string floats(const std::string& name, const std::vector<float>& values) {
+    testing::write_numbers(folder / name, values);
+    return (folder / name).string();
   }
   static std::vector<float> counting(float factor) {
     std::vector<float> values(1000);

@@ -14,11 +14,41 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/measure/filled_numbers.hpp>
-#include <tuner/measure/guarded_memory.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
 
 namespace tuner {
+
+/// Device memory with guards on both sides, which show writes out of bounds: [guard and shift][data][guard]. Each
+/// memory has different numbers in its guards, so that a copy of another buffer's guard is noticed too. Movable; empty
+/// when it is constructed by default.
+class GuardedMemory {
+ public:
+  GuardedMemory() = default;
+  /// \p shift: bytes from an aligned address to the data. \p number: chooses the numbers in the guards. Throws Error if
+  /// there is no room.
+  GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes, std::uint64_t number);
+
+  bool is_made() const { return memory_ != nullptr; }
+  DevicePointer data() const { return memory_->address() + front_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// Whether there is room for \p bytes of data and its guards.
+  bool has_room(std::size_t bytes) const { return is_made() && memory_->bytes() >= bytes + 2 * guard_bytes_; }
+  /// Changes the size of the data to \p bytes. Precondition: has_room().
+  void resize(std::size_t bytes);
+
+  void write_guards() const;
+  /// The changed byte of a guard that is nearest to the data, in bytes from its beginning; nullopt: none.
+  std::optional<std::ptrdiff_t> broken() const;
+
+ private:
+  Backend* backend_ = nullptr;
+  std::unique_ptr<DeviceMemory> memory_;
+  std::size_t guard_bytes_ = 0;
+  std::size_t front_ = 0, bytes_ = 0, back_ = 0;
+  std::vector<unsigned char> guards_;  // contents, as long as the longer guard
+};
 
 /// Poisons are bytes that fill outputs before a run: the first two before the reference, the others before
 /// configurations. They differ, so that an output that is read before it is written gives another result.
@@ -58,17 +88,16 @@ struct ProblemBuffer {
   std::vector<Tolerance> tolerances;               ///< one, or one for each field
   std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers
 
-  bool is_output() const { return spec->is_output(); }
-  bool is_work_space() const { return spec->is_work_space(); }
   bool is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
-  bool is_filled() const { return spec->is_input(); }
   bool has_integers_to_write() const { return spec->role == BufferRole::out && count > 0 && !info(type).is_floating; }
   bool holds_floating() const;
   std::string type_text() const;
   Answer& answer() { return answers[used]; }
   const Answer& answer() const { return answers[used]; }
   /// The memory for launches; \p reference: those of the reference, which write the expected outputs.
-  const GuardedMemory& memory(bool reference) const { return reference && is_output() ? answer().expected : actual; }
+  const GuardedMemory& memory(bool reference) const {
+    return reference && spec->is_output() ? answer().expected : actual;
+  }
 
   // These throw Error if an expression of the kernel's file has no valid value for this problem.
   void set_count(const FilledBy& by);

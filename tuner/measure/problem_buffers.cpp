@@ -48,16 +48,16 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
     buffer.backend = &backend_;
     buffer.spec = &buffer_spec;
     buffer.type = resolved_type(spec_, size_, buffer_spec.type);
-    if (buffer.is_work_space()) continue;
+    if (buffer.spec->is_work_space()) continue;
     const FilledBy by{spec_, names, text(), options_};
     buffer.set_count(by);
     buffer.choose_fill(by, recorded_ ? recorded_text(recorded_->inputs, buffer_spec.name) : nullptr,
                        seed + 0x9e3779b97f4a7c15ULL * buffers_.size());
     choose_tolerances(buffer);
     buffer.actual = allocate(buffer);
-    if (buffer.is_output()) buffer.answer().expected = allocate(buffer);
+    if (buffer.spec->is_output()) buffer.answer().expected = allocate(buffer);
     buffer.choose_compared(by);
-    if (buffer.is_output() && options_.verify) read_answer(buffer, by);
+    if (buffer.spec->is_output() && options_.verify) read_answer(buffer, by);
   }
   for (const TextureSpec& texture : spec_.textures) add_texture(texture, names);
   restore_inputs();
@@ -128,14 +128,14 @@ void ProblemBuffers::choose_tolerances(ProblemBuffer& buffer) const {
 
 void ProblemBuffers::want_two_inputs() {
   const bool differ = std::any_of(buffers_.begin(), buffers_.end(), [](const ProblemBuffer& buffer) {
-    return buffer.is_filled() && std::any_of(buffer.fills.begin(), buffer.fills.end(),
-                                             [](const FilledNumbers& numbers) { return numbers.are_random(); });
+    return buffer.spec->is_input() && std::any_of(buffer.fills.begin(), buffer.fills.end(),
+                                                  [](const FilledNumbers& numbers) { return numbers.are_random(); });
   });
   if (!differ) return;
   try {
     for (ProblemBuffer& buffer : buffers_) {
-      if (buffer.is_output()) buffer.answers[1].expected = allocate(buffer);
-      if (buffer.is_filled_by_field && buffer.is_filled() && buffer.count > 0)
+      if (buffer.spec->is_output()) buffer.answers[1].expected = allocate(buffer);
+      if (buffer.is_filled_by_field && buffer.spec->is_input() && buffer.count > 0)
         buffer.records[1] = buffer.filled_records(1);
     }
     two_inputs_ = true;
@@ -162,8 +162,9 @@ std::string ProblemBuffers::text() const {
 }
 
 GuardedMemory ProblemBuffers::allocate(const ProblemBuffer& buffer) {
-  const std::size_t shift =
-      buffer.is_work_space() ? 0 : bytes_of(buffer.type, static_cast<std::size_t>(offset_ * buffer.spec->components));
+  const std::size_t shift = buffer.spec->is_work_space()
+                                ? 0
+                                : bytes_of(buffer.type, static_cast<std::size_t>(offset_ * buffer.spec->components));
   return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_};
 }
 
@@ -181,10 +182,10 @@ std::string ProblemBuffers::answer_name(const ProblemBuffer& buffer) const {
 
 void ProblemBuffers::restore_inputs() {
   for (ProblemBuffer& buffer : buffers_) {
-    if (buffer.is_work_space()) continue;
+    if (buffer.spec->is_work_space()) continue;
     buffer.actual.write_guards();
-    if (buffer.is_output()) buffer.answer().expected.write_guards();
-    if (!buffer.is_filled()) continue;
+    if (buffer.spec->is_output()) buffer.answer().expected.write_guards();
+    if (!buffer.spec->is_input()) continue;
     buffer.fill(buffer.actual);
     if (buffer.is_read_only()) buffer.answer().fingerprint = buffer.fingerprint(buffer.actual);
   }
@@ -195,7 +196,7 @@ void ProblemBuffers::reset_for_reference() {
   const bool is_default = spec_.reference_kind() == ReferenceKind::default_configuration;
   const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.reference;
   const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    return buffer.is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
+    return buffer.spec->is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
              return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.spec->name) > 0;
            });
   });
@@ -216,10 +217,10 @@ void ProblemBuffers::accept_reference() {
   two_passes_[used_] = false;
   auto broken = damage();
   for (const ProblemBuffer& buffer : buffers_)
-    if (!broken && buffer.is_output()) broken = buffer.broken_guard(buffer.answer().expected);
+    if (!broken && buffer.spec->is_output()) broken = buffer.broken_guard(buffer.answer().expected);
   if (broken) throw Error(fmt::format("{}: {} {} on {}", spec_.name, reference_name(spec_), *broken, text()));
   for (ProblemBuffer& buffer : buffers_) {
-    if (!buffer.is_output() || buffer.count == 0) continue;
+    if (!buffer.spec->is_output() || buffer.count == 0) continue;
     buffer.answer().expected_fingerprint = buffer.fingerprint(buffer.answer().expected);
     const Comparison self = buffer.holds_floating()
                                 ? buffer.compare(buffer.answer().expected, ProblemBuffer::Within::nothing)
@@ -280,7 +281,7 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
   const Bindings names = configuration.empty() ? bindings(spec_, size_, backend_.device().limits)
                                                : bindings(spec_, size_, backend_.device().limits, configuration);
   for (ProblemBuffer& buffer : buffers_) {
-    if (!buffer.is_work_space()) continue;
+    if (!buffer.spec->is_work_space()) continue;
     buffer.set_count({spec_, names, text(), options_});
     const std::size_t bytes = bytes_of(buffer.type, buffer.count);
     if (!buffer.actual.has_room(bytes)) {
@@ -323,7 +324,7 @@ void ProblemBuffers::reset(std::size_t pass) {
 
 void ProblemBuffers::reset_for_measuring() {
   for (ProblemBuffer& buffer : buffers_) {
-    if (buffer.is_work_space()) reset_work_space(buffer);
+    if (buffer.spec->is_work_space()) reset_work_space(buffer);
     if (buffer.spec->role == BufferRole::inout || buffer.spec->role == BufferRole::consumed) buffer.fill(buffer.actual);
   }
 }
@@ -375,21 +376,21 @@ std::optional<std::string> ProblemBuffers::damage() {
 
 std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
   for (const ProblemBuffer& buffer : buffers_)
-    if (auto found = buffer.is_output() ? buffer.mismatch(pass) : std::nullopt) return found;
+    if (auto found = buffer.spec->is_output() ? buffer.mismatch(pass) : std::nullopt) return found;
   return std::nullopt;
 }
 
 bool ProblemBuffers::inputs_intact() {
   return std::all_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    if (buffer.is_work_space()) return true;  // reset() fills it again
-    if (buffer.actual.broken() || (buffer.is_output() && buffer.answer().expected.broken())) return false;
+    if (buffer.spec->is_work_space()) return true;  // reset() fills it again
+    if (buffer.actual.broken() || (buffer.spec->is_output() && buffer.answer().expected.broken())) return false;
     return !buffer.is_read_only() || buffer.fingerprint(buffer.actual) == buffer.answer().fingerprint;
   });
 }
 
 bool ProblemBuffers::expected_intact() {
   return std::all_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    return !buffer.is_output() || buffer.count == 0 ||
+    return !buffer.spec->is_output() || buffer.count == 0 ||
            buffer.fingerprint(buffer.answer().expected) == buffer.answer().expected_fingerprint;
   });
 }
@@ -397,14 +398,14 @@ bool ProblemBuffers::expected_intact() {
 HostBuffers ProblemBuffers::copies(bool reference) const {
   HostBuffers all;
   for (const ProblemBuffer& buffer : buffers_)
-    if (buffer.is_output()) buffer.add(all, buffer.copy(buffer.memory(reference)));
+    if (buffer.spec->is_output()) buffer.add(all, buffer.copy(buffer.memory(reference)));
   return all;
 }
 
 HostBuffers ProblemBuffers::expected_of_outputs() const {
   HostBuffers all;
   for (const ProblemBuffer& buffer : buffers_) {
-    if (!buffer.is_output()) continue;
+    if (!buffer.spec->is_output()) continue;
     HostBuffer expected = buffer.copy(buffer.answer().expected);
     if (buffer.compared) {
       const std::size_t size = info(buffer.type).bytes;

@@ -9,12 +9,6 @@ namespace tuner {
 namespace {
 
 template <typename Number>
-std::string shortest(Number value) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
-template <typename Number>
 bool reads_as(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
@@ -23,12 +17,13 @@ bool reads_as(std::string_view text, Number& value) {
 }  // namespace
 
 std::string number_text(double value) {
-  std::string text = shortest(value);
+  char shortest[40];
+  std::string text(shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr);
   if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";  // the integer -0 has no sign
   return text;
 }
-std::string number_text(std::int64_t value) { return shortest(value); }
-std::string number_text(std::uint64_t value) { return shortest(value); }
+std::string number_text(std::int64_t value) { return std::to_string(value); }
+std::string number_text(std::uint64_t value) { return std::to_string(value); }
 
 Argument recorded_number(ElementType type, std::string_view text) {
   std::int64_t whole = 0;
