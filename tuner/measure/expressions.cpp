@@ -112,7 +112,8 @@ std::variant<CompileRequest, Invalid> request_or_reason(const KernelSpec& spec, 
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                std::string architecture, const Configuration& configuration, std::string_view device) {
   if (const auto reason = why_invalid(spec, size, limits, configuration))
-    throw Error(configuration.text() + " cannot run on " + std::string(device) + ": " + *reason);
+    throw Error(ErrorCode::invalid_argument,
+                configuration.text() + " cannot run on " + std::string(device) + ": " + *reason);
   return compile_request(spec, size, limits, std::move(architecture), configuration);
 }
 

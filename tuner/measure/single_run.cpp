@@ -22,7 +22,8 @@ Image compiled(Backend& backend, const CompileRequest& request, const std::strin
   CompileResult result = backend.compiler().compile(request);
   if (auto* const image = std::get_if<Image>(&result)) return std::move(*image);
   const CompileError& error = std::get<CompileError>(result);
-  throw Error(fmt::format("{}: {} does not compile: {}\n{}", request.file_name, what, error.message, error.log));
+  throw Error(ErrorCode::compiler,
+              fmt::format("{}: {} does not compile: {}\n{}", request.file_name, what, error.message, error.log));
 }
 
 Image compiled_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size) {

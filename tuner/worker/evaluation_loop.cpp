@@ -244,7 +244,8 @@ void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
   // Once more: the compiler's process may have died without any fault of the reference.
   if (!std::exchange(job.again, true)) return pool_.push_first(std::move(job));
   const CompileError& error = std::get<CompileError>(result);
-  throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log));
+  throw Error(ErrorCode::compiler,
+              fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log));
 }
 
 void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {

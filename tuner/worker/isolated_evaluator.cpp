@@ -128,7 +128,7 @@ std::filesystem::path find_worker_program() {
   std::error_code ignored;
   if (const char* given = std::getenv("TUNER_WORKER"); given != nullptr && *given != '\0') {
     if (fs::is_regular_file(given, ignored)) return given;
-    throw WorkerError(std::string("$TUNER_WORKER is ") + given + ", which is not a file");
+    throw WorkerError(ErrorCode::not_found, std::string("$TUNER_WORKER is ") + given + ", which is not a file");
   }
   std::vector<fs::path> places = {fs::read_symlink("/proc/self/exe", ignored).parent_path() / name};
   for (const fs::path& prefix : cache::installation_prefixes()) {
@@ -140,8 +140,8 @@ std::filesystem::path find_worker_program() {
     if (fs::is_regular_file(place, ignored)) return place.lexically_normal();
     tried += (tried.empty() ? "" : ", ") + place.lexically_normal().string();
   }
-  throw WorkerError(std::string("the program ") + name + " is missing; looked for " + tried +
-                    ". Set TUNER_WORKER to its path.");
+  throw WorkerError(ErrorCode::not_found, std::string("the program ") + name + " is missing; looked for " + tried +
+                                              ". Set TUNER_WORKER to its path.");
 }
 
 }  // namespace tuner
