@@ -3,7 +3,9 @@
 /// that run on both. Programs with their own device memory do not need it. C++17.
 
 #include <cstddef>
+#include <limits>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -39,7 +41,7 @@ class Array {
 
  public:
   /// Allocates \p count elements, uninitialised.
-  explicit Array(std::size_t count) : memory_(count * sizeof(T)), count_(count) {}
+  explicit Array(std::size_t count) : memory_(bytes_of(count)), count_(count) {}
   explicit Array(const std::vector<T>& values) : Array(values.size()) {
     memory_.upload(values.data(), count_ * sizeof(T));
   }
@@ -56,6 +58,12 @@ class Array {
   }
 
  private:
+  static std::size_t bytes_of(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T))
+      throw Error(ErrorCode::out_of_memory, "tuner::Array: no memory holds " + std::to_string(count) + " elements");
+    return count * sizeof(T);
+  }
+
   detail::ArrayMemory memory_;
   std::size_t count_;
 };
