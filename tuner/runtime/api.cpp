@@ -88,6 +88,9 @@ inline namespace TUNER_ABI {
 
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) try {
   const KernelSpec& spec = kernel.spec();
+  if (options.wall_time && !(options.wall_time->count() > 0))
+    throw Error(ErrorCode::invalid_argument, "TuneOptions::wall_time is " + std::to_string(options.wall_time->count()) +
+                                                 ", not a positive number of seconds");
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec))
     throw runtime::refusal(
         spec.name, " cannot be tuned in worker processes, which read kernel files: it is described in code alone");

@@ -16,6 +16,7 @@ namespace {
 /// The built-in kernel for each operation and order, parsed once. Never destroyed: destructors of static objects may
 /// call reduce().
 runtime::ServedKernel& kernel_for(const ReduceOptions& options) {
+  (void)runtime::Serving::process().ordinal();  // refuses a forked child, which might wait for the kernels for ever
   constexpr const char* operations[] = {"sum", "min", "max", "product"};
   constexpr const char* orders[] = {"fixed", "any"};
   using Kernels = std::vector<std::unique_ptr<runtime::ServedKernel>>;

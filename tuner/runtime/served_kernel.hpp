@@ -67,9 +67,10 @@ struct ServedProblem {
   ServedProblem(const ServedKernel& kernel, const Sizes& sizes, const Choices& choices)
       : size(problem_of(*kernel.spec, sizes, kernel.completed(choices))) {}
 
+  const int ordinal = Serving::process().ordinal();  // first: refuses a forked child before anything is locked
   const Serving::Terms terms = Serving::process().terms();
   const ProblemSize size;
-  const CallContext context{nullptr, terms.serving.ordinal()};
+  const CallContext context{nullptr, ordinal};
   const BesideCaptures allowed{context.name()};
   ServedDevice& device = ServedDevice::of(context.name());
 };

@@ -1,12 +1,12 @@
 #include <tuner/runtime/serving.hpp>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <system_error>
-
-#include <pthread.h>
 
 #include <cache/paths.hpp>
 
@@ -27,6 +27,13 @@ const char* environment(const char* name) {
   const char* const value = std::getenv(name);
   return value && *value ? value : nullptr;
 }
+
+std::atomic<int> deciding{0};  // threads in Serving::decide_ordinal()
+
+struct Deciding {
+  Deciding() { ++deciding; }
+  ~Deciding() { --deciding; }
+};
 
 double positive_seconds(const char* name, const char* text) {
   char* end = nullptr;
@@ -52,7 +59,20 @@ ByContext<ServedDevice>& all_devices() {
 
 }  // namespace
 
+void Serving::on_fork() {
+  Serving& serving = process();
+  if (serving.ordinal_ != kUndecided || deciding > 0) serving.ordinal_ = kForked;
+}
+
+void Serving::refuse_forked() const {
+  if (ordinal_ != kForked) return;
+  throw Error(ErrorCode::context_lost,
+              "this process was forked from one that had launched kernels through tuner, and neither CUDA nor tuner's "
+              "threads survive fork(): start it with exec, or fork before the first launch");
+}
+
 void Serving::configure(Settings settings) {
+  if (ordinal_ == kForked) return;
   const std::lock_guard lock(mutex_);
   configured_ = std::move(settings);
 }
@@ -71,16 +91,18 @@ Settings Serving::settings() {
   if (const char* device = environment("TUNER_DEVICE")) result.device = device;
   if (const char* misses = environment("TUNER_MISSES"))
     result.remember_misses = is_first("TUNER_MISSES", misses, {"remember", "never"});
+  const double time = result.tuning_time.count();
+  if (result.tune == TuneOnMiss::never ? !(time >= 0) : !(time > 0))
+    throw Error(ErrorCode::invalid_argument,
+                "Settings::tuning_time is " + std::to_string(time) + ", not a positive number of seconds");
   if (ending_) result.tune = TuneOnMiss::never;
   return result;
 }
 
 int Serving::decide_ordinal() {
-  if (ordinal_ == kForked)
-    throw Error(
-        ErrorCode::context_lost,
-        "this process was forked from one that had launched kernels through tuner, and neither CUDA nor tuner's "
-        "threads survive fork(): start it with exec, or fork before the first launch");
+  refuse_forked();
+  [[maybe_unused]] static const int watched = ::pthread_atfork(nullptr, nullptr, &on_fork);
+  const Deciding here;
   const std::string wanted = settings().device;
   const std::optional<int> number = gpu_ordinal(wanted);
   int ordinal = number.value_or(0);
@@ -164,14 +186,11 @@ void Serving::deliver_warnings() noexcept {
 }
 
 ServedDevice& ServedDevice::of(const ContextName& context) {
-  return all_devices().get(context, [&] {
-    auto opened = std::make_unique<ServedDevice>(context, open_backend(context));
-    [[maybe_unused]] static const int watched = ::pthread_atfork(nullptr, nullptr, &Serving::on_fork);
-    return opened;
-  });
+  return all_devices().get(context, [&] { return std::make_unique<ServedDevice>(context, open_backend(context)); });
 }
 
 void ServedDevice::trim_all() {
+  Serving::process().refuse_forked();
   all_devices().for_each([](ServedDevice& device) {
     if (is_alive(device.context)) device.work.trim();
   });

@@ -24,13 +24,14 @@ class Serving {
   }
 
   /// The device for calls from threads without a current context, as CallContext takes it. Decided at the first call,
-  /// cheap afterwards. Throws Error for impossible settings, for a missing GPU, and after on_fork().
+  /// cheap afterwards. Throws Error for impossible settings, for a missing GPU, and as refuse_forked() does.
   int ordinal() {
     const int known = ordinal_.load(std::memory_order_relaxed);
     return known > kUndecided ? known : decide_ordinal();
   }
-  /// This process was forked from one that used the library: threads and driver did not come along.
-  static void on_fork() { process().ordinal_ = kForked; }
+  /// Throws Error after a fork() of a process that had begun its first call: threads and driver did not come along, and
+  /// locks may be held for ever.
+  void refuse_forked() const;
 
   /// The context of a call that is not warm. The destructor delivers pending warnings.
   struct Terms {
@@ -46,6 +47,7 @@ class Serving {
   /// of the result waits for it. Throws Error as ordinal() does; terms() reports other failures.
   std::future<void> open_meanwhile();
 
+  /// Does nothing in a forked child, whose calls are all refused.
   void configure(Settings settings);
   /// Queues \p message for Settings::on_warning; the same message only once.
   void warn(std::string_view message);
@@ -56,6 +58,7 @@ class Serving {
   Settings settings();
   void open_wisdom(const Settings& settings);
   int decide_ordinal();
+  static void on_fork();
   void deliver_warnings() noexcept;
 
   std::mutex mutex_;  // guards configured_, warned_ and told_

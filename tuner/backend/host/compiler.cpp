@@ -182,8 +182,9 @@ std::optional<std::vector<std::byte>> HostCompiler::kept(const std::string& key)
 void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& object) const {
   if (!cache_folder_) return;
   const cache::Image image{{reinterpret_cast<const char*>(object.data()), object.size()}, "{}"};
-  if (const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept))
-    options_.warn("compiled objects cannot be kept: " + *failure);
+  const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept);
+  // The database's own warning says that the folder cannot be made.
+  if (failure && std::filesystem::exists(*cache_folder_)) options_.warn("compiled objects are not kept: " + *failure);
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
