@@ -87,6 +87,7 @@ TEST_F(Answers, InFilesBelongToTheKernelAndAreSaidWithEveryResult) {
   const Finished edited = call(kernel);
   EXPECT_EQ(edited.code, 1) << "another kernel, of which no configuration is right";
   EXPECT_THAT(edited.out, HasSubstr("4 wrong"));
+  EXPECT_THAT(edited.err, HasSubstr("none of 4 configurations worked"));
 }
 
 TEST_F(Answers, OfAReferenceOfItsOwnNeedNoWord) {
@@ -98,7 +99,7 @@ TEST_F(Answers, OfAReferenceOfItsOwnNeedNoWord) {
 }
 
 TEST_F(Answers, AreAskedForWhereThereAreNone) {
-  const Finished run = tune({"--kernel", directives("")});
+  const Finished run = call(directives(""));
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, Holds("has no reference", "'#pragma tuner reference default'", "--unverified"));
 }
@@ -121,7 +122,7 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   EXPECT_THAT(call("db export - --kernel scale").out, Not(HasSubstr("block=")));
   EXPECT_NE(call("db export --as t4 t4.json --kernel " + kernel).code, 0);
   EXPECT_NE(call("db export --as header best.hpp --kernel " + kernel).code, 0);
-  ASSERT_EQ(tune({"db", "merge", "other.db", (cache() / "wisdom.db").string()}).code, 0);
+  ASSERT_EQ(call("db merge other.db cache/wisdom.db").code, 0);
   EXPECT_EQ(document("show --db other.db --json")["best"].size(), 0u);
   EXPECT_EQ(call(kernel).code, 1) << "what was not verified is no answer";
 }
