@@ -340,7 +340,7 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
                              std::string(entry) + R"(,"2":{"b":2,)" + entry + "}}");
   const KernelSpec recorded = read_kernel_file(folder() / "scale.cu");
   ASSERT_TRUE(RecordingWriter(folder(), "axpy-n=4096-1a2b3c4d.recording", recorded, complete(recorded, {}),
-                            choose_device("host").device, to_record(recorded, {}).source_hash)
+                              choose_device("host").device, to_record(recorded, {}).source_hash)
                   .publish());
   set("HOME", (folder() / "home").string());
   const bool has_nvrtc = call("occupancy --kernel reduce").code == 0;

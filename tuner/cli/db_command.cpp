@@ -53,7 +53,8 @@ int show_status(const Given& given) {
       .fact("misses", {about.misses, plural(about.misses, "problem")});
   if (const auto folder = cache::user_cache_dir()) {
     const cache::KeptImages kept = cache::kept_images(*folder);
-    answer.fact(people("images"), fmt::format("{}, {}", plural(kept.images, "compiled image"), format_bytes(kept.bytes)));
+    answer.fact(people("images"),
+                fmt::format("{}, {}", plural(kept.images, "compiled image"), format_bytes(kept.bytes)));
   }
   if (const auto frozen = cache::frozen_database_file())
     answer.fact(people("frozen"),

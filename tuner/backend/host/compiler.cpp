@@ -32,7 +32,7 @@ namespace {
 
 constexpr const char* kUnit = "unit.cpp";  // the translation unit: the kernel's text between parts of ours
 constexpr const char* kHooks = "hooks.o";
-constexpr const char* kArchitecture = "host";  // the folder of compiled objects among the kept images
+constexpr const char* kArchitecture = "host";                // the folder of compiled objects among the kept images
 constexpr std::int64_t kMostKept = std::int64_t{256} << 20;  // bytes of compiled objects
 
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
