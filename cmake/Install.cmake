@@ -26,7 +26,7 @@ endfunction()
 tuner_add_library(tuner)
 add_library(tuner::tuner ALIAS tuner)
 if(TUNER_TESTS)
-  tuner_add_library(tuner_shared SHARED EXCLUDE_FROM_ALL)  # the tests of the package are of both kinds
+  tuner_add_library(tuner_shared SHARED)  # the tests of the package are of both kinds
   set_target_properties(tuner_shared PROPERTIES OUTPUT_NAME tuner LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shared)
 endif()
 file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuner/*.hpp ${PROJECT_SOURCE_DIR}/tuner/core/error.hpp)

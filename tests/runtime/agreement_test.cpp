@@ -1,8 +1,10 @@
 // Processes of one job agree on configurations: by a frozen database, and on who tunes where nothing is known.
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -79,13 +81,6 @@ class Process {
     const int status = testing::wait_for(std::exchange(pid_, -1));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// Whether it has the file \p name open.
-  bool has_open(const fs::path& name) const {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid_) + "/fd", error))
-      if (fs::read_symlink(entry.path(), error) == name) return true;
-    return false;
-  }
   /// What it printed, sorted by lines.
   std::set<std::string> picks() const {
     std::set<std::string> lines;
@@ -139,7 +134,6 @@ class Agreement : public ::testing::Test {
   cache::Database database(const std::string& cache) {
     return cache::Database::open_user(folder_ / cache / "wisdom.db");
   }
-  fs::path claims(const std::string& cache) { return folder_ / cache / "wisdom.db.claims"; }
 
   cache::Context problem_of(std::int64_t n) {
     static const Device device = choose_device("host").device;
@@ -241,7 +235,25 @@ TEST_F(Agreement, OfEightProcessesOnWhoTunesWhatNobodyKnows) {
   for (const auto& one : job) EXPECT_EQ(one->picks(), best);
 }
 
-/// Stops \p one while it tunes: behind its first trial, and not in the middle of a commit, which others wait for.
+/// Waits until the file \p name is opened, if only for a moment.
+class Opened {
+ public:
+  explicit Opened(const fs::path& name) { ::inotify_add_watch(events_, name.c_str(), IN_OPEN); }
+  ~Opened() { ::close(events_); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  bool wait() const {
+    return testing::wait_until([&] {
+      char event[sizeof(inotify_event) + NAME_MAX + 1];
+      return ::read(events_, event, sizeof event) > 0;
+    });
+  }
+
+ private:
+  const int events_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+};
+
+/// Stops \p one while it tunes: after its first trial, and not in the middle of a commit, which others wait for.
 void stop_while_it_tunes(Process& one, const fs::path& file) {
   ASSERT_TRUE(testing::wait_until([&] {
     if (!fs::exists(file)) return false;
@@ -263,9 +275,11 @@ TEST_F(Agreement, OutlivesTheProcessThatTunes) {
   const auto tuner = start("shared", {"1000"});
   stop_while_it_tunes(*tuner, folder_ / "shared" / "wisdom.db");
   std::vector<std::unique_ptr<Process>> others;
-  for (int i = 0; i < 2; ++i) others.push_back(start("shared", {"1000"}));
-  for (const auto& one : others)
-    ASSERT_TRUE(testing::wait_until([&] { return one->has_open(claims("shared")); })) << one->err();
+  for (int i = 0; i < 2; ++i) {
+    const Opened claims(folder_ / "shared" / "wisdom.db.claims");
+    others.push_back(start("shared", {"1000"}));
+    ASSERT_TRUE(claims.wait()) << others.back()->err();  // it asks for the claim, or the other one asks again
+  }
   {
     auto shared = database("shared");
     ASSERT_TRUE(cache::best_rows(shared).empty());
