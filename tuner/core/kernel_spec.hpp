@@ -271,7 +271,7 @@ struct KernelSpec {
   std::vector<MacroSpec> macros;
   std::optional<Configuration> default_configuration;
 
-  /// A kernel of ReferenceKind::none is verified against a captured launch, or not at all.
+  /// A kernel of ReferenceKind::none is verified against a recorded launch, or not at all.
   ReferenceKind reference_kind() const;
   /// Whether the expected results come from launches.
   bool has_reference_program() const {

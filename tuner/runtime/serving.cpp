@@ -28,11 +28,15 @@ const char* environment(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-std::atomic<int> deciding{0};  // threads in Serving::decide_ordinal()
+/// Threads in Serving::decide_ordinal(), and one more once a device was decided.
+std::atomic<int> users{0};
 
-struct Deciding {
-  Deciding() { ++deciding; }
-  ~Deciding() { --deciding; }
+struct User {
+  User() { ++users; }
+  ~User() {
+    if (!stays) --users;
+  }
+  bool stays = false;
 };
 
 double positive_seconds(const char* name, const char* text) {
@@ -59,10 +63,10 @@ ByContext<ServedDevice>& all_devices() {
 
 }  // namespace
 
-void Serving::on_fork() {
-  Serving& serving = process();
-  if (serving.ordinal_ != kUndecided || deciding > 0) serving.ordinal_ = kForked;
-}
+// Registered before any call, as a fork() may come while the first call begins.
+const int Serving::watches_forks_ = ::pthread_atfork(nullptr, nullptr, [] {
+  if (users > 0) process().ordinal_ = kForked;
+});
 
 void Serving::refuse_forked() const {
   if (ordinal_ != kForked) return;
@@ -101,8 +105,7 @@ Settings Serving::settings() {
 
 int Serving::decide_ordinal() {
   refuse_forked();
-  [[maybe_unused]] static const int watched = ::pthread_atfork(nullptr, nullptr, &on_fork);
-  const Deciding here;
+  User user;
   const std::string wanted = settings().device;
   const std::optional<int> number = gpu_ordinal(wanted);
   int ordinal = number.value_or(0);
@@ -112,6 +115,7 @@ int Serving::decide_ordinal() {
     if (wanted != "auto" && wanted != "host") throw Error(ErrorCode::not_found, "no GPU to serve on: " + why_no_gpu());
     ordinal = CallContext::kOnHost;
   }
+  user.stays = true;
   ordinal_ = ordinal;
   return ordinal;
 }

@@ -58,7 +58,7 @@ class Serving {
   Settings settings();
   void open_wisdom(const Settings& settings);
   int decide_ordinal();
-  static void on_fork();
+  static const int watches_forks_;
   void deliver_warnings() noexcept;
 
   std::mutex mutex_;  // guards configured_, warned_ and told_
