@@ -40,9 +40,9 @@ bool has_quarantined(Database& database, const Filter& filter);
 /// that one. Returns how many there were.
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});
 
-// ---- misses: calls that were served without a result for their problem
-// ----------------------------------------------- They are remembered until the problem is tuned. They describe the use
-// of one machine and are neither exported nor merged.
+// ---- misses --------------------------------------------------------------------------------------------------------
+// A miss is a call that was served without a result for its problem. It is remembered until the problem is tuned.
+// Misses describe the use of one machine and are neither exported nor merged.
 
 /// The largest number of misses in a database; those not seen for longest are dropped.
 inline constexpr std::int64_t kMaxMisses = 10'000;

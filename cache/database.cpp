@@ -1,6 +1,5 @@
 #include <cache/database.hpp>
 
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>

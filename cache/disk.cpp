@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ struct Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  const int number;
+  int number;
 };
 
 /// Whether \p group belongs to this user alone: it has the user's name and no other member. With umask 002, the default
@@ -61,6 +62,7 @@ class RealDisk : public Disk {
     bytes.resize(std::min(limit, static_cast<std::size_t>(info.st_size)));
     for (std::size_t done = 0; done < bytes.size();) {
       const ssize_t got = ::read(in.number, bytes.data() + done, bytes.size() - done);
+      if (got < 0 && errno == EINTR) continue;
       if (got < 0) return last_error();
       if (got == 0) bytes.resize(done);  // it was cut meanwhile
       done += static_cast<std::size_t>(got);
@@ -69,15 +71,17 @@ class RealDisk : public Disk {
   }
 
   Failure write(const fs::path& file, std::string_view bytes, unsigned mode) override {
-    const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (out.number < 0) return last_error();
     (void)::fchmod(out.number, mode);
     while (!bytes.empty()) {
       const ssize_t done = ::write(out.number, bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR) continue;
       if (done < 0) return last_error();
       bytes.remove_prefix(static_cast<std::size_t>(done));
     }
-    return std::nullopt;
+    // Network file systems and quotas may report a full disk only here.
+    return ::close(std::exchange(out.number, -1)) == 0 ? Failure() : last_error();
   }
 
   Failure rename(const fs::path& from, const fs::path& to) override {

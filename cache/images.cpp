@@ -4,6 +4,8 @@
 #include <atomic>
 #include <system_error>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <cache/paths.hpp>
@@ -116,7 +118,7 @@ Failure keep_image(const fs::path& folder, const std::string& architecture, cons
   const fs::path file = image_file(folder, architecture, key);
   if (auto failure = disk.make_folder(file.parent_path(), 0700)) return failure;
   if (auto exposure = disk.exposure_of(file.parent_path())) return exposure;
-  static std::atomic<unsigned> kept{0};
+  static std::atomic<unsigned> kept{static_cast<unsigned>(::getpid())};  // few first calls of processes do the work
   if (kept++ % kLooksEvery == 0) remove_old(file.parent_path(), most_bytes, disk);
   return disk.replace(file, head_of(key, image) + image.bytes, 0600);
 }

@@ -2,7 +2,6 @@
 /// Converts records to rows and back, with checksums: a table for each kind of record, a column for each field.
 /// Everything here runs inside Store::read() or Store::write(). Private to this room.
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

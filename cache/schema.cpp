@@ -109,8 +109,8 @@ std::string other_version(SQLite::Database& db) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kSchemaVersion);
   }
   return fmt::format(
-      "it was written by an older tuner (format {}, this one reads {}): its `tune export --all` and `tune db "
-      "import` of this one bring its results along",
+      "it was written by an older tuner (format {}, this one reads {}): write its results with `tune export --all` of "
+      "that tuner, and read them with `tune db import` of this one",
       version, kSchemaVersion);
 }
 

@@ -41,11 +41,23 @@ class KnownDigests {
   }
   void add(std::string_view text, std::string digest) {
     const std::lock_guard lock(mutex_);
+    insert(text, std::move(digest));
+  }
+  /// Does nothing if the lock is taken. In a forked child, a thread of the parent may hold it for ever.
+  void add_new(std::string_view text, std::string_view digest) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    for (const Known& one : known_)
+      if (one.text == text) return;
+    insert(text, std::string(digest));
+  }
+
+ private:
+  void insert(std::string_view text, std::string digest) {
     known_.push_front({std::string(text), std::move(digest)});
     if (known_.size() > 16) known_.pop_back();
   }
 
- private:
   struct Known {
     std::string text, digest;
   };
@@ -63,9 +75,7 @@ std::string sha256_of_text(std::string_view text) {
   return digest;
 }
 
-void remember_sha256(std::string_view text, std::string_view digest) {
-  if (KnownDigests::instance().find(text).empty()) KnownDigests::instance().add(text, std::string(digest));
-}
+void remember_sha256(std::string_view text, std::string_view digest) { KnownDigests::instance().add_new(text, digest); }
 
 std::string sha256_of_parts(const std::vector<std::string_view>& parts) {
   std::string all;

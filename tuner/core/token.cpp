@@ -53,7 +53,7 @@ class DirectiveFinder {
     if (text_.size() > static_cast<std::size_t>(kMaxKernelFileBytes))
       fail(0, "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
     for (std::size_t i = 0; i < text_.size();) {
-      const std::size_t length = text_[i] > '\0' ? 1 : utf8_length(text_.substr(i));
+      const std::size_t length = static_cast<signed char>(text_[i]) > 0 ? 1 : utf8_length(text_.substr(i));
       if (length == 0) fail(i, "not UTF-8 text; is this a text file?");
       if (text_[i] == '\0') fail(i, "NUL byte; is this a text file?");
       i += length;

@@ -1,6 +1,5 @@
 #include <tuner/recording/recording.hpp>
 
-#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,9 @@
 #include <tuner/session/images.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,7 +16,6 @@
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/once.hpp>
 
 namespace tuner {
 
@@ -62,6 +63,9 @@ cache::Image to_store(const Image& image) {
       json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
+/// The many images of tunings have a folder of their own, so that they do not crowd out those of calls.
+std::string tuned_on(const CompileRequest& request) { return "tuning-" + request.architecture; }
+
 /// If the user's cache folder cannot be written to, the next process compiles the image again.
 void keep(const CompileRequest& request, const std::string& key, const Image& image) {
   if (const auto folder = cache::user_cache_dir())
@@ -73,22 +77,21 @@ void keep(const CompileRequest& request, const std::string& key, const Image& im
 ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   const auto folder = cache::user_cache_dir();
   if (!folder) return {};
-  const auto warn_once = [warn, once = std::make_shared<Once>()](const std::string& message) {
-    once->run([&] {
-      if (warn) warn(message);
-    });
+  const auto once = [warn] {
+    return [warn, told = std::make_shared<std::atomic<bool>>(false)](const std::string& message) {
+      if (warn && !told->exchange(true)) warn(message);
+    };
   };
   ImageStore store;
-  store.get = [=](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
+  store.get = [=, warn_of = once()](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
     if (!is_addressable(request)) return std::nullopt;
-    const auto stored = cache::kept_image(*folder, request.architecture, image_key(request, identity), warn_once);
+    const auto stored = cache::kept_image(*folder, tuned_on(request), image_key(request, identity), warn_of);
     return stored ? image_of(*stored) : std::nullopt;
   };
-  store.put = [=](const CompileRequest& request, std::string_view identity, const Image& image) {
+  store.put = [=, warn_of = once()](const CompileRequest& request, std::string_view identity, const Image& image) {
     if (!is_addressable(request)) return;
-    if (const auto why =
-            cache::keep_image(*folder, request.architecture, image_key(request, identity), to_store(image)))
-      warn_once("compiled images are not kept: " + *why);
+    if (const auto why = cache::keep_image(*folder, tuned_on(request), image_key(request, identity), to_store(image)))
+      warn_of("compiled images are not kept: " + *why);
   };
   return store;
 }

@@ -183,8 +183,10 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
   if (!cache_folder_) return;
   const cache::Image image{{reinterpret_cast<const char*>(object.data()), object.size()}, "{}"};
   const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept);
+  std::error_code unknown;
   // The database's own warning says that the folder cannot be made.
-  if (failure && std::filesystem::exists(*cache_folder_)) options_.warn("compiled objects are not kept: " + *failure);
+  if (failure && std::filesystem::exists(*cache_folder_, unknown))
+    options_.warn("compiled objects are not kept: " + *failure);
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
