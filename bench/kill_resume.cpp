@@ -1,12 +1,12 @@
 // Kills `tune` (SIGKILL) at random moments of many tunings and starts it again. Its workers must notice by themselves.
-// Checks after every kill that
-//   - the database is sound (all checks of `tune db check`) and opens without a warning,
-//   - every trial that a reader of the database has ever seen is still there, unchanged,
-//   - the next run repeats no stored trial,
-//   - no worker outlives its session for long;
-// and at the end of every tuning that each valid configuration was tried and one of them is stored as the best. Prints
-// the ratio of its time to the best of an undisturbed tuning, which depends on the other work of the machine. After the
-// end of a tuning, the next one is for another problem in the same database.
+// After every kill it checks:
+//   - The database is sound (all checks of `tune db check`) and opens without a warning.
+//   - Every trial that a reader of the database has ever seen is still there, unchanged.
+//   - The next run repeats no stored trial.
+//   - No worker outlives its session for long.
+// At the end of every tuning it checks that each valid configuration was tried and one of them is stored as the best.
+// Prints the ratio of the time of this best to that of an undisturbed tuning. The ratio depends on the other work of
+// the machine. After the end of a tuning, the next one is for another problem in the same database.
 //
 //   kill_resume [--kills 200] [--seed 1] [--longest MS] [--tune PROGRAM] [--kernel FILE] [--keep]
 //

@@ -1,7 +1,7 @@
-// Serves reductions under many conditions at once: threads x streams, with new sizes at any alignment; graphs captured
-// on one stream and replayed on others; several threads on one stream, with different operations and types. In the
-// middle, the context is destroyed and created again. The values make all results exact, so each is checked. Needs a
-// GPU. Exit status 0: all results are right, and the warm path allocates no heap memory.
+// Serves reductions under many conditions at once. Many threads use many streams, with new sizes at any alignment.
+// Graphs are captured on one stream and replayed on others. Several threads share one stream, with different operations
+// and types. In the middle, the context is destroyed and created again. The values make all results exact, so each is
+// checked. Needs a GPU. Exit status 0: all results are right, and the warm path allocates no heap memory.
 //   serving_storm [calls]
 #include <dlfcn.h>
 

@@ -15,13 +15,15 @@ namespace tuner::cache {
 
 /// In falling order of trust. A lower tier is searched only when no database answers a higher one.
 enum class Tier {
-  exact,           ///< same source, device, driver, compiler and problem
-  stale,           ///< same device and problem; the driver, the compiler or the kernel's source has changed
+  exact,  ///< same source, device, driver, compiler and problem
+  stale,  ///< same device and problem; the driver, the compiler or the kernel's source has changed
+
   nearest_size,    ///< same device; each size within a factor of two, smallest sum of |log2 ratio|
   similar_device,  ///< same backend and compute capability, nearest SM count; sizes equal or nearest as above
-  portable,        ///< same backend, any device and sizes: the most frequent best configuration of the 128 nearest
-                   ///< results
-  fallback,        ///< nothing was found: the caller uses its default
+
+  portable,  ///< same backend, any device and sizes: the most frequent best configuration of the 128 nearest
+             ///< results
+  fallback,  ///< nothing was found: the caller uses its default
 };
 /// "exact", "stale", "nearest size", "similar device", "portable", "default".
 std::string_view name(Tier tier);

@@ -14,13 +14,16 @@ enum class ErrorCode {
   other,
   invalid_argument,  ///< an argument, a setting or an environment variable has an impossible value
   invalid_kernel,    ///< a kernel file or builder does not describe a kernel (SpecError)
-  not_found,         ///< a file, kernel or device does not exist
-  not_prepared,      ///< a launch in a stream capture needs prepare() before the capture begins
-  out_of_memory,     ///< of the device or the host
-  context_lost,      ///< a fault, a reset or fork() ended the device's context; nothing more runs in it
-  device,            ///< any other error of the CUDA driver
-  compiler,          ///< a kernel does not compile or load, or there is no compiler
-  cache,             ///< a database or its file cannot be used
+
+  not_found,     ///< a file, kernel or device does not exist
+  not_prepared,  ///< a launch in a stream capture needs prepare() before the capture begins
+
+  out_of_memory,  ///< of the device or the host
+  context_lost,   ///< a fault, a reset or fork() ended the device's context; nothing more runs in it
+  device,         ///< any other error of the CUDA driver
+
+  compiler,  ///< a kernel does not compile or load, or there is no compiler
+  cache,     ///< a database or its file cannot be used
 };
 
 /// what() names what happened, where, and what to do.

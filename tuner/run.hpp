@@ -28,9 +28,10 @@ struct RunLaunch {
   std::array<std::int64_t, 3> grid{};   ///< blocks
   std::array<std::int64_t, 3> block{};  ///< threads
   std::int64_t shared_bytes = 0;        ///< per block, static and dynamic
-  int registers = 0, spill_bytes = 0;   ///< per thread; 0 on the host backend
-  double occupancy = 0;                 ///< theoretical, 0..1; 0 on the host backend
-  std::string limited_by;               ///< what limits the occupancy: "registers", "threads", …
+
+  int registers = 0, spill_bytes = 0;  ///< per thread; 0 on the host backend
+  double occupancy = 0;                ///< theoretical, 0..1; 0 on the host backend
+  std::string limited_by;              ///< what limits the occupancy: "registers", "threads", …
 };
 
 struct RunResult {

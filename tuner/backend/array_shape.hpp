@@ -17,8 +17,9 @@ struct ArrayShape {
   ElementType type = ElementType::float32;
   int components = 1;                   ///< 1, 2 or 4
   std::array<std::size_t, 3> extent{};  ///< elements in x, y and z; 0: there is no such dimension
-  bool is_fetched = false;              ///< linear memory, read only by tex1Dfetch
-  bool has_surfaces = false;            ///< can be a surface; devices limit the extent of such arrays more
+
+  bool is_fetched = false;    ///< linear memory, read only by tex1Dfetch
+  bool has_surfaces = false;  ///< can be a surface; devices limit the extent of such arrays more
 
   std::size_t element_bytes() const { return static_cast<std::size_t>(components) * info(type).bytes; }
   std::size_t row_bytes() const { return extent[0] * element_bytes(); }

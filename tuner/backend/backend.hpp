@@ -169,6 +169,7 @@ struct SampleRequest {
   std::size_t batch = 1;  ///< runs in one sample; the sample is their mean
   bool cold = true;       ///< flush L2 before each sample; needs a batch of 1
   double timeout_s = 0;   ///< stop after this time; 0: never
+
   /// Launched before each sample and its flush, and not timed; needs a batch of 1.
   std::span<const Launch> prepare = {};
 };
@@ -201,10 +202,11 @@ using CountResult = std::variant<Metrics, Unavailable>;
 struct Energy {
   double joules = 0;                       ///< of one run of all launches
   double low_joules = 0, high_joules = 0;  ///< 95% confidence interval of its mean
-  double watts = 0;                        ///< mean over the window
-  double run_s = 0;                        ///< mean time of one run in the window; its inputs are not restored
-  double window_s = 0;                     ///< the time over which the sensor was read
-  std::size_t runs = 0;                    ///< in the window
+
+  double watts = 0;      ///< mean over the window
+  double run_s = 0;      ///< mean time of one run in the window; its inputs are not restored
+  double window_s = 0;   ///< the time over which the sensor was read
+  std::size_t runs = 0;  ///< in the window
 };
 using EnergyResult = std::variant<Energy, Unavailable>;
 /// Seconds. A shorter window is useless: the sensor observes part of the time only and is updated a few times a second.

@@ -19,8 +19,9 @@ inline constexpr std::string_view kHostBackend = "host";
 struct BackendTraits {
   bool is_gpu = true;          ///< has counters, an energy sensor and machine code to show; much faster than a CPU
   bool keeps_objects = false;  ///< its compiler keeps its images, so they need not be stored
-  bool shares_cores = false;   ///< shares its cores with all other work, so a slow kernel may only be waiting
-  std::size_t batch = 0;       ///< the best number of configurations in one compile; 0: depends on the number of cores
+
+  bool shares_cores = false;  ///< shares its cores with all other work, so a slow kernel may only be waiting
+  std::size_t batch = 0;      ///< the best number of configurations in one compile; 0: depends on the number of cores
 };
 
 inline BackendTraits traits(const DeviceKey& key) {

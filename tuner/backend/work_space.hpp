@@ -53,7 +53,7 @@ class WorkSpaces {
   struct alignas(64) Slot {               // a cache line for each stream
     std::atomic<std::uint64_t> place{0};  ///< of its stream; 0: free
     std::atomic<std::uint64_t> id{0};     ///< of its stream; 0: the space is being exchanged
-    std::atomic<unsigned> users{0};       ///< calls that have found their space and not yet enqueued everything
+    std::atomic<unsigned> users{0};       ///< calls that have found their space and are still enqueueing
     std::atomic_flag in_turn = ATOMIC_FLAG_INIT;
     std::unique_ptr<Owned> owned;  ///< changes only while there is neither an id nor a user
   };

@@ -37,8 +37,9 @@ struct ProblemResult {
   double median_ns = 0;                   ///< 0: not found
   std::optional<double> default_ns = {};  ///< of the default configuration, if it was measured
   bool known = false;                     ///< from the cache, not measured now
-  std::vector<std::size_t> lost = {};     ///< devices that were given up, by position: 0 is that of the seat
-  std::optional<Sweep> sweep = {};        ///< the trials, where the request asks for them
+
+  std::vector<std::size_t> lost = {};  ///< devices that were given up, by position; 0 is the seat's
+  std::optional<Sweep> sweep = {};     ///< the trials, where the request asks for them
 
   bool is_found() const { return median_ns > 0; }
 };

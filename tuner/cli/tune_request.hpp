@@ -40,10 +40,10 @@ struct ListedRequest {
 };
 
 struct TuneRequest {
-  std::string kernel;               ///< a name or a file; empty with a recording; with missed: the only one, empty: all
-  std::filesystem::path recording;  ///< in place of kernel and problems; empty: none
-  bool missed = false;              ///< tune what `tune show --missed` lists
-  std::string problem_file;         ///< of --problems; "-": standard input; empty: none
+  std::string kernel;  ///< a name or a file. Empty for a recording; with `missed`, empty means all kernels.
+  std::filesystem::path recording;       ///< in place of kernel and problems; empty: none
+  bool missed = false;                   ///< tune what `tune show --missed` lists
+  std::string problem_file;              ///< of --problems; "-": standard input; empty: none
   std::vector<ListedRequest> list = {};  ///< what that file holds
   ProblemOptions problems;
   std::string device;                  ///< --device, else $TUNER_DEVICE, else of a recording's launch, else auto

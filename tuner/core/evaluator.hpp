@@ -33,6 +33,7 @@ using Event = std::variant<Trial, Compiled, Withdrawn>;
 struct LaneReport {
   std::string name;        ///< "GPU 1"
   std::size_t trials = 0;  ///< number of trials that it ran
+
   /// Its times divided by those of the lane that decides, for configurations that both measured again: the median, and
   /// the range of the middle half. 0: no configuration was measured on both.
   double offset = 0, offset_low = 0, offset_high = 0;

@@ -60,7 +60,8 @@ struct ExpressionNode {
   double real = 0;         ///< of a real
   bool is_real = false;    ///< its value is double
   bool has_reals = false;  ///< its value, or one in the tree below, is double
-  std::string name;        ///< of a name, or of the argument of size_of
+
+  std::string name;  ///< of a name, or of the argument of size_of
   std::vector<Pointer> children;
   SourceLocation location;  ///< of the operator, or of the value itself
   std::size_t depth = 1;    ///< of the tree below
@@ -115,8 +116,8 @@ std::vector<Expression> split_conjunction(const Expression& expression);
 /// \p op applied to \p operands, for expressions that are not written in a kernel file.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text = {});
 
-/// Throws SpecError at the first name that is not in \p known or is used wrongly: a word where a number is needed, or a
-/// word that is compared with a value that it never has.
+/// Throws SpecError at the first name that is not in \p known. Also for a word where a number is needed, and for a word
+/// that is compared with a value that it never has.
 void check_names(const Expression& expression, const KnownNames& known);
 
 /// Arithmetic that all evaluators share. If an operation fails, \p problem is set and 0 is returned.

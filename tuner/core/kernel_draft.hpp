@@ -70,9 +70,10 @@ struct KernelDraft {
   Places given;                                               ///< the directives that a file may have once
   std::vector<ValuesDraft> values;                            ///< of all parameters and choices
   std::vector<std::pair<std::string, SourceLocation>> types;  ///< the names of types of buffers, scalars and arguments
-  std::vector<Places> verify_places;                          ///< of the names in KernelSpec::verify
-  Places default_places;                                      ///< of the names in KernelSpec::default_configuration
-  std::vector<Expression> expressions;                        ///< of all directives
+
+  std::vector<Places> verify_places;    ///< of the names in KernelSpec::verify
+  Places default_places;                ///< of the names in KernelSpec::default_configuration
+  std::vector<Expression> expressions;  ///< of all directives
 
   std::string code;            ///< code_of() the program
   std::string reference_code;  ///< code_of() the reference's program, if that has its own sources
@@ -85,8 +86,8 @@ std::string filled_name(const FillDraft& fill);
 void count_in_numbers(BufferSpec& buffer);
 
 /// For each launch of the kernel, fills in the directives that were left out:
-/// - `instantiate`: the function with the name of the launch,
-/// - `arguments`: those of the function, by their names,
+/// - `instantiate`: the function with the name of the launch.
+/// - `arguments`: those of the function, by their names.
 /// - `block`: the parameters `block_size_x`, `_y` and `_z`, as in Kernel Tuner.
 /// If the file has no `type`, fills in the types of buffers and scalars. If all launches leave out `instantiate`, adds
 /// a `define` for each parameter and choice that occurs in the text and is not an argument. Throws SpecError at a

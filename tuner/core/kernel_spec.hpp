@@ -62,9 +62,10 @@ struct Fill {
 /// How an input, or a field of its records, is filled for tuning and verification: with `numbers`, unless there is an
 /// `element` or a `path`.
 struct FillSpec {
-  Fill numbers;                            ///< its kind, and bounds that are numbers
-  std::optional<Expression> low = {};      ///< a bound that is an expression of sizes and choices
-  std::optional<Expression> high = {};     ///< likewise
+  Fill numbers;                         ///< its kind, and bounds that are numbers
+  std::optional<Expression> low = {};   ///< a bound that is an expression of sizes and choices
+  std::optional<Expression> high = {};  ///< likewise
+
   std::optional<Expression> element = {};  ///< of sizes, choices and `i`, the element's index from 0
   std::string path = {};                   ///< of a file, as written; relative to the folder of the kernel file
   SourceLocation location = {};
@@ -95,9 +96,10 @@ struct RecordType {
 enum class BufferRole {
   in,        ///< filled, never written by the kernel (checked)
   constant,  ///< filled; copied into the program's `__constant__` variable of this name; never an argument
+
   out,       ///< overwritten with wrong bytes before each verification, compared with the reference
   inout,     ///< filled before each verification, compared with the reference
-  consumed,  ///< filled before each verification, not compared: the kernel may overwrite it (in-place reductions)
+  consumed,  ///< filled before each verification, not compared. The kernel may overwrite it (in-place reductions).
   scratch,   ///< uninitialised work space
   zeroed,    ///< zero before the first launch; the kernel leaves it zero (tickets)
 };
@@ -107,11 +109,12 @@ struct BufferSpec {
   BufferRole role = BufferRole::in;
   std::string type;                         ///< a type choice ("T"), a derived type or an element type name
   Expression count;                         ///< of `type`s; only scratch and zeroed buffers may use parameters
-  std::optional<FillSpec> fill;             ///< of an input; if not set, Fill::by_default() holds
+  std::optional<FillSpec> fill;             ///< of an input. If not set, Fill::by_default() holds.
   std::optional<AnswerFile> answer = {};    ///< of an output: it is compared with this file
   std::optional<Expression> compared = {};  ///< of an output: whether element `i` is compared; not set: all are
+
   int components = 1;  ///< how many `type`s make up one element as the file declares it: 4 for float4
-  std::vector<std::string> component_names = {};  ///< of a struct's numbers; else `x y z w`, or their indices
+  std::vector<std::string> component_names = {};  ///< of a struct's numbers. Otherwise `x y z w`, or their indices.
   std::string scope = {};                         ///< of a constant: the namespace of its variable, "convolution::"
   std::optional<RecordType> record = {};          ///< set for structs: `type` is then uint8, `components` their bytes
 
@@ -126,8 +129,9 @@ struct TextureReading {
   Outside outside = Outside::clamp;  ///< reads outside give the nearest element, zero, or the picture repeated
   bool linear = false;               ///< interpolates; otherwise reads the element nearest to the coordinates
   bool normalized = false;           ///< coordinates are in [0, 1)
-  bool as_float = false;             ///< integers are read as numbers from 0, or -1, to 1
-  bool fetched = false;              ///< one dimension, in linear memory, read only by tex1Dfetch
+
+  bool as_float = false;  ///< integers are read as numbers from 0, or -1, to 1
+  bool fetched = false;   ///< one dimension, in linear memory, read only by tex1Dfetch
 };
 
 /// An argument through which a kernel reads or writes a buffer: `texture image = pixels[nx, ny] linear`, `surface to =

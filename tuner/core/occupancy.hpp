@@ -20,9 +20,10 @@ enum class OccupancyLimiter { threads, blocks, registers, shared_memory };
 std::string_view name(OccupancyLimiter limiter);
 
 struct Occupancy {
-  int blocks_per_sm = 0;                                 ///< 0: because of \p limiter no block can run
+  int blocks_per_sm = 0;                                 ///< 0: no block can run, because of \p limiter
   double fraction = 0;                                   ///< resident warps / maximum warps, 0..1
   OccupancyLimiter limiter = OccupancyLimiter::threads;  ///< the tightest; the first one if several are equal
+
   /// The number of blocks that each limiter alone allows, in the order of OccupancyLimiter; the largest int if it sets
   /// no limit.
   std::array<int, 4> blocks_by{};

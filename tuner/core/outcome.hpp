@@ -34,11 +34,13 @@ struct Measurement {
   double median_ns = 0;
   double low_ns = 0;  ///< 95% confidence interval of the median
   double high_ns = 0;
-  double relative_noise = 0;              ///< 1.4826 * median absolute deviation / median
-  bool cold = true;                       ///< L2 was flushed before every sample
-  bool throttled = false;                 ///< samples were repeated because the clocks dropped
-  bool converged = false;                 ///< the interval reached its target before the trial's budget ended
-  bool abandoned = false;                 ///< stopped early because it was clearly worse than the best
+  double relative_noise = 0;  ///< 1.4826 * median absolute deviation / median
+  bool cold = true;           ///< L2 was flushed before every sample
+  bool throttled = false;     ///< samples were repeated because the clocks dropped
+
+  bool converged = false;  ///< the interval reached its target before the trial's budget ended
+  bool abandoned = false;  ///< stopped early because it was clearly worse than the best
+
   double clock_mhz = 0;                   ///< median SM clock during the kernel; 0: unknown
   std::map<std::string, double> metrics;  ///< by name, in the units of metric.hpp
   std::string no_metrics;                 ///< why metrics that were asked for are missing; empty if none are
@@ -53,7 +55,7 @@ struct CompileError {
 /// The kernel could not be loaded or launched, or faulted while running (illegal address, trap, worker killed).
 struct LaunchError {
   std::string message;
-  std::uintptr_t address = 0;         ///< that the fault accessed; 0: unknown
+  std::uintptr_t address = 0;         ///< the address that was accessed; 0: unknown
   bool machine_fault = false;         ///< see is_machine_fault()
   ErrorCode code = ErrorCode::other;  ///< for an exception about it; workers do not send it
 };
@@ -104,8 +106,9 @@ struct Trial {
   bool verified = false;                    ///< its output matched the reference
   bool crashed = false;                     ///< the process that ran it crashed or hung: must not run there again
   TrialTimes times = {};
-  int lane = 0;   ///< the device of the session that ran it, from 1; 0: there is only one
-  int round = 0;  ///< sample k of trials with one number was taken at nearly the same moment; 0: of no other trial
+  int lane = 0;  ///< the device of the session that ran it, from 1; 0: there is only one
+  /// Trials with the same number took their k-th samples at nearly the same moment. 0: no such trial.
+  int round = 0;
 
   /// The measurement, or nullptr for a failure.
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }

@@ -2,9 +2,9 @@
 /// Finds what limits a configuration, with numbers: measured ceilings of the device, Little's law, waves, and hardware
 /// counters if there are any. Pure functions of measured values; no device is used.
 ///
-/// Sources: Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009; Little, "A proof for the queuing formula
-/// L = lambda W", Operations Research 9(3), 1961, applied to bytes in flight as Volkov, "Better performance at lower
-/// occupancy", GTC 2010, does; CUDA C++ Best Practices Guide, "Execution Configuration Optimizations".
+/// Sources: Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009. Little, "A proof for the queuing formula
+/// L = lambda W", Operations Research 9(3), 1961, applied to bytes in flight as in Volkov, "Better performance at lower
+/// occupancy", GTC 2010. CUDA C++ Best Practices Guide, "Execution Configuration Optimizations".
 
 #include <map>
 #include <optional>
@@ -22,6 +22,7 @@ namespace tuner {
 struct DeviceRates {
   double memory = 0;      ///< bytes/s to and from device memory, for the kernel's own mix of reads and writes
   double arithmetic = 0;  ///< operations/s of the kernel's kind; a multiply-add is two
+
   double latency_ns = 0;  ///< one load from device memory
   double launch_ns = 0;   ///< an empty kernel, measured like other kernels
 };
@@ -52,9 +53,10 @@ std::string_view name(Limit limit);
 
 struct Verdict {
   Limit limit = Limit::unknown;
-  std::string reason;                ///< one sentence with numbers
-  bool counted = false;              ///< counters took part; false: only the model
-  double busiest = 0;                ///< share of its ceiling that the limit reached, 0..1; 0 without a limit
+  std::string reason;    ///< one sentence with numbers
+  bool counted = false;  ///< counters took part; false: only the model
+  double busiest = 0;    ///< share of its ceiling that the limit reached, 0..1; 0 without a limit
+
   std::vector<std::string> numbers;  ///< facts with their numbers: bytes in flight, waves, …
   std::vector<std::string> remarks;  ///< violated guidelines, one sentence each
 };

@@ -13,10 +13,11 @@ namespace tuner::mpi {
 
 /// The content of a frame about a worker, which its channel identifies.
 enum class FrameKind : std::uint8_t {
-  start,    ///< start a worker for this channel
-  data,     ///< bytes of its pipe, in the worker protocol
-  said,     ///< bytes from its standard output or error
-  kill,     ///< kill it
+  start,  ///< start a worker for this channel
+  data,   ///< bytes of its pipe, in the worker protocol
+  said,   ///< bytes from its standard output or error
+  kill,   ///< kill it
+
   stopped,  ///< it was stopped or continued
   ended,    ///< it has ended; bytes: 1 if something outside ended it, else 0, then the text
   quit,     ///< about no worker: the job is done

@@ -39,10 +39,12 @@ struct ReplayResult {
   std::string space;
   std::string strategy;
   Score score;
-  double mean_trials = 0;                      ///< of one repeat
-  double cpu_ms_per_proposal = 0;              ///< of the strategy and of looking up rows
-  std::size_t repeats_at_optimum = 0;          ///< repeats that found the optimum by the last scored time
-  std::vector<std::size_t> trials_to_percent;  ///< trials until 1% from the optimum, of each repeat that came so far
+  double mean_trials = 0;          ///< of one repeat
+  double cpu_ms_per_proposal = 0;  ///< of the strategy and of looking up rows
+
+  std::size_t repeats_at_optimum = 0;  ///< repeats that found the optimum by the last scored time
+  /// Trials until within 1% of the optimum, for each repeat that reached it.
+  std::vector<std::size_t> trials_to_percent;
 };
 
 struct ReplaySpace {

@@ -127,8 +127,9 @@ struct CallPlace {
 struct BoundCall {
   PlanKey key;
   Sizes sizes;
-  ProblemSize size;                  ///< the sizes, with the types of the pointers
-  ProblemSize lowest;                ///< the same with the lowest sizes of the classes
+  ProblemSize size;    ///< the sizes, with the types of the pointers
+  ProblemSize lowest;  ///< the same with the lowest sizes of the classes
+
   std::vector<std::size_t> buffers;  ///< for each buffer of the spec: the index of the caller's argument, or kWorkSpace
   std::vector<std::size_t> scalars;  ///< for each scalar of the spec: the index of the caller's argument
 };

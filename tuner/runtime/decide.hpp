@@ -22,8 +22,9 @@ struct Decision {
   std::string reason;  ///< how it was found, one sentence
   /// The name of the tier that answered, if no result is for this size class; empty: there is one, or nothing to tune.
   std::string missed = {};
-  bool for_now = false;           ///< this device or another process is busy tuning: ask again later
-  bool only_here = false;         ///< for these sizes, not for others of their class
+  bool for_now = false;  ///< this device or another process is busy tuning: ask again later
+
+  bool only_here = false;         ///< holds for these sizes only, not for the whole size class
   std::vector<Sizes> apart = {};  ///< sizes of the class that need their own decision
   bool measured = false;          ///< from a database or a tuning: not the kernel's default
 };

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits
 constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at least this many
-constexpr double kFinishing = 0.5;      // weight of the model's doubt at the end of the budget
-constexpr std::size_t kJudged = 256;    // wanted configurations that the probability of an improvement considers
+
+constexpr double kFinishing = 0.5;    // weight of the model's doubt at the end of the budget
+constexpr std::size_t kJudged = 256;  // wanted configurations that the probability of an improvement considers
 
 /// Proposes the candidate (candidates.hpp) with the highest expected improvement in a model of ranks (rank_model.hpp).
 /// Judges compiled proposals that wait for the device again, with the compiler's report: the more promising ones run
@@ -29,8 +30,10 @@ class Auto final : public BasicStrategy {
     Option<double> boldness{"boldness", 1, 0, 1000};       // weight of the model's doubt
     Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, plus an eighth of all
     Option<double> restless{"restless", 4, 0, 1000};       // after these, the factor of the doubt in every second fit
-    Option<double> finish{"finish", 0.2, 0, 1};            // share of the expected trials for local search at the end
-    Option<bool> compiler{"compiler", true, 0, 1};         // whether it uses the compiler's report
+
+    Option<double> finish{"finish", 0.2, 0, 1};     // share of the expected trials for local search at the end
+    Option<bool> compiler{"compiler", true, 0, 1};  // whether it uses the compiler's report
+
     Option<double> give_up{"give_up", 0.5, 0, 1};          // share of a new proposal's merit, below which none runs
     Option<std::size_t> exchange{"exchange", 2, 0, 1000};  // largest number of proposals given up for each result
     Option<std::size_t> trees{"trees", 32, 1, 1000};

@@ -61,14 +61,17 @@ struct IsolatedOptions {
   /// If set, workers are threads of this process and use this backend, which must outlive the evaluator. No other
   /// device can take part. After the backend has become unusable, each trial is a LaunchError that says so.
   Backend* here = nullptr;
-  std::string backend = "cuda";   ///< "cuda" or "host"
-  std::vector<int> devices = {};  ///< ordinals, a lane for each: devices of one key; empty: that of known_device, or 0
+  std::string backend = "cuda";  ///< "cuda" or "host"
+  /// Ordinals of devices of one key, a lane for each. Empty: the device of known_device, or 0.
+  std::vector<int> devices = {};
   std::filesystem::path program = {};  ///< empty: find_worker_program()
   std::size_t compile_workers = 0;     ///< processes here; 0: one for each core, at most 64, or 16 threads
-  std::size_t batch = 0;               ///< configurations in one compile at most; 0: compile_batch()'s
-  bool search_learns = true;           ///< compile_batch()'s
-  double compile_timeout_s = 60;       ///< of one compile; then the compiler's process is killed
-  double grace_s = 1;                  ///< after a worker's own limit has passed, before it is killed
+
+  std::size_t batch = 0;          ///< configurations in one compile at most; 0: compile_batch()'s
+  bool search_learns = true;      ///< compile_batch()'s
+  double compile_timeout_s = 60;  ///< of one compile; then the compiler's process is killed
+  double grace_s = 1;             ///< after a worker's own limit has passed, before it is killed
+
   /// If set, remeasure() returns at most this long after its time, and workers are killed at the end without waiting
   /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
   std::optional<std::chrono::milliseconds> grace = {};

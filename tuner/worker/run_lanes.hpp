@@ -26,8 +26,9 @@ struct RunJob {
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
   double wait_s = 0;      ///< time for which the lane had nothing to run before it
-  bool again = false;     ///< this is its second try, because its worker was stopped or killed from outside
+  bool again = false;     ///< second try: its worker was stopped or killed from outside
   bool recalled = false;  ///< not needed any more, if it has not begun
+
   /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
   std::optional<std::pair<int, Trial>> lost_with = {};
 

@@ -57,6 +57,7 @@ struct Kernel {
   const unsigned short* order = nullptr;        ///< tuner_host::Block::order
   tuner_host::GetAccesses* accesses = nullptr;  ///< switch threads at memory accesses too; null: do not
   std::uint64_t seed = 0;                       ///< of those switches
+
   GridBarrier* barrier = nullptr;               ///< of a cooperative launch
   const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies

@@ -19,8 +19,9 @@ struct ProcessResult {
   int exit_code = -1;      ///< 128 + signal when a signal ended it
   bool timed_out = false;  ///< it and its children were killed at the time limit
   bool stopped = false;    ///< they were killed because of ProcessOptions::stop
-  std::string output;      ///< stdout and stderr, at most 1 MiB
-  std::string error;       ///< the reason why it could not be started; empty otherwise
+
+  std::string output;  ///< stdout and stderr, at most 1 MiB
+  std::string error;   ///< the reason why it could not be started; empty otherwise
 };
 
 /// \p arguments: the program (looked up on the PATH) and its arguments.

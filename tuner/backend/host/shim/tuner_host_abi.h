@@ -42,11 +42,13 @@ struct Block {
   unsigned threads;             // in the block
   unsigned next;                // number of threads that have been started
   const unsigned short* order;  // linear indices in the order of their start; null: 0, 1, 2, …
-  unsigned live;                // threads that have not returned
-  unsigned waiting;             // threads inside a collective
-  const int* stop;              // not 0: leave as soon as possible
-  unsigned exited[32];          // by warp: lanes that have returned
-  bool cooperative;             // the blocks of the launch may wait for each other
+
+  unsigned live;     // threads that have not returned
+  unsigned waiting;  // threads inside a collective
+
+  const int* stop;      // not 0: leave as soon as possible
+  unsigned exited[32];  // by warp: lanes that have returned
+  bool cooperative;     // the blocks of the launch may wait for each other
 };
 
 /// The current thread and block of a kernel's shared object; one for each operating-system thread.
@@ -60,10 +62,12 @@ struct Accesses {
   unsigned long left;                          // weight of the accesses until the next switch
   unsigned long private_begin, private_bytes;  // the stacks of kernel threads, which no other thread accesses
   void (*due)();                               // switches and sets left; null: never
-  unsigned long shared_begin, shared_bytes;    // dynamic shared memory, which no other block accesses
-  unsigned long updates;                       // until the next pause, in which other blocks continue; 0: no pause
-  void (*pause)();                             // pauses and sets updates
-  const void* read[64];                        // addresses that were read lately, each at an index from its low bits
+
+  unsigned long shared_begin, shared_bytes;  // dynamic shared memory, which no other block accesses
+  unsigned long updates;                     // until the next pause, in which other blocks continue; 0: no pause
+  void (*pause)();                           // pauses and sets updates
+
+  const void* read[64];  // addresses that were read lately, each at an index from its low bits
 };
 
 enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr, kGridBarrier };
