@@ -1,8 +1,6 @@
 // `tune --recording`: from what a launch left to a stored result. The launch itself: tests/runtime/recording_test.cpp
 // and examples/recording.sh.
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include <nlohmann/json.hpp>
 
 #include <tests/error_of.hpp>

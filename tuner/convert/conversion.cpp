@@ -1,7 +1,5 @@
 #include <tuner/convert/conversion.hpp>
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include <cache/error.hpp>

@@ -1,6 +1,5 @@
 #include <tuner/convert/shorter.hpp>
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include <tuner/convert/json_text.hpp>
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/message_text.hpp>

@@ -1,6 +1,5 @@
 #include <tuner/convert/text_macros.hpp>
 
-#include <algorithm>
 #include <vector>
 
 #include <tuner/core/characters.hpp>

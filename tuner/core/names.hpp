@@ -1,9 +1,6 @@
 #pragma once
 /// The names that a kernel's expressions may use, and their meanings. Private to this room.
 
-#include <map>
-#include <string>
-
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/words.hpp>
