@@ -89,7 +89,7 @@ std::string explain(const SQLite::Exception& error) {
     case SQLITE_READONLY:
       return "it is read-only";
     case SQLITE_CANTOPEN:
-      return "it, its folder or its journal cannot be opened for writing";
+      return "it, its folder or its journal cannot be opened";
     case SQLITE_IOERR:
       return fmt::format("input/output error ({})", error.getErrorStr());
     default:

@@ -160,7 +160,8 @@ std::optional<Store::Refusal> Store::open_once() {
 void Store::open_read_only() {
   try {
     std::error_code error;
-    if (!fs::is_regular_file(file_, error)) return drop("there is no such file");
+    if (!fs::is_regular_file(file_, error))
+      return drop(fs::exists(file_, error) ? "it is not a regular file" : "there is no such file");
     connect(SQLite::OPEN_READONLY);
     std::optional<Contents> state;
     try {

@@ -181,7 +181,7 @@ TEST_F(Frozen, IsOnlyWhatFreezeMade) {
   fs::create_directory(folder / "folder");
   const auto why_not = [&](const char* name) { return error_of([&] { (void)Database::open_frozen(folder / name); }); };
   EXPECT_THAT(why_not("nothing.db"), HasSubstr("there is no such file"));
-  EXPECT_THAT(why_not("folder"), HasSubstr("there is no such file"));
+  EXPECT_THAT(why_not("folder"), HasSubstr("it is not a regular file"));
   EXPECT_THAT(why_not("notes.txt"), HasSubstr("no wisdom database"));
   { auto ordinary = Database::open_user(folder / "wisdom.db"); }
   EXPECT_THAT(why_not("wisdom.db"), HasSubstr("tune db freeze"));

@@ -2,6 +2,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/recorded_launch.hpp>
 
 namespace tuner::runtime {
 namespace {
@@ -10,7 +11,7 @@ void store_argument(std::byte* to, ElementType type, const detail::LaunchArgumen
   const auto store = [&](auto number) {
     if (store_number(to, type, number)) return;
     throw Error(ErrorCode::invalid_argument, "the kernel takes a number as " + std::string(info(type).name) +
-                                                 ", which cannot hold " + std::to_string(number));
+                                                 ", which cannot hold " + number_text(number));
   };
   using Number = detail::LaunchArgument::Kind;
   if (argument.kind == Number::floating) return store(argument.number);
