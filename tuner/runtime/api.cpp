@@ -185,10 +185,7 @@ void trim() try { runtime::ServedDevice::trim_all(); } catch (...) {
   runtime::leave_with_error();
 }
 
-}  // namespace TUNER_ABI
-}  // namespace tuner
-
-namespace tuner::detail {
+namespace detail {
 
 struct ArrayMemory::Impl {
   ~Impl() {
@@ -233,4 +230,6 @@ void ArrayMemory::download(void* to, std::size_t bytes) const try {
   runtime::leave_with_error();
 }
 
-}  // namespace tuner::detail
+}  // namespace detail
+}  // namespace TUNER_ABI
+}  // namespace tuner

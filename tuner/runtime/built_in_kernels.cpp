@@ -10,7 +10,9 @@
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/sum_matrix_2d.hpp>
 
-namespace tuner::detail {
+namespace tuner {
+inline namespace TUNER_ABI {  // named: clang 14 otherwise gives what it declares other symbols
+namespace detail {
 namespace {
 
 /// The built-in kernel for each operation and order, parsed once. Never destroyed: destructors of static objects may
@@ -71,4 +73,6 @@ void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stre
   runtime::leave_with_error();
 }
 
-}  // namespace tuner::detail
+}  // namespace detail
+}  // namespace TUNER_ABI
+}  // namespace tuner

@@ -153,7 +153,9 @@ void ServedKernel::record(const Call& call, const std::function<void()>& launch,
 
 }  // namespace tuner::runtime
 
-namespace tuner::detail {
+namespace tuner {
+inline namespace TUNER_ABI {  // named: clang 14 otherwise gives what it declares other symbols
+namespace detail {
 
 bool records_anything() noexcept { return runtime::LaunchRecorder::wanted(); }
 
@@ -171,4 +173,6 @@ void record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, cons
   kernel.served_->record({stream, {}, sizes, arguments, count}, launch);
 }
 
-}  // namespace tuner::detail
+}  // namespace detail
+}  // namespace TUNER_ABI
+}  // namespace tuner
