@@ -39,6 +39,16 @@ TEST_F(FromLauncher, AnnotationsBecomeDirectivesBesideTheFile) {
   EXPECT_THAT(convert("add.cu", text).text, Not(HasSubstr("#pragma tuner define"))) << "they are the template's";
 }
 
+TEST_F(FromLauncher, TheKernelIsTheOneAfterTheAnnotations) {
+  const Conversion made = convert("two.cu", R"(
+#pragma kernel tune(threads = 32, 64) block_size(threads)
+template <int threads> __global__ void first(float* c);
+template <int threads> __global__ void second(float* c) {}
+template <int threads> __global__ void first(float* c) {}
+)");
+  EXPECT_THAT(made.text, holds("kernel      first"));
+}
+
 TEST_F(FromLauncher, WhatTheProgramChoosesIsLeft) {
   EXPECT_THAT(
       convert("add.cu", kAnnotated).left,

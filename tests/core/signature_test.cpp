@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 
@@ -33,6 +34,23 @@ TEST(Signatures, AreFoundByName) {
   EXPECT_EQ(find_signature(text)->name, "one");
   EXPECT_TRUE(find_signature(text, "two")->arguments.empty());
   EXPECT_FALSE(find_signature(text, "three"));
+}
+
+TEST(Signatures, TheFirstWithoutANameIsThatOfAPrototypeToo) {
+  const std::string text = "__global__ void one(int a);\n__global__ void two(int a) {}\n__global__ void one(int a) {}";
+  EXPECT_EQ(find_signature(text)->begin, 0u);
+  EXPECT_EQ(find_signature(text, "one")->begin, text.rfind("__global__")) << "the definition";
+}
+
+TEST(Signatures, OfManyHeadsAreFoundInLinearTime) {
+  for (const std::string head : {"__global__ void k(", "__global__ void __launch_bounds__(", "__global__ ",
+                                 "__global__ void k();", "template <int n> __global__ void k() {"}) {
+    std::string text;
+    while (text.size() < std::size_t{1} << 20) text += head;
+    const auto start = Clock::now();
+    EXPECT_EQ(find_signature(text + "\n__global__ void last(int n) {}", "last")->arguments.size(), 1u) << head;
+    EXPECT_LT(seconds_since(start), 5) << head;
+  }
 }
 
 TEST(Signatures, OfTextThatEndsTooSoonAreNone) {

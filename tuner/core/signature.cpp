@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <tuner/core/characters.hpp>
@@ -102,10 +103,6 @@ bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool 
          before.substr(open).find('(') != std::string_view::npos;
 }
 
-}  // namespace
-
-namespace {
-
 /// For each brace that is open at \p end, the text between the statement before it and the brace.
 std::vector<std::string_view> open_scopes(std::string_view code, std::size_t end) {
   std::vector<std::string_view> open;
@@ -156,22 +153,26 @@ bool writes_to(std::string_view code, std::string_view pointer) { return changes
 
 namespace {
 
+constexpr std::string_view kGlobal = "__global__";
+
 /// The function of the `__global__` at \p global, if that is the head of one with the name \p kernel or if that is
-/// empty.
+/// empty. Looks no further than the next `__global__` on either side, so that all heads together cost linear time.
 std::optional<Signature> signature_at(std::string_view text, std::size_t global, std::string_view kernel) {
+  const std::string_view head_text = text.substr(0, text.find(kGlobal, global + kGlobal.size()));
   // The name is the word before the first bracket. Brackets of attributes are skipped: `__launch_bounds__(…)`.
   std::size_t open = global;
   std::string_view name;
   for (;;) {
-    open = text.find_first_of("(;{", open);
+    open = head_text.find_first_of("(;{", open);
     if (open == std::string_view::npos || text[open] != '(') return std::nullopt;
     const std::string_view head = trimmed(text.substr(global, open - global));
     name = word_before(head, head.size());
     if (!name.starts_with("__") || !name.ends_with("__")) break;
-    open = after_brackets(text, open);
+    open = after_brackets(head_text, open);
+    if (open == std::string_view::npos) return std::nullopt;
   }
   if (name.empty() || (!kernel.empty() && name != kernel)) return std::nullopt;
-  const std::size_t end = after_brackets(text, open);
+  const std::size_t end = after_brackets(head_text, open);
   if (end == std::string_view::npos) return std::nullopt;
   Signature found;
   found.begin = global;
@@ -181,8 +182,11 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t global,
   for (const std::string_view part : at_commas(text.substr(open + 1, end - open - 2)))
     if (part != "void") found.arguments.push_back(declared(part));
   std::string_view list;
-  if (const std::size_t begin = template_before(text, global, list); begin != std::string_view::npos) {
-    found.begin = begin;
+  const std::size_t before = global == 0 ? std::string_view::npos : text.rfind(kGlobal, global - 1);
+  const std::size_t from = before == std::string_view::npos ? 0 : before + kGlobal.size();
+  if (const std::size_t begin = template_before(text.substr(from), global - from, list);
+      begin != std::string_view::npos) {
+    found.begin = from + begin;
     for (const std::string_view part : at_commas(list)) found.template_parameters.push_back(declared(part));
   }
   return found;
@@ -191,20 +195,22 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t global,
 }  // namespace
 
 std::vector<Signature> find_signatures(std::string_view code, std::string_view kernel, std::size_t from) {
-  constexpr std::string_view kGlobal = "__global__";
   std::vector<Signature> found;
   for (; (from = code.find(kGlobal, from)) != std::string_view::npos; from += kGlobal.size())
     if (auto one = signature_at(code, from, kernel)) found.push_back(std::move(*one));
-  const std::vector<Signature> all = found;
-  std::erase_if(found, [&](const Signature& one) {
-    return !one.is_definition && std::any_of(all.begin(), all.end(), [&](const Signature& other) {
-      return other.is_definition && other.name == one.name;
-    });
-  });
+  std::set<std::string> defined;
+  for (const Signature& one : found)
+    if (one.is_definition) defined.insert(one.name);
+  std::erase_if(found, [&](const Signature& one) { return !one.is_definition && defined.contains(one.name); });
   return found;
 }
 
 std::optional<Signature> find_signature(std::string_view code, std::string_view kernel, std::size_t from) {
+  if (kernel.empty()) {
+    for (; (from = code.find(kGlobal, from)) != std::string_view::npos; from += kGlobal.size())
+      if (auto one = signature_at(code, from, {})) return one;
+    return std::nullopt;
+  }
   std::vector<Signature> all = find_signatures(code, kernel, from);
   return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
