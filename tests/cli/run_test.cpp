@@ -21,8 +21,9 @@ class Run : public ProgramTest {
 TEST_F(Run, TellsLaunchTimeAndResultOfTheServedConfiguration) {
   const Finished run = call("run scale.cu");
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out, Holds("block=32 unroll=1", "as a call would be served", "scale<float, 32, 1><<<32, 32>>>",
-                             "95% interval", "verified  yes", "y[1000] = "));
+  EXPECT_THAT(run.out,
+              Holds("config    block=32 unroll=1\n          as a call would be served",
+                    "launch    scale<float, 32, 1><<<32, 32>>>", "95% interval", "verified  yes", "y[1000] = "));
 }
 
 TEST_F(Run, TakesWhatIsNotNamedFromWhatWouldBeServed) {
@@ -39,6 +40,14 @@ TEST_F(Run, SaysWhyAConfigurationIsImpossible) {
   EXPECT_THAT(run.err, HasSubstr("small: block * unroll <= 256"));
   expect_failures(1, "256x8x1 = 2048 threads exceeds the limit of 1024 threads per block",
                   {"run --kernel sumMatrix2D --device host --config 'block_x=256 block_y=8'"});
+}
+
+TEST_F(Run, ShowsWhatItWillRunBeforeItRuns) {
+  std::string broken = contents(small_kernel());
+  broken.insert(broken.rfind('}'), "this does not compile");
+  const Finished run = call("run --kernel " + file("broken.cu", broken) + " --device host");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.out, Holds("kernel    scale (", "problem   ", "config    block=32 unroll=1\n"));
 }
 
 TEST_F(Run, ComparesWithTheReferenceOnTheCpu) {

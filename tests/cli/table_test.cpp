@@ -51,7 +51,25 @@ TEST(Table, PrintsTheSameRowsForPeopleAndForPrograms) {
             "\"say \"\"hi\"\"\",,,\n");
 }
 
-TEST(Facts, AlignsNames) { EXPECT_EQ(facts({{"a", "1"}, {"long", "2"}}, " "), " a     1\n long  2\n"); }
+TEST(Facts, AlignsNames) {
+  EXPECT_EQ(facts({{"a", "1"}, {"long", "2"}}, " "), " a     1\n long  2\n");
+  EXPECT_EQ(facts({{"a", "1"}}, "", 4), "a     1\n");
+}
+
+TEST(Answer, ShowsEachPartOnceAndAlignsThem) {
+  const auto printed = [](bool json) {
+    char command[] = "run", flag[] = "--json";
+    char* argv[] = {command, flag};
+    const Given given = Options().add("json").read(json ? 2 : 1, argv);
+    ::testing::internal::CaptureStdout();
+    Answer answer(6);
+    answer.fact("a", 1).show(given);
+    answer.fact("longer", 2).print(given);
+    return ::testing::internal::GetCapturedStdout();
+  };
+  EXPECT_EQ(printed(false), "a       1\nlonger  2\n");
+  EXPECT_EQ(Json::parse(printed(true)), Json::parse(R"({"a": 1, "longer": 2})"));
+}
 
 }  // namespace
 }  // namespace tuner::cli

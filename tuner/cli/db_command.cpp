@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,7 +98,7 @@ int check(const Given& given) {
   return answer.print(given, findings.empty() ? kDone : kFailed);
 }
 
-/// Adds \p sources to \p into, and reports each.
+/// Adds \p sources to \p into, and reports each at once.
 int take_over_all(const Given& given, cache::Database& into, std::span<const std::string> sources) {
   Answer answer;
   Json list = Json::array();
@@ -114,6 +113,7 @@ int take_over_all(const Given& given, cache::Database& into, std::span<const std
     answer.text(fmt::format("{}  new: {}, {}, {}, {} in quarantine; known already: {}\n", printable(source),
                             plural(count.best, "best configuration"), plural(count.sessions, "session"),
                             plural(count.trials, "trial"), count.quarantined, count.unchanged));
+    answer.show(given);
   }
   return answer.data("database", into.path().string()).data("sources", list).print(given);
 }

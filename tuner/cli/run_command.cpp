@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,9 @@ constexpr const char* kExamples =
     "  tune run sumMatrix2D --arch sm_90 --ptx\n"
     "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n";
 
+/// Columns of the longest label.
+constexpr std::size_t kLabelWidth = std::string_view("verified").size();
+
 /// The reference on the CPU, to compare with the configuration.
 struct OnCpu {
   Device device;
@@ -74,6 +78,8 @@ class OneRun {
     choose_problem();
     choose_configuration();
     open();
+    introduce();
+    answer_.show(given_);  // compiling and measuring take a while, and a kernel may end this process
     MeasureOptions options;
     options.cold = !flag("hot");
     options.verify = !once_;
@@ -81,6 +87,7 @@ class OneRun {
     options.metrics_for_all = true;
     SingleRun one(*backend_, spec_, size_, configuration_, options);
     describe(one.launches());
+    answer_.show(given_);
     if (!once_) measure(one);
     if (once_ || trial_.measurement()) launch(one);
     if (flag("cpu") && !failed_) run_on_cpu(options, one.outputs());
@@ -135,12 +142,15 @@ class OneRun {
   /// Adds a line. One without a label continues the line before it.
   void line(const char* label, const std::string& text) { answer_.fact(people(label), text); }
 
-  void describe(const std::vector<LaunchDetail>& launches) {
+  void introduce() {
     line("kernel", fmt::format("{} ({})", spec_.name, spec_.file));
     line("device", device_.name);
     line("problem", size_.text());
     line("config", configuration_.text());
     line("", base_ + base_reason_);
+  }
+
+  void describe(const std::vector<LaunchDetail>& launches) {
     Json list = Json::array();
     for (const LaunchDetail& launch : launches) {
       list.push_back(to_json(launch));
@@ -277,7 +287,8 @@ class OneRun {
     if (!once_ || failed_) answer_.data("trial", to_json(trial_));
     answer_.data("outputs", json_values(outputs_)).data("printed", printed_);
     if (failed_) {
-      answer_.text(fmt::format("failed   {}: {}\n", kind(trial_.outcome), printable_lines(message(trial_.outcome))));
+      answer_.text(fmt::format("{:<{}}  {}: {}\n", "failed", kLabelWidth, kind(trial_.outcome),
+                               printable_lines(message(trial_.outcome))));
       return;
     }
     if (const Measurement* const measured = trial_.measurement(); measured && !once_)
@@ -329,7 +340,7 @@ class OneRun {
   std::vector<OutputValues> outputs_;
   std::string printed_;
   std::optional<OnCpu> cpu_;
-  Answer answer_;
+  Answer answer_{kLabelWidth};
 };
 
 int run_one(const Given& given) { return OneRun(given).run(); }

@@ -1,6 +1,7 @@
 #include <tuner/cli/table.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 #include <utility>
 
@@ -129,8 +130,7 @@ std::string with_dim_titles(const std::vector<std::string>& lines, const Style& 
   return text;
 }
 
-std::string facts(const Facts& pairs, std::string_view indent) {
-  std::size_t width = 0;
+std::string facts(const Facts& pairs, std::string_view indent, std::size_t width) {
   for (const auto& [name, text] : pairs) width = std::max(width, display_width(name));
   std::string all;
   for (const auto& [name, text] : pairs) {
@@ -161,6 +161,13 @@ Answer& Answer::rows(const std::string& key, const Table& table, std::string_vie
   return text(table.text(indent)).data(key, table.json());
 }
 
+void Answer::show(const Given& given) {
+  if (given.flag("json")) return;
+  end_facts();
+  cli::print(std::exchange(text_, {}));
+  std::fflush(stdout);
+}
+
 int Answer::print(const Given& given, int code) {
   end_facts();
   if (given.flag("json"))
@@ -170,6 +177,6 @@ int Answer::print(const Given& given, int code) {
   return code;
 }
 
-void Answer::end_facts() { text_ += facts(std::exchange(facts_, {})); }
+void Answer::end_facts() { text_ += facts(std::exchange(facts_, {}), "", width_); }
 
 }  // namespace tuner::cli

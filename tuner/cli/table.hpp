@@ -96,12 +96,18 @@ std::string with_dim_titles(const std::vector<std::string>& lines, const Style& 
 std::size_t display_width(std::string_view text);
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
-/// `name   text` lines, names aligned. One without a name continues the line before it.
-std::string facts(const Facts& pairs, std::string_view indent = "");
+/// `name   text` lines, names aligned as if one had \p width columns. A line without a name continues the line before
+/// it.
+std::string facts(const Facts& pairs, std::string_view indent = "", std::size_t width = 0);
 
 /// The answer of a command, in the order in which people read it. One printer makes text of it, or one JSON document.
 class Answer {
  public:
+  Answer() = default;
+  /// Facts are aligned as if a name had \p width columns, so that parts that are shown one after the other are aligned
+  /// too.
+  explicit Answer(std::size_t width) : width_(width) {}
+
   /// For people only.
   Answer& text(std::string_view text);
   /// For programs only.
@@ -110,12 +116,15 @@ class Answer {
   Answer& fact(const Table::Column& column, const Cell& cell);
   /// All rows of \p table, for people and for programs.
   Answer& rows(const std::string& key, const Table& table, std::string_view indent = "  ");
-  /// Prints the document with --json, else the text. Returns \p code.
+  /// Prints the text so far at once. Does nothing with --json.
+  void show(const Given& given);
+  /// Prints the document with --json, else the text that was not shown yet. Returns \p code.
   int print(const Given& given, int code = kDone);
 
  private:
   void end_facts();
 
+  std::size_t width_ = 0;
   Json document_ = Json::object();
   std::string text_;
   Facts facts_;  // not yet in text_: they are aligned with those that follow
