@@ -222,6 +222,9 @@ TEST_F(DbProgram, ConvertsToAKernelFileAndListsWhatIsLeft) {
   EXPECT_THAT(call("convert scale.json").out, StartsWith("// Made from"));
   EXPECT_THAT(shell("\"$TUNE\" convert - < scale.json").out,
               AllOf(StartsWith("// Made from"), HasSubstr("source      \"kernel.cu\"")));
+  EXPECT_THAT(shell("\"$TUNE\" convert - < scale.json -o piped.cu && cat piped.cu").out,
+              HasSubstr("source      \"kernel.cu\""));
+  EXPECT_THAT(shell("echo nothing | \"$TUNE\" convert -").err, HasSubstr("tune: standard input: not a T1"));
   expect_failures(1, "the kernel's source", {"convert scale.json -o kernel.cu --force"});
   EXPECT_EQ(contents(folder() / "kernel.cu"), "__global__ void scale() {}\n");
   expect_failures(1, "", {"convert scale.json -o scale.json --force", "convert kernel.cu"});

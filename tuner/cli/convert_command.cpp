@@ -24,9 +24,8 @@ int run_convert(const Given& given) {
   namespace fs = std::filesystem;
   const bool to_stdout = output == "-";
   const fs::path folder = to_stdout ? fs::current_path() : fs::absolute(output).parent_path();
-  const convert::Conversion made = files[0] == "-"
-                                       ? convert::convert_text(standard_input(), fs::absolute("standard input"), folder)
-                                       : convert::convert_file(fs::absolute(files[0]), folder);
+  const convert::Conversion made = files[0] == "-" ? convert::convert_text(standard_input(), "standard input", folder)
+                                                   : convert::convert_file(fs::absolute(files[0]), folder);
   if (!to_stdout) convert::require_other_file(output, files[0], made);
   write_or_print(output, made.text);
   for (const std::string& sentence : made.left) std::fprintf(stderr, "left: %s\n", printable_lines(sentence).c_str());

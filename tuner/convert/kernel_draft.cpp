@@ -375,7 +375,8 @@ std::vector<DraftArgument> KernelDraft::computed_answers() const {
 Conversion KernelDraft::finished(const fs::path& output_folder) {
   std::string text;
   const auto seen_from_output = [&](const fs::path& path) {
-    return path.lexically_normal().lexically_proximate(output_folder.lexically_normal()).generic_string();
+    const fs::path from = output_folder.is_absolute() ? fs::current_path() / path : path;
+    return from.lexically_normal().lexically_proximate(output_folder.lexically_normal()).generic_string();
   };
   text += fmt::format("#pragma tuner kernel      {}\n", kernel);
   for (const std::string& include : include_paths)
