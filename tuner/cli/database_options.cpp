@@ -90,6 +90,14 @@ std::string reference_in(const References& all, const cache::BestRecord& best) {
   return at == all.end() ? std::string() : at->second;
 }
 
+/// For messages.
+std::string device_names(const std::vector<cache::DeviceRecord>& known) {
+  std::string names;
+  for (const cache::DeviceRecord& one : known)
+    names += (names.empty() ? "" : ", ") + in_quotes(one.name.empty() ? one.key : one.name);
+  return names.empty() ? "none" : names;
+}
+
 }  // namespace
 
 void warn(std::string_view text) { Console(stderr, false).warning(text); }
@@ -111,21 +119,18 @@ std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> datab
 const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& known, std::string_view text,
                                        std::string_view option, DeviceName as) {
   std::vector<const cache::DeviceRecord*> exact, partial;
-  std::string names;
   for (const cache::DeviceRecord& one : known) {
     if (one.key == text || one.name == text) exact.push_back(&one);
     if (lower_case(one.name + '\n' + one.key).find(lower_case(text)) != std::string::npos) partial.push_back(&one);
-    names += (names.empty() ? "" : ", ") + in_quotes(one.name.empty() ? one.key : one.name);
   }
   if (exact.size() == 1) return *exact[0];
   if (exact.empty() && !partial.empty() && as == DeviceName::whole)
     throw UsageError(fmt::format("{} {} is a part of a name: to remove anything, give the whole name or key", option,
                                  in_quotes(text)));
   if (exact.empty() && partial.size() == 1) return *partial[0];
-  throw UsageError(
-      fmt::format("{}: {} is {}; there are results of {}", option, in_quotes(text),
-                  exact.size() + partial.size() > 0 ? "not one device alone" : "no device of these results",
-                  names.empty() ? "none" : names));
+  throw UsageError(fmt::format(
+      "{}: {} is {}; there are results of {}", option, in_quotes(text),
+      exact.size() + partial.size() > 0 ? "not one device alone" : "no device of these results", device_names(known)));
 }
 
 std::string stored_kernel(const std::string& text, std::span<cache::Database> databases) {
@@ -141,10 +146,15 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   cache::Filter filter{stored_kernel(given.text("kernel"), databases), {}};
   if (given.has("device")) {
     const std::string device = given.text("device");
-    const bool here = is_place(device);
-    filter.device_key = find_device(stored_devices(databases), here ? choose_device(device).device.key.text() : device,
-                                    "--device", here ? DeviceName::whole : as)
-                            .key;
+    const std::vector<cache::DeviceRecord> known = stored_devices(databases);
+    if (!is_place(device)) {
+      filter.device_key = find_device(known, device, "--device", as).key;
+      return filter;
+    }
+    filter.device_key = choose_device(device).device.key.text();
+    if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.key == filter.device_key; }))
+      throw UsageError(fmt::format("--device: {} is no device of these results; there are results of {}",
+                                   in_quotes(device), device_names(known)));
   }
   return filter;
 }
