@@ -95,7 +95,7 @@ TEST_F(Effect, OfWordsThatNobodyUnderstandsIsAnErrorThatHelps) {
       {"reduce --budget ''", "--budget is empty"},
       {"replay two.csv --budget 200", "--budget: '200' is not a time with a unit"},
       {"replay two.csv --target 3", "--target: '3' is not a time with a unit"},
-      {"replay", "replay needs recordings"},
+      {"replay", "replay needs recorded spaces"},
       {"replay - --prior -", "standard input (-) can be read only once"},
       {"compare - -", "standard input (-) can be read only once"},
       {"db import - -", "standard input (-) can be read only once"},
@@ -154,7 +154,7 @@ TEST_F(Effect, OfAKernelOrDeviceThatNobodyKnowsIsAnError) {
   }
   file("none.wisdom", "");
   ASSERT_EQ(call("db import --db empty.db none.wisdom").code, 0);
-  expect_failures(2, "is no device of these results; there are results of none",
+  expect_failures(2, "--device: 'host' is no device of these results; there are results of none",
                   {"show --device host --db empty.db", "db export x.wisdom --device host --db empty.db"});
   EXPECT_FALSE(std::filesystem::exists(folder() / "x.wisdom"));
   EXPECT_EQ(call("show --missed --kernel scale").code, 0);

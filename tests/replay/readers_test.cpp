@@ -209,6 +209,17 @@ TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
   EXPECT_NEAR(recording.rows[0].eval_seconds, 0.807, 1e-12);
 }
 
+TEST(T4Reader, NamesTheUnitOfARate) {
+  const auto unit = [](const std::string& name) {
+    return parse_recording(R"({"results":[{"configuration":{"a":1},"invalidity":"correct","measurements":[{"name":")" +
+                               name + R"(","value":4}]}]})",
+                           "t4.json")
+        .unit;
+  };
+  EXPECT_EQ(unit("GFLOP/s"), "1 / (GFLOP/s)") << "its reciprocal is no time, so that a target is refused";
+  EXPECT_EQ(unit("time"), "ms");
+}
+
 TEST(T4Reader, NamesLineAndColumnOfWhatMakesNoSense) {
   const auto with = [](const std::string& result) {
     return "{\"results\":[\n{\"configuration\":{\"a\":\"]}\\\"\"},\"invalidity\":\"timeout\"},\n" + result + "]}";

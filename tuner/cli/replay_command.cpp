@@ -164,7 +164,7 @@ int run_replay(const Given& given) {
                  "with --list");
     return list_strategies(given);
   }
-  if (!given.has("file")) throw UsageError("replay needs recordings: tune replay FILE…");
+  if (!given.has("file")) throw UsageError("replay needs recorded spaces: tune replay FILE…");
   const std::string plot = given.text("plot");
   if (plot == "-") given.refuse({"json"}, "with --plot -");
   if (!plot.empty()) require_output_or_stdout(given, plot, OutputKind::picture, "--plot");
@@ -206,16 +206,17 @@ Command replay_command() {
   Options options(
       "Usage: tune replay FILE... [options]\n"
       "Runs search strategies on recorded spaces and scores them: 0 is random search, 1\n"
-      "the optimum at once. Recordings are CSV, Kernel Tuner cache files, T4 results,\n"
-      "tuner exports (plain or gzip) and databases; - is text on standard input.\n"
-      "--strategy takes several names. A limit ends each run; without one a run ends\n"
-      "where its score is complete.",
+      "the optimum at once. Recorded spaces are CSV, Kernel Tuner cache files, T4\n"
+      "results, tuner exports (plain or gzip) and databases; - is text on standard\n"
+      "input. --strategy takes several names. A limit ends each run; without one a run\n"
+      "ends where its score is complete.",
       kReplayExamples);
   options.add("strategy option seed");
   options.text("repeats,r", "N", "runs of each strategy on each space, with seeds that count up", "100");
   options.add("budget trials target until-unlikely");
   options.texts("first", "CONFIG", "tried first in every space that holds it, as a kernel's default; may be repeated");
-  options.text("prior", "FILE", "a recording of the kernel at another size or on another device, known beforehand");
+  options.text("prior", "FILE",
+               "a recorded space of the kernel at another size or on another device, known beforehand");
   options.text("ahead", "N", "proposals that wait for the device, as when compilers work ahead of it", "1");
   options.flag("list", "the strategies, their sources and options");
   options.add("plot force json").arguments({"file..."});

@@ -20,7 +20,7 @@ std::vector<std::string> fields_of(const std::string& line, const std::string& p
   std::vector<std::string> fields;
   for (const std::string& field : boost::tokenizer<Separator>(line, Separator("", ",", "\""))) {
     if (fields.size() == kMostColumns)
-      throw RecordingError(place + "more than " + std::to_string(kMostColumns) + " columns; is this a recording?");
+      throw RecordingError(place + "more than " + std::to_string(kMostColumns) + " columns; is this a recorded space?");
     fields.emplace_back(trimmed(field));
   }
   return fields;
@@ -101,7 +101,7 @@ Recording parse_csv(std::string_view text, const std::string& origin) {
       throw RecordingError(place + std::to_string(fields.size()) + " fields where the header names " +
                            std::to_string(columns->names.size()));
     if ((trials.size() + 1) * fields.size() > kMostFields)
-      throw RecordingError(place + "more than " + std::to_string(kMostFields) + " fields; is this a recording?");
+      throw RecordingError(place + "more than " + std::to_string(kMostFields) + " fields; is this a recorded space?");
     RecordedTrial trial = read_row(*columns, fields, place);
     const auto [earlier, is_new] = first_line.emplace(trial.configuration, line_number);
     if (!is_new)

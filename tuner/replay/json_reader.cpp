@@ -64,7 +64,7 @@ class Builder final : public nlohmann::json_sax<json> {
     arrive();
     if (open_.size() == kMostJsonDepth)
       throw RecordingError(place_at(text_, beginning(), origin_) + "nested more than " +
-                           std::to_string(kMostJsonDepth) + " levels deep; is this a recording?");
+                           std::to_string(kMostJsonDepth) + " levels deep; is this a recorded space?");
     open_.push_back(std::move(value));
     path_.emplace_back();
     return passed();
@@ -125,7 +125,8 @@ bool Builder::parse_error(std::size_t position, const std::string&, const json::
 
 json built(std::string_view text, const std::string& origin) {
   if (std::count(text.begin(), text.end(), ',') >= static_cast<std::ptrdiff_t>(kMostJsonValues))
-    throw RecordingError(origin + ": more than " + std::to_string(kMostJsonValues) + " values; is this a recording?");
+    throw RecordingError(origin + ": more than " + std::to_string(kMostJsonValues) +
+                         " values; is this a recorded space?");
   return std::move(Builder(text, origin).root);
 }
 
@@ -342,15 +343,15 @@ OutcomeKind outcome(const json& result, const Fail& fail) {
   return OutcomeKind::invalid;
 }
 
-/// The first measurement of the first objective.
-double first_measured(const json& result, const Fail& fail) {
+/// The first measurement of the first objective. \p name: set to that of the objective.
+double first_measured(const json& result, std::string& name, const Fail& fail) {
   const json& objectives = member(result, "objectives");
   const bool named = objectives.is_array() && !objectives.empty() && objectives.front().is_string();
   const std::string wanted = named ? objectives.front().get<std::string>() : "";
   const json& measurements = member(result, "measurements");
   if (measurements.is_array())
     for (const json& measurement : measurements) {
-      const std::string name = text_or_empty(measurement, "name");
+      name = text_or_empty(measurement, "name");
       if (!wanted.empty() && name != wanted) continue;
       if (!member(measurement, "value").is_number())
         fail(measurement, "value", "a correct result whose measurement has no number as its \"value\"");
@@ -366,6 +367,7 @@ Recording parse_t4(const JsonFile& file) {
   if (!results.is_array()) file.fail(file.root(), "results", "there is no list \"results\"");
   if (results.empty()) file.fail(results, "", "the list of results is empty");
   const double unit = seconds_a_unit(file.root());
+  std::string name;  // of the objective
   std::vector<RecordedTrial> trials;
   for (const json& result : results) {
     RecordedTrial& trial = trials.emplace_back();
@@ -374,12 +376,12 @@ Recording parse_t4(const JsonFile& file) {
     };
     const json& configuration = member(result, "configuration");
     if (!configuration.is_object()) fail(result, "configuration", "there is no object \"configuration\"");
-    for (const auto& [name, value] : configuration.items()) trial.configuration.set(name, json_value(value));
+    for (const auto& [parameter, value] : configuration.items()) trial.configuration.set(parameter, json_value(value));
     trial.kind = outcome(result, fail);
-    if (trial.kind == OutcomeKind::ok) trial.objective = first_measured(result, fail);
+    if (trial.kind == OutcomeKind::ok) trial.objective = first_measured(result, name, fail);
     if (member(result, "times").is_object()) trial.eval_seconds = eval_time(result["times"], fail) * unit;
   }
-  return make_recording(file.origin(), trials);
+  return make_recording(file.origin(), trials, is_rate(name) ? "1 / (" + name + ")" : "ms");
 }
 
 }  // namespace

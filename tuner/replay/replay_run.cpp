@@ -184,7 +184,7 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
                         const ReplayObserver& observer) {
   if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
   if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
-  if (recordings.empty()) throw std::invalid_argument("there is no recording to replay");
+  if (recordings.empty()) throw std::invalid_argument("there is no recorded space to replay");
   ReplayReport report{options.repeats, options.seed, {}, {}, {}};
   for (const Recording& recording : recordings) {
     const Scorer scorer(recording);

@@ -74,7 +74,7 @@ double draws_until(double portion, std::span<const double> ascending) {
 Scorer::Scorer(const Recording& recording) : recording_(recording) {
   for (const RecordedRow& row : recording.rows)
     if (row.objective) ascending_.push_back(*row.objective);
-  if (ascending_.empty()) throw RecordingError(recording.name + ": no configuration of this recording is valid");
+  if (ascending_.empty()) throw RecordingError(recording.name + ": no configuration of this recorded space is valid");
   std::sort(ascending_.begin(), ascending_.end());
   set_times();
   set_baseline();
