@@ -80,6 +80,8 @@ TEST_F(Program, PrintsItsManPageAndCompletionsOfEveryOption) {
       EXPECT_NE(zsh.find(word + '['), std::string::npos) << command << ' ' << word;
     }
   }
+  EXPECT_THAT(man, HasSubstr("n=2\\(ha24"));
+  EXPECT_EQ(man.find_first_of("^~'"), std::string::npos) << "troff would print other characters";
   const auto completed = [&](const std::string& words, int at) {
     return shell("bash -c '. ./bash.out; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
                  "; _tune; echo \"${COMPREPLY[*]}\"'")
@@ -176,6 +178,11 @@ TEST_F(Program, ExportsImportsAndMerges) {
   EXPECT_EQ(document("show --db other.db --json")["best"].size(), 1u);
   EXPECT_THAT(call("db import --db all.db all.gz").out, HasSubstr("1 session"));
   EXPECT_EQ(document("db import --json --db all.db all.gz")["sources"][0]["trials"], 0);
+  file("bad.wisdom", "no wisdom\n");
+  const Finished half = call("db import --db half.db best.wisdom bad.wisdom");
+  EXPECT_EQ(half.code, 1);
+  EXPECT_THAT(half.out, HasSubstr("best.wisdom  new: 1 best")) << "each is reported at once";
+  EXPECT_EQ(document("db import --json --db two.db best.wisdom all.gz")["sources"].size(), 2u);
   ASSERT_EQ(call("db merge merged.db other.db cache/wisdom.db").code, 0);
   EXPECT_EQ(document("show --db merged.db --json")["best"].size(), 1u);
 }

@@ -3,7 +3,6 @@
 #include <functional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <tuner/version.hpp>
 
@@ -27,11 +26,32 @@ void for_each_option(const CommandPage& page, const std::function<void(const Opt
   use({Options::Kind::flag, "help,h", "", "print this page"});
 }
 
+/// \p c as troff reads it. Plain, some characters become others in UTF-8, such as a quote that no shell understands.
+std::string roff(char c) {
+  switch (c) {
+    case '\\':
+      return "\\e";
+    case '-':
+      return "\\-";
+    case '`':
+      return "\\(ga";
+    case '\'':
+      return "\\(aq";
+    case '^':
+      return "\\(ha";
+    case '~':
+      return "\\(ti";
+    case '\n':
+      return "\n\\&";
+    default:
+      return {c};
+  }
+}
+
 /// \p text as troff reads it. "\&" in front of a line keeps it from being a request.
 std::string roff(std::string_view text) {
   std::string out = "\\&";
-  for (const char c : text)
-    out += c == '\\' ? "\\e" : c == '-' ? "\\-" : c == '`' ? "\\(ga" : c == '\n' ? "\n\\&" : std::string(1, c);
+  for (const char c : text) out += roff(c);
   return out;
 }
 
