@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -18,6 +19,7 @@
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/cli/arguments.hpp>
+#include <tuner/cli/live_report.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -267,6 +269,28 @@ TEST(TuneRun, BeginsNothingMoreOnceItIsInterrupted) {
   EXPECT_THAT(run.out, HasSubstr("interrupted before it began"));
 }
 
+TEST(TuneRun, GivesTheDocumentWhereATableCannotBeWritten) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "tables");
+  const OnGpus run(
+      1, 1,
+      [&](const TuneJob&, Seat&, TuneListener&) {
+        std::filesystem::remove(folder / "tables");
+        ProblemResult result = found(1000);
+        result.document = {{"n", 1}};
+        return result;
+      },
+      [&](TuneJobs& jobs) {
+        jobs.list = "";
+        jobs.request.json = true;
+        jobs.request.sweep.csv = folder / "tables/rows.csv";
+      });
+  EXPECT_EQ(run.complaint, "no error");
+  EXPECT_EQ(run.code, kFailed);
+  EXPECT_THAT(run.err, HasSubstr("rows.csv"));
+  EXPECT_EQ(run.document["results"][0]["n"], 1);
+}
+
 /// The CPU as two devices, each with its own run worker.
 class TuneRunOnTheHost : public ::testing::Test {
  protected:
@@ -326,6 +350,38 @@ TEST_F(TuneRunOnTheHost, GivesTheProblemsOfOneKernelOneDocument) {
   EXPECT_EQ(document["kernel"], "shift");
   ASSERT_EQ(document["results"].size(), 2u);
   EXPECT_EQ(document["results"][1]["problem"]["sizes"]["n"], 2000);
+}
+
+TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
+  std::string text = kShift;
+  text.insert(text.find("#pragma tuner parameter"), "#pragma tuner size m = 1\n");
+  request_.kernel = folder_ / "sizes.cu";
+  cache::write_text(request_.kernel, text);
+  request_.problems.sizes = {"n=1000;m=2"};
+  Output output(true, Output::Text::dropped);
+  const TuneJobs jobs = read_jobs(request_, host_, output.console());
+  ASSERT_EQ(jobs.all.size(), 2u);
+  EXPECT_EQ(jobs.all[0].notes.size(), 1u);
+  EXPECT_TRUE(jobs.all[1].notes.empty());
+}
+
+TEST_F(TuneRunOnTheHost, AReportOfADatabaseThatBreaksIsAWarning) {
+  request_.kernel = kernel();
+  request_.report = folder_ / "live.html";
+  Output output;
+  const TuneJobs jobs = read_jobs(request_, host_, output.console());
+  WisdomOptions options;
+  options.database = request_.database;
+  options.shipped = false;
+  { const Wisdom made(options); }
+  options.read_only = true;  // a broken database is an error then
+  Wisdom wisdom(options);
+  LiveReport report(jobs, host_.device, wisdom, output.console());
+  std::ofstream(request_.database) << std::string(100'000, 'x');
+  CaptureStderr();
+  report.finish();
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("--report: "));
+  EXPECT_FALSE(report.all_written());
 }
 
 TEST_F(TuneRunOnTheHost, TunesNothingWhenALineIsWrong) {

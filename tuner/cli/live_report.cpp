@@ -10,6 +10,7 @@
 
 #include <tuner/cli/kernel_amounts.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/version.hpp>
 
@@ -41,17 +42,17 @@ void LiveReport::write(std::optional<report::Live> live) {
   const Clock::time_point begun = Clock::now();
   const KernelSpec& spec = *jobs_.all.front().spec;
   const cache::KernelRecord kernel = to_record(spec, jobs_.request.tuning.session.objective);
-  std::vector<report::Tuning> found = report::gather(wisdom_.databases(), {kernel.name, device_.key.text()}).tunings;
-  std::erase_if(found, [&](const report::Tuning& one) {
-    const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
-    return !(one.key.kernel == kernel) || std::none_of(jobs_.all.begin(), jobs_.all.end(), is_it);
-  });
-  add_amounts(found, spec.file);
-  const cache::Database& user = wisdom_.user();
-  const std::string database = user.is_in_memory() ? "memory" : user.path().string();
   try {
+    std::vector<report::Tuning> found = report::gather(wisdom_.databases(), {kernel.name, device_.key.text()}).tunings;
+    std::erase_if(found, [&](const report::Tuning& one) {
+      const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
+      return !(one.key.kernel == kernel) || std::none_of(jobs_.all.begin(), jobs_.all.end(), is_it);
+    });
+    add_amounts(found, spec.file);
+    const cache::Database& user = wisdom_.user();
+    const std::string database = user.is_in_memory() ? "memory" : user.path().string();
     write_or_print(jobs_.request.report, report::page(found, {kVersion, cache::now_ms(), {database}, std::move(live)}));
-  } catch (const cache::CacheError& error) {
+  } catch (const Error& error) {
     if (std::exchange(all_written_, false)) console_.warning(fmt::format("--report: {}", error.what()));
   }
   next_ = Clock::now() + std::max<Clock::duration>(kEvery, kShare * (Clock::now() - begun));

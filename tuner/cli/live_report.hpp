@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
 #include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_jobs.hpp>
@@ -18,8 +17,8 @@ namespace tuner::cli {
 class LiveReport {
  public:
   /// Of \p jobs, which are of one kernel, on \p device. Writes a first page, but only the last one to `-`, standard
-  /// output. Throws cache::CacheError if it cannot be written; warns once on \p console if a later page cannot be. The
-  /// arguments must outlive it.
+  /// output. Throws cache::CacheError if it cannot be written; warns once on \p console if a later page cannot be made
+  /// or written. The arguments must outlive it.
   LiveReport(const TuneJobs& jobs, const Device& device, Wisdom& wisdom, Console& console);
 
   /// Writes the stored trials, if it is time to.

@@ -40,7 +40,9 @@ void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
     job.notes.emplace_back("size      smaller than the kernel's default, as the host is slow; --size chooses");
   for (const ProblemSize& size : problems.list) {
     job.size = size;
-    if (known.insert(job.spec->file + '\n' + job.name()).second) jobs.all.push_back(job);
+    if (!known.insert(job.spec->file + '\n' + job.name()).second) continue;
+    jobs.all.push_back(job);
+    job.notes.clear();  // once for all sizes
   }
 }
 

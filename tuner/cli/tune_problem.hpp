@@ -31,7 +31,7 @@ struct Seat {
 
 /// The outcome for one problem.
 struct ProblemResult {
-  int code = 1;                           ///< kDone, kFailed or kInterrupted
+  int code = kFailed;                     ///< kDone, kFailed or kInterrupted
   Json document = {};                     ///< with --json
   std::string configuration = {};         ///< empty: not found, or without parameters
   double median_ns = 0;                   ///< 0: not found

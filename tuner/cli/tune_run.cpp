@@ -192,7 +192,10 @@ class TuneRun {
     try {
       entry.result = tune_(job, seat, listener);
     } catch (const DeviceLostError& failure) {
-      all_work_together() ? fail(entry, failure) : void(lost = failure.what());
+      if (all_work_together())
+        fail(entry, failure);
+      else
+        lost = failure.what();
     } catch (const std::exception& failure) {
       fail(entry, failure);
     }
@@ -276,6 +279,13 @@ class TuneRun {
     return text;
   }
 
+  void print_all() {
+    if (all_work_together())
+      print_sweeps(jobs_, entries_, output_);
+    else
+      print_table(jobs_, entries_, stop_, output_);
+  }
+
   TuneOutcome outcome() {
     TuneOutcome all;
     for (TunedProblem& entry : entries_) {
@@ -284,8 +294,12 @@ class TuneRun {
       all.code = std::max(all.code, entry.result.code);
     }
     if (request().json) all.document = json_results(jobs_, entries_, stop_);
-    if (!request().dry_run)
-      all_work_together() ? print_sweeps(jobs_, entries_, output_) : print_table(jobs_, entries_, stop_, output_);
+    try {
+      if (!request().dry_run) print_all();
+    } catch (const Error& failure) {  // the document is still printed
+      console_.error(failure.what());
+      all.code = std::max(all.code, kFailed);
+    }
     const bool all_written = (!log_ || log_->all_written()) && (!report_ || report_->all_written());
     if (!all_written || entries_.size() < jobs_.misses) all.code = std::max(all.code, kFailed);
     if (stop_) all.code = kInterrupted;
