@@ -67,7 +67,7 @@ void ProblemBuffers::read_answer(ProblemBuffer& buffer, const FilledBy& by) cons
   const BufferSpec& output = *buffer.spec;
   if (recorded_ != nullptr && answers(spec_, *recorded_)) {
     const std::string* const file = recorded_text(recorded_->outputs, output.name);
-    if (file == nullptr) throw Error(spec_.file + ": the capture does not contain the results in " + output.name);
+    if (file == nullptr) throw Error(spec_.file + ": the recording does not contain the results in " + output.name);
     buffer.expected_content = read_numbers(options_, *file, buffer.type, buffer.count);
   } else if (output.answer && buffer.count > 0) {
     buffer.expected_content = numbers_from_file(by, output.name, "answer", output.answer->path, output.answer->location,
