@@ -204,6 +204,7 @@ int run_show(const Given& given) {
 }
 
 }  // namespace
+
 Command show_command() {
   Options options(
       "Usage: tune show [KERNEL] [options]\n"

@@ -9,9 +9,9 @@
 
 #include <cache/browse.hpp>
 
-#include <tuner/recording/recording.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner::cli {

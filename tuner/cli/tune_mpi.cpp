@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/job.hpp>
+#include <tuner/cli/mpi_job.hpp>
 #include <tuner/cli/program.hpp>
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/core/error.hpp>

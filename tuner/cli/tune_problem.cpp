@@ -1,6 +1,5 @@
 #include <tuner/cli/tune_problem.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,8 +7,8 @@
 #include <cache/session.hpp>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/database_options.hpp>
+#include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/elapsed.hpp>

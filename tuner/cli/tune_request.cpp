@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/recording/recording.hpp>
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::cli {

@@ -1,4 +1,4 @@
-#include <tuner/cli/job.hpp>
+#include <tuner/cli/mpi_job.hpp>
 
 #include <sched.h>
 #include <unistd.h>

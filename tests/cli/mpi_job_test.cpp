@@ -7,7 +7,7 @@
 
 #include <tests/error_of.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/job.hpp>
+#include <tuner/cli/mpi_job.hpp>
 
 namespace tuner::cli {
 namespace {
