@@ -326,6 +326,9 @@ class Backend {
   virtual void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* /*stream*/) {
     fill_bytes(to, value, bytes);
   }
+  /// In the scope of the result, this thread can use the backend while another thread captures a stream. Null: it
+  /// always can.
+  virtual std::shared_ptr<void> beside_captures() { return nullptr; }
   /// Call this when the device context is gone, with everything in it: handles are never freed after that.
   virtual void abandon() noexcept {}
   /// The first call measures device().ceilings and, on a GPU, device().peaks. Numbers without a meaning stay 0.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,7 @@ void WorkerLink::take_pipes(int to, int from, int errors) {
 }
 
 void WorkerLink::close_pipes() {
+  if (from_ == to_) from_ = -1;  // a socket
   for (int* fd : {&to_, &from_, &errors_})
     if (*fd >= 0) ::close(std::exchange(*fd, -1));
 }
@@ -227,8 +229,33 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
   return end;
 }
 
+namespace {
+
+/// Two connected sockets, closed with it unless they are taken.
+struct Sockets {
+  int here = -1, there = -1;
+  /// Throws WorkerError.
+  Sockets() {
+    int fds[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+      throw WorkerError(std::string("no sockets to a worker can be made: ") + std::strerror(errno));
+    here = fds[0];
+    there = fds[1];
+    constexpr int wanted = 1 << 20;  // whole images at once; a smaller buffer works too
+    for (const int fd : fds) ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
+  }
+  ~Sockets() {
+    if (here >= 0) ::close(here);
+    if (there >= 0) ::close(there);
+  }
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
+};
+
+}  // namespace
+
 WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLink(std::chrono::hours(24)) {
-  Pipe requests, answers;
+  Sockets sockets;
   Workplace place;
   place.compiler = [&backend](const Open&) -> Compiler& { return backend.compiler(); };
   place.device = [&backend](const Open&) { return backend.device(); };
@@ -237,14 +264,22 @@ WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLin
   place.stop = &stop_;
   place.is_process = false;
   const WithoutSignals calm;
-  thread_ = std::thread([this, place, in = requests.read, out = answers.write] {
-    serve(in, out, place);
-    has_ended_ = true;
-    ::close(in);
-    ::close(out);
-  });
-  requests.read = answers.write = -1;
-  take_pipes(std::exchange(requests.write, -1), std::exchange(answers.read, -1), -1);
+  try {
+    thread_ = std::thread([this, place, &backend, socket = sockets.there] {
+      {
+        const std::shared_ptr<void> allowed = backend.beside_captures();
+        serve(socket, socket, place);
+      }
+      has_ended_ = true;
+      ::shutdown(socket, SHUT_RDWR);
+      ::close(socket);
+    });
+  } catch (const std::system_error& error) {
+    throw WorkerError(std::string("no thread for a worker can be started: ") + error.what());
+  }
+  sockets.there = -1;
+  const int socket = std::exchange(sockets.here, -1);
+  take_pipes(socket, socket, -1);
 }
 
 WorkerThread::~WorkerThread() {
@@ -254,6 +289,8 @@ WorkerThread::~WorkerThread() {
 
 void WorkerThread::kill() {
   stop_ = true;
+  // To close it is not enough: a child that the program has forked may hold a copy.
+  if (read_fd() >= 0) ::shutdown(read_fd(), SHUT_RDWR);
   close_pipes();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// A worker as a session sees it: two pipes for messages, one for the text that it prints, and how it ended. It is a
-/// process or a thread here, or a process of another host, whose bytes are carried here. Not thread-safe.
+/// A worker as a session sees it: pipes or a socket for messages, a pipe for its printed text, and how it ended. It is
+/// a process or a thread here, or a process of another host, whose bytes are carried here. Not thread-safe.
 
 #include <sys/types.h>
 
@@ -68,7 +68,7 @@ class WorkerLink {
   explicit WorkerLink(std::chrono::seconds longest_end) : longest_end_(longest_end) {}
   /// How it ended, without the text that it printed; nothing while it has not ended.
   virtual std::optional<WorkerEnd> ask_end() = 0;
-  /// Takes the session's ends of the three pipes.
+  /// Takes the session's ends of the three pipes. \p to and \p from may be one socket; \p errors may be -1.
   void take_pipes(int to, int from, int errors);
   /// Closes the pipes. Anything that the worker still writes is lost.
   void close_pipes();

@@ -17,6 +17,7 @@
 #include <tuner/backend/cuda/stream_timer.hpp>
 #include <tuner/backend/cuda/yardsticks.hpp>
 #include <tuner/backend/element_value.hpp>
+#include <tuner/backend/gpu.hpp>
 #include <tuner/core/once.hpp>
 
 namespace tuner {
@@ -290,6 +291,10 @@ class CudaBackend final : public Backend {
     watch(driver().cuMemsetD8Async(to, value, bytes, static_cast<CUstream>(stream)), "cuMemsetD8Async");
   }
 
+  std::shared_ptr<void> beside_captures() override {
+    return std::make_shared<BesideCaptures>(
+        ContextName{state_->id, reinterpret_cast<std::uintptr_t>(state_->context.handle())});
+  }
   void abandon() noexcept override { state_->usable = false; }
 
   void measure_ceilings() override {
