@@ -118,7 +118,7 @@ class Server {
 }  // namespace
 
 bool serve(int in, int out, const Workplace& place) {
-  Connection connection(in, out);
+  Connection connection(in, out, place.is_process);
   try {
     const Message first = connection.receive();
     if (std::holds_alternative<Quit>(first)) return true;

@@ -22,7 +22,8 @@ struct PipeClosed {};
 /// The worker's end of its pipes. Blocks; for one thread.
 class Connection {
  public:
-  Connection(int in, int out) : in_(in), out_(out) {}
+  /// \p owns_stdout: what this process prints belongs to the worker, so it is flushed before each answer.
+  Connection(int in, int out, bool owns_stdout = true) : in_(in), out_(out), owns_stdout_(owns_stdout) {}
 
   /// Waits for the next message. Throws PipeClosed, ProtocolError.
   Message receive() {
@@ -41,7 +42,7 @@ class Connection {
 
   /// Throws PipeClosed.
   void send(const Message& message) {
-    std::fflush(stdout);  // what a kernel printed comes before the answer
+    if (owns_stdout_) std::fflush(stdout);  // what a kernel printed comes before the answer
     const std::vector<std::byte> bytes = encode(message);
     for (std::span<const std::byte> left = bytes; !left.empty();) {
       const ssize_t count = ::write(out_, left.data(), left.size());
@@ -62,6 +63,7 @@ class Connection {
   }
 
   int in_, out_;
+  bool owns_stdout_;
   Decoder decoder_;
   std::deque<Message> inbox_;
 };
@@ -73,7 +75,9 @@ struct Workplace {
   std::function<Backend&(const Device& device)> backend;
   const KernelSpec* spec = nullptr;         ///< null: that of Open::source
   const std::atomic<bool>* stop = nullptr;  ///< CompileRequest::stop
-  bool is_process = true;  ///< ends the process, without destructors, when a fault has made the device unusable
+  /// The worker owns its process: flushes its standard output, and ends it, without destructors, when a fault has made
+  /// the device unusable.
+  bool is_process = true;
 };
 
 /// Answers the messages from \p in until one says quit or the pipe ends. Returns false if it ended with an error, which
