@@ -35,7 +35,7 @@ void CompilePool::start(Worker& worker) {
   try {
     worker.slot.start(worker.host->begin);
   } catch (const WorkerError& error) {
-    return give_up(*worker.host, error.what());
+    return give_up(*worker.host, error.code(), error.what());
   }
   Open open;
   open.role = Role::compile;
@@ -101,7 +101,8 @@ void CompilePool::handle(Worker& worker, Message message) {
   if (const auto* opened = std::get_if<Opened>(&message)) {
     if (compiler_.empty()) compiler_ = opened->compiler;
     if (opened->compiler != compiler_)  // its images would be stored, and compared, as those of the other compiler
-      return give_up(*worker.host, fmt::format("it compiles with {}, others with {}", opened->compiler, compiler_));
+      return give_up(*worker.host, ErrorCode::other,
+                     fmt::format("it compiles with {}, others with {}", opened->compiler, compiler_));
     worker.open = true;
     worker.slot.expect_nothing();
     worker.host->start_failures = 0;
@@ -109,7 +110,7 @@ void CompilePool::handle(Worker& worker, Message message) {
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     worker.slot.stop();
     if (worker.jobs.empty())
-      start_failed(worker, failed->message, failed->final);
+      start_failed(worker, *failed);
     else
       lost(worker, {false, false, failed->message});
   } else if (auto* compiled = std::get_if<CompileAnswer>(&message); compiled != nullptr && !worker.jobs.empty()) {
@@ -137,7 +138,7 @@ void CompilePool::finish(Worker& worker, CompileResult result, double seconds) {
 }
 
 void CompilePool::lost(Worker& worker, const Loss& loss) {
-  if (!worker.open) return start_failed(worker, loss.message, false);
+  if (!worker.open) return start_failed(worker, {loss.message});
   ++times_.compile_restarts;
   if (!worker.jobs.empty() && !(loss.innocent && try_again(worker.jobs))) {
     const std::string message = loss.hung
@@ -160,16 +161,17 @@ bool CompilePool::try_again(std::vector<CompileJob>& jobs) {
   return true;
 }
 
-void CompilePool::start_failed(Worker& worker, const std::string& message, bool final) {
-  if (final || ++worker.host->start_failures >= kMostStartFailures)
-    return give_up(*worker.host, "a compile worker cannot start: " + message);
+void CompilePool::start_failed(Worker& worker, const Failed& failed) {
+  if (is_last_start(failed) || ++worker.host->start_failures >= kMostStartFailures)
+    return give_up(*worker.host, failed.code, "a compile worker cannot start: " + failed.message);
   start(worker);
 }
 
 /// Stops using \p host. Throws WorkerError when it was the last one.
-void CompilePool::give_up(Host& host, const std::string& reason) {
+void CompilePool::give_up(Host& host, ErrorCode code, const std::string& reason) {
   if (!std::exchange(host.in_use, false)) return;
-  if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.in_use; })) throw WorkerError(reason);
+  if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.in_use; }))
+    throw WorkerError(code, reason);
   for (Worker& worker : workers_) {
     if (worker.host != &host) continue;
     worker.slot.stop();

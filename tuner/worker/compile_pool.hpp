@@ -68,8 +68,8 @@ class CompilePool {
   void finish(Worker& worker, CompileResult result, double seconds);
   void lost(Worker& worker, const Loss& loss);
   bool try_again(std::vector<CompileJob>& jobs);
-  void start_failed(Worker& worker, const std::string& message, bool final);
-  void give_up(Host& host, const std::string& reason);
+  void start_failed(Worker& worker, const Failed& failed);
+  void give_up(Host& host, ErrorCode code, const std::string& reason);
 
   const IsolatedOptions& options_;
   CompilePoolEvents events_;

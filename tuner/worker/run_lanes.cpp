@@ -1,7 +1,5 @@
 #include <tuner/worker/run_lanes.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -22,9 +20,9 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
   const std::string where =
       phase == Phase::prepare ? std::string("while starting") : fmt::format("in phase {}", text(phase));
   if (loss.hung)
-    trial.outcome = Timeout{fmt::format("{} {}; its process was killed", loss.message, where)};
+    trial.outcome = Timeout{fmt::format("{} {}; its worker was killed", loss.message, where)};
   else
-    trial.outcome = LaunchError{fmt::format("its process was {} {}", loss.message, where), 0, loss.innocent};
+    trial.outcome = LaunchError{fmt::format("its worker was {} {}", loss.message, where), 0, loss.innocent};
   return trial;
 }
 
@@ -115,7 +113,7 @@ void RunLane::handle(Message message) {
     if (failed->final)
       throw PrepareError(failed->code, failed->message);
     else
-      start_failed("the device cannot be opened: " + failed->message, false);
+      start_failed({"the device cannot be opened: " + failed->message, false, failed->code});
   } else {
     throw ProtocolError("unexpected message from a run worker");
   }
@@ -177,12 +175,11 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
 /// A \p loss without a message: the worker's last answer has already told the trial.
 void RunLane::lost(const Loss& loss) {
   if (state_ == State::preparing && !loss.innocent)
-    return start_failed(
-        fmt::format("{}: the kernel's reference took its worker down, most likely by reading or writing "
-                    "outside its buffers: {}",
-                    open_.file_name, loss.message),
-        true);
-  if (state_ != State::prepared) return start_failed("a run worker cannot start: " + loss.message, false);
+    return start_failed({fmt::format("{}: the kernel's reference took its worker down, most likely by reading or "
+                                     "writing outside its buffers: {}",
+                                     open_.file_name, loss.message)},
+                        true);
+  if (state_ != State::prepared) return start_failed({"a run worker cannot start: " + loss.message});
   const bool told = loss.message.empty();
   std::optional<RunJob> running;
   if (!told && !sent_.empty()) {
@@ -194,7 +191,7 @@ void RunLane::lost(const Loss& loss) {
   if (running && !(loss.innocent && try_again(*running))) fail(std::move(*running), loss);
   ++queue_.times.run_restarts;
   if (guiltless)
-    start_failed("run workers end before they run anything: " + loss.message, false);
+    start_failed({"run workers end before they run anything: " + loss.message});
   else
     start();
 }
@@ -243,11 +240,11 @@ void RunLane::retire() {
 }
 
 /// \p reference: the worker ran the kernel's reference. A second such failure is the reference's fault.
-void RunLane::start_failed(const std::string& message, bool reference) {
+void RunLane::start_failed(const Failed& failed, bool reference) {
   const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == kMostStartFailures;
-  if (!is_last) return start();
-  if (reference) throw PrepareError(message);
-  throw DeviceLostError(message);
+  if (!is_last && !is_last_start(failed)) return start();
+  if (reference) throw PrepareError(failed.code, failed.message);
+  throw DeviceLostError(failed.code, failed.message);
 }
 
 // ---------------------------------------------------------------- all lanes

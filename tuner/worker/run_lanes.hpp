@@ -112,7 +112,7 @@ class RunLane {
   /// The queue in which \p job waits for a worker.
   std::deque<RunJob>& waiting(const RunJob& job) { return job.finals_s ? own_ : queue_.ready; }
   void fail(RunJob job, const Loss& loss);
-  void start_failed(const std::string& message, bool reference);
+  void start_failed(const Failed& failed, bool reference = false);
   void expect_work();
 
   const int number_;

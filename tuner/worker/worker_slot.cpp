@@ -18,36 +18,36 @@ void WorkerSlot::end(Loss loss) {
   loss_ = std::move(loss);
   by_itself_ = false;
   deadline_.reset();
-  process_->kill();
+  worker_->kill();
 }
 
 void WorkerSlot::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
   first_fd_.reset();
-  if (!process_) return;
+  if (!worker_) return;
   const auto wake_at = loss_ ? std::optional(Clock::now() + kLookAgain) : deadline_;
   if (wake_at && (!wake_up || *wake_at < *wake_up)) wake_up = wake_at;
   if (loss_) return;
   first_fd_ = fds.size();
-  fds.push_back({process_->read_fd(), POLLIN, 0});
-  fds.push_back({process_->error_fd(), POLLIN, 0});
-  if (process_->wants_write()) fds.push_back({process_->write_fd(), POLLOUT, 0});
+  fds.push_back({worker_->read_fd(), POLLIN, 0});
+  fds.push_back({worker_->error_fd(), POLLIN, 0});
+  if (worker_->wants_write()) fds.push_back({worker_->write_fd(), POLLOUT, 0});
 }
 
 std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle) {
   if (loss_) return take_loss();
-  if (!process_ || !first_fd_) return std::nullopt;
+  if (!worker_ || !first_fd_) return std::nullopt;
   const std::size_t first = *first_fd_;
   const std::uint64_t generation = generation_;
   const auto is_the_same = [&] { return running() && generation_ == generation; };
-  if (fds[first + 1].revents != 0) process_->receive_errors();
-  if (process_->wants_write()) process_->flush();
+  if (fds[first + 1].revents != 0) worker_->receive_errors();
+  if (worker_->wants_write()) worker_->flush();
   // Also at the deadline: if this process was stopped, the answer may have come in time.
   const bool late = deadline_ && Clock::now() >= *deadline_;
   if (fds[first].revents != 0 || late) {
-    const bool open = process_->receive();
+    const bool open = worker_->receive();
     try {
       while (is_the_same()) {
-        auto message = process_->next();
+        auto message = worker_->next();
         if (!message) break;
         handle(std::move(*message));
       }
@@ -61,13 +61,13 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
     }
   }
   if (is_the_same() && deadline_ && Clock::now() >= *deadline_)
-    end({true, process_->was_stopped(), fmt::format("did not answer for {:.1f} s", limit_s_)});
+    end({true, worker_->was_stopped(), fmt::format("did not answer for {:.1f} s", limit_s_)});
   return loss_ && generation_ == generation ? take_loss() : std::nullopt;
 }
 
-/// How the worker was lost; nothing while its process has not ended.
+/// How the worker was lost; nothing while it has not ended.
 std::optional<Loss> WorkerSlot::take_loss() {
-  const std::optional<WorkerEnd>& end = process_->ended();
+  const std::optional<WorkerEnd>& end = worker_->ended();
   if (!end) return std::nullopt;
   Loss loss = std::move(*loss_);
   if (by_itself_) loss = {false, end->from_outside, end->text};
