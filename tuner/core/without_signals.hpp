@@ -5,13 +5,15 @@
 
 namespace tuner {
 
-/// Threads that are started in the scope of this object get no signals.
+/// Threads that are started in the scope of this object get no signals, except for faults of their own.
 class WithoutSignals {
  public:
   WithoutSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    sigset_t blocked;
+    ::sigfillset(&blocked);
+    // If a fault's signal is blocked, the process ends without its handler.
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) ::sigdelset(&blocked, fault);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
   }
   ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   WithoutSignals(const WithoutSignals&) = delete;
