@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
+#include <atomic>
 #include <thread>
 
 #include <tuner/core/error.hpp>
+#include <tuner/runtime/serving.hpp>
 
+#include <tests/child_process.hpp>
 #include <tests/in_threads.hpp>
+#include <tests/wait_until.hpp>
 
 #include "fake_backend.hpp"
 
@@ -49,6 +55,28 @@ TEST(ResultSlots, AreLentToOneCallAtATime) {
   ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
   const ResultSlots::Loan a(device.results), b(device.results);
   EXPECT_NE(a.address(), b.address());
+}
+
+TEST(Serving, LetsAForkedChildConfigureWhileAnotherThreadDoesSoBeforeAnyCall) {
+  std::atomic<bool> done{false};
+  std::thread busy([&] {
+    while (!done) Serving::process().configure({.database = std::string(100'000, 'x')});
+  });
+  for (int i = 0; i < 30; ++i) {
+    const pid_t child = testing::start_child([] {
+      Serving::process().configure({});
+      return true;
+    });
+    const bool ended = testing::wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; });
+    EXPECT_TRUE(ended) << "child " << i;
+    if (ended) continue;
+    ::kill(child, SIGKILL);
+    testing::wait_for(child);
+    break;
+  }
+  done = true;
+  busy.join();
+  Serving::process().configure({});
 }
 
 TEST(LoadedModules, TriesAgainToLoadWhatCouldNotBeLoaded) {

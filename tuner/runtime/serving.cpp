@@ -28,11 +28,15 @@ const char* environment(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-/// Threads in Serving::decide_ordinal(), and one more once a device was decided.
+/// Threads that may hold a lock before a device is decided, and one more once it is. A child that is forked meanwhile
+/// is refused.
 std::atomic<int> users{0};
 
 struct User {
-  User() { ++users; }
+  User() {
+    Serving::watch_forks();  // a static constructor may call before watches_forks_ is initialised
+    ++users;
+  }
   ~User() {
     if (!stays) --users;
   }
@@ -63,10 +67,15 @@ ByContext<ServedDevice>& all_devices() {
 
 }  // namespace
 
-// Registered before any call, as a fork() may come while the first call begins.
-const int Serving::watches_forks_ = ::pthread_atfork(nullptr, nullptr, [] {
-  if (users > 0) process().ordinal_ = kForked;
-});
+bool Serving::watch_forks() {
+  static const int failed = ::pthread_atfork(nullptr, nullptr, [] {
+    if (users > 0) process().ordinal_ = kForked;
+  });
+  return failed == 0;
+}
+
+// Registered before main(), as a fork() may come while the first call begins.
+const bool Serving::watches_forks_ = watch_forks();
 
 void Serving::refuse_forked() const {
   if (ordinal_ != kForked) return;
@@ -77,6 +86,7 @@ void Serving::refuse_forked() const {
 
 void Serving::configure(Settings settings) {
   if (ordinal_ == kForked) return;
+  const User user;
   const std::lock_guard lock(mutex_);
   configured_ = std::move(settings);
 }

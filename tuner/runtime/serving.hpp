@@ -49,6 +49,8 @@ class Serving {
 
   /// Does nothing in a forked child, whose calls are all refused.
   void configure(Settings settings);
+  /// From now on, refuse_forked() knows of forks. Returns whether that works; only the first call has an effect.
+  static bool watch_forks();
   /// Queues \p message for Settings::on_warning; the same message only once.
   void warn(std::string_view message);
 
@@ -58,7 +60,7 @@ class Serving {
   Settings settings();
   void open_wisdom(const Settings& settings);
   int decide_ordinal();
-  static const int watches_forks_;
+  static const bool watches_forks_;
   void deliver_warnings() noexcept;
 
   std::mutex mutex_;  // guards configured_, warned_ and told_
