@@ -1,6 +1,7 @@
 #pragma once
 /// A backend without a compiler or a device: kernels are functions given by the test, times are scripted.
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -213,7 +214,7 @@ class FakeBackend : public Backend {
   std::string why_no_counters;
   std::size_t taken = 0;
   std::size_t runs = 0;
-  bool usable_ = true;
+  std::atomic<bool> usable_ = true;
   bool has_order = false;  // like a host
   ThreadOrder order;
   Device device_;

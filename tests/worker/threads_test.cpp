@@ -1,12 +1,23 @@
 // An evaluator whose workers are threads of this process, on a fake backend.
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tests/child_process.hpp>
 #include <tests/error_of.hpp>
 #include <tests/measure/scale_spec.hpp>
 #include <tests/wait_until.hpp>
@@ -65,9 +76,53 @@ TEST_F(ThreadsTest, EndWithTheirEvaluatorAlthoughACompilerIsBusy) {
   EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(1)));
 }
 
+TEST_F(ThreadsTest, EndAlthoughAForkedChildHoldsTheirSockets) {
+  auto evaluator = std::make_unique<IsolatedEvaluator>(spec, ProblemSize(), MeasureOptions(), options);
+  evaluate(*evaluator, {32});
+  const pid_t child = testing::start_child([] { return ::pause() == 0; });
+  const auto ended = std::async(std::launch::async, [&] { evaluator.reset(); });
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  ::kill(child, SIGKILL);
+  testing::wait_for(child);
+}
+
+TEST_F(ThreadsTest, BlockNoSignalOfAFaultAndAllOthers) {
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  backend.kernels["scale<32>"] =
+      testing::scaled_after([&](const Launch&) { ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked); });
+  {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluate(evaluator, {32});
+  }
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) EXPECT_FALSE(::sigismember(&blocked, fault)) << fault;
+  for (const int other : {SIGTERM, SIGINT, SIGPIPE}) EXPECT_TRUE(::sigismember(&blocked, other)) << other;
+}
+
+#ifdef __GLIBC__
+TEST_F(ThreadsTest, DoNotFlushTheStandardOutputOfTheProgram) {
+  char* text = nullptr;
+  std::size_t flushed = 0;
+  FILE* const before = std::exchange(stdout, ::open_memstream(&text, &flushed));
+  std::fputs("of the program", stdout);
+  {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluate(evaluator, {32});
+  }
+  const std::size_t flushed_by_workers = flushed;
+  std::fclose(std::exchange(stdout, before));
+  std::free(text);
+  EXPECT_EQ(flushed_by_workers, 0u);
+}
+#endif
+
 TEST_F(ThreadsTest, RunNothingOnceTheDeviceIsUnusable) {
-  backend.usable_ = false;
+  backend.kernels["scale<256>"] = testing::scaled_after([&](const Launch&) { backend.usable_ = false; });
   IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluate(evaluator, {128});
+  EXPECT_TRUE(evaluator.usable());
+  EXPECT_TRUE(evaluate(evaluator, {256}).at(block(256)).crashed);
+  EXPECT_FALSE(evaluator.usable());
   for (const auto& [configuration, trial] : evaluate(evaluator, {32, 64}))
     EXPECT_THAT(std::string(message(trial.outcome)),
                 HasSubstr("an earlier configuration has made the device unusable"));
@@ -92,6 +147,45 @@ TEST_F(ThreadsTest, PassOnTheKindOfAnError) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   evaluator.submit(block(32), 0);
   EXPECT_EQ(testing::code_of([&] { evaluator.next(); }), ErrorCode::out_of_memory);
+}
+
+/// A backend that becomes useless once an evaluator has it.
+struct Useless : testing::FakeBackend {
+  testing::FakeCompiler& compiler() override {
+    ++compilers;
+    if (has_compiler) return compiler_;
+    throw Error(ErrorCode::compiler, "there is no compiler");
+  }
+  const Device& device() const override {
+    if (has_device || devices++ == 0) return device_;
+    throw Error(ErrorCode::context_lost, "there is no device");
+  }
+
+  bool has_compiler = true, has_device = true;
+  std::atomic<int> compilers = 0;
+  mutable std::atomic<int> devices = 0;
+};
+
+TEST_F(ThreadsTest, AskForACompilerOnceAndPassOnThatThereIsNone) {
+  Useless useless;
+  testing::give_kernels(useless);
+  useless.has_compiler = false;
+  options.here = &useless;
+  options.compile_workers = 1;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(block(32), 0);
+  EXPECT_EQ(testing::code_of([&] { evaluator.next(); }), ErrorCode::compiler);
+  EXPECT_EQ(useless.compilers, 1);
+}
+
+TEST_F(ThreadsTest, PassOnWhyTheDeviceIsLost) {
+  Useless useless;
+  testing::give_kernels(useless);
+  useless.has_device = false;
+  options.here = &useless;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(block(32), 0);
+  EXPECT_EQ(testing::code_of([&] { evaluator.next(); }), ErrorCode::context_lost);
 }
 
 TEST_F(ThreadsTest, AbandonWhatIsWorseThanATrialThatFinishedAfterItWasSubmitted) {

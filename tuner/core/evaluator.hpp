@@ -1,5 +1,5 @@
 #pragma once
-/// Evaluates configurations of one kernel and problem size: on a backend, in worker processes, or from a recording.
+/// Evaluates configurations of one kernel and problem size: by workers, or from a recording.
 /// Asynchronous, so that compiling, running and searching overlap.
 
 #include <chrono>
@@ -50,8 +50,8 @@ class Evaluator {
   /// configuration can be stopped early.
   virtual void submit(const Configuration& configuration, double best_ns) = 0;
   virtual std::size_t in_flight() const = 0;
-  /// Waits for the next event of any configuration. Returns nothing if \p patience passes first. A configuration that
-  /// runs in this thread is not interrupted. Precondition: in_flight() > 0.
+  /// Waits for the next event of any configuration. Returns nothing if \p patience passes first. Precondition:
+  /// in_flight() > 0.
   virtual std::optional<Event> next_event(std::chrono::duration<double> patience) = 0;
   /// Waits for the next finished trial and ignores other events. Precondition: in_flight() > 0, and nothing was
   /// withdrawn.

@@ -15,7 +15,7 @@ namespace tuner {
 
 /// Where configurations run.
 enum class Isolation {
-  none,     ///< in this process: a kernel that faults ends the session
+  none,     ///< in threads of this process: a kernel that faults ends the session; on the host, also the process
   process,  ///< in worker processes: a kernel that faults or hangs costs one trial
 };
 

@@ -92,6 +92,10 @@ std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double>
   };
   std::optional<Event> event = loop_->mailbox().wait(first, patience);
   if (event && !std::holds_alternative<Compiled>(*event)) --in_flight_;
+  const Backend* const here = loop_->options().here;
+  // Trials that ended before the fault may come after it: they do not count as its cause.
+  if (const auto* trial = event ? std::get_if<Trial>(&*event) : nullptr; trial != nullptr && here != nullptr)
+    if ((trial->crashed || is_machine_fault(trial->outcome)) && !here->usable()) usable_ = false;
   return event;
 }
 

@@ -2,7 +2,8 @@
 /// Evaluates configurations by workers: a pool that compiles, and one worker for each of the session's devices that
 /// runs. Workers are processes (program `tuner-worker`): if a kernel or compiler crashes or hangs, its process is
 /// replaced, one trial fails, and nothing else is lost. This process then never touches a device. Workers can also be
-/// threads of this process, for kernels that only exist in code and for small jobs. A crash then ends this process.
+/// threads of this process, which start faster, for small jobs and kernels that exist only in code. A crash then ends
+/// this process.
 
 #include <chrono>
 #include <cstddef>
@@ -65,12 +66,12 @@ struct IsolatedOptions {
   /// Ordinals of devices of one key, a lane for each. Empty: the device of known_device, or 0.
   std::vector<int> devices = {};
   std::filesystem::path program = {};  ///< empty: find_worker_program()
-  std::size_t compile_workers = 0;     ///< processes here; 0: one for each core, at most 64, or 16 threads
+  std::size_t compile_workers = 0;     ///< here; 0: one for each core, at most 64 processes or 16 threads
 
-  std::size_t batch = 0;          ///< configurations in one compile at most; 0: compile_batch()'s
-  bool search_learns = true;      ///< compile_batch()'s
-  double compile_timeout_s = 60;  ///< of one compile; then the compiler's process is killed
-  double grace_s = 1;             ///< after a worker's own limit has passed, before it is killed
+  std::size_t batch = 0;               ///< configurations in one compile at most; 0: compile_batch()'s
+  bool search_learns = true;           ///< compile_batch()'s
+  double compile_timeout_s = 60;       ///< of one compile; then its process is killed. Threads have no limit
+  double grace_s = 1;                  ///< after a process's own limit has passed, before it is killed
 
   /// If set, remeasure() returns at most this long after its time, and workers are killed at the end without waiting
   /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
@@ -131,6 +132,8 @@ class IsolatedEvaluator : public Evaluator {
   std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                double seconds = std::numeric_limits<double>::infinity()) override;
 
+  /// False after the trial that made IsolatedOptions::here unusable. Processes are replaced.
+  bool usable() const override { return usable_; }
   std::vector<LaneReport> lanes() const override;
 
   SessionTimes times() const;
@@ -138,6 +141,7 @@ class IsolatedEvaluator : public Evaluator {
  private:
   std::unique_ptr<worker::EvaluationLoop> loop_;
   std::size_t in_flight_ = 0;
+  bool usable_ = true;
 };
 
 /// $TUNER_WORKER, else `tuner-worker` beside the running program, else in bin or libexec/tuner of each folder that
