@@ -68,10 +68,10 @@ struct IsolatedOptions {
   std::filesystem::path program = {};  ///< empty: find_worker_program()
   std::size_t compile_workers = 0;     ///< here; 0: one for each core, at most 64 processes or 16 threads
 
-  std::size_t batch = 0;               ///< configurations in one compile at most; 0: compile_batch()'s
-  bool search_learns = true;           ///< compile_batch()'s
-  double compile_timeout_s = 60;       ///< of one compile; then its process is killed. Threads have no limit
-  double grace_s = 1;                  ///< after a process's own limit has passed, before it is killed
+  std::size_t batch = 0;          ///< configurations in one compile at most; 0: compile_batch()'s
+  bool search_learns = true;      ///< compile_batch()'s
+  double compile_timeout_s = 60;  ///< of one compile; then its process is killed. Threads have no limit
+  double grace_s = 1;             ///< after a process's own limit has passed, before it is killed
 
   /// If set, remeasure() returns at most this long after its time, and workers are killed at the end without waiting
   /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
