@@ -60,7 +60,9 @@ TEST(ResultSlots, AreLentToOneCallAtATime) {
 TEST(Serving, LetsAForkedChildConfigureWhileAnotherThreadDoesSoBeforeAnyCall) {
   std::atomic<bool> done{false};
   std::thread busy([&] {
-    while (!done) Serving::process().configure({.database = std::string(100'000, 'x')});
+    Settings settings;
+    settings.database = std::string(100'000, 'x');
+    while (!done) Serving::process().configure(settings);
   });
   for (int i = 0; i < 30; ++i) {
     const pid_t child = testing::start_child([] {
