@@ -1,6 +1,5 @@
 #include <tuner/recording/recording.hpp>
 
-
 #include <nlohmann/json.hpp>
 
 #include <cache/sha256.hpp>
