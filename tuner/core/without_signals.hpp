@@ -2,6 +2,7 @@
 /// Keeps signals away from the library's threads: the program's own threads handle them.
 
 #include <csignal>
+#include <initializer_list>
 
 namespace tuner {
 
