@@ -3,7 +3,6 @@
 #include <array>
 #include <deque>
 #include <mutex>
-#include <utility>
 
 #include <sha2.h>  // of libmd
 #include <zlib.h>
@@ -26,7 +25,8 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
 
 namespace {
 
-/// The digests of the last few texts, the newest first.
+/// The digests of the last few texts, the newest first. Nobody waits for it: in a forked child, a thread of the parent
+/// may hold the lock for ever. While another thread is here, nothing is found and nothing is added.
 class KnownDigests {
  public:
   static KnownDigests& instance() {
@@ -34,30 +34,19 @@ class KnownDigests {
     return all;
   }
   std::string find(std::string_view text) {
-    const std::lock_guard lock(mutex_);
-    for (const Known& one : known_)
-      if (one.text == text) return one.digest;
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
+      for (const Known& one : known_)
+        if (one.text == text) return one.digest;
     return {};
   }
-  void add(std::string_view text, std::string digest) {
-    const std::lock_guard lock(mutex_);
-    insert(text, std::move(digest));
-  }
-  /// Does nothing if the lock is taken. In a forked child, a thread of the parent may hold it for ever.
-  void add_new(std::string_view text, std::string_view digest) {
+  void add(std::string_view text, std::string_view digest) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
-    for (const Known& one : known_)
-      if (one.text == text) return;
-    insert(text, std::string(digest));
-  }
-
- private:
-  void insert(std::string_view text, std::string digest) {
-    known_.push_front({std::string(text), std::move(digest)});
+    known_.push_front({std::string(text), std::string(digest)});
     if (known_.size() > 16) known_.pop_back();
   }
 
+ private:
   struct Known {
     std::string text, digest;
   };
@@ -75,7 +64,9 @@ std::string sha256_of_text(std::string_view text) {
   return digest;
 }
 
-void remember_sha256(std::string_view text, std::string_view digest) { KnownDigests::instance().add_new(text, digest); }
+void remember_sha256(std::string_view text, std::string_view digest) {
+  if (KnownDigests::instance().find(text).empty()) KnownDigests::instance().add(text, digest);
+}
 
 std::string sha256_of_parts(const std::vector<std::string_view>& parts) {
   std::string all;

@@ -14,7 +14,7 @@ std::string sha256_hex(std::string_view bytes);
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 /// The same, for texts that are hashed again and again: it remembers the last few digests. Thread-safe.
 std::string sha256_of_text(std::string_view text);
-/// Gives sha256_of_text() the digest of a text that lives as long as the program. Thread-safe.
+/// Gives sha256_of_text() the digest of a text. Thread-safe.
 void remember_sha256(std::string_view text, std::string_view digest);
 /// The digest of \p parts, each preceded by its length, so that moving a boundary changes it.
 std::string sha256_of_parts(const std::vector<std::string_view>& parts);

@@ -2,9 +2,12 @@
 /// For tests with several processes.
 
 #include <cerrno>
+#include <csignal>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <tests/wait_until.hpp>
 
 namespace tuner::testing {
 
@@ -25,6 +28,19 @@ inline int wait_for(pid_t pid) {
   int status = -1;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   return status;
+}
+
+/// Starts \p count children that run \p work, one after the other. Returns how many ended by themselves. The first that
+/// does not is killed, and no other is started.
+int children_that_end(int count, const auto& work) {
+  for (int ended = 0; ended < count; ++ended) {
+    const pid_t child = start_child(work);
+    if (wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; })) continue;
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    return ended;
+  }
+  return count;
 }
 
 }  // namespace tuner::testing

@@ -1,5 +1,3 @@
-#include <signal.h>
-
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -16,7 +14,6 @@
 
 #include <tests/child_process.hpp>
 #include <tests/matchers.hpp>
-#include <tests/wait_until.hpp>
 
 #include "kernels.hpp"
 #include "serving_environment.hpp"
@@ -349,18 +346,11 @@ TEST_F(HostServing, LetsAForkedChildEndWhateverAnotherThreadDoes) {
       scale(1000, 2);
     }
   });
-  for (int i = 0; i < 30; ++i) {
-    const pid_t child = testing::start_child([] {
-      configure({});
-      return code_of(&trim) == ErrorCode::context_lost;
-    });
-    const bool ended = testing::wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; });
-    EXPECT_TRUE(ended) << "child " << i;
-    if (ended) continue;
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-    break;
-  }
+  const int ended = testing::children_that_end(30, [] {
+    configure({});
+    return code_of(&trim) == ErrorCode::context_lost;
+  });
+  EXPECT_EQ(ended, 30);
   done = true;
   busy.join();
 }

@@ -1,9 +1,5 @@
 // What calls without a result leave in the user's database.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -16,8 +12,8 @@
 #include <tuner/runtime/serving.hpp>
 #include <tuner/tuner.hpp>
 
+#include <tests/child_process.hpp>
 #include <tests/matchers.hpp>
-#include <tests/wait_until.hpp>
 
 #include "fake_backend.hpp"
 #include "kernels.hpp"
@@ -144,19 +140,11 @@ TEST_F(ServedMisses, LetAForkedChildEndWhileAnotherThreadWritesThem) {
       runtime::MissLog::process().flush(wisdom);
     }
   });
-  for (int i = 0; i < 30; ++i) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      runtime::MissLog::process().flush(wisdom);  // as at exit()
-      ::_exit(0);
-    }
-    const bool ended = testing::wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; });
-    EXPECT_TRUE(ended) << "child " << i;
-    if (ended) continue;
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-    break;
-  }
+  const int ended = testing::children_that_end(30, [&] {
+    runtime::MissLog::process().flush(wisdom);  // as at exit()
+    return true;
+  });
+  EXPECT_EQ(ended, 30);
   done = true;
   writer.join();
 }

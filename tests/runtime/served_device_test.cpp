@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <signal.h>
-
 #include <atomic>
 #include <thread>
 
@@ -12,7 +10,6 @@
 
 #include <tests/child_process.hpp>
 #include <tests/in_threads.hpp>
-#include <tests/wait_until.hpp>
 
 #include "fake_backend.hpp"
 
@@ -64,18 +61,11 @@ TEST(Serving, LetsAForkedChildConfigureWhileAnotherThreadDoesSoBeforeAnyCall) {
     settings.database = std::string(100'000, 'x');
     while (!done) Serving::process().configure(settings);
   });
-  for (int i = 0; i < 30; ++i) {
-    const pid_t child = testing::start_child([] {
-      Serving::process().configure({});
-      return true;
-    });
-    const bool ended = testing::wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; });
-    EXPECT_TRUE(ended) << "child " << i;
-    if (ended) continue;
-    ::kill(child, SIGKILL);
-    testing::wait_for(child);
-    break;
-  }
+  const int ended = testing::children_that_end(30, [] {
+    Serving::process().configure({});
+    return true;
+  });
+  EXPECT_EQ(ended, 30);
   done = true;
   busy.join();
   Serving::process().configure({});

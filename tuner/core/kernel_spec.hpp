@@ -275,7 +275,7 @@ struct KernelSpec {
   std::vector<MacroSpec> macros;
   std::optional<Configuration> default_configuration;
 
-  /// A kernel of ReferenceKind::none is verified against a recorded launch, or not at all.
+  /// With ReferenceKind::none, only the results of a recorded launch can verify the kernel.
   ReferenceKind reference_kind() const;
   /// Whether the expected results come from launches.
   bool has_reference_program() const {

@@ -6,7 +6,7 @@
 
 namespace tuner {
 
-/// Threads that are started in the scope of this object get no signals, except for faults of their own.
+/// Threads that are started in the scope of this object get no signals, except those of their own faults.
 class WithoutSignals {
  public:
   WithoutSignals() {

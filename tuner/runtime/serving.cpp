@@ -10,12 +10,12 @@
 
 #include <cache/paths.hpp>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/without_signals.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/runtime/misses.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/without_signals.hpp>
 #include <tuner/runtime/by_context.hpp>
+#include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/session/backends.hpp>

@@ -63,7 +63,7 @@ cache::Image to_store(const Image& image) {
       json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
-/// The many images of tunings have a folder of their own, so that they do not crowd out those of calls.
+/// Tunings keep many images. Their own folder keeps them from crowding out the images of calls.
 std::string tuned_on(const CompileRequest& request) { return "tuning-" + request.architecture; }
 
 /// If the user's cache folder cannot be written to, the next process compiles the image again.
