@@ -29,9 +29,7 @@ class MainJob : public ProgramTest {
  protected:
   /// Writes a kernel whose every configuration takes so long that a run can be caught in the middle.
   std::string slow_kernel() {
-    std::string text;
-    std::ifstream small(small_kernel());
-    for (std::string line; std::getline(small, line);) text += line + '\n';
+    std::string text = contents(small_kernel());
     const std::string from = "unroll = 1 2 4";
     text.replace(text.find(from), from.size(), "unroll = 1 2 3 4 5 6 7 8");
     return file("slow.cu", text);

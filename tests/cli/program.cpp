@@ -9,7 +9,6 @@
 #include <csignal>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include <tuner/cli/arguments.hpp>
@@ -35,12 +34,6 @@ bool tunes(const std::vector<std::string>& arguments) {
 int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
-
-std::string contents(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 Started::Started(pid_t pid, fs::path out, fs::path err) : pid_(pid), out_(std::move(out)), err_(std::move(err)) {}
 

@@ -18,7 +18,7 @@
 namespace tuner::cli {
 
 /// All bytes of a file; nothing when it cannot be read.
-std::string contents(const std::filesystem::path& path);
+inline std::string contents(const std::filesystem::path& path) { return testing::read_file(path); }
 
 /// Matches a text that has all of \p parts.
 template <typename... Parts>

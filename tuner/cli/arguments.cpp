@@ -76,6 +76,12 @@ double parse_number(std::string_view text, std::string_view option, double low, 
   return *value;
 }
 
+Configuration parse_configuration(const std::string& text, std::string_view option) try {
+  return Configuration::parse(text);
+} catch (const std::invalid_argument& error) {
+  throw UsageError(fmt::format("{}: {}", option, error.what()));
+}
+
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator) {
   std::vector<std::string> parts;
   for (const std::string_view text : texts) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tuner/core/configuration.hpp>
+
 namespace tuner::cli {
 
 /// A command line that cannot be understood: exit code 2. what() names the place and says what to do.
@@ -35,6 +37,9 @@ std::map<std::string, std::string> parse_assignments(std::string_view text, std:
 
 /// The same where a name may have several values: `operation=sum,max,finish=atomic`.
 std::map<std::string, std::vector<std::string>> parse_lists(std::string_view text, std::string_view option);
+
+/// `block=32 unroll=4`. Throws UsageError naming \p option.
+Configuration parse_configuration(const std::string& text, std::string_view option);
 
 /// Each element split at \p separator, blanks around parts removed, empty parts left out.
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator);

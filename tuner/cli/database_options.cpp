@@ -194,10 +194,13 @@ std::vector<cache::Database> open_all_for_reading(const Given& given) {
 
 std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
   std::vector<cache::Database> all;
+  if (given.has("db")) {
+    all.push_back(open_for_reading(database_file(given)));
+    return all;
+  }
   std::error_code error;
-  const auto users = given.has("db") ? std::optional(database_file(given)) : cache::user_database_file();
-  if (users && (given.has("db") || fs::exists(*users, error))) all.push_back(open_for_reading(*users));
-  if (given.has("db")) return all;
+  if (const auto users = cache::user_database_file(); users && fs::exists(*users, error))
+    all.push_back(open_for_reading(*users));
   cache::OpenOptions options;
   options.warn = warn;
   for (cache::Database& shipped : cache::Database::open_all_shipped({}, options)) all.push_back(std::move(shipped));

@@ -202,12 +202,7 @@ void clear_results(const Given& given, const fs::path& file, Answer& answer) {
 /// Lets configurations that crashed or hung be tried and served again.
 void clear_quarantine(const Given& given, const fs::path& file, Answer& answer) {
   cache::Database database = open_to_clear(file);
-  std::string configuration;
-  try {
-    configuration = Configuration::parse(given.text("config")).text();  // as it is stored
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--config: {}", error.what()));
-  }
+  const std::string configuration = parse_configuration(given.text("config"), "--config").text();  // as it is stored
   const auto lifted =
       cache::lift_quarantine(database, read_filter(given, {&database, 1}, DeviceName::whole), configuration);
   answer.data("lifted", lifted).text(fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));

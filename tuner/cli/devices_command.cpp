@@ -128,8 +128,9 @@ int list_metrics(const Given& given) {
     answer.text("\nA name of the chip's own is followed by how the values of its units become one:\n");
     Json roll_ups;
     for (const char* const kind : {"counter", "ratio", "throughput"}) {
-      roll_ups[kind] = chip->roll_ups(kind);
-      answer.text(fmt::format("  {:10}  {}\n", kind, fmt::join(chip->roll_ups(kind), " ")));
+      const auto names = chip->roll_ups(kind);
+      answer.text(fmt::format("  {:10}  {}\n", kind, fmt::join(names, " ")));
+      roll_ups[kind] = names;
     }
     answer.data("roll_ups", roll_ups);
   }

@@ -35,14 +35,10 @@ ProblemOptions problem_options(const Given& given) {
 
 Configuration read_configuration(const KernelSpec& spec, const std::string& text, Configuration base) {
   const std::vector<std::string> known = names_of(spec.space.parameters());
-  try {
-    const Configuration given = Configuration::parse(text);
-    for (const auto& [name, value] : given.entries()) {
-      require_known("parameter", name, known);
-      base.set(name, value);
-    }
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--config: {}", error.what()));
+  const Configuration given = parse_configuration(text, "--config");
+  for (const auto& [name, value] : given.entries()) {
+    require_known("parameter", name, known);
+    base.set(name, value);
   }
   std::string missing;
   for (const std::string& name : known)

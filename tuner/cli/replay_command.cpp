@@ -142,15 +142,8 @@ replay::ReplayOptions read_replay_options(const Given& given) {
   if (options.repeats == 0) throw UsageError("--repeats: at least 1");
   options.seed = read_seed(given);
   options.budget = read_budget(given);
-  if (given.has("target")) options.budget.target = 1e9 * parse_duration(given.text("target"), "--target").count();
   options.strategy_options = read_strategy_options(given);
-  for (const std::string& one : given.texts("first")) {
-    try {
-      options.first.push_back(Configuration::parse(one));
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(std::string("--first: ") + error.what());
-    }
-  }
+  for (const std::string& one : given.texts("first")) options.first.push_back(parse_configuration(one, "--first"));
   options.ahead = static_cast<std::size_t>(parse_count(given.text("ahead"), "--ahead"));
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;

@@ -29,12 +29,12 @@ using BestTables = std::map<std::pair<std::string, std::string>, Table>;
 
 BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Database& database) {
   BestTables tables;
+  const Table empty({data("kernel"), data("source_hash"), data("device"), data("device_name"), "objective", "choices",
+                     "sizes", named("median", "median_ns"), people("interval"), data("low_ns"), data("high_ns"),
+                     data("samples"), named("measured", "measured_ms"), named("verified against", "reference"),
+                     "configuration", data("driver"), data("compiler"), data("database"), data("shipped")});
   for (const auto& [row, reference] : rows) {
     const std::string device = row.device.name.empty() ? row.device.key : row.device.name;
-    const Table empty({data("kernel"), data("source_hash"), data("device"), data("device_name"), "objective", "choices",
-                       "sizes", named("median", "median_ns"), people("interval"), data("low_ns"), data("high_ns"),
-                       data("samples"), named("measured", "measured_ms"), named("verified against", "reference"),
-                       "configuration", data("driver"), data("compiler"), data("database"), data("shipped")});
     tables.try_emplace({row.kernel.name, device}, empty)
         .first->second.add({row.kernel.name, row.kernel.source_hash, row.device.key, row.device.name,
                             objective_cell(row.kernel.objective), row.problem.choices, sizes_cell(row.problem.sizes),

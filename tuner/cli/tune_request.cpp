@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <limits>
 #include <sstream>
 #include <system_error>
@@ -37,12 +36,6 @@ constexpr const char* kTuneExamples =
     "  tune sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
     "  tune reduceClassic --by step            the best of each step\n"
     "  tune --missed --budget 5m               what calls found no result for\n";
-
-Budget read_limits(const Given& given) {
-  Budget budget = read_budget(given);
-  if (given.has("target")) budget.target = 1e9 * parse_duration(given.text("target"), "--target").count();
-  return budget;
-}
 
 Isolation read_isolation(const std::string& text) {
   require_known("isolation", text, {"process", "none"});
@@ -103,11 +96,7 @@ void check_effects(const Given& given) {
 
 SweepRequest read_sweep(const Given& given) {
   SweepRequest sweep;
-  try {
-    sweep.fix = Configuration::parse(given.text("fix"));
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--fix: {}", error.what()));
-  }
+  sweep.fix = parse_configuration(given.text("fix"), "--fix");
   sweep.vary = split(given.texts("vary"), ',');
   sweep.by = split(given.texts("by"), ',');
   sweep.csv = given.text("csv");
@@ -136,7 +125,7 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words) 
   ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt};
   if (line.kernel.empty()) throw UsageError(kWhichKernel);
   for (const char* limit : {"budget", "trials", "target", "until-unlikely"})
-    if (given.has(limit)) line.budget = read_limits(given);
+    if (given.has(limit)) line.budget = read_budget(given);
   if (given.has("isolation")) line.isolation = read_isolation(given.text("isolation"));
   return line;
 } catch (const UsageError& error) {
@@ -162,6 +151,7 @@ Budget read_budget(const Given& given) {
   }
   if (given.has("until-unlikely"))
     budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);
+  if (given.has("target")) budget.target = 1e9 * parse_duration(given.text("target"), "--target").count();
   return budget;
 }
 
@@ -264,7 +254,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
     *field = given.flag(option);
 
   SessionOptions& session = request.tuning.session;
-  session.budget = read_limits(given);
+  session.budget = read_budget(given);
   session.strategy = given.only("strategy");
   require_known("strategy", session.strategy, names_of(search::strategies()));
   session.strategy_options = read_strategy_options(given);
@@ -313,16 +303,13 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
 }
 
 std::vector<ListedRequest> read_problem_list(const std::string& file) {
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return parse_problem_list(text.str(), "standard input");
-  }
+  if (file == "-") return parse_problem_list(standard_input(), "standard input");
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored))
     throw UsageError(fmt::format("--problems {}: it is a folder, not a list of problems", file));
   std::ifstream stream(file);
   if (!stream) throw UsageError(fmt::format("--problems {}: it cannot be read: {}", file, std::strerror(errno)));
+  std::ostringstream text;
   text << stream.rdbuf();
   return parse_problem_list(text.str(), file);
 }

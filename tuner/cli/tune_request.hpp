@@ -71,7 +71,7 @@ std::vector<ListedRequest> read_problem_list(const std::string& file);
 /// The same for \p text, the contents of \p file.
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file);
 
-/// `--budget`, `--trials` and `--until-unlikely`. Throws UsageError.
+/// `--budget`, `--trials`, `--target` and `--until-unlikely`. Throws UsageError.
 Budget read_budget(const Given& given);
 /// `--option`. Throws UsageError.
 std::map<std::string, double> read_strategy_options(const Given& given);

@@ -85,20 +85,21 @@ void print_sweeps(const TuneJobs& jobs, const std::vector<TunedProblem>& all, Ou
 }
 
 Json json_results(const TuneJobs& jobs, const std::vector<TunedProblem>& all, bool interrupted) {
-  Json results = Json::array(), failed = Json::array(), each = Json::array();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const TuneJob& job = jobs.all[i];
-    const Json& found = all[i].result.document;
-    if (!found.is_null()) results.push_back(found);
-    if (!all[i].error.empty()) failed.push_back(json_failure(job, all[i]));
-    each.push_back(found.is_null() ? json_failure(job, all[i])
-                                   : document(job, all[i], jobs.devices, interrupted, Json::array({found})));
-  }
   if (!jobs.list.empty()) {
     Json list{{"tuner", kVersion}};
     if (!jobs.request.missed) list["interrupted"] = interrupted;
-    list[jobs.list] = std::move(each);
+    Json& each = list[jobs.list] = Json::array();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Json& found = all[i].result.document;
+      each.push_back(found.is_null() ? json_failure(jobs.all[i], all[i])
+                                     : document(jobs.all[i], all[i], jobs.devices, interrupted, Json::array({found})));
+    }
     return list;
+  }
+  Json results = Json::array(), failed = Json::array();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (const Json& found = all[i].result.document; !found.is_null()) results.push_back(found);
+    if (!all[i].error.empty()) failed.push_back(json_failure(jobs.all[i], all[i]));
   }
   Json kernel = document(jobs.all.front(), all.front(), jobs.devices, interrupted, std::move(results));
   if (!failed.empty()) kernel["failed"] = std::move(failed);

@@ -25,6 +25,7 @@
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner::host {
@@ -139,12 +140,6 @@ void warn_once(const std::string& message) {
   if (told.insert(message).second) std::fprintf(stderr, "tuner: %s\n", message.c_str());
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 /// The only option of NVRTC that the host compiler follows. Fast arithmetic would make results wrong here that are only
 /// inexact on a GPU (`-ffast-math` knows neither NaN nor infinity). Limits on registers have no meaning here.
 bool unoptimised(const CompileRequest& request) {
@@ -190,7 +185,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
-  found_.tried += (found_.tried.empty() ? "" : ", ") + joined(command);
+  found_.tried += (found_.tried.empty() ? "" : ", ") + listed(command);
   const std::filesystem::path path = find_program(command[0]);
   if (path.empty()) return "there is no program " + command[0];
   std::vector<std::string> whole = command;
@@ -320,7 +315,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   if (result.stopped) return CompileError{"the compile was cancelled", "", true};
   if (result.timed_out) {
     std::ostringstream message;
-    message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
+    message << listed(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
     return CompileError{message.str(), result.output};
   }
   if (result.exit_code != 0) {
@@ -332,7 +327,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     const std::string file = '/' + message.substr(0, message.find(':'));
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
     if (message.empty())
-      message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
+      message = listed(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     const bool machine_fault = is_machine_fault(result);
     return CompileError{std::move(message), std::move(result.output), machine_fault};
   }
@@ -379,9 +374,9 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
     error = run_compiler(request, program, image);
     if (!error) return std::nullopt;
   }
+  if (error && error->machine_fault) return error;
   const ProgramText kernels = program_without_host_functions(request, includes);
   if (error && kernels == program) return error;
-  if (error && error->machine_fault) return error;
   error = run_compiler(request, kernels, image);
   if (error) return error;
   const std::lock_guard lock(with_host_functions_mutex_);
@@ -437,7 +432,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (auto error = failed(plain, {"-o", object.string(), source.string()})) return error;
   }
   if (!std::filesystem::exists(object))
-    return CompileError{joined(found().command) + " wrote no object", std::move(image.log)};
+    return CompileError{listed(found().command) + " wrote no object", std::move(image.log)};
   image.code = read_file(object);
   return std::nullopt;
 }
