@@ -221,10 +221,13 @@ Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mod
   return failure;
 }
 
+void replace_file(const fs::path& file, std::string_view bytes, unsigned mode, Disk& disk) {
+  if (const Failure failure = disk.replace(file, bytes, mode)) fail(file, "written", *failure);
+}
+
 void write_text(const fs::path& file, std::string_view text, Disk& disk) {
   if (is_database_file(file, disk)) fail(file, "written", "it is a database, which text never replaces");
-  const bool compress = file.extension() == ".gz";
-  if (const Failure failure = disk.replace(file, compress ? compressed(text) : text)) fail(file, "written", *failure);
+  replace_file(file, file.extension() == ".gz" ? compressed(text) : text, 0644, disk);
 }
 
 std::string read_text(const fs::path& file, std::size_t limit, Disk& disk) {

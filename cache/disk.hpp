@@ -69,6 +69,9 @@ class Disk {
 };
 Disk& real_disk();
 
+/// Disk::replace(). Throws CacheError instead of returning a failure.
+void replace_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode, Disk& disk);
+
 /// Replaces \p file; compresses when its name ends in `.gz`. Throws CacheError, and then leaves the old file as it was.
 /// Replaces only regular files that are not databases. The caller decides whether such a file may go.
 void write_text(const std::filesystem::path& file, std::string_view text, Disk& disk = real_disk());

@@ -50,12 +50,13 @@ std::optional<Image> read_image(const fs::path& file, bool installed, const Warn
   return std::nullopt;
 }
 
-/// The folders that may contain images beside shipped wisdom.
-std::vector<fs::path> shipped_folders() {
+/// The folders that may contain images: those of shipped wisdom, then the user's.
+std::vector<fs::path> image_folders() {
   std::vector<fs::path> folders;
   std::error_code error;
   for (const fs::path& place : shipped_places())
     folders.push_back(fs::is_regular_file(place, error) ? place.parent_path() : place);
+  if (const auto user = user_cache_dir()) folders.push_back(*user);
   return folders;
 }
 
@@ -77,12 +78,11 @@ void remove_old(const fs::path& folder, std::int64_t most_bytes, Disk& disk) {
 bool find_image(const std::string& architecture, const std::string& key,
                 const std::function<bool(const Image&)>& accept, const WarningSink& warn, Disk& disk) {
   const auto user = user_cache_dir();
-  for (const fs::path& folder : shipped_folders()) {
+  for (const fs::path& folder : image_folders()) {
     const auto image = read_image(image_file(folder, architecture, key), folder != user, warn, disk);
     if (image && accept(*image)) return true;
   }
-  const auto image = user ? kept_image(*user, architecture, key, warn, disk) : std::nullopt;
-  return image && accept(*image);
+  return false;
 }
 
 std::optional<Image> kept_image(const fs::path& folder, const std::string& architecture, const std::string& key,
@@ -92,9 +92,7 @@ std::optional<Image> kept_image(const fs::path& folder, const std::string& archi
 
 std::vector<std::string> image_architectures() {
   std::vector<std::string> names;
-  auto folders = shipped_folders();
-  if (const auto user = user_cache_dir()) folders.push_back(*user);
-  for (const fs::path& folder : folders)
+  for (const fs::path& folder : image_folders())
     for (const auto& entry : real_disk().list(folder / kImages)) names.push_back(entry.path.filename().string());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -109,8 +107,7 @@ void write_image(const fs::path& folder, const std::string& architecture, const 
                  Disk& disk) {
   const fs::path file = image_file(folder, architecture, key);
   (void)disk.make_folder(file.parent_path(), 0755);
-  if (const auto failure = disk.replace(file, head_of(key, image) + image.bytes))
-    throw CacheError(fmt::format("{} cannot be written: {}", file.string(), *failure));
+  replace_file(file, head_of(key, image) + image.bytes, 0644, disk);
 }
 
 Failure keep_image(const fs::path& folder, const std::string& architecture, const std::string& key, const Image& image,

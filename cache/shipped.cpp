@@ -40,16 +40,11 @@ std::vector<DeviceLine> read_devices(const fs::path& folder, Disk& disk) {
   return lines;
 }
 
-/// Writes a database that nobody shall write to.
-void write_database(const fs::path& file, std::string_view bytes, Disk& disk) {
-  if (const auto failure = disk.replace(file, bytes, 0444))
-    throw CacheError(fmt::format("{} cannot be written: {}", file.string(), *failure));
-}
-
 // ---- the seal ------------------------------------------------------------------------------------------------------
 // The seal is 16 bytes after the last page, which SQLite does not read: a mark and a hash of all bytes before. With it,
 // a process reads no rows when it starts. It detects flipped bits and wrong copies, not tampering.
 
+constexpr unsigned kReadOnly = 0444;                      // nobody shall write to these databases
 constexpr std::uint64_t kSealMark = 0x6c616573'72656e75;  // "unerseal"
 struct Seal {
   std::uint64_t mark = kSealMark, hash = 0;
@@ -163,7 +158,7 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
     manifest[name] = sha256_hex(bytes);
   }
   (void)disk.make_folder(folder, 0755);
-  for (const auto& [name, bytes] : built) write_database(folder / name, bytes, disk);
+  for (const auto& [name, bytes] : built) replace_file(folder / name, bytes, kReadOnly, disk);
   for (const DeviceLine& line : read_devices(folder, disk))
     if (manifest.contains(line.name) && !built.contains(line.name))
       devices += line.bytes + '\t' + line.name + '\t' + line.key + '\n';
@@ -185,7 +180,7 @@ std::int64_t freeze(Database& from, const fs::path& file, Disk& disk) {
   frozen.store().connection().exec("CREATE TABLE frozen(digest TEXT NOT NULL) STRICT");
 
   const std::string bytes = bytes_of(frozen);
-  write_database(file, bytes + seal_of(bytes), disk);
+  replace_file(file, bytes + seal_of(bytes), kReadOnly, disk);
   return best;
 }
 

@@ -26,7 +26,6 @@ namespace tuner::cache {
 /// A connection with its prepared statements.
 class Statements {
  public:
-  explicit Statements(std::shared_ptr<SQLite::Database> connection = nullptr) : connection_(std::move(connection)) {}
   /// Prepares \p sql at its first use. The address identifies it, so it must outlive this object.
   SQLite::Statement& statement(const char* sql) {
     auto& slot = statements_[sql];

@@ -70,9 +70,7 @@ void CompileQueue::take_fewer_than(std::size_t jobs) {
 }
 
 void CompileQueue::withdraw(std::span<const Configuration> configurations) {
-  std::erase_if(fresh_, [&](const CompileJob& job) {
-    return std::find(configurations.begin(), configurations.end(), job.configuration) != configurations.end();
-  });
+  (void)take_out(fresh_, configurations, &CompileJob::configuration);
 }
 
 void CompileQueue::split(std::vector<CompileJob> jobs) {

@@ -1,13 +1,13 @@
 #include <tuner/recording/kernel_copy.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include <cache/paths.hpp>
 
 #include <tuner/core/error.hpp>
 
@@ -27,12 +27,8 @@ class KernelCopy {
  public:
   explicit KernelCopy(const KernelSpec& spec)
       : spec_(spec), kernel_(place_of(spec.file.empty() ? spec.name + ".cu" : spec.file)) {
-    for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
-      const char* const value = std::getenv(variable);
-      std::istringstream list(value != nullptr ? value : "");
-      for (std::string folder; std::getline(list, folder, ':');)
-        if (!folder.empty()) elsewhere_.push_back(place_of(folder));
-    }
+    for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"})
+      for (const fs::path& folder : cache::path_list(variable)) elsewhere_.push_back(place_of(folder.string()));
     for (const std::string& folder : spec.include_paths)
       (is_written_so(folder) ? elsewhere_ : folders_).push_back(place_of(folder));
     texts_[kernel_] = &spec.source;

@@ -33,16 +33,6 @@ constexpr std::size_t kLongestName = 120;
   throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
 }
 
-/// Calls \p act and converts errors of the file system to Error.
-template <typename Act>
-auto with_errors(const Act& act) {
-  try {
-    return act();
-  } catch (const fs::filesystem_error& error) {
-    throw Error(error.what());
-  }
-}
-
 std::string plain(std::string text) {
   for (char& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::strchr("=_.,+-", c) == nullptr) c = '-';
@@ -58,6 +48,11 @@ std::string recording_name(const KernelSpec& spec, const ProblemSize& size, cons
 }
 
 struct RecordingWriter::State {
+  ~State() {
+    std::error_code ignored;
+    if (!published) fs::remove_all(unfinished, ignored);
+  }
+
   fs::path path, unfinished;
   Json list;
   bool published = false;
@@ -71,33 +66,26 @@ RecordingWriter::RecordingWriter(const fs::path& folder, const std::string& name
   s.path = folder / name;
   s.unfinished = folder / ('.' + name + ".unfinished-" + std::to_string(::getpid()) + '-' + std::to_string(++begun));
   try {
-    with_errors([&] {
-      fs::create_directories(folder);
-      fs::create_directory(s.unfinished);
-      fs::permissions(s.unfinished, fs::perms::owner_all);  // the application's data belongs to its owner only
-    });
-    const fs::path kernel = fs::path("kernel") / copy_kernel(spec, s.unfinished / "kernel");
-    s.list = {{"format", kRecordingFormat},
-              {"version", kRecordingVersion},
-              {"tuner", kVersion},
-              {"kernel", {{"name", spec.name}, {"file", kernel.generic_string()}, {"sha256", kernel_hash}}},
-              {"sizes", size.sizes},
-              {"choices", size.choices},
-              {"configuration", nullptr},
-              {"device", {{"name", device.name}, {"key", device.key.text()}, {"backend", device.key.backend}}},
-              {"scalars", Json::object()},
-              {"buffers", Json::object()}};
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(s.unfinished, ignored);
-    throw;
+    fs::create_directories(folder);
+    fs::create_directory(s.unfinished);
+    fs::permissions(s.unfinished, fs::perms::owner_all);  // the application's data belongs to its owner only
+  } catch (const fs::filesystem_error& error) {
+    throw Error(error.what());
   }
+  const fs::path kernel = fs::path("kernel") / copy_kernel(spec, s.unfinished / "kernel");
+  s.list = {{"format", kRecordingFormat},
+            {"version", kRecordingVersion},
+            {"tuner", kVersion},
+            {"kernel", {{"name", spec.name}, {"file", kernel.generic_string()}, {"sha256", kernel_hash}}},
+            {"sizes", size.sizes},
+            {"choices", size.choices},
+            {"configuration", nullptr},
+            {"device", {{"name", device.name}, {"key", device.key.text()}, {"backend", device.key.backend}}},
+            {"scalars", Json::object()},
+            {"buffers", Json::object()}};
 }
 
-RecordingWriter::~RecordingWriter() {
-  std::error_code ignored;
-  if (!state_->published) fs::remove_all(state_->unfinished, ignored);
-}
+RecordingWriter::~RecordingWriter() = default;
 
 void RecordingWriter::set_configuration(const Configuration& configuration) {
   state_->list["configuration"] = configuration.text();

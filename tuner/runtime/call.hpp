@@ -24,6 +24,15 @@ struct Value {
   std::size_t bytes;
 };
 
+/// Calls \p act with the number that \p argument is: a double, std::uint64_t or std::int64_t.
+template <typename Act>
+auto with_number(const detail::LaunchArgument& argument, const Act& act) {
+  using Kind = detail::LaunchArgument::Kind;
+  if (argument.kind == Kind::floating) return act(argument.number);
+  if (argument.kind == Kind::unsigned_integer) return act(argument.integer);
+  return act(static_cast<std::int64_t>(argument.integer));
+}
+
 struct Call {
   Stream stream;
   Workspace workspace;

@@ -43,10 +43,7 @@ fs::path record_folder() {
 }
 
 std::string argument_text(const detail::LaunchArgument& argument) {
-  using Kind = detail::LaunchArgument::Kind;
-  if (argument.kind == Kind::floating) return number_text(argument.number);
-  if (argument.kind == Kind::unsigned_integer) return number_text(argument.integer);
-  return number_text(static_cast<std::int64_t>(argument.integer));
+  return with_number(argument, [](auto number) { return number_text(number); });
 }
 
 /// Calls \p act and turns its exception into a warning, which is given once.

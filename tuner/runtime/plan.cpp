@@ -13,10 +13,7 @@ void store_argument(std::byte* to, ElementType type, const detail::LaunchArgumen
     throw Error(ErrorCode::invalid_argument, "the kernel takes a number as " + std::string(info(type).name) +
                                                  ", which cannot hold " + number_text(number));
   };
-  using Number = detail::LaunchArgument::Kind;
-  if (argument.kind == Number::floating) return store(argument.number);
-  if (argument.kind == Number::unsigned_integer) return store(argument.integer);
-  store(static_cast<std::int64_t>(argument.integer));
+  with_number(argument, store);
 }
 
 std::byte* store_pointer(std::byte* to, DevicePointer address) {

@@ -146,9 +146,10 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
   LaunchError why;
   if (!image) {
     const bool kept = !traits(backend_.device().key).keeps_objects && is_addressable(request);
-    if (kept)
+    if (kept) {
       if (auto module = from_files(request, request.architecture, key, key, why)) return module;
-    if (auto module = tuned(request, key, why)) return module;
+      if (auto module = tuned(request, key, why)) return module;
+    }
     try {
       image = compiled(request);
       const std::lock_guard lock(loading_);
