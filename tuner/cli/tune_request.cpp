@@ -13,6 +13,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/arguments.hpp>
+#include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/input_file.hpp>
