@@ -85,7 +85,7 @@ class HostBackend final : public Backend {
     for (std::size_t i = 0; i < request.samples; ++i) {
       for (const Launch& launch : request.prepare)
         if (auto failure = run_one(launch, deadline)) return as<SampleResult>(std::move(*failure));
-      if (request.cold) host::flush_cache(device_.key.l2_bytes);
+      if (request.cold && !host::evict_buffers()) host::flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
         for (const Launch& launch : launches)

@@ -11,8 +11,15 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
@@ -45,14 +52,44 @@ std::uint64_t available_bytes() {
   return total > 0 ? total : std::numeric_limits<std::uint64_t>::max();
 }
 
-std::atomic<std::uint64_t> allocated{0};  // by all backends of this process
+/// Those of all backends of this process.
+class Buffers {
+ public:
+  void add(const char* begin, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    sizes_[begin] = bytes;
+    total_ += bytes;
+  }
+  void remove(const char* begin) {
+    const std::lock_guard lock(mutex_);
+    const auto at = sizes_.find(begin);
+    total_ -= at->second;
+    sizes_.erase(at);
+  }
+  std::uint64_t total() const { return total_; }
+  template <typename Work>
+  void for_each(Work work) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [begin, bytes] : sizes_) work(begin, bytes);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const char*, std::size_t> sizes_;
+  std::atomic<std::uint64_t> total_{0};
+};
+
+Buffers& buffers() {
+  static auto* all = new Buffers;  // never destroyed: buffers of static objects outlive it otherwise
+  return *all;
+}
 
 /// Free memory without pages that were allocated here and never touched: the system counts these as free.
 std::uint64_t unclaimed_bytes() {
   std::uint64_t pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
   resident *= static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t given = allocated, available = available_bytes();
+  const std::uint64_t given = buffers().total(), available = available_bytes();
   const std::uint64_t untouched = given > resident ? given - resident : 0;
   return available > untouched ? available - untouched : 0;
 }
@@ -70,11 +107,11 @@ class Memory final : public DeviceMemory {
     void* memory = nullptr;
     if (posix_memalign(&memory, 4096, std::max<std::size_t>(bytes, 1)) != 0) no_room(bytes);
     base_ = static_cast<char*>(memory);
-    allocated += bytes;
+    buffers().add(base_, bytes);
   }
   ~Memory() override {
+    buffers().remove(base_);
     std::free(base_);
-    allocated -= bytes_;
   }
 #else
   explicit Memory(std::size_t bytes) : bytes_(bytes) {
@@ -84,11 +121,11 @@ class Memory final : public DeviceMemory {
     const bool fenced =
         std::any_of(std::begin(kFences), std::end(kFences), [&](std::size_t fence) { return map(pages, fence); });
     if (!fenced && !map(pages, page)) no_room(bytes);
-    allocated += bytes;
+    buffers().add(base_ + fence_, bytes);
   }
   ~Memory() override {
+    buffers().remove(base_ + fence_);
     munmap(base_, mapped_);
-    allocated -= bytes_;
   }
 #endif
   Memory(const Memory&) = delete;
@@ -114,6 +151,14 @@ class Memory final : public DeviceMemory {
   char* base_ = nullptr;
   std::size_t mapped_ = 0, fence_ = 0, bytes_;
 };
+
+#if defined(__x86_64__)
+__attribute__((target("clflushopt"))) void evict(const char* begin, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = 0; at < bytes; at += kLine) _mm_clflushopt(const_cast<char*>(begin + at));
+  _mm_sfence();
+}
+#endif
 
 TextureObject::Kind kind_of(ElementType type) {
   switch (type) {
@@ -183,6 +228,20 @@ std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) {
   // The system allows more than it has, and kills processes later.
   if (bytes > kCheckedBytes && bytes > unclaimed_bytes()) no_room(bytes);
   return std::make_unique<Memory>(bytes);
+}
+
+bool evict_buffers() {
+#if defined(__x86_64__)
+  // CPUID leaf 7, EBX bit 23; GCC knows no name for it before version 13.
+  static const bool can = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 23 & 1) != 0;
+  }();
+  if (can) buffers().for_each(evict);
+  return can;
+#else
+  return false;
+#endif
 }
 
 std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) {

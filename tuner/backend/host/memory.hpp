@@ -14,6 +14,10 @@ namespace tuner::host {
 /// a multiple of 4096 it also ends at one. Throws Error when memory is missing.
 std::unique_ptr<DeviceMemory> allocate(std::size_t bytes);
 
+/// Writes all buffers and arrays of this process back and drops them from the CPU's caches. False: this CPU has no
+/// instruction for it (x86-64 has CLFLUSHOPT, Intel SDM volume 2), and nothing was done.
+bool evict_buffers();
+
 /// For the texture and surface functions of the shim. Throws Error for elements that textures on a GPU cannot have.
 std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape);
 
