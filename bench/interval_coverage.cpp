@@ -72,7 +72,7 @@ int run(const Options& options) {
   measure.finalist_rounds = (options.block + 9) / 10;
   Runner runner(*backend, spec, size, measure);
   const std::string architecture = backend->architecture();
-  const bool verified = !spec.reference.empty();
+  const bool verified = !spec.verification.reference.empty();
   const Image reference = verified ? compile(*backend, reference_request(spec, size, limits, architecture)) : Image{};
   runner.prepare(verified ? &reference : nullptr);
   const Image image = compile(*backend, compile_request(spec, size, limits, architecture, configuration));

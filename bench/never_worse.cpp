@@ -80,8 +80,8 @@ ProblemSize problem(const KernelSpec& spec, std::size_t turn, double most_bytes,
     turn /= choice.values.size();
   }
   size = complete(spec, std::move(size));
-  for (bool smaller = spec.bytes.has_value(); smaller;) {
-    if (static_cast<double>(spec.bytes->evaluate_integer(bindings(spec, size, limits))) <= most_bytes) break;
+  for (bool smaller = spec.work.bytes.has_value(); smaller;) {
+    if (static_cast<double>(spec.work.bytes->evaluate_integer(bindings(spec, size, limits))) <= most_bytes) break;
     smaller = false;
     for (auto& [name, value] : size.sizes)
       if (value >= 64) value /= 2, smaller = true;

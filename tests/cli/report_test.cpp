@@ -156,17 +156,17 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   const std::string memory = "10.0 us  800 GB/s  80.0% of this device's copy rate";
   EXPECT_THAT(winner(subject, result, "/cache/wisdom.db", plain),
               AllOf(HasSubstr("best  block=64\n"), EndsWith(memory + '\n')));
-  spec.flops = Expression::parse("n", {});
+  spec.work.flops = Expression::parse("n", {});
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith(memory + "  100 GFLOP/s\n"));
   EXPECT_THAT(
       best_table(subject, {*result.best}, plain),
       HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%  100 GFLOP/s         32                  75.0%  block=64"));
-  spec.bytes.reset();
+  spec.work.bytes.reset();
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
 }
 
 TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
-  spec.flops = Expression::parse("400 * n", {});
+  spec.work.flops = Expression::parse("400 * n", {});
   const SessionResult result = won({measured(64, 100e3)});
   EXPECT_THAT(winner(subject, result, "", plain),
               EndsWith("100 us  4.00 TFLOP/s  (80.0 GB/s, 8.0% of this device's copy rate)\n"));

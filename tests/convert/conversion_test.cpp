@@ -53,7 +53,7 @@ TEST_F(Converting, WhatTheKernelSaysItselfIsNotSaidAgain) {
   EXPECT_EQ(spec.launches[0].instantiate, "scale");
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
   EXPECT_EQ(spec.launches[0].block[0].text(), "block_size_x");
-  const auto macros = spec.macros.size();
+  const auto macros = spec.program.macros.size();
   EXPECT_EQ(macros, 3u) << "kernel_tuner too";
 }
 
@@ -72,7 +72,7 @@ TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
   EXPECT_EQ(spec.find_buffer("y")->role, BufferRole::out);
   EXPECT_EQ(spec.find_buffer("x")->role, BufferRole::in);
   EXPECT_EQ(spec.find_buffer("x")->fill->numbers.high, 20);
-  EXPECT_EQ(spec.compile_options.size(), 1u);
+  EXPECT_EQ(spec.program.compile_options.size(), 1u);
   EXPECT_EQ(spec.launches[0].grid[0].text(), "ceil_div(4096 / tile, block_size_x)");
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
   EXPECT_THAT(made.text, holds("#pragma tuner reference   default\n", "#pragma tuner source      \"scale.cu\""));
@@ -138,7 +138,7 @@ if __name__ == "__main__":
   EXPECT_EQ(spec.find_buffer("y")->role, BufferRole::inout) << "it is zero at first, and Kernel Tuner keeps that";
   EXPECT_EQ(spec.find_buffer("x")->role, BufferRole::in);
   EXPECT_EQ(spec.find_buffer("x")->count.text(), "size");
-  EXPECT_EQ(spec.tolerance->absolute, 1e-4);
+  EXPECT_EQ(spec.verification.tolerance->absolute, 1e-4);
 }
 
 TEST_F(Converting, AScriptMayHoldTheKernelItself) {

@@ -10,8 +10,8 @@ namespace {
 TEST(KernelFile, DescribesAKernel) {
   const KernelSpec spec = parse(kVectorAdd);
   EXPECT_EQ(spec.name, "add");
-  EXPECT_EQ(spec.file, "k.cu");
-  EXPECT_EQ(spec.source, kVectorAdd);
+  EXPECT_EQ(spec.program.file, "k.cu");
+  EXPECT_EQ(spec.program.text, kVectorAdd);
   ASSERT_EQ(spec.choices.size(), 1u);
   EXPECT_TRUE(spec.choices[0].is_type);
   EXPECT_THAT(spec.choices[0].values, ElementsAre("float", "double", "int"));
@@ -25,8 +25,8 @@ TEST(KernelFile, DescribesAKernel) {
   ASSERT_EQ(spec.launches.size(), 1u);
   EXPECT_EQ(spec.launches[0].name, "add");
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("a", "b", "c", "alpha", "n"));
-  EXPECT_EQ(spec.verify[0].sizes.at("n"), 33);
-  EXPECT_EQ(spec.verify[0].offset, 1);
+  EXPECT_EQ(spec.verification.problems[0].sizes.at("n"), 33);
+  EXPECT_EQ(spec.verification.problems[0].offset, 1);
   EXPECT_EQ(spec.default_configuration->text(), "block=64 items=1 load=plain");
 }
 
@@ -41,7 +41,8 @@ TEST(KernelFile, TakesWindowsLineEndsAndAByteOrderMark) {
   for (const char c : std::string(kVectorAdd)) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
   const KernelSpec spec = parse(text);
   EXPECT_EQ(spec.launches[0].instantiate, "add<T, block, items, Load::load>");
-  EXPECT_THAT(spec.source, StartsWith("#pragma")) << "compilers take no byte order mark in the middle of a program";
+  EXPECT_THAT(spec.program.text, StartsWith("#pragma"))
+      << "compilers take no byte order mark in the middle of a program";
 }
 
 TEST(KernelFile, OverlooksWhatLooksLikeADirectiveInCommentsAndLiterals) {
@@ -56,12 +57,12 @@ TEST(KernelFile, OverlooksWhatLooksLikeADirectiveInCommentsAndLiterals) {
                            "#pragma tunerx nonsense\n"
                            "#pragma once\n"
                            "/* a */ #pragma tuner flops n // counted\n";
-  EXPECT_EQ(parse(text).flops->text(), "n");
+  EXPECT_EQ(parse(text).work.flops->text(), "n");
 }
 
 TEST(KernelFile, TakesTheCommentAfterAnExpressionThatCannotBeItsRest) {
   for (const char* const comment : {"// each thread", "// of a tile; 64 of them", "//", "// = 3", "// nothing_of_here"})
-    EXPECT_EQ(parse(with_line(18, std::string("#pragma tuner bytes 3 * n   ") + comment)).bytes->text(), "3 * n");
+    EXPECT_EQ(parse(with_line(18, std::string("#pragma tuner bytes 3 * n   ") + comment)).work.bytes->text(), "3 * n");
 }
 
 TEST(KernelFile, TakesAnyCommentWhereNoExpressionStands) {
@@ -77,7 +78,7 @@ TEST(KernelFile, ReadsSizesAsTheCommandLineDoes) {
   EXPECT_EQ(size_of("1e6"), 1000000);
   EXPECT_EQ(size_of("2^24  // elements"), 16777216);
   EXPECT_EQ(size_of("2**10"), 1024);
-  EXPECT_EQ(parse(edited(17, "verify n=4k offset=1")).verify[0].sizes.at("n"), 4096);
+  EXPECT_EQ(parse(edited(17, "verify n=4k offset=1")).verification.problems[0].sizes.at("n"), 4096);
 }
 
 TEST(KernelFile, TakesSizesOfSeveralDefaultsInOneLine) {
@@ -238,9 +239,9 @@ TEST(KernelFile, ReadsEveryOtherDirective) {
   EXPECT_EQ(spec.find_buffer("x")->fill->numbers.kind, Fill::Kind::constant);
   EXPECT_EQ(spec.find_buffer("z")->fill->numbers.kind, Fill::Kind::iota);
   EXPECT_FALSE(spec.find_buffer("b")->fill);
-  EXPECT_EQ(spec.tolerance->absolute, 1e-3);
-  EXPECT_EQ(spec.tolerance->relative, 1e-5);
-  EXPECT_EQ(spec.accumulates->text(), "n");
+  EXPECT_EQ(spec.verification.tolerance->absolute, 1e-3);
+  EXPECT_EQ(spec.verification.tolerance->relative, 1e-5);
+  EXPECT_EQ(spec.verification.accumulates->text(), "n");
 }
 
 TEST(KernelFile, SaysWhichFileCannotBeRead) {

@@ -159,7 +159,7 @@ TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {
                                 "#pragma tuner block 32, 4\n"
                                 "#pragma tuner arguments a, c, 2 * n : int64\n");
   EXPECT_EQ(spec.launches.size(), 1u);
-  EXPECT_EQ(spec.reference.size(), 1u);
+  EXPECT_EQ(spec.verification.reference.size(), 1u);
   const ProblemSize size = complete(spec, {});
   const auto launches = resolve_prepare(spec, size, {});
   ASSERT_EQ(launches.size(), 2u);

@@ -31,16 +31,16 @@ TEST_F(KernelElsewhere, StandsWhereItsSourceIsNamed) {
   EXPECT_EQ(program_text(spec), kVectorAdd +
                                     std::string("// before\n#pragma tuner source \\\n  \"../kernels/add.cu\"\n"
                                                 "#line 1 \"") +
-                                    path + "\"\ntemplate <typename T> void add();\n#line 23 \"" + spec.file +
+                                    path + "\"\ntemplate <typename T> void add();\n#line 23 \"" + spec.program.file +
                                     "\"\n// behind\n");
-  EXPECT_THAT(spec.include_paths, ElementsAre((folder_ / "kernels").string()));
+  EXPECT_THAT(spec.program.include_paths, ElementsAre((folder_ / "kernels").string()));
 }
 
 TEST_F(KernelElsewhere, IsReadOnceForWhoeverKnowsItAlready) {
   const std::string path = write("add.cu", "int before;\n");
   const KernelSpec first = with("#pragma tuner source \"../add.cu\"");
   std::ofstream(path) << "int after;\n";
-  const KernelSpec again = parse_kernel_file(first.source, first.file, first.sources);
+  const KernelSpec again = parse_kernel_file(first.program.text, first.program.file, first.program.sources);
   EXPECT_EQ(program_text(again), program_text(first));
   EXPECT_THAT(program_text(with("#pragma tuner source \"../add.cu\"")), HasSubstr("int after;"));
 }
@@ -51,11 +51,11 @@ TEST_F(KernelElsewhere, HasTheHeadersBesideItAndThoseOfIncludePaths) {
   write("include/far.h", "int far;");
   const KernelSpec spec =
       with("#pragma tuner include_path \"../include\"\n#pragma tuner source \"../kernels/add.cu\"\n");
-  ASSERT_TRUE(spec.includes);
-  ASSERT_EQ(spec.includes->files.size(), 2u);
-  EXPECT_EQ(spec.includes->files[0].text, "int beside;");
-  EXPECT_EQ(spec.includes->files[1].text, "int far;");
-  EXPECT_THAT(spec.include_paths, ElementsAre((folder_ / "kernels").string(), (folder_ / "include").string()));
+  ASSERT_TRUE(spec.program.includes);
+  ASSERT_EQ(spec.program.includes->files.size(), 2u);
+  EXPECT_EQ(spec.program.includes->files[0].text, "int beside;");
+  EXPECT_EQ(spec.program.includes->files[1].text, "int far;");
+  EXPECT_THAT(spec.program.include_paths, ElementsAre((folder_ / "kernels").string(), (folder_ / "include").string()));
 }
 
 TEST_F(KernelElsewhere, UsesTheParametersThatItNames) {
@@ -82,9 +82,9 @@ TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {
   EXPECT_THAT(program_text(spec), AllOf(HasSubstr("int kernels;"), HasSubstr("int ours;"), Not(HasSubstr("naive.h"))));
   EXPECT_THAT(program_text(spec, ProgramPart::reference),
               AllOf(HasSubstr("#include \"naive.h\""), HasSubstr("int ours;"), Not(HasSubstr("int kernels;"))));
-  EXPECT_EQ(spec.includes, nullptr);
-  ASSERT_TRUE(spec.reference_includes);
-  EXPECT_EQ(spec.reference_includes->files[0].text, "int in_header;\n");
+  EXPECT_EQ(spec.program.includes, nullptr);
+  ASSERT_TRUE(spec.program.reference_includes);
+  EXPECT_EQ(spec.program.reference_includes->files[0].text, "int in_header;\n");
   EXPECT_THAT(reference_macros(spec, complete(spec, {}), {}), ElementsAre("N=7"));
 }
 

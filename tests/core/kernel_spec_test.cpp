@@ -40,9 +40,9 @@ TEST(Enumerate, HasNothingForASpaceWithoutParametersWhoseConstraintFails) {
 
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
   const KernelSpec spec = parse(edited(18, "bytes n - 2000"));
-  EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.bytes, complete(spec, {}), {}); }),
+  EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.work.bytes, complete(spec, {}), {}); }),
             "k.cu:18:21: 'n - 2000' is negative: -1000 for T=float n=1000");
-  EXPECT_EQ(evaluate_amount(spec, *spec.bytes, {{{"n", 2001}}, {}}, {}), 1);
+  EXPECT_EQ(evaluate_amount(spec, *spec.work.bytes, {{{"n", 2001}}, {}}, {}), 1);
 }
 
 TEST(Enumerate, LeavesOutWhatTheDeviceCannotLaunch) {

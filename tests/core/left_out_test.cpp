@@ -21,7 +21,7 @@ std::string scale(const std::string& more = "") { return scale_with(more, kScale
 
 std::vector<std::string> macros_of(const KernelSpec& spec) {
   std::vector<std::string> all;
-  for (const MacroSpec& one : spec.macros) all.push_back(one.name + '=' + one.value.text());
+  for (const MacroSpec& one : spec.program.macros) all.push_back(one.name + '=' + one.value.text());
   return all;
 }
 

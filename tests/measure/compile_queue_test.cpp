@@ -157,7 +157,7 @@ TEST_F(RunOrder, TakesOutWhatIsThereAndPassesOverWhatIsNot) {
 TEST(Expressions, CoverTheFurtherProblemsAConfigurationIsVerifiedOn) {
   KernelSpec spec = testing::scale_spec();
   spec.launches[0].instantiate = "scale<block, n>";
-  spec.verify = {{{{"n", 7}}, 0}};
+  spec.verification.problems = {{{{"n", 7}}, 0}};
   const ProblemSize size = complete(spec, {});
   EXPECT_THAT(launch_expressions(spec, size, {}, testing::block(32)), ElementsAre("scale<32, 1000>", "scale<32, 7>"));
   EXPECT_THAT(reference_expressions(spec, size, {}), ElementsAre("reference"));
@@ -165,8 +165,8 @@ TEST(Expressions, CoverTheFurtherProblemsAConfigurationIsVerifiedOn) {
 
 TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   KernelSpec spec = testing::scale_spec();
-  spec.bytes = testing::parsed("2 * n * 4");
-  spec.flops = testing::parsed("n");
+  spec.work.bytes = testing::parsed("2 * n * 4");
+  spec.work.flops = testing::parsed("n");
   Device device;
   device.ceilings.read = 100e9;
   device.ceilings.copy = 16e9;
@@ -176,7 +176,7 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   EXPECT_DOUBLE_EQ(*copy.flops_per_second, 1e9);
   EXPECT_DOUBLE_EQ(*copy.ceiling_fraction, 0.5);
   EXPECT_EQ(copy.ceiling, "copy");
-  spec.bytes = testing::parsed("3 * n * 4");  // two reads and a write: a third at 100 GB/s, two thirds at 16
+  spec.work.bytes = testing::parsed("3 * n * 4");  // two reads and a write: a third at 100 GB/s, two thirds at 16
   const Throughput mixed = throughput(spec, size, device, 1000);
   EXPECT_EQ(mixed.ceiling, "mix");
   EXPECT_DOUBLE_EQ(mixed.written, 1.0 / 3);
@@ -185,15 +185,15 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   device.ceilings.read = 0;
   EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value()) << "half of it is not known";
   device.ceilings.read = 100e9;
-  spec.bytes = testing::parsed("n * 4");
+  spec.work.bytes = testing::parsed("n * 4");
   EXPECT_EQ(throughput(spec, size, device, 1000).ceiling, "writes");
   EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value()) << "writes were not measured";
   device.ceilings.write = 8e9;
   EXPECT_DOUBLE_EQ(*throughput(spec, size, device, 1000).ceiling_fraction, 0.5);
-  spec.bytes = testing::parsed("2 * n * 4");
+  spec.work.bytes = testing::parsed("2 * n * 4");
   spec.buffers[1].count = testing::parsed("1");
   EXPECT_DOUBLE_EQ(*throughput(spec, size, device, 1000).ceiling_fraction, 0.08);
-  spec.bytes.reset();
+  spec.work.bytes.reset();
   EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value());
 }
 
@@ -201,11 +201,11 @@ TEST(Throughput, IsLedByTheArithmeticWhereEachByteIsUsedInManyOperationsOrNoneIs
   KernelSpec spec = testing::scale_spec();
   const ProblemSize size = complete(spec, {});
   EXPECT_FALSE(throughput(spec, size, {}, 1000).arithmetic_leads()) << "nothing is known";
-  spec.flops = testing::parsed("64 * n");
+  spec.work.flops = testing::parsed("64 * n");
   EXPECT_TRUE(throughput(spec, size, {}, 1000).arithmetic_leads());
-  spec.bytes = testing::parsed("2 * n * 4");
+  spec.work.bytes = testing::parsed("2 * n * 4");
   EXPECT_FALSE(throughput(spec, size, {}, 1000).arithmetic_leads()) << "8 flops a byte";
-  spec.flops = testing::parsed("65 * n");
+  spec.work.flops = testing::parsed("65 * n");
   EXPECT_TRUE(throughput(spec, size, {}, 1000).arithmetic_leads());
   EXPECT_TRUE(throughput(spec, size, {}, 1e6).arithmetic_leads()) << "whatever the time";
 }

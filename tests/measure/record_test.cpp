@@ -123,7 +123,7 @@ TEST_F(RecordsTest, ShowTheirOutputsFieldByField) {
 
 TEST_F(RecordsTest, SeeAnUnwrittenFloatWhereThePoisonOfIntegersIsTakenForIt) {
   // The poison 0xa5a5a5a5 is -3e-16, which the tolerance takes for zero. Bytes with 0xff and 0x5a exclude the others.
-  spec.tolerance = Tolerance{0, 1e-6};
+  spec.verification.tolerance = Tolerance{0, 1e-6};
   const auto give = [](const Launch& launch, bool whole) {
     auto* const out = argument<Star*>(launch, 1);
     for (int i = 0; i < argument<int>(launch, 2); ++i) {
@@ -157,7 +157,7 @@ TEST_F(RecordsTest, HaveASecondSetOfInputsLikeOtherBuffers) {
 }
 
 TEST_F(RecordsTest, AreShiftedByWholeRecords) {
-  spec.verify = {{{{"n", 33}}, 1}};
+  spec.verification.problems = {{{{"n", 33}}, 1}};
   std::set<std::uintptr_t> places;
   backend.kernels["scale<32>"] = [&places](const Launch& launch) {
     places.insert(reinterpret_cast<std::uintptr_t>(argument<const Star*>(launch, 0)) % 256);
@@ -171,7 +171,7 @@ TEST_F(RecordsTest, AreMadeAnewForEachRunOfWhatChangesThem) {
   spec.buffers.resize(1);
   spec.buffers[0].role = BufferRole::inout;
   spec.buffers[0].name = "c";
-  spec.launches[0].arguments = spec.reference[0].arguments = {"c", "n"};
+  spec.launches[0].arguments = spec.verification.reference[0].arguments = {"c", "n"};
   const auto add = [](const Launch& launch) {
     for (int i = 0; i < argument<int>(launch, 1); ++i) ++argument<Star*>(launch, 0)[i].id;
     return std::nullopt;
@@ -183,7 +183,7 @@ TEST_F(RecordsTest, AreMadeAnewForEachRunOfWhatChangesThem) {
 
 TEST_F(RecordsTest, AreFilledFromAFileByBytesOrByField) {
   const testing::TemporaryFolder folder;
-  spec.file = folder / "k.cu";
+  spec.program.file = folder / "k.cu";
   testing::write_numbers(folder / "ids", std::vector<int>(1000, 77));
   FillSpec from_file;
   from_file.path = "ids";
@@ -200,7 +200,8 @@ TEST_F(RecordsTest, AreFilledFromAFileByBytesOrByField) {
 
 TEST_F(RecordsTest, MayBeNone) {
   spec.sizes[0].default_value = 0;
-  for (LaunchSpec* const launch : {&spec.launches[0], &spec.reference[0]}) launch->grid[0] = testing::parsed("1");
+  for (LaunchSpec* const launch : {&spec.launches[0], &spec.verification.reference[0]})
+    launch->grid[0] = testing::parsed("1");
   EXPECT_TRUE(evaluate().verified);
 }
 

@@ -66,7 +66,7 @@ TEST_F(RunnerBuffers, RepairsAnInputThatAConfigurationWroteToBeforeItFailed) {
 }
 
 TEST_F(RunnerBuffers, JudgesAgainWhereAnEarlierConfigurationDamagedAnotherProblemsInputs) {
-  spec.verify.push_back({{{"n", 33}}, 0});
+  spec.verification.problems.push_back({{{"n", 33}}, 0});
   std::set<float*> inputs;
   backend.kernels["scale<32>"] = scaled_after([&](const Launch& launch) {
     inputs.insert(argument<float*>(launch, 0));
@@ -139,7 +139,7 @@ TEST_F(RunnerBuffers, GivesWorkSpaceItsSizeForEachConfigurationAndGuardsIt) {
 }
 
 TEST_F(RunnerBuffers, VerifiesOnEveryFurtherProblemWithShiftedBuffers) {
-  spec.verify = {{{{"n", 7}}, 1}};
+  spec.verification.problems = {{{{"n", 7}}, 1}};
   std::set<int> sizes;
   backend.kernels["scale<32>"] = [&](const Launch& launch) {
     sizes.insert(argument<int>(launch, 2));
@@ -201,7 +201,7 @@ TEST_F(RunnerBuffers, RefusesToCompareNothing) {
 
 TEST_F(RunnerBuffers, HasOneSetOfInputsWhereASeedMakesNoOther) {
   for (BufferSpec& buffer : spec.buffers) buffer.fill = FillSpec{{Fill::Kind::iota}};
-  spec.verify.clear();
+  spec.verification.problems.clear();
   const std::size_t before = backend.runs;
   runner();
   EXPECT_EQ(backend.runs, before + 1) << "the reference";
@@ -210,7 +210,7 @@ TEST_F(RunnerBuffers, HasOneSetOfInputsWhereASeedMakesNoOther) {
 TEST_F(RunnerBuffers, FillsWithWhatIsComputedOrStandsInAFile) {
   const testing::TemporaryFolder folder;
   spec = testing::scale_spec("int32");
-  spec.file = (folder / "scale.cu").string();
+  spec.program.file = (folder / "scale.cu").string();
   std::vector<int> seen;
   backend.kernels["scale<32>"] = [&](const Launch& launch) {
     const int* const a = argument<const int*>(launch, 0);
@@ -268,7 +268,7 @@ TEST_F(RunnerBuffers, FillsFloatingElementsWithNumbersThatHaveAPoint) {
 
 TEST_F(RunnerBuffers, NamesThePlaceOfAScalarThatItsTypeCannotHold) {
   spec.scalars = {{"factor", "half", 70000, {"scale.cu", 7, 9}}};
-  spec.reference[0].arguments.push_back("factor");
+  spec.verification.reference[0].arguments.push_back("factor");
   EXPECT_THAT(refusal(), HasSubstr("scale.cu:7:9: factor = 70000.000000 does not fit the type half"));
 }
 

@@ -32,7 +32,7 @@ TEST_F(RunnerReference, NamesTheElementThatTheReferenceWritesOutsideABuffer) {
 }
 
 TEST_F(RunnerReference, MeasuresWithoutAReferenceButNeverCallsItVerified) {
-  spec.reference.clear();
+  spec.verification.reference.clear();
   const Trial trial = evaluate(block(32));
   EXPECT_NE(trial.measurement(), nullptr);
   EXPECT_FALSE(trial.verified);
@@ -93,8 +93,8 @@ TEST_F(RunnerReference, SaysWhereAReferenceGivesNaN) {
 class DefaultAsReference : public RunnerTest {
  protected:
   DefaultAsReference() {
-    spec.reference.clear();
-    spec.default_is_reference = true;
+    spec.verification.reference.clear();
+    spec.verification.default_is_reference = true;
     backend.kernels.erase("reference");
   }
 };
@@ -110,7 +110,7 @@ TEST_F(DefaultAsReference, VerifiesWhatAgreesWithTheDefaultConfiguration) {
 }
 
 TEST_F(DefaultAsReference, RunsOnTheSecondInputsAndOnEveryProblemToo) {
-  spec.verify.push_back({{{"n", 33}}, 1});
+  spec.verification.problems.push_back({{{"n", 33}}, 1});
   const auto all = runner();
   std::set<int> sizes;
   backend.kernels["scale<64>"] = [&](const Launch& launch) {
@@ -160,8 +160,8 @@ TEST_F(DefaultAsReference, LeavesWorkSpaceAsTheConfigurationNeedsItWhenItRunsAga
 class AnswerInAFile : public RunnerTest {
  protected:
   AnswerInAFile() {
-    spec.file = (folder / "scale.cu").string();
-    spec.reference.clear();
+    spec.program.file = (folder / "scale.cu").string();
+    spec.verification.reference.clear();
     backend.kernels.erase("reference");
     spec.buffers[0].fill = FillSpec{{Fill::Kind::iota}};
     spec.buffers[1].answer = AnswerFile{"c.bin", {"scale.cu", 9, 30}};
@@ -175,7 +175,7 @@ class AnswerInAFile : public RunnerTest {
 };
 
 TEST_F(AnswerInAFile, IsWhatConfigurationsAreComparedWith) {
-  spec.verify.push_back({{}, 1});
+  spec.verification.problems.push_back({{}, 1});
   const auto all = runner();
   EXPECT_TRUE(evaluate(*all, block(32)).verified);
   backend.kernels["scale<64>"] = scaled_except(7, -5);
@@ -195,7 +195,7 @@ TEST_F(AnswerInAFile, IsRefusedWithItsPlaceWhereItDoesNotFitOrIsNaN) {
 }
 
 TEST_F(AnswerInAFile, IsOfOneSizeOfTheProblem) {
-  spec.verify.push_back({{{"n", 33}}, 0});
+  spec.verification.problems.push_back({{{"n", 33}}, 0});
   EXPECT_THAT(refusal(), HasSubstr("the answer of c on n=33: "));
 }
 
@@ -231,7 +231,7 @@ class RecordedRunnerTest : public RunnerTest {
 
 TEST_F(RecordedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAsTheFileSays) {
   options.recorded.inputs["a"] = floats("a", counting(1));
-  spec.verify.push_back({{{"n", 7}}, 0});
+  spec.verification.problems.push_back({{{"n", 7}}, 0});
   std::set<std::string> seen;
   for (const char* name : {"reference", "scale<32>"})
     backend.kernels[name] = [&seen](const Launch& launch) {
@@ -244,8 +244,8 @@ TEST_F(RecordedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAs
 }
 
 TEST_F(RecordedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference) {
-  spec.reference.clear();
-  spec.verify.push_back({{{"n", 7}}, 0});
+  spec.verification.reference.clear();
+  spec.verification.problems.push_back({{{"n", 7}}, 0});
   options.recorded.inputs["a"] = floats("a", counting(1));
   options.recorded.outputs["c"] = floats("c", counting(2));
   EXPECT_TRUE(evaluate(block(32)).verified);
@@ -257,7 +257,7 @@ TEST_F(RecordedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
   spec.scalars.push_back({"shift", "int64", 1});
   spec.launches[0].arguments.push_back("shift");
   options.recorded.scalars["shift"] = "9007199254740993";
-  spec.verify.push_back({{{"n", 7}}, 0});
+  spec.verification.problems.push_back({{{"n", 7}}, 0});
   std::set<std::pair<int, std::int64_t>> seen;
   backend.kernels["scale<32>"] = [&seen](const Launch& launch) {
     seen.emplace(argument<int>(launch, 2), argument<std::int64_t>(launch, 3));

@@ -181,7 +181,7 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatGivesWhatAnEarlierRunComputed) {
     std::copy(known.begin(), known.end(), c);
     return std::nullopt;
   };
-  spec.verify.clear();
+  spec.verification.problems.clear();
   EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right for the inputs it was timed with, but with others c[0] is "));
   EXPECT_TRUE(evaluate(block(64)).verified);
 }

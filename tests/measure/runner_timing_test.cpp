@@ -162,8 +162,8 @@ TEST_F(PreparedRunner, PreparesEachPassThatIsCountedAndMeasuresNoEnergy) {
 }
 
 TEST_F(PreparedRunner, StartsTheDefaultConfigurationLikewiseWhereItIsTheReference) {
-  spec.reference.clear();
-  spec.default_is_reference = true;
+  spec.verification.reference.clear();
+  spec.verification.default_is_reference = true;
   const Trial trial = evaluate(block(64));
   EXPECT_TRUE(trial.verified) << message(trial.outcome);
 }
@@ -232,7 +232,7 @@ TEST_F(RunnerTiming, TellsHowFarAConfigurationIsFromTheReference) {
   EXPECT_GT(error, 0);
   EXPECT_LT(error, 2e-6) << "relative to the largest of all elements";
 
-  spec.reference.clear();
+  spec.verification.reference.clear();
   const Trial trial = evaluate(block(32));
   EXPECT_EQ(trial.measurement()->metrics.count("error"), 0u);
   EXPECT_EQ(trial.measurement()->no_metrics, "without a reference, no error can be computed");

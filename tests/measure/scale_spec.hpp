@@ -24,8 +24,8 @@ inline BufferSpec buffer(const std::string& name, BufferRole role, const std::st
 inline KernelSpec scale_spec(const std::string& type = "float") {
   KernelSpec spec;
   spec.name = "scale";
-  spec.file = "scale.cu";
-  spec.source = "// the fake compiler reads nothing";
+  spec.program.file = "scale.cu";
+  spec.program.text = "// the fake compiler reads nothing";
   spec.sizes = {{"n", ElementType::int32, 1000}};
   spec.space = SearchSpace({{"block", {32, 64, 128, 256}}}, {});
   spec.buffers = {buffer("a", BufferRole::in, type, "n"), buffer("c", BufferRole::out, type, "n")};
@@ -38,7 +38,7 @@ inline KernelSpec scale_spec(const std::string& type = "float") {
   launch.instantiate = "reference";
   launch.grid[0] = parsed("ceil_div(n, 256)");
   launch.block[0] = parsed("256");
-  spec.reference = {launch};
+  spec.verification.reference = {launch};
   spec.default_configuration = Configuration{{"block", 32}};
   return spec;
 }

@@ -55,7 +55,7 @@ TEST_F(SingleRunTest, TimesTheReferenceByItself) {
   const ReferenceRun run = run_reference(backend, spec, {});
   ASSERT_NE(std::get_if<Measurement>(&run.outcome), nullptr) << message(run.outcome);
   EXPECT_EQ(run.outputs.count("c"), 1u);
-  spec.reference.clear();
+  spec.verification.reference.clear();
   EXPECT_THAT(error_of([&] { run_reference(backend, spec, {}); }), HasSubstr("has no reference"));
 }
 

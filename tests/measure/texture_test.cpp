@@ -74,7 +74,7 @@ TEST_F(TexturesTest, OfAnInoutBufferAreMadeAnewForEachRun) {
   spec.buffers[0].role = BufferRole::inout;
   spec.textures = {surface("to", "a")};
   spec.launches[0].arguments = {"to", "n"};
-  spec.reference[0].arguments = {"a", "n"};
+  spec.verification.reference[0].arguments = {"a", "n"};
   const auto add = [](const Launch& launch) {
     for (int i = 0; i < argument<int>(launch, 1); ++i) argument<float*>(launch, 0)[i] += 1;
     return std::nullopt;

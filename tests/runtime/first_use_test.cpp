@@ -113,7 +113,7 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedWhereNoWorkerIsInstalled) {
 
 TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedForAKernelThatNoTextDescribes) {
   KernelSpec spec = writes_one("inCode", "y[i] = 2").spec();
-  spec.source.erase(0, spec.source.find("template"));
+  spec.program.text.erase(0, spec.program.text.find("template"));
   std::vector<float> y(100);
   Kernel(spec).launch(nullptr, {100}, y.data());
   EXPECT_THAT(y, Each(1.0f));

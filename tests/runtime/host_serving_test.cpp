@@ -304,7 +304,7 @@ extern "C" __global__ void sizedByMacro(float* y) { if (blockIdx.x == 0) y[0] = 
 
 TEST_F(HostServing, RefusesToTuneInProcessesWhatNoFileDescribes) {
   KernelSpec spec = scale_.spec();
-  spec.source = "";
+  spec.program.text = "";
   TuneOptions options;
   options.isolated = true;
   EXPECT_THAT(error_of([&] { tune(Kernel(spec), {1000}, {}, options); }), HasSubstr("worker processes"));

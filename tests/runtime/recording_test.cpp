@@ -155,7 +155,7 @@ TEST_F(HostRecording, OnlyWarnsWhereNothingCanBeWritten) {
 
 TEST_F(HostRecording, OnlyWarnsOfAKernelThatNoFileDescribes) {
   KernelSpec spec = kernel_named("scale", kScale).spec();
-  spec.source.erase(0, spec.source.find("template"));
+  spec.program.text.erase(0, spec.program.text.find("template"));
   Kernel(spec).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 3.0f);
   EXPECT_THAT(recordings(), IsEmpty());

@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 class IncludedFiles : public ::testing::Test {
  protected:
   IncludedFiles() {
-    write("kernel.cu", "#include \"outer.h\"\n" + small_kernel().source);
+    write("kernel.cu", "#include \"outer.h\"\n" + small_kernel().program.text);
     write("outer.h", "# include \"inner.h\"\n");
     write("inner.h", "// one\n");
   }
@@ -57,7 +57,7 @@ TEST_F(IncludedFiles, BelongToTheIdentityOfImagesAndResultsHoweverDeepTheyAre) {
 }
 
 TEST_F(IncludedFiles, OfNumbersBelongToTheIdentityOfResults) {
-  write("kernel.cu", small_kernel().source + "#pragma tuner fill a = file \"a.npy\"\n");
+  write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
   std::set<std::string> hashes{source_hash(read())};
   for (const char* content : {"1", "2", ""}) {
     write("a.npy", content);
@@ -74,13 +74,13 @@ TEST_F(IncludedFiles, MakeAnImageUnfitToBeKeptWhenTheyChangedWhileItWasCompiled)
 }
 
 TEST_F(IncludedFiles, ThatAMacroNamesMakeAnImageUnfitToBeKept) {
-  write("kernel.cu", "#define FILE \"inner.h\"\n#include FILE\n" + small_kernel().source);
+  write("kernel.cu", "#define FILE \"inner.h\"\n#include FILE\n" + small_kernel().program.text);
   EXPECT_FALSE(is_addressable(request(read())));
 }
 
 TEST_F(IncludedFiles, AreNoPartOfAKernelThatIncludesNothing) {
   const KernelSpec spec = small_kernel();
-  EXPECT_EQ(spec.includes, nullptr) << "earlier results stay valid";
+  EXPECT_EQ(spec.program.includes, nullptr) << "earlier results stay valid";
   EXPECT_TRUE(is_addressable(request(spec)));
 }
 
@@ -101,7 +101,7 @@ TEST(ImageKey, HoldsAllThatDecidesTheImageButNotWhereOptionsAreWritten) {
 }
 
 TEST(CompileRequests, OfEditedOptionsHaveOtherImagesAndResults) {
-  const std::string text = small_kernel().source;
+  const std::string text = small_kernel().program.text;
   const auto parsed = [&](const char* option) {
     return parse_kernel_file(text + "#pragma tuner compile " + option + "\n", "copy.cu");
   };
@@ -135,8 +135,8 @@ TEST_F(TuneKernel, RefusesAKernelWithoutAReference) {
 TEST_F(TuneKernel, RefusesToIsolateWhatCannotTravel) {
   TuningOptions options;
   KernelSpec spec = small_kernel();
-  spec.reference = spec.launches;
-  spec.source = "__global__ void f() {}";
+  spec.verification.reference = spec.launches;
+  spec.program.text = "__global__ void f() {}";
   EXPECT_THAT(error(spec, options), HasSubstr("described in code"));
 }
 

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 class KernelLibraryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string text = testing::small_kernel().source;
+    std::string text = testing::small_kernel().program.text;
     std::ofstream(folder_ / "copy.cu") << text;
   }
 
@@ -46,11 +46,12 @@ TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
 
 TEST_F(KernelLibraryTest, GivesBuiltInTemplatesAsIfTheirTextWereJudgedAndHashedNow) {
   for (const EmbeddedTemplate& file : embedded_templates()) {
-    const KernelSpec found = KernelLibrary().find(file.name), judged = parse_kernel_file(file.text, found.file);
+    const KernelSpec found = KernelLibrary().find(file.name), judged = parse_kernel_file(file.text, found.program.file);
     EXPECT_EQ(cache::sha256_of_text(file.text), cache::sha256_hex(file.text)) << file.name;
     EXPECT_EQ(to_record(found, Objective()).source_hash, to_record(judged, Objective()).source_hash) << file.name;
-    EXPECT_EQ(judged.includes, nullptr) << file.name << " includes a file of its folder, which find() does not see";
-    EXPECT_EQ(judged.reference_includes, nullptr) << file.name;
+    EXPECT_EQ(judged.program.includes, nullptr)
+        << file.name << " includes a file of its folder, which find() does not see";
+    EXPECT_EQ(judged.program.reference_includes, nullptr) << file.name;
   }
 }
 

@@ -277,7 +277,7 @@ TEST_F(TuneSession, TellsTheObserverOfEveryTrialWithTheBestSoFar) {
 }
 
 TEST_F(TuneSession, ExplainsASpaceWithoutValidConfigurations) {
-  spec_ = parse_kernel_file(spec_.source + "#pragma tuner constraint never: block < unroll\n", "copy.cu");
+  spec_ = parse_kernel_file(spec_.program.text + "#pragma tuner constraint never: block < unroll\n", "copy.cu");
   FakeEvaluator evaluator;
   EXPECT_THAT(error_of([&] { run(evaluator); }), AllOf(HasSubstr("no valid configuration"), HasSubstr("never")));
 }

@@ -71,9 +71,9 @@ TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
 TEST(Templates, HaveAReferenceAndHardProblemsToVerifyOn) {
   for (const EmbeddedTemplate& file : embedded_templates()) {
     const KernelSpec spec = built_in(file.name);
-    EXPECT_FALSE(spec.reference.empty()) << spec.name;
+    EXPECT_FALSE(spec.verification.reference.empty()) << spec.name;
     bool empty = false, one = false, misaligned = false;
-    for (const VerifySpec& verify : spec.verify) {
+    for (const VerifySpec& verify : spec.verification.problems) {
       bool all_zero = true, all_one = true;
       for (const auto& [name, value] : verify.sizes) {
         if (name == "work") continue;
@@ -207,7 +207,7 @@ TEST(ReduceTemplate, InitialisesBeforeAnAtomicFinishAndCombinesAfterTheFirstOfTw
 
 // c may be a or b, and what is read through the read-only path must not be written while the kernel runs.
 TEST(SumMatrix2DTemplate, ReadsNothingThroughTheReadOnlyPath) {
-  std::istringstream lines(built_in("sumMatrix2D").source);
+  std::istringstream lines(built_in("sumMatrix2D").program.text);
   for (std::string line; std::getline(lines, line);)
     for (const char* const word : {"__ldg", ".nc", "__restrict__"})
       EXPECT_THAT(line.substr(0, line.find("//")), Not(HasSubstr(word)));

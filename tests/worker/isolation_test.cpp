@@ -259,7 +259,7 @@ TEST_F(IsolationTest, SaysWhereItLookedForTheProgram) {
 }
 
 TEST_F(IsolationTest, RefusesKernelsThatOnlyExistInCode) {
-  spec.source = "__global__ void f() {}";
+  spec.program.text = "__global__ void f() {}";
   EXPECT_FALSE(IsolatedEvaluator::can_isolate(spec));
   EXPECT_THROW(IsolatedEvaluator(spec, {}, {}, options), Error);
 }

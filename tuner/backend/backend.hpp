@@ -45,7 +45,7 @@ struct CompileRequest {
   /// The macros of the kernel file, `NAME=VALUE`. They hold for its text and the files that it includes, not for the
   /// compiler's own headers.
   std::vector<std::string> macros = {};
-  /// KernelSpec::include_paths
+  /// ProgramSpec::include_paths
   std::vector<std::string> include_paths = {};
   /// The files of `includes`, for a compiler on another host that may not have them. Empty: the compiler reads files.
   std::vector<IncludedFile> carried = {};

@@ -48,7 +48,7 @@ void LiveReport::write(std::optional<report::Live> live) {
       const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
       return !(one.key.kernel == kernel) || std::none_of(jobs_.all.begin(), jobs_.all.end(), is_it);
     });
-    add_amounts(found, spec.file);
+    add_amounts(found, spec.program.file);
     const cache::Database& user = wisdom_.user();
     const std::string database = user.is_in_memory() ? "memory" : user.path().string();
     write_or_print(jobs_.request.report, report::page(found, {kVersion, cache::now_ms(), {database}, std::move(live)}));

@@ -68,13 +68,13 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
   return combinations;
 }
 
-/// Halves the sizes of \p problem that are not in \p given until one run moves no more than kHostDefaultBytes.
+/// Halves the sizes of \p problem that are not in \p given until one run moves no more than \p most_bytes.
 bool shrink(const KernelSpec& spec, const std::map<std::string, std::int64_t>& given, const DeviceLimits& limits,
-            ProblemSize& problem) {
-  if (!spec.bytes) return false;
+            std::int64_t most_bytes, ProblemSize& problem) {
+  if (!spec.work.bytes) return false;
   bool shrunk = false;
   for (;;) {
-    if (evaluate_amount(spec, *spec.bytes, problem, limits) <= kHostDefaultBytes) return shrunk;
+    if (evaluate_amount(spec, *spec.work.bytes, problem, limits) <= most_bytes) return shrunk;
     bool smaller = false;
     for (auto& [name, value] : problem.sizes)
       if (!given.count(name) && value >= 64) value /= 2, smaller = true;
@@ -118,7 +118,8 @@ Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, 
   for (const Choices& choices : read_choices(spec, options))
     for (const auto& given : sizes) {
       ProblemSize problem = complete(spec, {given, choices});
-      if (!traits(device.key).is_gpu) problems.shrunk |= shrink(spec, given, device.limits, problem);
+      if (!traits(device.key).is_gpu)
+        problems.shrunk |= shrink(spec, given, device.limits, options.host_bytes, problem);
       problems.list.push_back(std::move(problem));
     }
   return problems;

@@ -11,10 +11,15 @@
 
 namespace tuner::cli {
 
+/// On the host backend default sizes shrink until one run moves no more than this: each thread of a kernel costs about
+/// twenty nanoseconds there.
+inline constexpr std::int64_t kHostDefaultBytes = std::int64_t{16} << 20;
+
 struct ProblemOptions {
   std::vector<std::string> sizes;    ///< each `nx=4096,ny=4096`, or several separated by `;`
   std::vector<std::string> types;    ///< each `float`, or several separated by commas
   std::vector<std::string> choices;  ///< each `operation=sum`, `operation=sum,max` or `operation=sum,finish=atomic`
+  std::int64_t host_bytes = kHostDefaultBytes;
 };
 
 struct Problems {
@@ -24,10 +29,6 @@ struct Problems {
   /// No two of the sizes that were asked for name the same: perhaps they were meant for one problem.
   bool may_be_one = false;
 };
-
-/// On the host backend default sizes shrink until one run moves no more than this: each thread of a kernel costs about
-/// twenty nanoseconds there.
-inline constexpr std::int64_t kHostDefaultBytes = std::int64_t{16} << 20;
 
 /// Throws UsageError for what cannot be read and for an unknown size, choice or type (with a suggestion).
 Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, const Device& device);

@@ -143,7 +143,7 @@ class OneRun {
   void line(const char* label, const std::string& text) { answer_.fact(people(label), text); }
 
   void introduce() {
-    line("kernel", fmt::format("{} ({})", spec_.name, spec_.file));
+    line("kernel", fmt::format("{} ({})", spec_.name, spec_.program.file));
     line("device", device_.name);
     line("problem", size_.text());
     line("config", configuration_.text());
@@ -167,7 +167,7 @@ class OneRun {
                            name(launch.occupancy->limiter)));
     }
     answer_.data("kernel", spec_.name)
-        .data("file", spec_.file)
+        .data("file", spec_.program.file)
         .data("device", to_json(device_))
         .data("problem", to_json(size_))
         .data("configuration", to_json(configuration_))

@@ -40,7 +40,7 @@ void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
     job.notes.emplace_back("size      smaller than the kernel's default, as the host is slow; --size chooses");
   for (const ProblemSize& size : problems.list) {
     job.size = size;
-    if (!known.insert(job.spec->file + '\n' + job.name()).second) continue;
+    if (!known.insert(job.spec->program.file + '\n' + job.name()).second) continue;
     jobs.all.push_back(job);
     job.notes.clear();  // once for all sizes
   }
@@ -83,7 +83,7 @@ void add_miss(TuneRequest request, const cache::MissRecord& miss, TuneJobs& jobs
   TuneJob& job = one.all.front();
   if (job.spec->name != miss.kernel.name)
     throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune db clear missed --kernel {}` forgets it",
-                            job.spec->file, job.spec->name, miss.kernel.name, miss.kernel.name));
+                            job.spec->program.file, job.spec->name, miss.kernel.name, miss.kernel.name));
   if (to_record(*job.spec, {}).source_hash != miss.kernel.source_hash)
     console.line("note      the kernel has changed since it was called");
   job.miss = miss;

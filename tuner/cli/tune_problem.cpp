@@ -95,7 +95,7 @@ Json json_impossible(const Sweep& sweep) {
 
 /// Why earlier results may be of another kernel; null if they cannot be.
 const std::string* unknown_headers(const KernelSpec& spec) {
-  for (const auto& includes : {spec.includes, spec.reference_includes})
+  for (const auto& includes : {spec.program.includes, spec.program.reference_includes})
     if (includes && includes->unknown) return &*includes->unknown;
   return nullptr;
 }
@@ -316,7 +316,7 @@ Subject subject_of(const TuneJob& job, const Seat& seat) {
 
 void introduce(const TuneJob& job, const DeviceChoice& devices, Console& console) {
   const Device& device = devices.device;
-  console.line(fmt::format("kernel    {} ({})", job.spec->name, job.spec->file));
+  console.line(fmt::format("kernel    {} ({})", job.spec->name, job.spec->program.file));
   console.line(fmt::format("device    {}, {}: {}{}", device.name, device.environment.compiler, devices.reason,
                            lanes_text(job, devices)));
   if (const Recording* const recording = job.recording.get()) {

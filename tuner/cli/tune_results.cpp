@@ -35,7 +35,7 @@ Json document(const TuneJob& job, const TunedProblem& one, const DeviceChoice& d
     return all;
   }
   const SessionOptions& session = job.request.tuning.session;
-  all.update({{"file", job.spec->file},
+  all.update({{"file", job.spec->program.file},
               {"device", to_json(one.device ? *one.device : devices.device)},
               {"device_reason", devices.reason},
               {"strategy", session.strategy},

@@ -20,7 +20,7 @@ std::string meaning_of(const KernelSpec& spec) {
   for (const BufferSpec& buffer : spec.buffers)
     all += fmt::format("{}:{}*{}\n", buffer.name, buffer.type, buffer.components);
   std::set<std::string> macros;  // sorted, without unused ones
-  for (const MacroSpec& one : spec.macros)
+  for (const MacroSpec& one : spec.program.macros)
     if (may_occur(spec, ProgramPart::kernel, one.name)) macros.insert(one.name + '=' + one.value.text());
   return all + fmt::format("{}", fmt::join(macros, " "));
 }

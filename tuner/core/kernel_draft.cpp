@@ -18,14 +18,14 @@ void include_beside_sources(KernelSpec& spec) {
     if (path.empty()) path = ".";
     if (!contains(paths, path)) paths.push_back(std::move(path));
   };
-  for (const SourceFile& file : spec.sources) add(std::filesystem::path(file.path).parent_path().string());
-  for (const std::string& path : spec.include_paths) add(path);
-  spec.include_paths = std::move(paths);
+  for (const SourceFile& file : spec.program.sources) add(std::filesystem::path(file.path).parent_path().string());
+  for (const std::string& path : spec.program.include_paths) add(path);
+  spec.program.include_paths = std::move(paths);
 }
 
 /// Null if there are none.
 std::shared_ptr<const Includes> includes_of(const KernelSpec& spec, const std::string& program) {
-  Includes includes = included_files(program, spec.file, spec.include_paths);
+  Includes includes = included_files(program, spec.program.file, spec.program.include_paths);
   if (!includes.unknown && includes.files.empty()) return nullptr;
   return std::make_shared<const Includes>(std::move(includes));
 }
@@ -108,7 +108,7 @@ void add_launch(KernelSpec& spec, const LaunchDraft& one) {
   if (one.role == LaunchDraft::Role::kernel) return spec.launches.push_back(std::move(launch));
   if (const BufferSpec* const buffer = buffer_of_threads(spec, one); buffer && !one.given.contains("grid"))
     set_thread_each(launch, *buffer);
-  (is_reference ? spec.reference : spec.prepare).push_back(std::move(launch));
+  (is_reference ? spec.verification.reference : spec.prepare).push_back(std::move(launch));
 }
 
 }  // namespace
@@ -128,11 +128,11 @@ KernelSpec finish(KernelDraft draft, Judged judged) {
   include_beside_sources(draft.spec);
   const std::string program = program_text(draft.spec);
   draft.code = code_of(program);
-  if (judged == Judged::now) draft.spec.includes = includes_of(draft.spec, program);
+  if (judged == Judged::now) draft.spec.program.includes = includes_of(draft.spec, program);
   if (judged == Judged::now && draft.spec.has_reference_sources()) {
     const std::string reference = program_text(draft.spec, ProgramPart::reference);
     draft.reference_code = code_of(reference);
-    draft.spec.reference_includes = includes_of(draft.spec, reference);
+    draft.spec.program.reference_includes = includes_of(draft.spec, reference);
   }
   fill_in_from_text(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));

@@ -71,7 +71,7 @@ struct KernelDraft {
   std::vector<ValuesDraft> values;                            ///< of all parameters and choices
   std::vector<std::pair<std::string, SourceLocation>> types;  ///< the names of types of buffers, scalars and arguments
 
-  std::vector<Places> verify_places;    ///< of the names in KernelSpec::verify
+  std::vector<Places> verify_places;    ///< of the names in VerificationSpec::problems
   Places default_places;                ///< of the names in KernelSpec::default_configuration
   std::vector<Expression> expressions;  ///< of all directives
 

@@ -40,7 +40,7 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
                        (cursor.at_identifier() &&
                         (kernel.draft.names.contains(cursor.peek().text) || is_function_name(cursor.peek().text)));
   if (!operand) return;
-  throw SpecError({kernel.spec.file, line.comment_at.line, line.comment_at.column},
+  throw SpecError({kernel.spec.program.file, line.comment_at.line, line.comment_at.column},
                   "'//' starts a comment, but " + cursor.described() +
                       " reads like the rest of the expression: integer division is '/'; a comment after an "
                       "expression cannot begin with a number, a bracket or a name of this file");
@@ -49,9 +49,9 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
 KernelDraft read_directives(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
   KernelReader kernel;
   kernel.known_sources = std::move(sources);
-  kernel.spec.file = std::move(file_name);
-  kernel.spec.source = without_byte_order_mark(text);
-  const std::vector<LogicalLine> lines = find_directives(kernel.spec.source, kernel.spec.file);
+  kernel.spec.program.file = std::move(file_name);
+  kernel.spec.program.text = without_byte_order_mark(text);
+  const std::vector<LogicalLine> lines = find_directives(kernel.spec.program.text, kernel.spec.program.file);
   std::vector<const LogicalLine*> commented;  // with an expression before the comment
   for (const LogicalLine& line : lines) {
     TokenCursor cursor(line);
@@ -61,7 +61,8 @@ KernelDraft read_directives(std::string_view text, std::string file_name, std::v
   }
   for (const LogicalLine* line : commented) require_comment(kernel, *line);
   if (kernel.spec.name.empty())
-    throw SpecError({kernel.spec.file, 1, 1}, "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
+    throw SpecError({kernel.spec.program.file, 1, 1},
+                    "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
   return std::move(kernel.draft);
 }
 

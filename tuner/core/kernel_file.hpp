@@ -11,7 +11,7 @@
 namespace tuner {
 
 /// Throws SpecError with line and column, and a suggestion for misspelt directives and names. \p sources: the files
-/// that the `source` directives name, in order, if they were read before (KernelSpec::sources). Others are read now.
+/// that the `source` directives name, in order, if they were read before (ProgramSpec::sources). Others are read now.
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources = {});
 /// The same for the text of a built-in kernel, in two thirds of the time. Such a file was judged by the tests, and it
 /// includes no file of its folder: neither is looked at again.

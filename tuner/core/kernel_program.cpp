@@ -80,8 +80,8 @@ Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const
 }
 
 void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
-  for (const CompileOptionSpec& option : spec.compile_options) add_option(option, conjuncts);
-  for (const MacroSpec& one : spec.macros) add_macro(one, conjuncts);
+  for (const CompileOptionSpec& option : spec.program.compile_options) add_option(option, conjuncts);
+  for (const MacroSpec& one : spec.program.macros) add_macro(one, conjuncts);
 }
 
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size) {
@@ -96,10 +96,10 @@ std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size
 
 std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                            const Configuration& configuration) {
-  if (spec.compile_options.empty()) return {};
+  if (spec.program.compile_options.empty()) return {};
   const Bindings all = bindings(spec, size, limits, configuration);
   std::vector<CompileOption> result;
-  for (const CompileOptionSpec& option : spec.compile_options) add_resolved(option, all, result);
+  for (const CompileOptionSpec& option : spec.program.compile_options) add_resolved(option, all, result);
   return result;
 }
 
@@ -108,7 +108,7 @@ std::vector<CompileOption> reference_options(const KernelSpec& spec, const Probl
   const Configuration configuration = reference_configuration(spec);
   const Bindings all = bindings(spec, size, limits, configuration);
   std::vector<CompileOption> result;
-  for (const CompileOptionSpec& option : spec.compile_options) {
+  for (const CompileOptionSpec& option : spec.program.compile_options) {
     if (configuration.empty() && names_a_parameter(spec, option.names())) continue;
     add_resolved(option, all, result);
   }
@@ -118,16 +118,16 @@ std::vector<CompileOption> reference_options(const KernelSpec& spec, const Probl
 
 std::vector<std::string> macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                 const Configuration& configuration) {
-  if (spec.macros.empty()) return {};
+  if (spec.program.macros.empty()) return {};
   const Bindings all = bindings(spec, size, limits, configuration);
   const auto values = replacements(spec, size, configuration);
   std::vector<std::string> result;
-  for (const MacroSpec& one : spec.macros) result.push_back(macro(one, all, values));
+  for (const MacroSpec& one : spec.program.macros) result.push_back(macro(one, all, values));
   return result;
 }
 
 std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
-  if (spec.macros.empty()) return {};
+  if (spec.program.macros.empty()) return {};
   Configuration configuration;
   for (const TuningParameter& parameter : spec.space.parameters())
     configuration.set(parameter.name, parameter.values.front());
@@ -135,7 +135,7 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
   const Bindings all = bindings(spec, size, limits, configuration);
   const auto values = replacements(spec, size, configuration);
   std::vector<std::string> result;
-  for (const MacroSpec& one : spec.macros) {
+  for (const MacroSpec& one : spec.program.macros) {
     if (spec.has_reference_sources() && names_a_parameter(spec, one.value.names())) continue;
     try {
       result.push_back(macro(one, all, values));
@@ -146,13 +146,14 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
 }
 
 bool KernelSpec::has_reference_sources() const {
-  return std::any_of(sources.begin(), sources.end(), [](const SourceFile& one) { return one.of_reference; });
+  return std::any_of(program.sources.begin(), program.sources.end(),
+                     [](const SourceFile& one) { return one.of_reference; });
 }
 
 bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) {
   if (occurs_in_code(program_text(spec, part), word)) return true;
   const bool own = part == ProgramPart::reference && spec.has_reference_sources();
-  const std::shared_ptr<const Includes>& includes = own ? spec.reference_includes : spec.includes;
+  const std::shared_ptr<const Includes>& includes = own ? spec.program.reference_includes : spec.program.includes;
   if (!includes) return false;
   return includes->unknown || std::any_of(includes->files.begin(), includes->files.end(),
                                           [&](const IncludedFile& file) { return occurs_in_code(file.text, word); });
@@ -163,18 +164,18 @@ std::string program_text(const KernelSpec& spec, ProgramPart part) {
   std::string text;
   std::size_t at = 0;
   int line = 1;
-  for (const SourceFile& file : spec.sources) {
+  for (const SourceFile& file : spec.program.sources) {
     if (file.of_reference != of_reference) continue;
     const std::size_t begin = at;
-    for (; line <= file.line && at < spec.source.size(); ++line)
-      at = std::min(spec.source.find('\n', at), spec.source.size() - 1) + 1;
-    text.append(spec.source, begin, at - begin);
+    for (; line <= file.line && at < spec.program.text.size(); ++line)
+      at = std::min(spec.program.text.find('\n', at), spec.program.text.size() - 1) + 1;
+    text.append(spec.program.text, begin, at - begin);
     if (!text.ends_with('\n')) text += '\n';
     text += line_directive(1, file.path) + file.text;
     if (!text.ends_with('\n')) text += '\n';
-    text += line_directive(line, spec.file);
+    text += line_directive(line, spec.program.file);
   }
-  return text.append(spec.source, at);
+  return text.append(spec.program.text, at);
 }
 
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {
@@ -202,9 +203,9 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
     if (launch.untimed) use(*launch.untimed);
   }
   for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
-  for (const CompileOptionSpec& option : spec.compile_options)
+  for (const CompileOptionSpec& option : spec.program.compile_options)
     for (const std::string& name : option.names()) used.insert(name);
-  for (const MacroSpec& one : spec.macros)
+  for (const MacroSpec& one : spec.program.macros)
     if (may_occur(spec, ProgramPart::kernel, one.name)) use(one.value);
   std::vector<std::string> unused;
   for (const TuningParameter& parameter : spec.space.parameters())

@@ -183,8 +183,8 @@ std::string_view text(ReferenceKind kind) {
 }
 
 ReferenceKind KernelSpec::reference_kind() const {
-  if (!reference.empty()) return ReferenceKind::kernel;
-  if (default_is_reference) return ReferenceKind::default_configuration;
+  if (!verification.reference.empty()) return ReferenceKind::kernel;
+  if (verification.default_is_reference) return ReferenceKind::default_configuration;
   const bool has_answer =
       std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
   return has_answer ? ReferenceKind::file : ReferenceKind::none;
@@ -351,11 +351,11 @@ std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const Prob
     for (TuningParameter& parameter : parameters) parameter.values = {*configuration.find(parameter.name)};
     alone.space = SearchSpace(std::move(parameters), spec.space.constraints());
     if (const auto reason = why_invalid(alone, size, limits, configuration))
-      throw Error(ErrorCode::invalid_argument, spec.file + ": " + std::string(reference_name(spec)) +
+      throw Error(ErrorCode::invalid_argument, spec.program.file + ": " + std::string(reference_name(spec)) +
                                                    " cannot run for " + size.text() + ": " + *reason);
     return resolve_launches(spec, size, limits, configuration);
   }
-  return resolve(spec.reference, bindings(spec, size, limits), replacements(spec, size, {}));
+  return resolve(spec.verification.reference, bindings(spec, size, limits), replacements(spec, size, {}));
 }
 
 std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
@@ -395,13 +395,14 @@ ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::
 
 Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type) {
   if (!info(type).is_floating) return {};
-  if (spec.tolerance) return *spec.tolerance;
-  const std::int64_t terms = spec.accumulates ? evaluate_amount(spec, *spec.accumulates, size, limits) : 1;
+  if (spec.verification.tolerance) return *spec.verification.tolerance;
+  const std::int64_t terms =
+      spec.verification.accumulates ? evaluate_amount(spec, *spec.verification.accumulates, size, limits) : 1;
   return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(terms))), 0};
 }
 
 std::filesystem::path beside(const KernelSpec& spec, const std::string& path) {
-  return std::filesystem::path(spec.file).parent_path() / path;
+  return std::filesystem::path(spec.program.file).parent_path() / path;
 }
 
 std::vector<std::string> fill_files(const KernelSpec& spec) {

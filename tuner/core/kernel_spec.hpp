@@ -211,7 +211,7 @@ enum class ProgramPart { kernel, reference };
 
 /// A file whose text replaces the directive `source "matmul.cu"` in the program.
 struct SourceFile {
-  std::string path;  ///< relative to the same folder as KernelSpec::file
+  std::string path;  ///< relative to the same folder as ProgramSpec::file
   std::string text;  ///< as it was when the kernel file was read
   int line = 0;      ///< its text follows this line of the kernel file
   bool of_reference = false;
@@ -239,10 +239,10 @@ struct Tolerance {
   double absolute = 0;
 };
 
-struct KernelSpec {
-  std::string name;
-  std::string file;    ///< path of the kernel file
-  std::string source;  ///< its text
+/// The text of a kernel's programs, and how it is compiled.
+struct ProgramSpec {
+  std::string file;  ///< path of the kernel file
+  std::string text;  ///< that of the kernel file
   /// Of both programs. A reference without sources is compiled from those of the kernel.
   std::vector<SourceFile> sources;
   /// Folders where `#include` looks before the compiler's: those of `sources`, then those of `include_path`.
@@ -250,6 +250,28 @@ struct KernelSpec {
   /// The files that program_text() includes, as they were when the kernel file was read; null: none were found.
   std::shared_ptr<const Includes> includes;
   std::shared_ptr<const Includes> reference_includes;  ///< the same for the reference, if it has its own sources
+  std::vector<CompileOptionSpec> compile_options;
+  std::vector<MacroSpec> macros;
+};
+
+/// What outputs are compared with, and how.
+struct VerificationSpec {
+  std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
+  bool default_is_reference = false;  ///< ReferenceKind::default_configuration
+  std::vector<VerifySpec> problems;
+  std::optional<Tolerance> tolerance;     ///< if not set, it depends on the type: see tolerance_for()
+  std::optional<Expression> accumulates;  ///< number of terms in one output element; widens the default tolerance
+};
+
+/// What one run does at least, for rates.
+struct WorkSpec {
+  std::optional<Expression> bytes;  ///< traffic
+  std::optional<Expression> flops;
+};
+
+struct KernelSpec {
+  std::string name;
+  ProgramSpec program;
   std::vector<ChoiceSpec> choices;
   std::vector<DerivedTypeSpec> derived_types;
   std::vector<SizeSpec> sizes;
@@ -258,21 +280,14 @@ struct KernelSpec {
   std::vector<ScalarSpec> scalars;
   std::vector<TextureSpec> textures;
   std::vector<LaunchSpec> launches;
-  std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
   /// Launched before every run, also of the reference, to set up the buffers that the run changes. Never timed. Served
   /// calls do without them, because there the caller sets up its buffers.
   std::vector<LaunchSpec> prepare;
-  bool default_is_reference = false;  ///< ReferenceKind::default_configuration
-  std::vector<VerifySpec> verify;
-  std::optional<Tolerance> tolerance;     ///< if not set, it depends on the type: see tolerance_for()
-  std::optional<Expression> accumulates;  ///< number of terms in one output element; widens the default tolerance
-  std::optional<Expression> bytes;        ///< minimum traffic of one run, for GB/s
-  std::optional<Expression> flops;
+  VerificationSpec verification;
+  WorkSpec work;
   /// Set if the kernels launch kernels themselves: the largest number of such launches that are pending at once. May
   /// use parameters.
   std::optional<Expression> device_launches;
-  std::vector<CompileOptionSpec> compile_options;
-  std::vector<MacroSpec> macros;
   std::optional<Configuration> default_configuration;
 
   /// With ReferenceKind::none, only the results of a recorded launch can verify the kernel.

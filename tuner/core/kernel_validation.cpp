@@ -221,7 +221,7 @@ class Validator : public Checks {
   /// After a run the elements of a surface are copied to its buffer, over anything that was written there.
   template <typename Fail>
   void not_by_pointer(const TextureSpec& surface, const Fail& fail) const {
-    for (const auto* const launches : {&spec_.launches, &spec_.reference}) {
+    for (const auto* const launches : {&spec_.launches, &spec_.verification.reference}) {
       const auto takes = [&](const std::string& name) {
         return std::any_of(launches->begin(), launches->end(),
                            [&](const LaunchSpec& launch) { return contains(launch.arguments, name); });
@@ -237,8 +237,8 @@ class Validator : public Checks {
   }
 
   void verifications() const {
-    for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
-      for (const auto& [name, value] : spec_.verify[i].sizes) {
+    for (std::size_t i = 0; i < spec_.verification.problems.size(); ++i) {
+      for (const auto& [name, value] : spec_.verification.problems[i].sizes) {
         if (spec_.find_size(name)) continue;
         std::vector<std::string> names = names_of(spec_.sizes);
         names.emplace_back("offset");
@@ -250,14 +250,14 @@ class Validator : public Checks {
 
   void problem_expressions() {
     const std::string why = "it describes the problem, not a configuration";
-    for (const auto* expression : {&spec_.accumulates, &spec_.bytes, &spec_.flops}) {
+    for (const auto* expression : {&spec_.verification.accumulates, &spec_.work.bytes, &spec_.work.flops}) {
       if (*expression) check(**expression, why);
     }
     if (spec_.device_launches) check(*spec_.device_launches);
   }
 
   void compile_options() {
-    for (const CompileOptionSpec& option : spec_.compile_options) {
+    for (const CompileOptionSpec& option : spec_.program.compile_options) {
       const auto fail = [&](const std::string& message) { throw SpecError(option.location, message); };
       const std::string& head = std::get<std::string>(option.parts.front());  // begins with '-'
       const std::string name = head.substr(0, head.find('='));
@@ -273,13 +273,14 @@ class Validator : public Checks {
   }
 
   void macros() {
-    if (spec_.macros.empty()) return;
-    std::vector<std::pair<std::string, std::string>> texts{{"", code_of(spec_.source)}};  // with the names of files
-    for (const SourceFile& file : spec_.sources)
+    if (spec_.program.macros.empty()) return;
+    std::vector<std::pair<std::string, std::string>> texts{
+        {"", code_of(spec_.program.text)}};  // with the names of files
+    for (const SourceFile& file : spec_.program.sources)
       if (!file.of_reference) texts.emplace_back(" of " + file.path, code_of(file.text));
     std::set<std::string> defined;
-    for (const MacroSpec& macro : spec_.macros) defined.insert(macro.name);
-    for (const MacroSpec& macro : spec_.macros) {
+    for (const MacroSpec& macro : spec_.program.macros) defined.insert(macro.name);
+    for (const MacroSpec& macro : spec_.program.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(macro.location, message); };
       const std::string quoted = in_quotes(macro.name);
       if (macro.name.starts_with("TUNER")) fail(quoted + ": macros that begin with TUNER are tuner's");
@@ -291,8 +292,8 @@ class Validator : public Checks {
                " again, or undefines it, which would override this: put it between '#ifndef " + macro.name +
                "' and '#endif', or remove it");
       if (!is_known_name(macro.value)) check(macro.value);
-      for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
-        for (const auto& [name, value] : spec_.verify[i].sizes)
+      for (std::size_t i = 0; i < spec_.verification.problems.size(); ++i) {
+        for (const auto& [name, value] : spec_.verification.problems[i].sizes)
           if (contains(macro.value.names(), name))
             throw SpecError(draft_.verify_places[i].at(name),
                             in_quotes(name) + " is in macro " + quoted +

@@ -197,10 +197,10 @@ class LeftOut {
     for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
       const auto is_argument = [&](const LaunchDraft& one) { return contains(one.launch.arguments, name); };
       if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
-          find_named(draft_.spec.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name))
+          find_named(draft_.spec.program.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name))
         continue;
       const SourceLocation& place = draft_.names.at(name).place;
-      draft_.spec.macros.push_back({name, named(name, place), place});
+      draft_.spec.program.macros.push_back({name, named(name, place), place});
     }
   }
 

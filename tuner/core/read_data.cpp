@@ -193,7 +193,7 @@ void read_texture(KernelReader& kernel, TokenCursor& cursor) {
 }
 
 void read_verify(KernelReader& kernel, TokenCursor& cursor) {
-  VerifySpec& verify = kernel.spec.verify.emplace_back();
+  VerifySpec& verify = kernel.spec.verification.problems.emplace_back();
   kernel.draft.verify_places.push_back(kernel.assignments(cursor, [&](const std::string& name) {
     const SourceLocation place = cursor.place();
     const std::int64_t given = parse_size(cursor, "an integer");
@@ -222,7 +222,7 @@ void read_tolerance(KernelReader& kernel, TokenCursor& cursor) {
     if (bound < 0) throw SpecError(place, "a tolerance cannot be negative");
     (word.text == "relative" ? tolerance.relative : tolerance.absolute) = bound;
   } while (!cursor.at_end());
-  kernel.spec.tolerance = tolerance;
+  kernel.spec.verification.tolerance = tolerance;
 }
 
 void read_compare(KernelReader& kernel, TokenCursor& cursor) {
@@ -233,10 +233,22 @@ void read_compare(KernelReader& kernel, TokenCursor& cursor) {
       {std::string(token.text), of_element(kernel, cursor, Numbers::integers), cursor.place(token)});
 }
 
-template <std::optional<Expression> KernelSpec::*amount>
-void read_amount(KernelReader& kernel, TokenCursor& cursor) {
+void read_amount(KernelReader& kernel, TokenCursor& cursor, std::optional<Expression>& amount) {
   kernel.once(std::string(kernel.directive.text));
-  kernel.spec.*amount = kernel.expression(cursor);
+  amount = kernel.expression(cursor);
+}
+
+void read_accumulates(KernelReader& kernel, TokenCursor& cursor) {
+  read_amount(kernel, cursor, kernel.spec.verification.accumulates);
+}
+
+void read_device_launches(KernelReader& kernel, TokenCursor& cursor) {
+  read_amount(kernel, cursor, kernel.spec.device_launches);
+}
+
+template <std::optional<Expression> WorkSpec::*amount>
+void read_work(KernelReader& kernel, TokenCursor& cursor) {
+  read_amount(kernel, cursor, kernel.spec.work.*amount);
 }
 
 }  // namespace
@@ -257,10 +269,10 @@ std::span<const Directive> data_directives() {
       {"verify", read_verify},
       {"tolerance", read_tolerance},
       {"compare", read_compare},
-      {"accumulates", read_amount<&KernelSpec::accumulates>},
-      {"bytes", read_amount<&KernelSpec::bytes>},
-      {"flops", read_amount<&KernelSpec::flops>},
-      {"device_launches", read_amount<&KernelSpec::device_launches>},
+      {"accumulates", read_accumulates},
+      {"bytes", read_work<&WorkSpec::bytes>},
+      {"flops", read_work<&WorkSpec::flops>},
+      {"device_launches", read_device_launches},
   };
   return directives;
 }

@@ -119,7 +119,7 @@ void read_reference(KernelReader& kernel, TokenCursor& cursor) {
   if (read_answer_file(kernel, cursor)) return;
   if (accept_default(cursor)) {
     kernel.once("reference default");
-    kernel.spec.default_is_reference = true;
+    kernel.spec.verification.default_is_reference = true;
     return;
   }
   LaunchDraft& reference = kernel.start_launch({}, LaunchDraft::Role::reference);

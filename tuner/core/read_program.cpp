@@ -34,30 +34,31 @@ CompileOptionSpec compile_option(KernelReader& kernel, TokenCursor& cursor) {
 
 /// `-OPTION … [when CONDITION]`
 void read_compile(KernelReader& kernel, TokenCursor& cursor) {
-  const std::size_t first = kernel.spec.compile_options.size();
-  while (cursor.peek().is("-")) kernel.spec.compile_options.push_back(compile_option(kernel, cursor));
-  if (kernel.spec.compile_options.size() == first)
+  const std::size_t first = kernel.spec.program.compile_options.size();
+  while (cursor.peek().is("-")) kernel.spec.program.compile_options.push_back(compile_option(kernel, cursor));
+  if (kernel.spec.program.compile_options.size() == first)
     cursor.fail("expected an option, as in --maxrregcount={registers}, not " + cursor.described());
   if (cursor.at_end()) return;
   if (!cursor.accept("when"))
     cursor.fail("expected an option or 'when', not " + cursor.described() +
                 "; an option's value follows its '=', without blanks");
   const Expression when = kernel.expression(cursor);
-  for (std::size_t i = first; i < kernel.spec.compile_options.size(); ++i) kernel.spec.compile_options[i].when = when;
+  for (std::size_t i = first; i < kernel.spec.program.compile_options.size(); ++i)
+    kernel.spec.program.compile_options[i].when = when;
 }
 
 /// `NAME NAME …` or `NAME = EXPRESSION`
 void read_define(KernelReader& kernel, TokenCursor& cursor) {
-  const std::size_t first = kernel.spec.macros.size();
+  const std::size_t first = kernel.spec.program.macros.size();
   do {
     const Token token = cursor.expect_identifier("the name of a macro");
     const LogicalLine itself = LogicalLine::from(token.text, cursor.place(token));
     MacroSpec macro{std::string(token.text), {}, cursor.place(token)};
     kernel.once("define " + macro.name);
-    const bool is_first = kernel.spec.macros.size() == first;
+    const bool is_first = kernel.spec.program.macros.size() == first;
     TokenCursor name(itself);
     macro.value = is_first && cursor.accept("=") ? kernel.expression(cursor) : kernel.expression(name);
-    kernel.spec.macros.push_back(std::move(macro));
+    kernel.spec.program.macros.push_back(std::move(macro));
   } while (cursor.at_identifier());
 }
 
@@ -74,7 +75,7 @@ void read_source(KernelReader& kernel, TokenCursor& cursor) {
   const std::filesystem::path path = read_path(kernel, cursor);
   kernel.once(std::string(kernel.directive.text) + ' ' + path.string());
   SourceFile file{path.string(), {}, cursor.line().place(cursor.line().text.size()).line, of_reference};
-  const std::size_t position = kernel.spec.sources.size();
+  const std::size_t position = kernel.spec.program.sources.size();
   if (position < kernel.known_sources.size()) {
     file.text = kernel.known_sources[position].text;
   } else {
@@ -86,7 +87,7 @@ void read_source(KernelReader& kernel, TokenCursor& cursor) {
   }
   if (!find_directives(file.text, file.path).empty())
     throw SpecError(place, file.path + " is a kernel file itself: it has '#pragma tuner' lines");
-  kernel.spec.sources.push_back(std::move(file));
+  kernel.spec.program.sources.push_back(std::move(file));
 }
 
 /// `"FOLDER"`
@@ -96,7 +97,7 @@ void read_include_path(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once("include_path " + path.string());
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) throw SpecError(place, "there is no folder " + path.string());
-  kernel.spec.include_paths.push_back(path.string());
+  kernel.spec.program.include_paths.push_back(path.string());
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ class LaunchChecks : public Checks {
     const std::string why = "a reference does not depend on parameters";
     const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(),
                                         [](const BufferSpec& buffer) { return buffer.is_output(); });
-    if (spec_.default_is_reference) default_as_reference(has_output);
+    if (spec_.verification.default_is_reference) default_as_reference(has_output);
     answer_files();
-    for (const LaunchSpec& reference : spec_.reference) {
+    for (const LaunchSpec& reference : spec_.verification.reference) {
       if (!has_output)
         throw SpecError(reference.location,
                         "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
@@ -144,7 +144,7 @@ class LaunchChecks : public Checks {
                                           [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
     if (with_answer == spec_.buffers.end()) return;
     const auto fail = [&](const std::string& message) { throw SpecError(with_answer->answer->location, message); };
-    if (!spec_.reference.empty() || spec_.default_is_reference)
+    if (!spec_.verification.reference.empty() || spec_.verification.default_is_reference)
       fail("the answer is in a file, but the kernel has another reference");
     for (const BufferSpec& buffer : spec_.buffers) {
       if (buffer.is_output() && !buffer.answer)
@@ -164,7 +164,8 @@ class LaunchChecks : public Checks {
     if (!has_output) fail("there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
     if (!spec_.default_configuration)
       fail("'reference default' compares with the default configuration: give a 'default'");
-    if (!spec_.reference.empty()) fail("the kernel has a reference: 'reference default' is for kernels without one");
+    if (!spec_.verification.reference.empty())
+      fail("the kernel has a reference: 'reference default' is for kernels without one");
     if (spec_.has_reference_sources())
       fail("'reference default' is compiled from the kernel's text: remove 'reference_source'");
   }

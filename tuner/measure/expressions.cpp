@@ -16,11 +16,11 @@ void add(std::vector<std::string>& all, const std::vector<ResolvedLaunch>& launc
 CompileRequest request(const KernelSpec& spec, ProgramPart part, const ProblemSize& size, std::string architecture,
                        std::vector<std::string> expressions) {
   const bool own = part == ProgramPart::reference && spec.has_reference_sources();
-  CompileRequest result{program_text(spec, part), spec.file,
+  CompileRequest result{program_text(spec, part), spec.program.file,
                         std::move(expressions),   defines(spec, size),
-                        std::move(architecture),  own ? spec.reference_includes : spec.includes};
+                        std::move(architecture),  own ? spec.program.reference_includes : spec.program.includes};
   result.device_launches = spec.device_launches.has_value();
-  result.include_paths = spec.include_paths;
+  result.include_paths = spec.program.include_paths;
   for (const BufferSpec& buffer : spec.buffers)
     if (buffer.role == BufferRole::constant && (!own || may_occur(spec, part, buffer.name)))
       result.expressions.push_back(variable_expression(buffer));
@@ -51,7 +51,7 @@ std::vector<std::string> launch_expressions(const KernelSpec& spec, const Proble
     add(all, resolve_prepare(spec, problem, limits));
   };
   add_run(size);
-  for (const VerifySpec& verify : spec.verify) {
+  for (const VerifySpec& verify : spec.verification.problems) {
     const ProblemSize further = verify_size(size, verify);
     if (!why_invalid(spec, further, limits, configuration)) add_run(further);
   }
@@ -66,7 +66,7 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
     if (!all.empty()) add(all, resolve_prepare(spec, problem, limits));
   };
   add_run(size);
-  for (const VerifySpec& verify : spec.verify) add_run(verify_size(size, verify));
+  for (const VerifySpec& verify : spec.verification.problems) add_run(verify_size(size, verify));
   return all;
 }
 

@@ -52,7 +52,7 @@ void require_fit(const FilledBy& by, const std::string& name, const SourceLocati
     std::byte ignored[8];
     if (store_number(ignored, type, info(type).is_floating ? number : std::floor(number))) return;
     throw SpecError(
-        place.line == 0 ? SourceLocation{by.spec.file} : place,
+        place.line == 0 ? SourceLocation{by.spec.program.file} : place,
         fmt::format("the fill of {} on {}: {} does not fit the type {}", name, by.problem, number, info(type).name));
   };
   if (fill.kind == Fill::Kind::iota) return require(static_cast<double>(count - 1));

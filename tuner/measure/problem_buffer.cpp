@@ -58,8 +58,9 @@ void ProblemBuffer::set_count(const FilledBy& by) {
   const std::int64_t elements = spec->count.evaluate_integer(by.names);
   const auto limit = static_cast<std::int64_t>(std::numeric_limits<std::int64_t>::max() / 2 / info(type).bytes);
   if (elements < 0 || elements > limit)
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: buffer {}[{}] has {} elements on {}", by.spec.file,
-                                                         spec->name, spec->count.text(), elements, by.problem));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: buffer {}[{}] has {} elements on {}", by.spec.program.file, spec->name,
+                            spec->count.text(), elements, by.problem));
   count = static_cast<std::size_t>(elements);
 }
 

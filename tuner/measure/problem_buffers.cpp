@@ -40,7 +40,7 @@ Argument scalar_argument(const ScalarSpec& scalar, ElementType type) try {
 ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
                                const MeasureOptions& options, std::uint64_t seed, const RecordedLaunch* recorded)
     : backend_(backend), spec_(spec), options_(options), recorded_(recorded), size_(std::move(size)), offset_(offset) {
-  if (offset_ < 0) throw Error(fmt::format("{}: a verify offset of {} is negative", spec.file, offset_));
+  if (offset_ < 0) throw Error(fmt::format("{}: a verify offset of {} is negative", spec.program.file, offset_));
   const Bindings names = bindings(spec_, size_, backend_.device().limits);
   buffers_.reserve(spec.buffers.size());
   for (const BufferSpec& buffer_spec : spec.buffers) {
@@ -67,7 +67,8 @@ void ProblemBuffers::read_answer(ProblemBuffer& buffer, const FilledBy& by) cons
   const BufferSpec& output = *buffer.spec;
   if (recorded_ != nullptr && answers(spec_, *recorded_)) {
     const std::string* const file = recorded_text(recorded_->outputs, output.name);
-    if (file == nullptr) throw Error(spec_.file + ": the recording does not contain the results in " + output.name);
+    if (file == nullptr)
+      throw Error(spec_.program.file + ": the recording does not contain the results in " + output.name);
     buffer.expected_content = read_numbers(options_, *file, buffer.type, buffer.count);
   } else if (output.answer && buffer.count > 0) {
     buffer.expected_content = numbers_from_file(by, output.name, "answer", output.answer->path, output.answer->location,
@@ -194,7 +195,7 @@ void ProblemBuffers::restore_inputs() {
 void ProblemBuffers::reset_for_reference() {
   // A reference without parameters may use work space whose size depends on parameters.
   const bool is_default = spec_.reference_kind() == ReferenceKind::default_configuration;
-  const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.reference;
+  const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.verification.reference;
   const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
     return buffer.spec->is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
              return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.spec->name) > 0;
@@ -429,7 +430,7 @@ std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, cons
     const Variable variable = module.variable(*at);
     if (variable.bytes < buffer.actual.bytes())
       throw Error(fmt::format("{}: constant buffer {}[{}] has {} bytes, but the variable {} of the program has {}",
-                              spec_.file, buffer.spec->name, buffer.spec->count.text(), buffer.actual.bytes(),
+                              spec_.program.file, buffer.spec->name, buffer.spec->count.text(), buffer.actual.bytes(),
                               buffer.spec->scope + buffer.spec->name, variable.bytes));
     all.push_back({variable, buffer.actual.data(), buffer.actual.bytes()});
   }

@@ -76,7 +76,7 @@ Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const s
       configuration.empty() ? 0 : pending_device_launches(spec, problem.size(), limits(), configuration);
   const auto add = [&](const ResolvedLaunch& resolved) -> Resources {
     const std::optional<std::size_t> function = find_function(image, resolved.expression);
-    if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.file, resolved.expression));
+    if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.program.file, resolved.expression));
     const Resources resources = module.resources(*function, resolved.shape);
     if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
     if (!result.invalid)
@@ -170,9 +170,9 @@ void Runner::State::run_reference(ProblemBuffers& problem) {
   if (!spec.has_reference_program()) return problem.take_answers();
   const Ready reference = ready_reference(problem);
   const std::string_view what = reference_name(spec);
-  if (reference.invalid) throw Error(fmt::format("{}: {} cannot run: {}", spec.file, what, *reference.invalid));
+  if (reference.invalid) throw Error(fmt::format("{}: {} cannot run: {}", spec.program.file, what, *reference.invalid));
   if (const auto failure = run(Phase::prepare, problem, reference.launches))
-    throw Error(fmt::format("{}: {} failed on {}: {}", spec.file, what, problem.text(), message(*failure)));
+    throw Error(fmt::format("{}: {} failed on {}: {}", spec.program.file, what, problem.text(), message(*failure)));
 }
 
 /// Runs \p launches and checks all buffers. Returns what is wrong. Sets \p failure if the run did not end normally.
@@ -356,10 +356,10 @@ const MeasureOptions& Runner::options() const { return state_->options; }
 void Runner::prepare(const Image* image) {
   if (!state_->has_reference()) return;
   if (state_->spec.has_reference_program()) {
-    if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.file));
+    if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.program.file));
     auto loaded = state_->load(*image, Phase::prepare);
     if (const auto* error = std::get_if<LaunchError>(&loaded))
-      throw Error(fmt::format("{}: the reference does not load: {}", state_->spec.file, error->message));
+      throw Error(fmt::format("{}: the reference does not load: {}", state_->spec.program.file, error->message));
     state_->reference_module = std::move(std::get<std::unique_ptr<Module>>(loaded));
     state_->reference_image.functions = image->functions;
   }

@@ -53,7 +53,7 @@ struct Runner::State {
     if (!options.verify || answers(spec, options.recorded))
       return;  // a recording has results for one problem and one set of inputs
     if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
-    for (const VerifySpec& verify : spec.verify)
+    for (const VerifySpec& verify : spec.verification.problems)
       problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
                                                           verify.offset, options, options.seed + problems.size()));
   }

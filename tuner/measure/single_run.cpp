@@ -64,7 +64,8 @@ Trial SingleRun::measure() {
 
 ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& asked,
                            const MeasureOptions& options) {
-  if (!spec.has_reference_program()) throw Error(fmt::format("{}: kernel '{}' has no reference", spec.file, spec.name));
+  if (!spec.has_reference_program())
+    throw Error(fmt::format("{}: kernel '{}' has no reference", spec.program.file, spec.name));
   const ProblemSize size = complete(spec, asked);
   MeasureOptions here = options;
   here.verify = true;

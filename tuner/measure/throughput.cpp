@@ -12,9 +12,10 @@ Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Dev
   Throughput result;
   if (!(ns > 0)) return result;
   const Bindings names = bindings(spec, size, device.limits);
-  if (spec.flops) result.flops_per_second = double(evaluate_amount(spec, *spec.flops, size, device.limits)) / ns * 1e9;
-  if (!spec.bytes) return result;
-  const double bytes = double(evaluate_amount(spec, *spec.bytes, size, device.limits));
+  if (spec.work.flops)
+    result.flops_per_second = double(evaluate_amount(spec, *spec.work.flops, size, device.limits)) / ns * 1e9;
+  if (!spec.work.bytes) return result;
+  const double bytes = double(evaluate_amount(spec, *spec.work.bytes, size, device.limits));
   result.bytes_per_second = bytes / ns * 1e9;
 
   double written = 0;

@@ -26,15 +26,15 @@ fs::path place_of(const std::string& path) { return fs::absolute(path).lexically
 class KernelCopy {
  public:
   explicit KernelCopy(const KernelSpec& spec)
-      : spec_(spec), kernel_(place_of(spec.file.empty() ? spec.name + ".cu" : spec.file)) {
+      : spec_(spec), kernel_(place_of(spec.program.file.empty() ? spec.name + ".cu" : spec.program.file)) {
     for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"})
       for (const fs::path& folder : cache::path_list(variable)) elsewhere_.push_back(place_of(folder.string()));
-    for (const std::string& folder : spec.include_paths)
+    for (const std::string& folder : spec.program.include_paths)
       (is_written_so(folder) ? elsewhere_ : folders_).push_back(place_of(folder));
-    texts_[kernel_] = &spec.source;
-    for (const SourceFile& file : spec.sources)
+    texts_[kernel_] = &spec.program.text;
+    for (const SourceFile& file : spec.program.sources)
       if (!is_written_so(file.path)) add(file.path, file.text);
-    for (const auto& includes : {spec.includes, spec.reference_includes})
+    for (const auto& includes : {spec.program.includes, spec.program.reference_includes})
       if (includes)
         for (const IncludedFile& file : includes->files) add(file.path, file.text);
     for (const std::string& path : fill_files(spec))
@@ -58,7 +58,7 @@ class KernelCopy {
  private:
   /// Whether the kernel file contains the absolute path \p path.
   bool is_written_so(const std::string& path) const {
-    return fs::path(path).is_absolute() && spec_.source.find('"' + path + '"') != std::string::npos;
+    return fs::path(path).is_absolute() && spec_.program.text.find('"' + path + '"') != std::string::npos;
   }
 
   void add(const std::string& path, const std::string& text) {

@@ -42,7 +42,7 @@ fs::path checked_file(const fs::path& folder, const Json& listed) {
 KernelSpec checked_kernel(const fs::path& folder, const Json& listed) {
   KernelSpec spec = read_kernel_file(own_file(folder, listed.at("file").get<std::string>()));
   if (to_record(spec, {}).source_hash == listed.at("sha256").get<std::string>()) return spec;
-  throw Error(spec.file +
+  throw Error(spec.program.file +
               " has changed since it was recorded, or a file that it includes by an absolute path has. The application "
               "would not be served with the result. Record the launch again");
 }

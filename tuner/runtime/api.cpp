@@ -161,7 +161,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   const Measurement* const measured = trial.measurement();
   if (!measured)
     throw Error(code_of(trial.outcome),
-                spec.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
+                spec.program.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
 
   const Verdict verdict = explain(spec, size, known, *measured, one.launches());
   auto result = result_of<RunResult>(trial.configuration.text(), *measured);

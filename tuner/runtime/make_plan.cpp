@@ -175,8 +175,8 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     made_of(words_of(launch.instantiate));
     for (const ComputedText& text : launch.computed_texts) made_of(text.value.names());
   }
-  for (const CompileOptionSpec& option : spec.compile_options) made_of(option.names());
-  for (const MacroSpec& macro : spec.macros) made_of(macro.value.names());
+  for (const CompileOptionSpec& option : spec.program.compile_options) made_of(option.names());
+  for (const MacroSpec& macro : spec.program.macros) made_of(macro.value.names());
   std::int64_t room = 0;  // for launches by the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;

@@ -73,7 +73,8 @@ std::optional<HostCheck::Problem> HostCheck::made_smaller() const {
 
 std::vector<HostCheck::Problem> HostCheck::problems() const {
   std::vector<Problem> all{{size_, false}};
-  for (const VerifySpec& verify : spec_.verify) all.push_back({complete(spec_, verify_size(size_, verify)), false});
+  for (const VerifySpec& verify : spec_.verification.problems)
+    all.push_back({complete(spec_, verify_size(size_, verify)), false});
   std::erase_if(all, [&](const Problem& one) { return elements(one.size) > kMostElements; });
   std::sort(all.begin(), all.end(),
             [&](const Problem& a, const Problem& b) { return elements(a.size) > elements(b.size); });

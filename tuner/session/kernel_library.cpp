@@ -60,10 +60,12 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
 
 std::string KernelLibrary::place_of(const KernelSpec& spec) try {
   for (const EmbeddedTemplate& built_in : embedded_templates())
-    if (built_in.name == spec.name && built_in.text == spec.source) return spec.name;
+    if (built_in.name == spec.name && built_in.text == spec.program.text) return spec.name;
   std::error_code none;
-  if (!fs::is_regular_file(spec.file, none) || read_kernel_file(spec.file).source != spec.source) return {};
-  return fs::absolute(spec.file).lexically_normal().string();
+  if (!fs::is_regular_file(spec.program.file, none) ||
+      read_kernel_file(spec.program.file).program.text != spec.program.text)
+    return {};
+  return fs::absolute(spec.program.file).lexically_normal().string();
 } catch (const std::exception&) {
   return {};
 }

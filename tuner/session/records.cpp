@@ -114,14 +114,14 @@ std::string hash_of(const std::filesystem::path& file) try {
 
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
-  if (!spec.includes && spec.sources.empty() && data.empty())
-    return {spec.name, cache::sha256_of_text(spec.source), objective.name};
-  std::vector<std::string_view> parts{spec.source};
-  for (const SourceFile& file : spec.sources) parts.push_back(file.text);
-  if (spec.includes)
-    for (const IncludedFile& file : spec.includes->files) parts.push_back(file.text);
-  if (spec.reference_includes)
-    for (const IncludedFile& file : spec.reference_includes->files) parts.push_back(file.text);
+  if (!spec.program.includes && spec.program.sources.empty() && data.empty())
+    return {spec.name, cache::sha256_of_text(spec.program.text), objective.name};
+  std::vector<std::string_view> parts{spec.program.text};
+  for (const SourceFile& file : spec.program.sources) parts.push_back(file.text);
+  if (spec.program.includes)
+    for (const IncludedFile& file : spec.program.includes->files) parts.push_back(file.text);
+  if (spec.program.reference_includes)
+    for (const IncludedFile& file : spec.program.reference_includes->files) parts.push_back(file.text);
   std::vector<std::string> hashes;  // of data files, which may be large
   hashes.reserve(data.size());
   for (const std::filesystem::path& file : data) parts.emplace_back(hashes.emplace_back(hash_of(file)));

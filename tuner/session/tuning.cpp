@@ -79,7 +79,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !options.measure.recorded.has_answers())
     throw Error(
         ErrorCode::invalid_argument,
-        spec.file + ": kernel '" + spec.name +
+        spec.program.file + ": kernel '" + spec.name +
             "' has no reference, so no configuration could be verified and "
             "none named best. Write a kernel that computes the outputs in the simplest way and name it: "
             "'#pragma tuner reference NAME'. Or compare with the results of the default configuration: "

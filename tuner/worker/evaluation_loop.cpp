@@ -50,7 +50,8 @@ EvaluationLoop::~EvaluationLoop() {
 }
 
 RunLanes EvaluationLoop::make_lanes() {
-  const Open open{Role::run, options_.backend, 0, spec_.source, spec_.file, spec_.sources, size_, measure_};
+  const Open open{Role::run,          options_.backend,      0,     spec_.program.text,
+                  spec_.program.file, spec_.program.sources, size_, measure_};
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
@@ -245,7 +246,7 @@ void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
   if (!std::exchange(job.again, true)) return pool_.push_first(std::move(job));
   const CompileError& error = std::get<CompileError>(result);
   throw Error(ErrorCode::compiler,
-              fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log));
+              fmt::format("{}: the reference does not compile: {}\n{}", spec_.program.file, error.message, error.log));
 }
 
 void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {

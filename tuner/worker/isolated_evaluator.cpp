@@ -40,7 +40,7 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
 
 bool IsolatedEvaluator::can_isolate(const KernelSpec& spec) {
   try {
-    const KernelSpec parsed = parse_kernel_file(spec.source, spec.file, spec.sources);
+    const KernelSpec parsed = parse_kernel_file(spec.program.text, spec.program.file, spec.program.sources);
     const auto& ours = spec.space.parameters();
     const auto& theirs = parsed.space.parameters();
     return parsed.name == spec.name &&
@@ -56,7 +56,7 @@ IsolatedEvaluator::IsolatedEvaluator(const KernelSpec& spec, const ProblemSize& 
   if (options.here == nullptr && !can_isolate(spec))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: kernel '{}' is described in code; worker processes can only run kernel files",
-                            spec.file, spec.name));
+                            spec.program.file, spec.name));
   loop_ = std::make_unique<worker::EvaluationLoop>(spec, complete(spec, size), std::move(measure),
                                                    with_defaults(std::move(options)));
 }

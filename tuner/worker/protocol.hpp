@@ -42,7 +42,7 @@ struct Open {
   // The rest is for run workers only.
   std::string source;  ///< the kernel file
   std::string file_name;
-  std::vector<SourceFile> sources;  ///< KernelSpec::sources
+  std::vector<SourceFile> sources;  ///< ProgramSpec::sources
   ProblemSize size;
   MeasureOptions measure;
 };
