@@ -44,6 +44,8 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"tune", "find the best configuration of a kernel; the default command", nullptr},
     {"run", "one configuration by itself: launches, resources, time, results", run_command},
+    {"check", "what is wrong with a kernel file: read, run once, compiled for GPUs", check_command},
+    {"init", "a kernel file for a kernel that has none", init_command},
     {"list", "the kernels that have a name", list_command},
     {"devices", "the devices that run kernels here, and what they count", devices_command},
     {"occupancy", "registers and occupancy of a configuration, for any architecture", occupancy_command},

@@ -26,10 +26,12 @@ std::optional<int> skipped_by_tuning(int argc, char** argv);
 /// The exit code of a process that was called with \p argv.
 int program(int argc, char** argv, const TuneCommand& tune);
 
+Command check_command();
 Command compare_command();
 Command convert_command();
 Command db_command();
 Command devices_command();
+Command init_command();
 Command list_command();
 Command occupancy_command();
 Command replay_command();

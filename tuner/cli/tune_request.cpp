@@ -181,8 +181,8 @@ Options tune_options() {
       "Finds the fastest correct configuration of a kernel on this machine and stores\n"
       "it. Without a limit a search ends after 60 s on a GPU, and after 30 s on the\n"
       "host. Several GPUs of one kind (--device 0,1 or all) share the work.\n"
-      "Other commands: run, list, devices, occupancy, show, report, compare, db,\n"
-      "replay, convert (`tune help`).",
+      "Other commands: run, check, init, list, devices, occupancy, show, report,\n"
+      "compare, db, replay, convert (`tune help`).",
       kTuneExamples);
   options.group("What to tune");
   add_problem_and_limits(options);

@@ -62,7 +62,7 @@ KernelDraft read_directives(std::string_view text, std::string file_name, std::v
   for (const LogicalLine* line : commented) require_comment(kernel, *line);
   if (kernel.spec.name.empty())
     throw SpecError({kernel.spec.program.file, 1, 1},
-                    "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
+                    "no kernel: a kernel file starts with '#pragma tuner kernel NAME'; `tune init` writes a first one");
   return std::move(kernel.draft);
 }
 

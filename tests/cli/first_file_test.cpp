@@ -1,0 +1,127 @@
+// `tune init` writes a first kernel file, and `tune check` tells after each edit what is wrong.
+#include <tests/cli/program.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class FirstFile : public ProgramTest {
+ protected:
+  /// The kernel file for the kernel of \p source, which must pass a check.
+  std::string checked(const std::string& source) {
+    file("mine.cu", source);
+    const Finished made = call("init mine.cu -o mine.tuner.cu --force");
+    EXPECT_EQ(made.code, 0) << made.err;
+    const Finished check = call("check ./mine.tuner.cu");
+    EXPECT_EQ(check.code, 0) << check.out << check.err << contents(folder() / "mine.tuner.cu");
+    return contents(folder() / "mine.tuner.cu");
+  }
+};
+
+TEST_F(FirstFile, OfAPlainKernelPassesItsCheckAtOnce) {
+  const std::string text = checked(R"(
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+)");
+  EXPECT_THAT(text, Holds("kernel      saxpy\n", "size        n : int = 16777216\n", "scalar      a : float = 1\n",
+                          "in          x[n] : float\n", "inout       y[n] : float\n",
+                          "grid        max(1, ceil_div(n, block))\n", "arguments   n, a, x, y\n",
+                          "source      \"mine.cu\"\n", "// ? "));
+}
+
+TEST_F(FirstFile, OfAKernelInTwoDimensionsHasABlockOfTwo) {
+  const std::string text = checked(R"(
+__global__ void add(const double* a, const double* b, double* c, unsigned nx, unsigned ny) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < nx && y < ny) c[y * nx + x] = a[y * nx + x] + b[y * nx + x];
+}
+)");
+  EXPECT_THAT(text, Holds("out         c[nx * ny] : double\n", "block       block_x, block_y\n"));
+}
+
+TEST_F(FirstFile, OfATemplateNamesItsTypesAndParameters) {
+  const std::string text = checked(R"(
+template <typename T, int threads, bool twice>
+__global__ void scale(T* data, size_t n) {
+  const size_t i = size_t(blockIdx.x) * threads + threadIdx.x;
+  if (i < n) data[i] *= twice ? T(2) : T(1);
+}
+)");
+  EXPECT_THAT(text, Holds("type        T = float\n", "parameter   threads = 32", "parameter   twice = false true\n",
+                          "size        n : uint64", "block       threads\n", "instantiate scale<T, threads, twice>\n"));
+}
+
+TEST_F(FirstFile, NamesArgumentsSoThatExpressionsMayUseThem) {
+  const std::string text = checked(R"(
+namespace image { __global__ void copy(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+} }
+)");
+  EXPECT_THAT(text, Holds("arguments   in_, out, n\n", "instantiate image::copy\n"));
+}
+
+TEST_F(FirstFile, AsksForAKernelThatTheSourceHas) {
+  file("two.cu", "__global__ void first(int* a) { a[0] = 1; }\n__global__ void second(int* b) { b[0] = 1; }\n");
+  expect_failures(2, "first, second", {"init two.cu"});
+  expect_failures(2, "'secnd'; did you mean 'second'?", {"init two.cu secnd"});
+  EXPECT_THAT(call("init two.cu second").out,
+              AllOf(HasSubstr("kernel      second\n"), HasSubstr("source      \"two.cu\"")));
+  file("none.cu", "int main() {}\n");
+  expect_failures(1, "no __global__ function", {"init none.cu"});
+}
+
+TEST_F(FirstFile, NeverReplacesItsSourceOrWhatWasEdited) {
+  file("one.cu", "__global__ void one(int* a) { a[0] = 1; }\n");
+  file("edited.cu", "edited");
+  expect_failures(2, "is the source itself", {"init one.cu -o one.cu --force"});
+  expect_failures(1, "edited.cu", {"init one.cu -o edited.cu"});
+}
+
+class Check : public ProgramTest {};
+
+TEST_F(Check, OfARightKernelSaysSoAndStoresNothing) {
+  const Finished check = call("check scale.cu");
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_THAT(check.out, Holds("host    runs, and is right: "));
+  EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
+}
+
+TEST_F(Check, GoesOnAfterAFailureAndGivesEachMessageItsPlace) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  std::string broken = contents(small_kernel());
+  const std::size_t body = broken.find('{', broken.find("void scale("));
+  ASSERT_NE(body, std::string::npos);
+  broken.insert(body + 1, " unknown_name = 1;");
+  file("broken.cu", broken);
+  const Finished check = call("check ./broken.cu --arch sm_80,sm_90");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, Holds("host    failed", "sm_80   failed", "sm_90   failed", "unknown_name", "broken.cu"));
+}
+
+TEST_F(Check, FindsAWrongResult) {
+  std::string wrong = contents(small_kernel());
+  const std::size_t at = wrong.find("if (", wrong.find("__global__"));
+  ASSERT_NE(at, std::string::npos);
+  wrong.insert(at, "if (block == 32 && threadIdx.x == 3) return;\n  ");
+  file("wrong.cu", wrong);
+  const Finished check = call("check ./wrong.cu --json --config block=32");
+  EXPECT_EQ(check.code, 1);
+  const auto document = nlohmann::json::parse(check.out);
+  EXPECT_EQ(document["ok"], false);
+  EXPECT_EQ(document["steps"][0]["where"], "host");
+  EXPECT_THAT(document["steps"][0]["message"].get<std::string>(), HasSubstr("y[3] was not written"));
+}
+
+TEST_F(Check, CompilesForEachArchitectureThatIsAsked) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  EXPECT_THAT(call("check scale.cu --arch sm_90").out, HasSubstr("sm_90   compiles: "));
+  expect_failures(1, "", {"check scale.cu --arch sm_1"});
+}
+
+}  // namespace
+}  // namespace tuner::cli

@@ -1,0 +1,167 @@
+#include <tuner/cli/program.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/measure/compiled_resources.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/single_run.hpp>
+#include <tuner/session/backends.hpp>
+#ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/cuda/nvrtc.hpp>
+#include <tuner/cli/machine_code.hpp>
+#endif
+
+namespace tuner::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  tune check ./mine.cu                    after each edit\n"
+    "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
+    "  tune check reduce --size n=1000 --config block=64\n";
+
+/// The default problem shrinks to this, so that a check takes a second.
+constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
+
+class Check {
+ public:
+  explicit Check(const Given& given) : given_(given), spec_(chosen_kernel(given)) {}
+
+  int run() {
+    answer_.fact(people("kernel"), fmt::format("{} ({})", spec_.name, spec_.program.file));
+    answer_.data("kernel", spec_.name).data("file", spec_.program.file);
+    step(std::string(kHostBackend), [&] { return run_on_host(); });
+#ifdef TUNER_HAS_CUDA
+    check_architectures();
+#else
+    answer_.fact(people("gpu"), "not compiled: this program was built without the CUDA headers");
+#endif
+    answer_.data("steps", steps_).data("ok", !failed_);
+    return answer_.print(given_, failed_ ? kFailed : kDone);
+  }
+
+ private:
+  /// Adds what \p work did, or the message of its failure, and shows it at once.
+  void step(const std::string& where, const std::function<std::string()>& work) {
+    Json entry{{"where", where}};
+    try {
+      const std::string done = work();
+      answer_.fact(people(where), done);
+      entry.update({{"ok", true}, {"message", done}});
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::exception& error) {
+      failed_ = true;
+      const std::string message = error.what(), first = first_line(message);
+      answer_.fact(people(where), "failed: " + printable(first));
+      if (message.size() > first.size()) answer_.text(printable_lines(message.substr(first.size() + 1)) + '\n');
+      entry.update({{"ok", false}, {"message", message}});
+    }
+    steps_.push_back(std::move(entry));
+    answer_.show(given_);
+  }
+
+  /// That of `--config`, else the default, else the first valid one.
+  Configuration configuration(const ProblemSize& size, const DeviceLimits& limits) const {
+    Configuration base = spec_.default_configuration.value_or(Configuration{});
+    if (!spec_.default_configuration) {
+      const EnumeratedSpace valid = enumerate(spec_, size, limits, {}, 1);
+      if (valid.size() == 0) throw Error("no configuration is valid for " + size.text());
+      base = valid.configuration(0);
+    }
+    return read_configuration(spec_, given_.text("config"), base);
+  }
+
+  std::string run_on_host() {
+    const Device device = choose_device(kHostBackend).device;
+    ProblemOptions options = problem_options(given_);
+    options.host_bytes = kCheckedBytes;
+    const ProblemSize size = select_problem(spec_, options, device, "check");
+    const Configuration chosen = configuration(size, device.limits);
+    const std::unique_ptr<Backend> backend = open_backend(device);
+    MeasureOptions measure;
+    measure.min_samples = measure.max_samples = 1;
+    const KernelOutput away(KernelOutput::Keep::nothing);
+    const Trial trial = SingleRun(*backend, spec_, size, chosen, measure).measure();
+    const std::string what = fmt::format("{}  {}", size.text(), chosen.text());
+    if (trial.measurement() == nullptr)
+      throw Error(fmt::format("{}: {}\n{}", kind(trial.outcome), message(trial.outcome), what));
+    const std::string reference = weaker_reference(spec_);
+    return fmt::format("{}: {}",
+                       !trial.verified     ? "runs; nothing to compare with: the kernel has no reference"
+                       : reference.empty() ? "runs, and is right"
+                                           : "runs as the " + reference + " does",
+                       what);
+  }
+
+#ifdef TUNER_HAS_CUDA
+  /// Those of `--arch`, of the GPUs of this machine, or a recent one.
+  Texts architectures() const {
+    Texts all = split(given_.texts("arch"), ',');
+    if (all.empty()) try {
+        for (const DeviceChoice& gpu : choose_devices("all")) all.push_back(architecture_of(gpu.device.key));
+      } catch (const Error&) {  // no GPU here
+      }
+    if (all.empty()) all.emplace_back("sm_90");
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+
+  void check_architectures() {
+    if (cuda::find_nvrtc() == nullptr && !given_.has("arch")) {
+      answer_.fact(people("gpu"), "not compiled: NVRTC is missing; --arch sm_90 says where it was looked for");
+      return;
+    }
+    for (const std::string& architecture : architectures())
+      step(architecture, [&] { return compile_for(architecture); });
+  }
+
+  std::string compile_for(const std::string& architecture) const {
+    Device device;
+    device.key.backend = kCudaBackend;
+    device.limits = cuda::limits_of_architecture(architecture);
+    device.key.compute_capability = device.limits.compute_capability;
+    const ProblemSize size = select_problem(spec_, problem_options(given_), device, "check");
+    const Configuration chosen = configuration(size, device.limits);
+    const Image image = machine_code(code_request(spec_, size, device.limits, architecture, chosen));
+    if (spec_.has_reference_program()) machine_code(reference_request(spec_, size, device.limits, architecture));
+    const Resources used = compiled_resources(spec_, size, device.limits, chosen, image);
+    return fmt::format("compiles: {} registers, {} spilled bytes a thread", used.registers, used.spill_bytes);
+  }
+#endif
+
+  const Given& given_;
+  KernelSpec spec_;
+  Json steps_ = Json::array();
+  bool failed_ = false;
+  Answer answer_{std::string_view("kernel").size()};
+};
+
+int run_check(const Given& given) { return Check(given).run(); }
+
+}  // namespace
+
+Command check_command() {
+  Options options(
+      "Usage: tune check KERNEL [options]\n"
+      "Reads a kernel file, runs its default configuration once on the host backend for\n"
+      "a small problem, compares the result with the reference, and compiles for GPUs:\n"
+      "those of this machine, or --arch. Prints every message. Stores nothing.",
+      kExamples);
+  options.add("size type choice config arch kernel json").arguments({"kernel"});
+  return {options, run_check};
+}
+
+}  // namespace tuner::cli
