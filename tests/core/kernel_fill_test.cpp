@@ -25,6 +25,19 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
   EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
 }
 
+TEST(KernelFile, FillsWithNumbersThatAreNoneAndWithPowers) {
+  const auto constant = [](const std::string& text) {
+    return parse(with_line(0, "#pragma tuner fill a = constant " + text)).find_buffer("a")->fill->numbers.low;
+  };
+  EXPECT_EQ(constant("-inf"), -HUGE_VAL);
+  EXPECT_EQ(constant("inf"), HUGE_VAL);
+  EXPECT_TRUE(std::isnan(constant("nan")));
+  EXPECT_EQ(constant("2^31"), 2147483648.0);
+  EXPECT_EQ(constant("-2^31"), -2147483648.0);
+  EXPECT_THAT(error_of([] { parse(edited(0, "in k[n] : int\nfill k = constant inf")); }),
+              HasSubstr("can be filled with integers only"));
+}
+
 TEST(KernelFile, FillsSeveralBuffersAlike) {
   const KernelSpec spec = parse(edited(0, "in z[n]\nfill a, z = expression i % n"));
   for (const char* const name : {"a", "z"}) EXPECT_EQ(spec.find_buffer(name)->fill->element->text(), "i % n") << name;

@@ -47,6 +47,21 @@ TEST(HostBlock, ReducesWithShufflesAndABarrier) {
   EXPECT_EQ(out, std::accumulate(in.begin(), in.end(), 0));
 }
 
+TEST(HostBlock, IsNoLargerThanTheLaunchBoundsOfItsKernel) {
+  const char* source = R"(
+template <int most>
+__global__ void __launch_bounds__(most, 2) bounded(volatile int* out);
+template <int most>
+__global__ void __launch_bounds__(2 * most / 2, 2)
+    bounded(volatile int* out) {
+  out[threadIdx.x] = 1;
+})";
+  EXPECT_EQ(outputs<int>(64, source, "bounded<33>", shape(1, 33))[32], 1);
+  std::vector<int> out(64);
+  EXPECT_THAT(text(run(source, "bounded<32>", shape(1, 33), out.data())),
+              HasSubstr("block of 33 threads exceeds this kernel's limit of 32 (__launch_bounds__)"));
+}
+
 TEST(HostBlock, GivesBallotsAndVotesOfEachWarp) {
   const char* source = R"(
 __global__ void votes(unsigned* out) {

@@ -362,9 +362,10 @@ TEST(HostUnit, RewritesOnlyWhatNoHeaderCanDefine) {
                             "volatile __shared__ int x; __shared__ volatile int y[2]; static int __shared__x; extern"})
     EXPECT_EQ(host::own_text(stays), stays);
   EXPECT_THAT(host::own_text("extern __shared__ float s[];"),
-              AllOf(HasSubstr("* const s = ::__tuner_dynamic_shared< float >()"), Not(HasSubstr("extern"))));
+              AllOf(HasSubstr("* const s = ::__tuner_dynamic_shared<float>()"), Not(HasSubstr("extern"))));
   for (const char* array : {"__shared__ extern float s[];", "extern volatile __shared__ __align__(16) float s[];",
-                            "volatile extern __shared__ float s[];", "extern __shared__ volatile float s[];"})
+                            "volatile extern __shared__ float s[];", "extern __shared__ volatile float s[];",
+                            "extern float __shared__ s[];", "extern __shared__ float alignas(16) s[];"})
     EXPECT_THAT(host::own_text(array), AllOf(HasSubstr("* const s"), Not(HasSubstr("extern")))) << array;
   EXPECT_EQ(host::own_text("static __shared__ float s[32]; __device__ __noinline__ int f();"),
             " __shared__ float s[32]; __device__ __tuner_noinline__ int f();");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <tuner/core/characters.hpp>
@@ -177,12 +178,14 @@ class Validator : public Checks {
     const std::string why = "inputs are the same for every configuration";
     for (const auto* bound : {&fill.low, &fill.high})
       if (*bound) check(**bound, why);
-    if (!fill.element) return;
-    of_element(*fill.element, "fill " + name + " = expression", why);
+    const bool is_constant = fill.numbers.kind == Fill::Kind::constant && !fill.low;
+    if (fill.element) of_element(*fill.element, "fill " + name + " = expression", why);
     const auto type = element_type(type_name);
-    if (type && !info(*type).is_floating && fill.element->has_reals())
-      throw SpecError(fill.element->location(), in_quotes(name) + " has elements of " + std::string(type_name) +
-                                                    ", which can be filled with integers only");
+    if (!type || info(*type).is_floating) return;
+    if (fill.element ? fill.element->has_reals() : is_constant && !std::isfinite(fill.numbers.low))
+      throw SpecError(
+          fill.element ? fill.element->location() : fill.location,
+          in_quotes(name) + " has elements of " + std::string(type_name) + ", which can be filled with integers only");
   }
 
   /// Checks an expression that may also use `i`, the index of an element.

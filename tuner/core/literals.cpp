@@ -86,6 +86,14 @@ std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
 
 double parse_number(TokenCursor& cursor, const std::string& what) {
   const SourceLocation place = cursor.place();
+  TokenCursor after_sign = cursor;
+  const bool negative = after_sign.accept("-");
+  const std::string_view rest = after_sign.rest(), word = rest.substr(0, rest.find_first_of(" \t,"));
+  if (const auto power = word.find_first_of("^*") != std::string_view::npos ? parse_count(word) : std::nullopt) {
+    cursor = after_sign;
+    cursor.skip(word.size());
+    return static_cast<double>(negative ? -*power : *power);
+  }
   const std::string text = number_text(cursor, what);
   const auto value = number_of<double>(text);
   if (!value || !std::isfinite(*value)) throw SpecError(place, in_quotes(text) + " is not a number");

@@ -15,7 +15,7 @@ namespace tuner {
 std::int64_t parse_integer(TokenCursor& cursor, const std::string& what);
 /// A size in the forms of parse_count(), or a negative integer.
 std::int64_t parse_size(TokenCursor& cursor, const std::string& what);
-/// A finite number, perhaps negative.
+/// A finite number, perhaps negative; also a power as in `2^31`.
 double parse_number(TokenCursor& cursor, const std::string& what);
 /// Whether \p text is a number with a point or a negative exponent. As a value, such a number is a word: there is no
 /// arithmetic with it, and C++ gets it as written.

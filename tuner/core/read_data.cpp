@@ -1,6 +1,7 @@
 #include <tuner/core/kernel_reader.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -78,9 +79,11 @@ void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const cha
   TokenCursor ahead = cursor;
   ahead.accept("-");
   if (ahead.at_number()) {
-    ahead.take();
+    ahead = cursor;
+    const double read = parse_number(ahead, what);
     if (alone || ahead.at_end() || ahead.peek().is(",")) {
-      number = parse_number(cursor, what);
+      number = read;
+      cursor = ahead;
       return;
     }
   }
@@ -97,6 +100,20 @@ void read_uniform(KernelReader& kernel, TokenCursor& cursor, FillSpec& fill) {
   read_bound(kernel, cursor, false, "the upper bound", fill.numbers.high, fill.high);
   if (!fill.low && !fill.high && fill.numbers.low >= fill.numbers.high)
     throw SpecError(place, "the upper bound must be above the lower one");
+}
+
+/// Reads `inf`, `-inf` or `nan`. Reads nothing if something else is there.
+bool read_special(TokenCursor& cursor, double& number) {
+  TokenCursor ahead = cursor;
+  const bool negative = ahead.accept("-");
+  if (ahead.accept("inf"))
+    number = negative ? -HUGE_VAL : HUGE_VAL;
+  else if (!negative && ahead.accept("nan"))
+    number = std::nan("");
+  else
+    return false;
+  cursor = ahead;
+  return true;
 }
 
 /// Reads an expression that may use `i`.
@@ -122,7 +139,8 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
     read_uniform(kernel, cursor, fill);
   } else if (kind.text == "constant") {
     fill.numbers.kind = Fill::Kind::constant;
-    read_bound(kernel, cursor, false, "a number", fill.numbers.low, fill.low);
+    if (!read_special(cursor, fill.numbers.low))
+      read_bound(kernel, cursor, false, "a number", fill.numbers.low, fill.low);
   } else if (kind.text == "iota") {
     fill.numbers.kind = Fill::Kind::iota;
   } else if (kind.text == "expression") {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/host_functions.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -25,41 +26,39 @@ struct Declaration {
 /// C++ allows. The text is empty when there is none.
 Declaration dynamic_array(std::string_view source, std::size_t begin) {
   constexpr std::size_t npos = std::string_view::npos;
-  std::size_t at = begin;
+  const std::size_t end = source.find_first_of(";{=", begin);
+  if (end == npos || source[end] != ';') return {};
   bool is_extern = false, is_shared = false;
-  std::string qualifiers;
-  for (bool found = true; found;) {
-    found = false;
-    const auto take = [&](std::string_view word) {
-      const std::size_t next = skip_space(source, at);
-      if (word_at(source, next) != word) return false;
-      at = next + word.size();
-      return found = true;
-    };
-    if (take("extern")) is_extern = true;
-    if (take("__shared__")) is_shared = true;
-    if (take("volatile")) qualifiers = "volatile ";
-    for (const std::string_view word : {"__align__", "alignas", "__attribute__"})
-      if (take(word)) at = skip_parentheses(source, at);
+  std::string rest;  // without these words and without the alignment
+  for (std::size_t at = begin; at < end;) {
+    const std::string_view word = word_at(source, at);
+    std::size_t next = at + std::max<std::size_t>(word.size(), 1);
+    if (word == "extern" || word == "__shared__") {
+      (word == "extern" ? is_extern : is_shared) = true;
+    } else if (word == "__align__" || word == "alignas" || word == "__attribute__") {
+      next = skip_parentheses(source, next);
+    } else {
+      rest += source[at] == '\n' ? " " : source.substr(at, next - at);  // the caller keeps the lines
+    }
+    at = next;
   }
-  if (!is_extern || !is_shared) return {};
-  const std::size_t end = source.find(';', at);
-  if (end == npos) return {};
-  std::string_view declarator = source.substr(at, end - at);
-  const std::size_t bracket = declarator.rfind('[');
-  if (bracket == npos) return {};
-  if (declarator.substr(skip_space(declarator, bracket + 1), 1) != "]") return {};
-  declarator = before_space(declarator, bracket);
+  const std::size_t bracket = rest.rfind('[');
+  if (!is_extern || !is_shared || bracket == npos || rest.substr(skip_space(rest, bracket + 1), 1) != "]") return {};
+  const std::string_view declarator = before_space(rest, bracket);
   const std::string name(word_before(declarator, declarator.size()));
-  std::string type(declarator.substr(0, declarator.size() - name.size()));
-  if (name.empty() || type.find_first_not_of(" \t\n") == std::string::npos) return {};
-  std::replace(type.begin(), type.end(), '\n', ' ');  // the caller keeps the lines
-  const std::size_t after_alignment = type.find("__align__");
-  if (after_alignment != std::string::npos)
-    type.erase(after_alignment, skip_parentheses(type, after_alignment + 9) - after_alignment);
-  type = qualifiers + type;
+  const std::string type(trimmed(declarator.substr(0, declarator.size() - name.size())));
+  if (name.empty() || type.empty()) return {};
   // thread_local, because each worker thread initialises it with its own dynamic shared memory, which never moves.
-  return {end + 1, "static thread_local " + type + "* const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
+  return {end + 1, "static thread_local " + type + " * const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
+}
+
+/// The beginning of the body of the function whose `__launch_bounds__` has its bracket at \p open; npos for a
+/// prototype.
+std::size_t body_after_bounds(std::string_view source, std::size_t open) {
+  const std::size_t arguments = source.find('(', after_brackets(source, open));
+  if (arguments == std::string_view::npos) return arguments;
+  const std::size_t end = source.find_first_of(";{", after_brackets(source, arguments));
+  return end == std::string_view::npos || source[end] == ';' ? std::string_view::npos : end + 1;
 }
 
 }  // namespace
@@ -77,7 +76,10 @@ std::string own_text(const std::string& source) {
     }
     copied = end;
   };
+  std::size_t body = std::string::npos;  // of a kernel with bounds
+  std::string bounds;
   for (std::size_t at = 0; at < source.size();) {
+    if (at == body) replace(at, at, " ::__tuner_require_bounds" + bounds + ';');
     const std::string_view word = word_at(source, at);
     std::size_t end = at + std::max<std::size_t>(word.size(), 1);
     if (word == "extern" || word == "__shared__" || word == "volatile") {
@@ -85,6 +87,11 @@ std::string own_text(const std::string& source) {
       if (!declaration.text.empty()) replace(at, end = declaration.end, declaration.text);
     } else if (word == "static" && word_at(source, skip_space(source, end)) == "__shared__") {
       replace(at, end, "");
+    } else if (word == "__launch_bounds__") {
+      if (const std::size_t open = skip_space(source, end); source.substr(open, 1) == "(") {
+        bounds = source.substr(open, after_brackets(source, open) - open);
+        body = body_after_bounds(source, open);
+      }
     } else if (word == "__noinline__") {
       replace(at, end, "__tuner_noinline__");
     }

@@ -105,6 +105,15 @@ inline int __syncthreads_or(int predicate, TUNER_HOST_SITE) {
   return tuner_host::api->meet_block(tuner_host::context.block, tuner_host::kBarrierOr, predicate != 0, file, line);
 }
 
+/// At the beginning of a kernel with `__launch_bounds__(most, ...)`, which a GPU does not start with larger blocks.
+inline void __tuner_require_bounds(unsigned long most, unsigned = 0, unsigned = 0) {
+  if (tuner_host::context.block->threads <= most) return;
+  char message[128];
+  __builtin_snprintf(message, sizeof message, "block of %u threads exceeds this kernel's limit of %lu (__launch_bounds__)",
+                     tuner_host::context.block->threads, most);
+  tuner_host::api->fail(tuner_host::context.block, message, nullptr, 0);
+}
+
 [[noreturn]] inline void __trap(TUNER_HOST_SITE) {
   tuner_host::api->fail(tuner_host::context.block, "trap", file, line);
   __builtin_unreachable();
