@@ -142,5 +142,20 @@ TEST(HostHeaders, OfTheAuthorHoldDynamicSharedMemoryAndHostFunctions) {
   EXPECT_THAT(why_not(backend().compiler().compile(wanted)), HasSubstr("deeper.h:2:"));
 }
 
+TEST(HostHeaders, OfLibrariesAndToolsAreEmptyUnlessTheAuthorHasThem) {
+  const TemporaryFolder folder;
+  folder.write("helper_cuda.h", "#define MINE 7\n");
+  CompileRequest wanted = request(
+      "#include <cublas_v2.h>\n#include <nvtx3/nvtx3.hpp>\n#include <torch/extension.h>\n#include \"helper_cuda.h\"\n"
+      "__global__ void k(int* out) { *out = MINE; }\n"
+      "void launch() { cublasHandle_t handle; cublasCreate(&handle); }\n",
+      {"k"});
+  wanted.file_name = (folder / "k.cu").string();
+  const auto module = load(backend().compiler().compile(wanted));
+  int out = 0;
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
+  EXPECT_EQ(out, 7);
+}
+
 }  // namespace
 }  // namespace tuner::host_test

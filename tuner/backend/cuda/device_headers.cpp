@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/program_headers.hpp>
 #include <tuner/core/host_functions.hpp>
 
 namespace tuner::cuda {
@@ -20,25 +21,16 @@ namespace fs = std::filesystem;
 
 /// Headers that contain nothing for device code. They are empty here.
 constexpr std::string_view kOfTheHost =
-    "chrono cctype cerrno condition_variable csignal ctype.h deque errno.h exception filesystem fstream "
-    "future getopt.h helper_cuda.h helper_functions.h helper_image.h helper_string.h helper_timer.h iomanip "
-    "ios iosfwd iostream istream iterator list locale map memory mutex new numeric omp.h ostream queue random "
-    "regex set signal.h sstream stack stdexcept streambuf string string_view sys/stat.h sys/time.h "
-    "sys/types.h thread typeinfo unistd.h unordered_map unordered_set vector";
+    "arpa/inet.h chrono cctype cerrno condition_variable csignal ctype.h deque dirent.h dlfcn.h errno.h exception "
+    "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
+    "locale.h map memory mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue random regex "
+    "sched.h set signal.h sstream stack stdexcept streambuf string string_view strings.h sys/ioctl.h sys/mman.h "
+    "sys/resource.h sys/socket.h sys/stat.h sys/time.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
+    "unordered_set vector";
 /// Headers that the toolkit has as <cuda/std/…>.
 constexpr std::string_view kOfTheToolkit =
     "array atomic bit complex functional numbers optional ratio span tuple variant";
 constexpr std::string_view kBuiltIn = "initializer_list stdbool.h";
-
-/// Calls \p use with each of \p names, which are separated by blanks.
-template <typename Use>
-void for_each_name(std::string_view names, Use use) {
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(' '));
-    use(name);
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
-  }
-}
 
 std::string of_the_toolkit(std::string_view name) {
   return "#pragma once\n#include <cuda/std/" + std::string(name) +
@@ -78,6 +70,7 @@ DeviceHeaders device_headers(const CompileRequest& request) {
   for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
   const auto add_empty = [&](std::string_view name) { add(name, ""); };
   for_each_name(kOfTheHost, add_empty);
+  for_each_name(kProgramHeaders, add_empty);
   for_each_name(kBuiltIn, add_empty);
   for_each_name(kOfTheToolkit, [&](std::string_view name) { add(name, of_the_toolkit(name)); });
   return headers;
@@ -137,6 +130,7 @@ std::string device_headers_version() {
   };
   for (const HeaderFile& file : header_files()) add(file.name), add(file.text);
   add(kOfTheHost);
+  add(kProgramHeaders);
   add(kBuiltIn);
   add(kOfTheToolkit);
   add(of_the_toolkit(""));

@@ -23,6 +23,7 @@
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/host/translation_unit.hpp>
+#include <tuner/backend/program_headers.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
@@ -103,6 +104,9 @@ constexpr std::string_view kMachineFaults[] = {"Killed signal terminated program
 
 /// Takes the place of the kernel file's folder. Deep, so that headers in the folders above it have a place too.
 constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
+
+/// Below the shim's folder: the headers of programs.
+constexpr const char* kEmpty = "empty";
 
 void write_below(const std::filesystem::path& folder, const std::filesystem::path& name, std::string_view text) {
   const std::filesystem::path path = (folder / name).lexically_normal();
@@ -276,6 +280,7 @@ HostCompiler::SharedFolder HostCompiler::shim_folder() const {
   if (!shim_ || !std::all_of(shim_files().begin(), shim_files().end(), is_there)) {
     auto folder = std::make_shared<const PrivateDirectory>();
     for (const ShimFile& file : shim_files()) write_below(folder->path(), file.name, file.text);
+    for_each_name(kProgramHeaders, [&](std::string_view name) { write_below(folder->path() / kEmpty, name, ""); });
     shim_ = std::move(folder);  // only now that it is complete
   }
   return shim_;
@@ -408,6 +413,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
                                    .string());
     headers.push_back("-I" + path);
   }
+  headers.push_back("-I" + (folders.shim / kEmpty).string());  // after the author's folders, before the system's
   image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, std::initializer_list<std::string> more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());

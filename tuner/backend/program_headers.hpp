@@ -1,0 +1,30 @@
+#pragma once
+/// Headers of CUDA's libraries, tools and samples, and of the programs around kernels. Their functions run on the host,
+/// so no kernel needs them.
+
+#include <algorithm>
+#include <string_view>
+
+namespace tuner {
+
+/// Both compilers find them empty, unless the author has a file of that name.
+inline constexpr std::string_view kProgramHeaders =
+    "ATen/ATen.h ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h Python.h c10/cuda/CUDAException.h c10/cuda/CUDAGuard.h "
+    "c10/cuda/CUDAStream.h cublas.h cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cudaProfiler.h cuda_profiler_api.h "
+    "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cusolver_common.h cusparse.h cusparse_v2.h "
+    "gtest/gtest.h helper_cuda.h helper_functions.h helper_image.h helper_string.h helper_timer.h "
+    "mpi.h nccl.h npp.h nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
+    "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/device_vector.h thrust/host_vector.h torch/all.h torch/extension.h "
+    "torch/torch.h torch/types.h";
+
+/// Calls \p use with each of \p names, which are separated by blanks.
+template <typename Use>
+void for_each_name(std::string_view names, Use use) {
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    use(name);
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+}
+
+}  // namespace tuner
