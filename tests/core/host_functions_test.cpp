@@ -38,6 +38,35 @@ TEST(HostFunctions, AreTakenAwayAndAllElseStays) {
            "namespace a {\nnamespace b {\n__host__ __device__ bool operator<(S a, S b) { return a.v < b.v; }\n}\n}\n",
            "static_assert(sizeof(int) == 4, \"\");\n",
            "const int n(5);\n",
+           "struct alignas(16) X { float x[4]; };\n",
+           "struct __align__(8) X { int a; };\n",
+           "struct __attribute__((packed)) X { char c; int d; };\n",
+           "struct X { char c; int d; } __attribute__((packed));\n",
+           "struct __builtin_align__(8) X { int a; };\n",
+           "struct [[maybe_unused]] X { int a; };\n",
+           "union alignas(8) U { int a; double b; };\n",
+           "enum class alignas(4) E : int { a, b };\n",
+           "struct X : Y<(1 > 2)> { int a; };\n",
+           "template <typename T, bool z = (1 > 0)> struct X { T a; };\n",
+           "template <int b, bool d = false>\n__device__ int f(int x) { return d ? b : x; }\n",
+           "template <template <typename> class C, typename T = C<C<int>>> struct X { T a; };\n",
+           "template <> struct alignas(sizeof(float4)) X<4> { float a[4]; };\n",
+           "template <class T> concept small = requires(T t) { sizeof(t) < 8; };\n",
+           "auto twice = [] __device__(int x) { return 2 * x; };\n",
+           "auto thrice = [](int x) { return 3 * x; };\n",
+           "struct A { struct B { int c; }; B b[2] = {{1}, {2}}; };\n",
+           "class A { public: __device__ A() : a{1}, b(2) {} private: int a, b; };\n",
+           "struct Bits { unsigned a : 3, b : 5; };\n",
+           "namespace a::b { inline namespace c { namespace { __device__ int d() { return 1; } } } }\n",
+           "template <typename T> __device__ auto f(T x) -> decltype(x + 1) { return x + 1; }\n",
+           "template <typename T> requires(sizeof(T) > 4) __device__ T f(T x) { return x; }\n",
+           "__device__ float table[2][2] = {{1, 2}, {3, 4}};\n",
+           "__constant__ int signs[] = {-1, (1), int(1)};\n",
+           "__device__ int (*table[])(int) = {f, g};\n",
+           "#ifdef X\n__global__ void k(int a,\n#else\n__global__ void k(float a,\n#endif\n  int b) {}\n",
+           "[[nodiscard]] __device__ int f() { return 1; }\n",
+           "#define HD __host__ __device__\nHD int f(int a = {}) { return a; }\n",
+           "const char* text = R\"x(int main() { } )\" })x\";\n",
        }) {
     EXPECT_EQ(kept(stays), stays);
     EXPECT_EQ(kept(std::string(stays) + "int main(int argc, char** argv) { k<<<1, 2>>>(0); return 0; }\n" + stays),
@@ -51,10 +80,31 @@ TEST(HostFunctions, AreTakenAwayAndAllElseStays) {
            "std::vector<float> all;\n",
            "cudaEvent_t start, stop;\n",
            "template <typename T>\nstatic T* buffer(int n)\n{\n  return new T[n];\n}\n",
+           "template <typename T, bool z = (1 > 0)> void launch(T* p) { k<<<1, 2>>>(p, z); }\n",
+           "template <typename T, int n = 4>\nvoid launch(T* p);\n",
+           "void f(S s = {}, int n = 3) { g(s); }\n",
+           "S::S(int a) : a{a}, b{2}, c(3) { g(); }\n",
+           "void f() try { g(); } catch (...) { }\n",
+           "auto f(int a) -> std::pair<int, int> { return {a, 1}; }\n",
+           "struct S f() { return {}; }\n",
+           "struct S* f(int a) noexcept { return nullptr; }\n",
+           "template <typename T> void f(T t) requires requires(T x) { x + 1; } { g(t); }\n",
+           "struct Timer { cudaEvent_t start; Timer() { cudaEventCreate(&start); } float stop(); };\n",
+           "class Log { std::vector<std::string> lines; public: void add(const char* s) { lines.push_back(s); } };\n",
+           "[[noreturn]] void fail(const char* s) { exit(1); }\n",
+           "__attribute__((noinline)) int f() { return 1; }\n",
        }) {
     EXPECT_EQ(kept(goes), "") << goes;
     EXPECT_EQ(kept(std::string("namespace a {\n") + goes + "}\n"), "namespace a {\n}\n") << goes;
   }
+}
+
+TEST(HostFunctions, ThatBeginInBranchesGoWhole) {
+  EXPECT_EQ(kept("#ifdef X\nvoid f(int a,\n#else\nvoid f(float a,\n#endif\n  int b) { g(); }\nint x;\n"),
+            "#ifdef X\n#else\n#endif\nint x;\n");
+  EXPECT_EQ(
+      kept("#if A\nint f(int a) {\n#elif B\nint f(short a) {\n#else\nint f() {\n#endif\n  return 1;\n}\nint x;\n"),
+      "#if A\n#elif B\n#else\n#endif\nint x;\n");
 }
 
 TEST(HostFunctions, AreToldByTheMacrosOfTheTextAndOfItsHeaders) {

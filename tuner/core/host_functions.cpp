@@ -33,6 +33,53 @@ constexpr std::array<std::string_view, 20> kOfTheHost{
     "ostream",    "istream",    "ifstream",      "ofstream",      "stringstream", "chrono",       "mt19937",
     "unique_ptr", "shared_ptr", "random_device", "thread",        "mutex",        "unordered_set"};
 
+constexpr std::array<std::string_view, 7> kAttributes{"alignas",           "__align__",         "__attribute__",
+                                                      "__builtin_align__", "__launch_bounds__", "__declspec",
+                                                      "__cluster_dims__"};
+
+/// \p head of a declaration, with nothing between its brackets: without attributes and `template <…>`, whose brackets
+/// and signs are not the declaration's own.
+std::string bare_head(std::string_view head) {
+  std::string result;
+  for (std::size_t at = 0; at < head.size();) {
+    const std::string_view word = word_at(head, at);
+    std::size_t end = at + std::max<std::size_t>(word.size(), 1);
+    const std::size_t next = skip_space(head, end);
+    if (contains(kAttributes, word) && head.substr(next, 1) == "(") {
+      end = next + 1;
+    } else if (word == "template" && head.substr(next, 1) == "<") {
+      int open = 0;
+      for (end = next; end < head.size(); ++end) {
+        if (head[end] == '<') ++open;
+        if (head[end] == '>' && --open == 0) break;
+      }
+      end = std::min(end + 1, head.size());
+    } else if (head.substr(at, 2) == "[[") {
+      end = std::min(head.find("]]", at), head.size() - 2) + 2;
+    } else {
+      result += head.substr(at, end - at);
+    }
+    at = end;
+  }
+  return result;
+}
+
+bool defines_type(const std::vector<std::string_view>& words) {
+  static constexpr std::array<std::string_view, 4> types{"struct", "class", "union", "enum"};
+  return !words.empty() && contains(types, words.front());
+}
+
+bool names_the_host(std::string_view text) {
+  const auto words = words_of(text);
+  return std::any_of(words.begin(), words.end(),
+                     [](std::string_view word) {
+                       return word == "FILE" || word == "cout" || word.starts_with("cudaEvent") ||
+                              word.starts_with("cudaStream_");
+                     }) ||
+         (text.find("std::") != std::string::npos &&
+          std::any_of(words.begin(), words.end(), [](std::string_view word) { return contains(kOfTheHost, word); }));
+}
+
 class HostFunctionScanner {
  public:
   HostFunctionScanner(std::string_view code, const Words& device_words, std::string& result)
@@ -47,8 +94,10 @@ class HostFunctionScanner {
       }
       if (c == ' ' || c == '\n' || is_blank(c)) continue;
       if (now_.begin == kNone) now_.begin = at_;
-      if (c == '(' || c == '[') ++now_.parentheses;
-      if ((c == ')' || c == ']') && now_.parentheses > 0) --now_.parentheses;
+      const bool in_brackets = now_.parentheses > 0 && now_.depth == 0;  // `f(S s = {})`: no body
+      if (c == '(' || c == '[' || (c == '{' && in_brackets)) ++now_.parentheses;
+      if ((c == ')' || c == ']' || (c == '}' && in_brackets)) && now_.parentheses > 0) --now_.parentheses;
+      if (in_brackets) continue;
       if (c == '{') {
         open();
       } else if (c == '}') {
@@ -73,7 +122,12 @@ class HostFunctionScanner {
   void directive(const DirectiveLine& line) {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") conditions_.push_back(now_);
-    if ((word == "else" || word == "elif") && !conditions_.empty()) now_ = conditions_.back();
+    if ((word == "else" || word == "elif") && !conditions_.empty()) {
+      // A declaration that begins in each branch, and ends behind them, is one.
+      const std::size_t unfinished = now_.begin;
+      now_ = conditions_.back();
+      if (now_.begin == kNone) now_.begin = unfinished;
+    }
     if (word == "endif" && !conditions_.empty()) conditions_.pop_back();
     at_ = line.end;
   }
@@ -92,7 +146,7 @@ class HostFunctionScanner {
       if (inside == 0 && c != ')' && c != '}') text += c;
       if (c == '(' || c == '{') ++inside;
     }
-    return text;
+    return bare_head(text);
   }
   bool is_of_the_device() const { return has_any_word(code_.substr(now_.begin, at_ - now_.begin), device_words_); }
 
@@ -110,7 +164,9 @@ class HostFunctionScanner {
       now_.begin = kNone;
       return;
     }
-    now_.is_function = is_call && !has("using") && !has("typedef");
+    // `struct X : Y<(1 > 2)> {` has a bracket too, but it does not end in one.
+    const bool is_type = defines_type(words) && (!is_call || text.find('>', text.rfind('(')) != std::string::npos);
+    now_.is_function = is_call && !is_type && !has("using") && !has("typedef");
     now_.is_host = now_.is_function && !is_of_the_device();
   }
 
@@ -121,6 +177,9 @@ class HostFunctionScanner {
       return;
     }
     if (--now_.depth > 0 || !now_.is_function) return;
+    // `S::S() : a{1}, b{2} {}` and `requires requires { … } {}`: the body is yet to come.
+    if (const char next = code_[std::min(skip_space(code_, at_ + 1), code_.size() - 1)]; next == ',' || next == '{')
+      return;
     if (now_.is_host) blank(at_ + 1);
     now_.begin = kNone;
     now_.is_function = now_.is_host = false;
@@ -138,15 +197,8 @@ class HostFunctionScanner {
         bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
         text.find('=') == std::string::npos && (code_[inside] == ')' || is_word_start(code_[inside]));
     const bool is_of_the_host =
-        std::any_of(words.begin(), words.end(),
-                    [](std::string_view word) {
-                      return word == "FILE" || word == "cout" || word.starts_with("cudaEvent") ||
-                             word.starts_with("cudaStream_");
-                    }) ||
-        (text.find("std::") != std::string::npos &&
-         std::any_of(words.begin(), words.end(), [](std::string_view word) { return contains(kOfTheHost, word); }));
-    const bool is_neither =
-        is("using") || is("typedef") || is("static_assert") || is("struct") || is("class") || is("enum") || is("union");
+        names_the_host(defines_type(words) ? code_.substr(now_.begin, at_ - now_.begin) : std::string_view(text));
+    const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     if (!is_of_the_device() && (is_of_the_host || (is_prototype && !is_neither))) blank(at_ + 1);
     now_.begin = kNone;
   }
