@@ -108,6 +108,20 @@ TEST_F(DeviceHeadersTest, GiveWayToAFileOfTheirNameBesideTheKernel) {
   expect_compiles("#include \"stdint.h\"\n__global__ void k(int* x) { *x = BESIDE; }", folder_ / "k.cu");
 }
 
+TEST_F(DeviceHeadersTest, AreThoseThatNvccIncludesWhereAFileIncludesNothing) {
+  constexpr const char* kernel =
+      "__extension__ typedef long long wide;\n"
+      "__global__ void k(float* x) { uint a = 1; ushort b = 2; uint8_t c = 3; wide d = INT_MAX;\n"
+      "  x[0] = a + b + c + d + INFINITY + NAN + M_PI + FLT_MAX; }\n";
+  const std::filesystem::path file = folder_ / "k.cu";
+  expect_compiles(kernel, file);
+  expect_compiles(std::string(kernel) + "int main() { k<<<1, 1>>>(nullptr); }\n", file);
+  expect_compiles("typedef unsigned long long ulong;\n__global__ void k(ulong* x) { *x = 1; }\nvoid f() { throw 1; }\n",
+                  file);
+  const CompileRequest request{"__global__ void k(float* x) { x[0] = missing; }", "k.cu", {"k"}, {}, "sm_80"};
+  EXPECT_THAT(why_not(request), HasSubstr("\"missing\" is undefined"));
+}
+
 TEST_F(DeviceHeadersTest, StandBesideTheFilesThatARequestCarries) {
   CompileRequest request{
       "#include \"inc/near.h\"\n#include <named.h>\n__global__ void k(int* x) { *x = near_one() + kNamed; }",

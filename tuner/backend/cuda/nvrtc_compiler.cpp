@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
@@ -106,6 +106,9 @@ std::vector<std::byte> bytes_of(const std::string& ptx) {
 
 /// Whether \p log complains about functions for the host.
 bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
+bool tells_of_missing_names(const std::string& log) {
+  return log.find("is undefined") != std::string::npos || log.find("__extension__") != std::string::npos;
+}
 
 /// \p message after the place in the kernel file of the option that it names, if there is one.
 std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
@@ -163,47 +166,74 @@ class NvrtcCompiler : public Compiler {
     std::string log;
   };
 
-  /// Compiles the whole text. If that fails because of host functions, compiles it without them.
+  /// How a text has to be compiled.
+  struct Form {
+    bool without_host_functions = false;
+    bool with_names_of_nvcc = false;  ///< headers/tuner_nvcc.h
+  };
+
+  /// Compiles the whole text as it is. If that fails, compiles it in the form that the errors ask for.
   std::variant<Built, CompileError> build(const CompileRequest& asked) const {
     CompileRequest request = asked;
     if (!request.includes)  // the request came from another process
       request.includes = std::make_shared<const Includes>(includes_of(request));
     const std::size_t text = std::hash<std::string>{}(request.source);
-    if (!is_known_to_have_host_functions(text)) {
-      DeviceHeaders headers = device_headers(request);
+    Form form = known_form(text);
+    auto built = build(request, form);
+    const auto failed = [&built](bool (*because)(const std::string&)) {
+      const auto* const error = std::get_if<CompileError>(&built);
+      return error != nullptr && because(error->log);
+    };
+    if (!form.without_host_functions && failed(&tells_of_host_functions)) {
+      form.without_host_functions = true;
+      built = build(request, form);
+    }
+    // The names come last: a text may define them in another way.
+    if (!form.with_names_of_nvcc && failed(&tells_of_missing_names)) {
+      auto again = build(request, {form.without_host_functions, true});
+      if (std::holds_alternative<Built>(again)) {
+        form.with_names_of_nvcc = true;
+        built = std::move(again);
+      }
+    }
+    if (std::holds_alternative<Built>(built) && (form.without_host_functions || form.with_names_of_nvcc)) {
+      const std::lock_guard lock(forms_mutex_);
+      forms_[text] = form;
+    }
+    return built;
+  }
+
+  Form known_form(std::size_t text) const {
+    const std::lock_guard lock(forms_mutex_);
+    const auto at = forms_.find(text);
+    return at == forms_.end() ? Form{} : at->second;
+  }
+
+  std::variant<Built, CompileError> build(const CompileRequest& request, Form form) const {
+    DeviceHeaders headers = device_headers(request);
+    std::vector<std::string> options;
+    if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
+    if (!form.without_host_functions) {
       if (!request.carried.empty()) add_carried(request, headers);
-      auto whole = build(request, request.source, headers);
-      const auto* const error = std::get_if<CompileError>(&whole);
-      if (error == nullptr || !tells_of_host_functions(error->log)) return whole;
+      return build(request, request.source, headers, options);
     }
     std::vector<std::string_view> texts;
     for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
-    DeviceHeaders headers = device_headers(request);
     add_without_host_functions(request, headers);
-    auto kernels =
-        build(request, without_host_functions(request.source, texts), headers, "--device-as-default-execution-space");
-    if (std::holds_alternative<Built>(kernels)) {
-      const std::lock_guard lock(with_host_functions_mutex_);
-      with_host_functions_.insert(text);
-    }
-    return kernels;
-  }
-
-  bool is_known_to_have_host_functions(std::size_t text) const {
-    const std::lock_guard lock(with_host_functions_mutex_);
-    return with_host_functions_.contains(text);
+    options.emplace_back("--device-as-default-execution-space");
+    return build(request, without_host_functions(request.source, texts), headers, options);
   }
 
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
-                                          const DeviceHeaders& headers, const char* option = nullptr) const {
+                                          const DeviceHeaders& headers, const std::vector<std::string>& more) const {
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
     Built built{std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers), {}};
-    if (auto error = compile(*built.program, request, built.log, option)) return std::move(*error);
+    if (auto error = compile(*built.program, request, built.log, more)) return std::move(*error);
     return built;
   }
 
   std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log,
-                                      const char* more) const {
+                                      const std::vector<std::string>& more) const {
     if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return unsupported;
     if (request.device_launches && virtual_capability(request.architecture))
       return CompileError{"a kernel that launches kernels is linked for a chip, not for " + request.architecture, {}};
@@ -214,7 +244,7 @@ class NvrtcCompiler : public Compiler {
     for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), fixed_.begin(), fixed_.end());
     for (const auto& path : library().includes) options.push_back("--include-path=" + path.string());
-    if (more != nullptr) options.emplace_back(more);
+    options.insert(options.end(), more.begin(), more.end());
     if (request.device_launches) options.emplace_back("--relocatable-device-code=true");
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
     for (const CompileOption& option : request.options) options.push_back(option.text);
@@ -279,8 +309,8 @@ class NvrtcCompiler : public Compiler {
   std::string identity_;
   mutable Once linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
-  mutable std::mutex with_host_functions_mutex_;
-  mutable std::set<std::size_t> with_host_functions_;  // hashes of texts that compile only without host functions
+  mutable std::mutex forms_mutex_;
+  mutable std::map<std::size_t, Form> forms_;  // by the hashes of texts that compile in no other form
 };
 
 }  // namespace
