@@ -136,9 +136,9 @@ const Malformed kMalformed[] = {
     {"DefineAnotherValueOfAParameter", edited(0, "define block = items * 32"), 20, 22,
      "a macro with the name of 'block' has its value"},
     {"DefineAMacroOfTuners", edited(0, "define TUNER_TILE = tile"), 20, 22, "macros that begin with TUNER are tuner's"},
-    {"DefineWhatTheTextDefines", with_line(0, "#pragma tuner define TILE = tile\n#define TILE 32"), 20, 22,
-     "line 21 defines 'TILE' again, or undefines it, which would override this: put it between '#ifndef TILE' and "
-     "'#endif'"},
+    {"DefineWhatTheTextDefines", with_line(0, "#pragma tuner define TILE = tile\n#undef TILE"), 20, 22,
+     "line 21 undefines 'TILE', or defines it with arguments, which would override this: put it between '#ifndef TILE' "
+     "and '#endif'"},
     {"DefineASizeThatVerifyChanges", edited(0, "define N = n"), 17, 27,
      "'n' is in macro 'N', so code is compiled for one value of it: 'verify' cannot use another"},
     {"CompileWithoutAnOption", edited(0, "compile"), 20, 22, "expected an option"},

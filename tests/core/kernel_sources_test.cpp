@@ -36,6 +36,22 @@ TEST_F(KernelElsewhere, StandsWhereItsSourceIsNamed) {
   EXPECT_THAT(spec.program.include_paths, ElementsAre((folder_ / "kernels").string()));
 }
 
+TEST_F(KernelElsewhere, KeepsItsDefinitionsOnlyOfWhatIsNoParameter) {
+  write("kernels/fixed.cu",
+        "#define BLOCK 256\n#define ITEMS \\\n  4  // each\n#define OTHER BLOCK\n__global__ void k(int* a) {}\n");
+  const std::string file =
+      "#pragma tuner kernel k\n#pragma tuner parameter BLOCK = 64 256\n#pragma tuner parameter ITEMS = 1 4\n"
+      "#pragma tuner define BLOCK ITEMS\n#pragma tuner inout a[1] : int\n#pragma tuner grid 1\n"
+      "#pragma tuner block BLOCK\n#pragma tuner arguments a\n#pragma tuner reference default\n";
+  const auto read = [&](const std::string& more) {
+    return read_kernel_file(write("tuned/k.cu", file + more + "#pragma tuner source \"../kernels/fixed.cu\"\n"));
+  };
+  EXPECT_THAT(program_text(read("")), AllOf(HasSubstr("fixed.cu\"\n                 \n"),
+                                            HasSubstr("#define OTHER BLOCK\n"), Not(HasSubstr("ITEMS \\"))));
+  EXPECT_EQ(read("").default_configuration->text(), "BLOCK=256 ITEMS=4");
+  EXPECT_EQ(read("#pragma tuner default BLOCK=64\n").default_configuration->text(), "BLOCK=64 ITEMS=4");
+}
+
 TEST_F(KernelElsewhere, IsReadOnceForWhoeverKnowsItAlready) {
   const std::string path = write("add.cu", "int before;\n");
   const KernelSpec first = with("#pragma tuner source \"../add.cu\"");
@@ -66,10 +82,10 @@ TEST_F(KernelElsewhere, UsesTheParametersThatItNames) {
               ElementsAre());
 }
 
-TEST_F(KernelElsewhere, IsToldWhereAMacroIsDefinedAnew) {
-  write("add.cu", "\n#define TILE 4\n");
+TEST_F(KernelElsewhere, IsToldWhereAMacroIsRemoved) {
+  write("add.cu", "\n#undef TILE\n");
   EXPECT_THAT(error_of([&] { with("#pragma tuner define TILE = tile\n#pragma tuner source \"../add.cu\"\n"); }),
-              HasSubstr("line 2 of " + (folder_ / "add.cu").string() + " defines 'TILE' again"));
+              HasSubstr("line 2 of " + (folder_ / "add.cu").string() + " undefines 'TILE'"));
 }
 
 TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {

@@ -159,6 +159,18 @@ bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) 
                                           [&](const IncludedFile& file) { return occurs_in_code(file.text, word); });
 }
 
+std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros) {
+  const auto may_have = [&](const MacroSpec& one) { return has_word(text, one.name); };
+  if (std::none_of(macros.begin(), macros.end(), may_have)) return text;
+  const std::string code = code_of(text);
+  for (const MacroSpec& macro : macros)
+    for (const DirectiveLine& line : definitions_of(code, macro.name))
+      std::replace_if(
+          text.begin() + static_cast<std::ptrdiff_t>(line.begin), text.begin() + static_cast<std::ptrdiff_t>(line.end),
+          [](char c) { return c != '\n'; }, ' ');
+  return text;
+}
+
 std::string program_text(const KernelSpec& spec, ProgramPart part) {
   const bool of_reference = part == ProgramPart::reference && spec.has_reference_sources();
   std::string text;
@@ -175,7 +187,8 @@ std::string program_text(const KernelSpec& spec, ProgramPart part) {
     if (!text.ends_with('\n')) text += '\n';
     text += line_directive(line, spec.program.file);
   }
-  return text.append(spec.program.text, at);
+  text.append(spec.program.text, at);
+  return of_reference ? text : without_definitions(std::move(text), spec.program.macros);
 }
 
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {

@@ -366,8 +366,11 @@ Configuration reference_configuration(const KernelSpec& spec);
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits);
 
-/// The text of a program: the kernel file with the text of each `source` in its place. Compilers number lines as in the
-/// files.
+/// \p text without its own definitions of \p macros, which get their values from the configuration; lines keep their
+/// places.
+std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros);
+/// The text of a program: the kernel file with the text of each `source` in its place, without_definitions() of the
+/// kernel's macros. Compilers number lines as in the files.
 std::string program_text(const KernelSpec& spec, ProgramPart part = ProgramPart::kernel);
 /// False if neither that program nor the files that it includes have \p word.
 bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word);

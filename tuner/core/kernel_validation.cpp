@@ -277,10 +277,10 @@ class Validator : public Checks {
 
   void macros() {
     if (spec_.program.macros.empty()) return;
-    std::vector<std::pair<std::string, std::string>> texts{
-        {"", code_of(spec_.program.text)}};  // with the names of files
+    const auto code = [&](const std::string& text) { return code_of(without_definitions(text, spec_.program.macros)); };
+    std::vector<std::pair<std::string, std::string>> texts{{"", code(spec_.program.text)}};  // with the names of files
     for (const SourceFile& file : spec_.program.sources)
-      if (!file.of_reference) texts.emplace_back(" of " + file.path, code_of(file.text));
+      if (!file.of_reference) texts.emplace_back(" of " + file.path, code(file.text));
     std::set<std::string> defined;
     for (const MacroSpec& macro : spec_.program.macros) defined.insert(macro.name);
     for (const MacroSpec& macro : spec_.program.macros) {
@@ -289,10 +289,10 @@ class Validator : public Checks {
       if (macro.name.starts_with("TUNER")) fail(quoted + ": macros that begin with TUNER are tuner's");
       if (all_.count(macro.name) != 0 && macro.value.text() != macro.name)
         fail("a macro with the name of " + quoted + " has its value too: write 'define " + macro.name + "'");
-      for (const auto& [where, code] : texts)
-        if (const int line = unguarded_definition(code, macro.name, defined); line != 0)
-          fail("line " + std::to_string(line) + where + " defines " + quoted +
-               " again, or undefines it, which would override this: put it between '#ifndef " + macro.name +
+      for (const auto& [where, text] : texts)
+        if (const int line = unguarded_definition(text, macro.name, defined); line != 0)
+          fail("line " + std::to_string(line) + where + " undefines " + quoted +
+               ", or defines it with arguments, which would override this: put it between '#ifndef " + macro.name +
                "' and '#endif', or remove it");
       if (!is_known_name(macro.value)) check(macro.value);
       for (std::size_t i = 0; i < spec_.verification.problems.size(); ++i) {

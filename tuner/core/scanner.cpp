@@ -173,6 +173,15 @@ std::vector<DirectiveLine> directives_of(std::string_view code) {
   return all;
 }
 
+std::vector<DirectiveLine> definitions_of(std::string_view code, std::string_view macro) {
+  std::vector<DirectiveLine> all = directives_of(code);
+  std::erase_if(all, [&](const DirectiveLine& line) {
+    const std::string_view rest = line.rest();
+    return line.name() != "define" || word_at(rest, 0) != macro || rest.substr(macro.size()).starts_with('(');
+  });
+  return all;
+}
+
 int unguarded_definition(std::string_view code, std::string_view macro, std::set<std::string> defined) {
   struct Conditional {
     bool is_left_out;    // the current branch
