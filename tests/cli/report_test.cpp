@@ -165,6 +165,15 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
 }
 
+TEST_F(Report, SaysWhyTheFirstRowIsNotTheBest) {
+  const auto text = [&](const SessionResult& result) { return winner(subject, result, "", plain); };
+  SessionResult result = won({measured(32, 10e3), measured(64, 20e3)});
+  EXPECT_THAT(text(result), HasSubstr("the rows above the best were measured once"));
+  result.ties = {result.trials[0].configuration};
+  EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best")));
+  EXPECT_THAT(text(won({measured(64, 20e3), measured(32, 10e3)})), Not(HasSubstr("the rows above the best")));
+}
+
 TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   spec.work.flops = Expression::parse("400 * n", {});
   const SessionResult result = won({measured(64, 100e3)});

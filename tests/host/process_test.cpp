@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -132,6 +133,19 @@ TEST_F(HostPrivateDirectory, IsRemovedByOthersOnlyOnceItsOwnerIsDead) {
   host::PrivateDirectory::remove_abandoned(folder_.path());
   EXPECT_EQ(folders(), 1);
   EXPECT_TRUE(std::filesystem::exists(alive.path() / "tuner.lock"));
+}
+
+TEST_F(HostPrivateDirectory, IsRemovedByOthersIfItIsOldAndNothingIsInIt) {
+  const std::filesystem::path young = folder_.path() / "tuner-host-young", old = folder_.path() / "tuner-host-aged00",
+                              full = folder_.path() / "tuner-host-full00";
+  for (const std::filesystem::path& one : {young, old, full}) std::filesystem::create_directory(one);
+  testing::write_file(full / "file", "text");
+  const auto hours_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const std::filesystem::path& one : {old, full}) std::filesystem::last_write_time(one, hours_ago);
+  host::PrivateDirectory::remove_abandoned(folder_.path());
+  EXPECT_TRUE(std::filesystem::exists(young));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(full / "file"));
 }
 
 TEST_F(HostPrivateDirectory, IsNotRemovedByAForkedChildThatDestroysIt) {

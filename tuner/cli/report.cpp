@@ -10,6 +10,7 @@
 #include <tuner/cli/table.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>
 
@@ -184,6 +185,17 @@ std::string lanes_text(const std::vector<LaneReport>& lanes) {
   return text;
 }
 
+/// Why the best is below the first row of the table; empty if it is the first row, or ties tell.
+std::string passed_over(const Subject& subject, const SessionResult& result) {
+  const std::vector<const Trial*> rows = ranked(subject, result.trials);
+  if (rows.empty() || !subject.objective.is_time() || !objective_value(subject, *rows.front())) return {};
+  const Configuration& first = rows.front()->configuration;
+  if (first == result.best->configuration || contains(result.ties, first)) return {};
+  return "note      the rows above the best were measured once, in the search; of those measured again, side by side, "
+         "it "
+         "is the fastest\n";
+}
+
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
                    const Style& style) {
   const Trial& best = *result.best;
@@ -199,6 +211,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
                         plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
+  text += passed_over(subject, result);
   text += lanes_text(result.lanes);
   const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit     {}\n", limit_text(why));

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -45,6 +47,24 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   return lock;
 }
 
+/// Removes \p path, its lock last: if this process ends meanwhile, another one can still tell that it is abandoned.
+void remove_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator it(path, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    std::error_code of_one;
+    if (it->path().filename() != kLock) std::filesystem::remove_all(it->path(), of_one);
+  }
+  std::filesystem::remove_all(path, ignored);
+}
+
+/// Removes \p path if it is empty and an hour old: then its process ended before it made the lock, or after it removed
+/// it.
+void remove_if_stale(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(path, error);
+  if (!error && std::filesystem::file_time_type::clock::now() - written > std::chrono::hours(1)) rmdir(path.c_str());
+}
+
 /// The directories that are removed when the process exits, because some compilers are never destroyed.
 struct Registry {
   std::mutex mutex;
@@ -68,9 +88,8 @@ struct Registry {
     // If a child was forked while another thread held the lock, it stays locked: the child must end nevertheless.
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return;
-    std::error_code ignored;
     for (const auto& [path, owner] : owners)
-      if (owner == getpid()) std::filesystem::remove_all(path, ignored);
+      if (owner == getpid()) remove_folder(path);
   }
 };
 
@@ -81,9 +100,10 @@ void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) {
   for (std::filesystem::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
     if (!it->path().filename().string().starts_with(kPrefix)) continue;
     const Descriptor lock = lock_if_abandoned(it->path());
-    if (!lock) continue;
-    std::error_code ignored;
-    std::filesystem::remove_all(it->path(), ignored);
+    if (lock)
+      remove_folder(it->path());
+    else
+      remove_if_stale(it->path());
   }
 }
 
@@ -111,8 +131,7 @@ PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
 
 PrivateDirectory::~PrivateDirectory() {
   if (getpid() != owner_) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  remove_folder(path_);
   Registry::process().take(path_);
 }
 
