@@ -371,5 +371,19 @@ TEST(HostUnit, RewritesOnlyWhatNoHeaderCanDefine) {
             " __shared__ float s[32]; __device__ __tuner_noinline__ int f();");
 }
 
+TEST(HostUnit, HasTheBoundsOfAKernelOnlyWhereTheyAreSureToHold) {
+  EXPECT_THAT(host::own_text("__global__ void __launch_bounds__(8 * 2) k(int n) { }"),
+              HasSubstr("k(int n) { ::__tuner_require_bounds(8 * 2);"));
+  for (const char* none : {"// __launch_bounds__(32) saves registers\n__global__ void k(int n) { }",
+                           "const char* s = \"__launch_bounds__(32)\"; __global__ void k(int n) { }",
+                           "#define BOUNDS __launch_bounds__(32)\n__global__ void BOUNDS k(int n) { }",
+                           "__global__ void\n#if X\n__launch_bounds__(32)\n#endif\nk(int n) { }",
+                           "__global__ void __launch_bounds__(32) k(int n); void f(int n) { }"})
+    EXPECT_THAT(host::own_text(none), Not(HasSubstr("require_bounds"))) << none;
+  EXPECT_THAT(host::own_text("#pragma once\n__global__ void f() {\n#if X\n#endif\n}\n"
+                             "__global__ void __launch_bounds__(32) k(int n) { }"),
+              HasSubstr("k(int n) { ::__tuner_require_bounds(32);"));
+}
+
 }  // namespace
 }  // namespace tuner::host_test

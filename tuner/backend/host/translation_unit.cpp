@@ -52,13 +52,18 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   return {end + 1, "static thread_local " + type + " * const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
 }
 
-/// The beginning of the body of the function whose `__launch_bounds__` has its bracket at \p open; npos for a
-/// prototype.
-std::size_t body_after_bounds(std::string_view source, std::size_t open) {
-  const std::size_t arguments = source.find('(', after_brackets(source, open));
-  if (arguments == std::string_view::npos) return arguments;
-  const std::size_t end = source.find_first_of(";{", after_brackets(source, arguments));
-  return end == std::string_view::npos || source[end] == ';' ? std::string_view::npos : end + 1;
+/// The beginning of the body of the kernel whose `__launch_bounds__` begins at \p at and has its bracket at \p open.
+/// Npos for a prototype, and where a directive may decide whether the bounds hold.
+std::size_t body_after_bounds(std::string_view code, std::size_t at, std::size_t open) {
+  constexpr std::size_t npos = std::string_view::npos;
+  const std::size_t arguments = code.find('(', after_brackets(code, open));
+  if (arguments == npos) return npos;
+  const std::size_t end = code.find_first_of(";{", after_brackets(code, arguments));
+  if (end == npos || code[end] == ';') return npos;
+  const std::size_t global = code.rfind("__global__", at);
+  const bool is_in_head = global != npos && code.substr(global, at - global).find_first_of(";{}") == npos;
+  const std::size_t head = is_in_head ? global : at;
+  return code.substr(head, end - head).find('#') == npos ? end + 1 : npos;
 }
 
 }  // namespace
@@ -66,6 +71,7 @@ std::size_t body_after_bounds(std::string_view source, std::size_t open) {
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
 std::string own_text(const std::string& source) {
+  const std::string code = code_of(source);  // words in comments and literals are not the kernel's
   std::string result;
   std::size_t copied = 0;
   const auto replace = [&](std::size_t begin, std::size_t end, std::string_view text) {
@@ -76,21 +82,23 @@ std::string own_text(const std::string& source) {
     }
     copied = end;
   };
+  std::size_t directive = 0;             // the end of the current one
   std::size_t body = std::string::npos;  // of a kernel with bounds
   std::string bounds;
-  for (std::size_t at = 0; at < source.size();) {
+  for (std::size_t at = 0; at < code.size();) {
     if (at == body) replace(at, at, " ::__tuner_require_bounds" + bounds + ';');
-    const std::string_view word = word_at(source, at);
+    if (const auto line = directive_at(code, at)) directive = line->end;
+    const std::string_view word = word_at(code, at);
     std::size_t end = at + std::max<std::size_t>(word.size(), 1);
     if (word == "extern" || word == "__shared__" || word == "volatile") {
-      const Declaration declaration = dynamic_array(source, at);
+      const Declaration declaration = dynamic_array(code, at);
       if (!declaration.text.empty()) replace(at, end = declaration.end, declaration.text);
-    } else if (word == "static" && word_at(source, skip_space(source, end)) == "__shared__") {
+    } else if (word == "static" && word_at(code, skip_space(code, end)) == "__shared__") {
       replace(at, end, "");
-    } else if (word == "__launch_bounds__") {
-      if (const std::size_t open = skip_space(source, end); source.substr(open, 1) == "(") {
-        bounds = source.substr(open, after_brackets(source, open) - open);
-        body = body_after_bounds(source, open);
+    } else if (word == "__launch_bounds__" && at >= directive) {
+      if (const std::size_t open = skip_space(code, end); code.substr(open, 1) == "(") {
+        bounds = code.substr(open, after_brackets(code, open) - open);
+        body = body_after_bounds(code, at, open);
       }
     } else if (word == "__noinline__") {
       replace(at, end, "__tuner_noinline__");
