@@ -172,6 +172,9 @@ TEST_F(Report, SaysWhyTheFirstRowIsNotTheBest) {
   result.ties = {result.trials[0].configuration};
   EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best")));
   EXPECT_THAT(text(won({measured(64, 20e3), measured(32, 10e3)})), Not(HasSubstr("the rows above the best")));
+  result = won({measured(32, 10e3), measured(64, 20e3)});
+  result.trials[0].verified = false;
+  EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best"))) << "it is no row";
 }
 
 TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {

@@ -128,15 +128,22 @@ void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Tr
   }
 }
 
+/// The trials that can be the best, in the order of the table.
+std::vector<const Trial*> rows_of(const Subject& subject, const std::vector<Trial>& trials) {
+  std::vector<const Trial*> rows = ranked(subject, trials);
+  std::erase_if(rows, [&](const Trial* trial) {
+    return !objective_value(subject, *trial) || (subject.verified && !trial->verified);
+  });
+  return rows;
+}
+
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
   const bool by_time = subject.objective.is_time();
   std::vector<Table::Column> columns{"#", by_time ? "" : subject.objective.metric()};
   add_result_columns(columns, subject, subject.metrics);
   columns.emplace_back("configuration");
   Table table(std::move(columns));
-  for (const Trial* const trial : ranked(subject, trials)) {
-    const auto known = objective_value(subject, *trial);
-    if (!known || (subject.verified && !trial->verified)) continue;
+  for (const Trial* const trial : rows_of(subject, trials)) {
     if (table.rows() == rows) break;
     std::vector<Cell> cells{table.rows() + 1};
     cells.push_back(by_time ? Cell()
@@ -187,13 +194,12 @@ std::string lanes_text(const std::vector<LaneReport>& lanes) {
 
 /// Why the best is below the first row of the table; empty if it is the first row, or ties tell.
 std::string passed_over(const Subject& subject, const SessionResult& result) {
-  const std::vector<const Trial*> rows = ranked(subject, result.trials);
-  if (rows.empty() || !subject.objective.is_time() || !objective_value(subject, *rows.front())) return {};
+  const std::vector<const Trial*> rows = rows_of(subject, result.trials);
+  if (rows.empty() || !subject.objective.is_time()) return {};
   const Configuration& first = rows.front()->configuration;
   if (first == result.best->configuration || contains(result.ties, first)) return {};
-  return "note      the rows above the best were measured once, in the search; of those measured again, side by side, "
-         "it "
-         "is the fastest\n";
+  return "note      the rows above the best were measured once, in the search; the best is the fastest of those that\n"
+         "          were measured again, side by side\n";
 }
 
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
