@@ -57,8 +57,8 @@ std::optional<Value> defined_value(const KernelSpec& spec, const TuningParameter
   std::vector<std::string> values;
   const auto look = [&](const std::string& text) {
     if (!has_word(text, parameter.name)) return;
-    for (const DirectiveLine& line : definitions_of(code_of(text), parameter.name))
-      values.emplace_back(trimmed(line.rest().substr(parameter.name.size())));
+    for (const DirectiveLine& line : directives_of(code_of(text)))
+      if (defined_name(line) == parameter.name) values.emplace_back(trimmed(line.rest().substr(parameter.name.size())));
   };
   look(spec.program.text);
   for (const SourceFile& file : spec.program.sources)

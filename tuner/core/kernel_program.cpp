@@ -4,6 +4,7 @@
 #include <set>
 
 #include <tuner/core/names.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 
@@ -160,14 +161,15 @@ bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) 
 }
 
 std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros) {
-  const auto may_have = [&](const MacroSpec& one) { return has_word(text, one.name); };
-  if (std::none_of(macros.begin(), macros.end(), may_have)) return text;
-  const std::string code = code_of(text);
-  for (const MacroSpec& macro : macros)
-    for (const DirectiveLine& line : definitions_of(code, macro.name))
-      std::replace_if(
-          text.begin() + static_cast<std::ptrdiff_t>(line.begin), text.begin() + static_cast<std::ptrdiff_t>(line.end),
-          [](char c) { return c != '\n'; }, ' ');
+  const auto occurs = [&](const MacroSpec& one) { return has_word(text, one.name); };
+  if (std::none_of(macros.begin(), macros.end(), occurs)) return text;
+  for (const DirectiveLine& line : directives_of(code_of(text))) {
+    if (find_named(macros, defined_name(line)) == nullptr) continue;
+    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(line.begin);
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(line.end);
+    std::replace_if(
+        begin, end, [](char c) { return c != '\n'; }, ' ');
+  }
   return text;
 }
 

@@ -173,13 +173,10 @@ std::vector<DirectiveLine> directives_of(std::string_view code) {
   return all;
 }
 
-std::vector<DirectiveLine> definitions_of(std::string_view code, std::string_view macro) {
-  std::vector<DirectiveLine> all = directives_of(code);
-  std::erase_if(all, [&](const DirectiveLine& line) {
-    const std::string_view rest = line.rest();
-    return line.name() != "define" || word_at(rest, 0) != macro || rest.substr(macro.size()).starts_with('(');
-  });
-  return all;
+std::string_view defined_name(const DirectiveLine& line) {
+  if (line.name() != "define") return {};
+  const std::string_view rest = line.rest(), name = word_at(rest, 0);
+  return rest.substr(name.size()).starts_with('(') ? std::string_view() : name;
 }
 
 int unguarded_definition(std::string_view code, std::string_view macro, std::set<std::string> defined) {

@@ -52,8 +52,8 @@ struct DirectiveLine {
 std::optional<DirectiveLine> directive_at(std::string_view code, std::size_t at);
 /// All directives of \p code.
 std::vector<DirectiveLine> directives_of(std::string_view code);
-/// The definitions `#define macro TEXT` in \p code, without those with arguments.
-std::vector<DirectiveLine> definitions_of(std::string_view code, std::string_view macro);
+/// The name that `#define NAME TEXT` defines; empty for other directives and for macros with arguments.
+std::string_view defined_name(const DirectiveLine& line);
 /// The line in which \p code defines \p macro or removes its definition, although all macros of \p defined are defined
 /// before; 0 if there is none. Does not count lines in an `#ifndef` or `#if !defined` of a macro of \p defined, or of
 /// one that the text defines before.
