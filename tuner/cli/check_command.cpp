@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -18,7 +18,6 @@
 #include <tuner/measure/single_run.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA
-#include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/cli/machine_code.hpp>
 #endif
@@ -129,10 +128,7 @@ class Check {
   }
 
   std::string compile_for(const std::string& architecture) const {
-    Device device;
-    device.key.backend = kCudaBackend;
-    device.limits = cuda::limits_of_architecture(architecture);
-    device.key.compute_capability = device.limits.compute_capability;
+    const Device device = device_of(architecture);
     const ProblemSize size = select_problem(spec_, problem_options(given_), device, "check");
     const Configuration chosen = configuration(size, device.limits);
     const Image image = machine_code(code_request(spec_, size, device.limits, architecture, chosen));

@@ -1,206 +1,33 @@
 #include <tuner/cli/program.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include <tuner/cli/output_file.hpp>
-#include <tuner/core/characters.hpp>
-#include <tuner/core/element_type.hpp>
+#include <tuner/convert/first_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/message_text.hpp>
-#include <tuner/core/names.hpp>
-#include <tuner/core/scanner.hpp>
-#include <tuner/core/signature.hpp>
 
 namespace tuner::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The `__global__` function \p name of \p code, or its only one. Throws for any other; \p file names the text.
-Signature kernel_called(std::string_view code, const std::string& name, const std::string& file) {
-  const std::vector<Signature> all = find_signatures(code);
-  std::vector<std::string> names;
-  for (const Signature& one : all)
-    if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
+/// \p name, or the only kernel of \p text. Throws for any other; \p file names the text.
+std::string chosen_name(const std::string& text, const std::string& name, const std::string& file) {
+  const std::vector<std::string> names = convert::kernels_of(text);
   if (names.empty()) throw Error(fmt::format("{}: no __global__ function is in it", printable(file)));
   if (name.empty() && names.size() > 1)
     throw UsageError(
         fmt::format("{} has several kernels: name one of them, {}", printable(file), fmt::join(names, ", ")));
-  require_known("kernel of " + printable(file), name.empty() ? names.front() : name, names);
-  return *find_signature(code, name.empty() ? names.front() : name);
+  if (name.empty()) return names.front();
+  require_known("kernel of " + printable(file), name, names);
+  return name;
 }
-
-/// The kernel file for one kernel, from its head and body. What they do not tell is asked in comments.
-class FirstFile {
- public:
-  FirstFile(std::string_view code, Signature kernel)
-      : kernel_(std::move(kernel)),
-        body_(code.substr(kernel_.begin)),
-        instantiate_(namespaces_at(code, kernel_.begin) + kernel_.name) {
-    const std::size_t next = body_.find("__global__", kernel_.end - kernel_.begin);
-    body_ = body_.substr(0, next);
-    for (std::size_t axis = 1; axis < 3; ++axis)
-      if (occurs(fmt::format("threadIdx.{}", "xyz"[axis])) || occurs(fmt::format("blockIdx.{}", "xyz"[axis])))
-        dimensions_ = axis + 1;
-    read_template();
-    read_arguments();
-  }
-
-  std::string text(const std::string& source) {
-    std::string block, grid, preset;
-    const std::vector<std::string> shape = block_names();
-    for (std::size_t axis = 0; axis < dimensions_; ++axis) {
-      if (!is_parameter(shape[axis]))
-        add("parameter", fmt::format("{} = {}", shape[axis], axis == 0 ? "32 64 128 256 512 1024" : "1 2 4 8 16"));
-      preset += fmt::format(" {}={}", shape[axis], dimensions_ == 1 ? 256 : axis == 0 ? 32 : 8 >> (axis - 1));
-      block += (axis == 0 ? "" : ", ") + shape[axis];
-      grid += (axis == 0 ? "" : ", ") +
-              (axis < sizes_.size() ? fmt::format("max(1, ceil_div({}, {}))", sizes_[axis], shape[axis]) : "1");
-    }
-    ask(sizes_.empty() ? "How many blocks does a launch have? No argument tells."
-                       : "Is this the grid of your launches?");
-    lines_ += buffers_;
-    add("block", block);
-    add("grid", grid);
-    if (instantiate_ != kernel_.name) add("instantiate", instantiate_);
-    add("arguments", fmt::format("{}", fmt::join(arguments_, ", ")));
-    if (!bytes_.empty()) add("bytes", bytes_);
-    add("default", (preset + other_presets_).substr(1));
-    ask("What is right? A plain kernel here finds mistakes of all configurations: docs/kernel-files.md, `reference`.");
-    add("reference", "default");
-    lines_ += '\n';
-    add("source", fmt::format("\"{}\"", source));
-    return fmt::format("// How to tune {}. Lines with ? are questions; `tune check` tells what is wrong.\n\n{}",
-                       kernel_.name, header() + lines_);
-  }
-
-  std::size_t questions() const { return questions_; }
-
- private:
-  static std::string line(std::string_view directive, const std::string& rest) {
-    return fmt::format("#pragma tuner {:<11} {}\n", directive, rest);
-  }
-  void add(std::string_view directive, const std::string& rest) { lines_ += line(directive, rest); }
-  std::string question(const std::string& text) {
-    ++questions_;
-    return "// ? " + text + '\n';
-  }
-  void ask(const std::string& text) { lines_ += question(text); }
-
-  bool occurs(const std::string& text) const { return body_.find(text) != std::string_view::npos; }
-  bool is_parameter(const std::string& name) const {
-    return std::find(parameters_.begin(), parameters_.end(), name) != parameters_.end();
-  }
-
-  /// A name that kernel files accept: they know arguments by their places.
-  static std::string safe(const std::string& name) { return name_problem(name).empty() ? name : name + '_'; }
-
-  std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
-
-  /// Template parameters that are called like a block's extent are it.
-  std::vector<std::string> block_names() const {
-    std::vector<std::string> names{"block_x", "block_y", "block_z"};
-    if (dimensions_ > 1) return names;
-    names[0] = "block";
-    for (const std::string& one : parameters_) {
-      std::string lower = one;
-      std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-      if (lower.find("block") != std::string::npos || lower.find("threads") != std::string::npos) names[0] = one;
-    }
-    return names;
-  }
-
-  void read_template() {
-    std::string names;
-    for (const Declared& one : kernel_.template_parameters) {
-      if (one.may_be_left_out) continue;
-      const std::string name = safe(one.name);
-      names += (names.empty() ? "" : ", ") + name;
-      if (one.type == "typename" || one.type == "class") {
-        types_ += question(fmt::format("Which types is {} for?", name)) + line("type", name + " = float");
-        type_names_.push_back(name);
-        continue;
-      }
-      parameters_.push_back(name);
-      const bool is_block = block_names()[0] == name, is_flag = one.type == "bool";
-      if (!is_block) {
-        ask(fmt::format("Which values may {} have?", name));
-        other_presets_ += fmt::format(" {}={}", name, is_flag ? "false" : "1");
-      }
-      const char* const values = is_block ? "32 64 128 256 512 1024" : is_flag ? "false true" : "1 2 4";
-      add("parameter", fmt::format("{} = {}", name, values));
-    }
-    if (!names.empty()) instantiate_ += '<' + names + '>';
-  }
-
-  /// The name in kernel files; empty for a type that they do not have.
-  std::string type_of(const Declared& argument) const {
-    const std::string type = plain_type(argument.type);
-    if (std::find(type_names_.begin(), type_names_.end(), type) != type_names_.end()) return type;
-    const auto numbers = numbers_of(type);
-    if (!numbers) return "";
-    return numbers->components == 1 ? std::string(info(numbers->type).name) : type;
-  }
-
-  void read_arguments() {
-    for (const Declared& one : kernel_.arguments)
-      if (!one.is_pointer() && is_size(one)) sizes_.push_back(safe(one.name));
-    const char* const extent = sizes_.size() <= 1 ? "16777216" : sizes_.size() == 2 ? "4096" : "256";
-    if (!sizes_.empty()) sizes_text_ += question("Are these the extents of a typical problem?");
-    for (const Declared& one : kernel_.arguments) {
-      arguments_.push_back(safe(one.name));
-      const std::string type = type_of(one);
-      if (one.is_pointer())
-        add_buffer(one, type);
-      else if (is_size(one))
-        sizes_text_ += line("size", fmt::format("{} : {} = {}", safe(one.name), type, extent));
-      else
-        buffers_ += question(type.empty() ? fmt::format("{} has the type {}: which numbers are in it?", one.name,
-                                                        in_quotes(one.type))
-                                          : fmt::format("Which value has {}?", one.name)) +
-                    line("scalar", fmt::format("{} : {} = 1", safe(one.name), type.empty() ? "float" : type));
-    }
-  }
-
-  static bool is_size(const Declared& argument) {
-    const auto numbers = numbers_of(plain_type(argument.type));
-    if (!numbers || numbers->components != 1) return false;
-    using enum ElementType;
-    return numbers->type == int32 || numbers->type == uint32 || numbers->type == int64 || numbers->type == uint64;
-  }
-
-  /// `out` only where the body has the name once, to write to it: else its old values may matter.
-  void add_buffer(const Declared& one, const std::string& type) {
-    std::size_t uses = 0;
-    for (const std::string_view word : words_of(body_.substr(kernel_.end - kernel_.begin)))
-      uses += word == one.name ? 1 : 0;
-    const bool is_in = one.is_to_const();
-    const bool is_out = !is_in && uses == 1 && writes_to(body_, one.name) && !adds_to(body_, one.name);
-    const std::string count = sizes_.empty() ? "1" : fmt::format("{}", fmt::join(sizes_, " * "));
-    if (type.empty())
-      buffers_ += question(fmt::format("{} has the type {}: which numbers are in it?", one.name, in_quotes(one.type)));
-    if (bytes_.empty()) buffers_ += question("How many elements has each of these?");
-    buffers_ += line(is_in    ? "in"
-                     : is_out ? "out"
-                              : "inout",
-                     fmt::format("{}[{}] : {}", safe(one.name), count, type.empty() ? "float" : type));
-    bytes_ += fmt::format("{}{}{} * sizeof({})", bytes_.empty() ? "" : " + ", is_in || is_out ? "" : "2 * ", count,
-                          type.empty() ? "float" : type);
-  }
-
-  Signature kernel_;
-  std::string_view body_;  ///< with the head
-  std::size_t dimensions_ = 1, questions_ = 0;
-  std::vector<std::string> type_names_, parameters_, sizes_, arguments_;
-  std::string types_, sizes_text_, lines_, buffers_, bytes_, instantiate_, other_presets_;
-};
 
 int run_init(const Given& given) {
   const Texts words = given.texts("file");
@@ -208,17 +35,17 @@ int run_init(const Given& given) {
     throw UsageError("init reads one source: tune init FILE.cu [NAME] [-o OUT.cu]");
   const std::string output = given.has("output") ? given.text("output") : "-";
   require_output_or_stdout(given, output, OutputKind::kernel_file, "--output");
-  const fs::path source = fs::absolute(words[0]).lexically_normal();
+  const fs::path source = fs::absolute(words[0]);
   std::error_code none;
   if (output != "-" && fs::equivalent(source, output, none))
     throw UsageError("--output is the source itself: name another file");
-  const std::string code = code_of(read_input_file(source, kMaxKernelFileBytes, "source"));
-  FirstFile file(code, kernel_called(code, words.size() > 1 ? words[1] : "", words[0]));
+  const std::string text = read_input_file(source, kMaxKernelFileBytes, "source");
+  const std::string kernel = chosen_name(text, words.size() > 1 ? words[1] : "", words[0]);
   const fs::path folder = output == "-" ? fs::current_path() : fs::absolute(output).parent_path();
-  write_or_print(output, file.text(source.lexically_proximate(folder.lexically_normal()).generic_string()));
-  if (output != "-")
+  const convert::Conversion made = convert::first_file(text, kernel, source, folder);
+  if (write_or_print(output, made.text))
     std::fprintf(stderr, "%s written, with %s; then: tune check %s\n", output.c_str(),
-                 plural(static_cast<std::int64_t>(file.questions()), "question").c_str(), output.c_str());
+                 plural(static_cast<std::int64_t>(made.left.size()), "question").c_str(), output.c_str());
   return kDone;
 }
 

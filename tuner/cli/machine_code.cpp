@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/host/process.hpp>
@@ -53,6 +54,15 @@ class MemoryFile {
 };
 
 }  // namespace
+
+Device device_of(const std::string& architecture) {
+  Device device;
+  device.key.backend = kCudaBackend;
+  device.name = architecture;
+  device.limits = cuda::limits_of_architecture(architecture);
+  device.key.compute_capability = device.limits.compute_capability;
+  return device;
+}
 
 CompileRequest code_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                             const std::string& architecture, const Configuration& configuration) {

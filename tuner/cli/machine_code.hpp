@@ -4,9 +4,13 @@
 #include <string>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/core/device.hpp>
 #include <tuner/core/kernel_spec.hpp>
 
 namespace tuner::cli {
+
+/// Stands for any device of \p architecture ("sm_90"), which is also its name. Throws Error for an unknown one.
+Device device_of(const std::string& architecture);
 
 /// The request to compile the launches of \p configuration for \p architecture ("sm_90"). Throws Error if NVRTC cannot
 /// compile for it, and if the launches cannot run there.

@@ -333,10 +333,7 @@ int run_occupancy(const Given& given) {
   const KernelSpec spec = chosen_kernel(given);
   const Configuration configuration =
       read_configuration(spec, given.text("config"), spec.default_configuration.value_or(Configuration{}));
-  Device device;  // stands for any device of that architecture
-  device.key.backend = kCudaBackend;
-  device.name = architecture;
-  device.limits = cuda::limits_of_architecture(device.name);
+  const Device device = device_of(architecture);
   const ProblemSize size = select_problem(spec, problem_options(given), device, "occupancy");
 
   const std::vector<LaunchDetail> needs =

@@ -24,7 +24,6 @@
 #include <tuner/session/tuning.hpp>
 #include <tuner/session/wisdom.hpp>
 #ifdef TUNER_HAS_CUDA
-#include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/profiler_range.hpp>
 #include <tuner/cli/machine_code.hpp>
@@ -311,9 +310,7 @@ class OneRun {
         throw UsageError("--ptx and --sass are of a GPU: without one, name an architecture (--arch sm_90)");
       architecture = architecture_of(device_.key);
     } else {
-      device_.key.backend = kCudaBackend;
-      device_.limits = cuda::limits_of_architecture(architecture);
-      device_.key.compute_capability = device_.limits.compute_capability;
+      device_ = device_of(architecture);
     }
     choose_problem();
     choose_configuration();

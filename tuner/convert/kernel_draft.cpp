@@ -64,13 +64,9 @@ void KernelDraft::leave(std::string sentence) {
   if (std::find(left.begin(), left.end(), sentence) == left.end()) left.push_back(std::move(sentence));
 }
 
-std::string KernelDraft::safe_name(const std::string& name) const {
-  return name_problem(name).empty() ? name : name + "_";
-}
-
 std::string KernelDraft::safe_name(const DraftArgument& argument) const {
   // The name of a constant buffer must stay: it identifies the variable.
-  return argument.role == DraftArgument::Role::constant ? argument.name : safe_name(argument.name);
+  return argument.role == DraftArgument::Role::constant ? argument.name : possible_name(argument.name);
 }
 
 void KernelDraft::set_kernel(const std::string& name) {
@@ -109,7 +105,7 @@ Meaning KernelDraft::meaning() const {
   for (const auto& [name, value] : sizes) {
     known.insert(name);
     meaning.sizes.insert(name);
-    if (name.starts_with("problem_")) meaning.problem.push_back(safe_name(name));
+    if (name.starts_with("problem_")) meaning.problem.push_back(possible_name(name));
   }
   for (const DraftArgument& one : arguments)
     if (one.role == DraftArgument::Role::size) {
@@ -117,7 +113,7 @@ Meaning KernelDraft::meaning() const {
       meaning.sizes.insert(one.name);
     }
   meaning.name = [this, known](const std::string& name) {
-    return known.contains(name) ? std::optional(safe_name(name)) : std::nullopt;
+    return known.contains(name) ? std::optional(possible_name(name)) : std::nullopt;
   };
   return meaning;
 }
@@ -238,15 +234,15 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     return std::nullopt;
   }
   Bindings fixed;
-  for (const auto& [name, value] : sizes) fixed.set(safe_name(name), Value::parse(value));
+  for (const auto& [name, value] : sizes) fixed.set(possible_name(name), Value::parse(value));
   for (const DraftArgument& one : arguments)
-    if (one.role == DraftArgument::Role::size) fixed.set(safe_name(one.name), Value::parse(one.value));
+    if (one.role == DraftArgument::Role::size) fixed.set(possible_name(one.name), Value::parse(one.value));
   fixed.set("warp_size", 32);
 
   std::vector<std::size_t> digits(parameters.size(), 0);
   const auto bind = [&] {
     for (std::size_t i = 0; i < parameters.size(); ++i)
-      fixed.set(safe_name(parameters[i].name), Value::parse(parameters[i].values[digits[i]]));
+      fixed.set(possible_name(parameters[i].name), Value::parse(parameters[i].values[digits[i]]));
   };
   const auto threads_of = [&]() -> std::int64_t {
     try {
@@ -390,9 +386,9 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   const auto add_size = [&](const std::string& name, const std::string& type, const std::string& value) {
     const std::string end = (type == "int" ? "" : " : " + type) + " = " + value;
     if (sized.empty() || sized.back().first != end)
-      sized.emplace_back(end, safe_name(name));
+      sized.emplace_back(end, possible_name(name));
     else
-      sized.back().second += ' ' + safe_name(name);
+      sized.back().second += ' ' + possible_name(name);
   };
   std::set<std::string> said;
   for (const auto& [name, value] : sizes) {
@@ -413,14 +409,14 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
     const DraftParameter& one = parameters[i];
     const bool begins = i == 0 || parameters[i - 1].values != one.values;
     const bool ends = i + 1 == parameters.size() || parameters[i + 1].values != one.values;
-    text += (begins ? "#pragma tuner parameter   " : " ") + safe_name(one.name);
+    text += (begins ? "#pragma tuner parameter   " : " ") + possible_name(one.name);
     if (ends) text += fmt::format(" = {}\n", values_text(one.values));
     if (!parameters_are_macros || !one.is_macro) continue;
     const auto& limits = device_limit_names();
-    if (safe_name(one.name) == one.name)
+    if (possible_name(one.name) == one.name)
       names += ' ' + one.name;
     else if (std::find(limits.begin(), limits.end(), one.name) == limits.end())
-      macros.emplace_back(one.name, safe_name(one.name));
+      macros.emplace_back(one.name, possible_name(one.name));
     else
       leave(fmt::format(
           "the macro {0} is not defined, because kernel files use the name for a limit of the device: call it {0}_ in "
@@ -486,7 +482,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   if (preset) {
     text += "#pragma tuner default    ";
     for (std::size_t i = 0; i < parameters.size(); ++i)
-      text += fmt::format(" {}={}", safe_name(parameters[i].name), (*preset)[i]);
+      text += fmt::format(" {}={}", possible_name(parameters[i].name), (*preset)[i]);
     text += '\n';
   } else {
     leave("no configuration that satisfies all conditions was found: add a `default`");

@@ -77,7 +77,6 @@ class KernelDraft {
   Conversion finished(const std::filesystem::path& folder);
 
  private:
-  std::string safe_name(const std::string& name) const;
   /// The name of an argument in the kernel file, where only the order identifies it.
   std::string safe_name(const DraftArgument& argument) const;
   std::string qualified_name() const;

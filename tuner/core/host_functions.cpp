@@ -123,7 +123,7 @@ class HostFunctionScanner {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") conditions_.push_back(now_);
     if ((word == "else" || word == "elif") && !conditions_.empty()) {
-      // A declaration that begins in each branch, and ends behind them, is one.
+      // A declaration that begins in each branch and ends after `#endif` is a single one.
       const std::size_t unfinished = now_.begin;
       now_ = conditions_.back();
       if (now_.begin == kNone) now_.begin = unfinished;

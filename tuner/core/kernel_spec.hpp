@@ -254,7 +254,7 @@ struct ProgramSpec {
   std::vector<MacroSpec> macros;
 };
 
-/// What outputs are compared with, and how.
+/// The results that outputs are compared with, and how.
 struct VerificationSpec {
   std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
   bool default_is_reference = false;  ///< ReferenceKind::default_configuration
@@ -263,7 +263,7 @@ struct VerificationSpec {
   std::optional<Expression> accumulates;  ///< number of terms in one output element; widens the default tolerance
 };
 
-/// What one run does at least, for rates.
+/// The least work of one run, for rates.
 struct WorkSpec {
   std::optional<Expression> bytes;  ///< traffic
   std::optional<Expression> flops;

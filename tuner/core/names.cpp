@@ -75,4 +75,6 @@ std::string name_problem(std::string_view name) {
   return {};
 }
 
+std::string possible_name(const std::string& name) { return name_problem(name).empty() ? name : name + '_'; }
+
 }  // namespace tuner

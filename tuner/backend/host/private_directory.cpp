@@ -47,7 +47,7 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   return lock;
 }
 
-/// Removes \p path, its lock last: if this process ends meanwhile, another one can still tell that it is abandoned.
+/// Removes \p path, and its lock last: if this process ends before that, others can still tell that it is abandoned.
 void remove_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   for (std::filesystem::directory_iterator it(path, ignored), end; !ignored && it != end; it.increment(ignored)) {

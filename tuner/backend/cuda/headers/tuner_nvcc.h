@@ -1,5 +1,5 @@
 #pragma once
-// What nvcc gives a file without an #include, by the headers of the host's C library.
+// The names that a file has under nvcc without an #include: they come from the headers of the host's C library.
 #include <float.h>
 #include <limits.h>
 #include <math.h>
