@@ -13,6 +13,7 @@
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/host/process.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/expressions.hpp>
 

@@ -112,7 +112,7 @@ Meaning KernelDraft::meaning() const {
       known.insert(one.name);
       meaning.sizes.insert(one.name);
     }
-  meaning.name = [this, known](const std::string& name) {
+  meaning.name = [known](const std::string& name) {
     return known.contains(name) ? std::optional(possible_name(name)) : std::nullopt;
   };
   return meaning;
