@@ -1,7 +1,9 @@
 #include <cache/sha256.hpp>
 
 #include <array>
+#include <chrono>
 #include <deque>
+#include <fstream>
 #include <mutex>
 
 #include <sha2.h>  // of libmd
@@ -75,9 +77,20 @@ std::string sha256_of_parts(const std::vector<std::string_view>& parts) {
 }
 
 std::string sha256_file(const std::filesystem::path& path) {
+  constexpr std::chrono::seconds kMostTime{600};
+  const auto start = std::chrono::steady_clock::now();
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> piece(std::size_t{1} << 20);
+  SHA2_CTX state;
+  SHA256Init(&state);
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    SHA256Update(&state, reinterpret_cast<const std::uint8_t*>(piece.data()), static_cast<std::size_t>(file.gcount()));
+    if (std::chrono::steady_clock::now() - start > kMostTime)
+      throw CacheError(path.string() + ": reading it takes more than 10 minutes");
+  }
+  if (!file.eof()) throw CacheError(path.string() + ": cannot be read");
   Hex text{};
-  if (SHA256File(path.c_str(), text.data()) == nullptr) throw CacheError(path.string() + ": cannot be read");
-  return text.data();
+  return SHA256End(&state, text.data());
 }
 
 }  // namespace tuner::cache

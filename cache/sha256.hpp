@@ -18,8 +18,8 @@ std::string sha256_of_text(std::string_view text);
 void remember_sha256(std::string_view text, std::string_view digest);
 /// The digest of \p parts, each preceded by its length, so that moving a boundary changes it.
 std::string sha256_of_parts(const std::vector<std::string_view>& parts);
-/// Throws CacheError when \p path cannot be read. Do not use it on a database that this process has open for writing:
-/// closing any descriptor of a file drops SQLite's POSIX locks on it.
+/// Throws CacheError when \p path cannot be read within 10 minutes. Do not use it on a database that this process has
+/// open for writing: closing any descriptor of a file drops SQLite's POSIX locks on it.
 std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace tuner::cache

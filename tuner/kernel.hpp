@@ -46,6 +46,7 @@ class Kernel {
   static Kernel from_file(const std::string& name_or_path);
   /// \p text: the contents of a kernel file. \p name: for messages. Throws SpecError.
   static Kernel from_source(std::string_view text, const std::string& name);
+  /// \p spec: from a KernelBuilder or a reader of kernel files. Throws Error for one without launches.
   explicit Kernel(KernelSpec spec);
 
   const std::string& name() const;

@@ -81,7 +81,8 @@ void reduce_async(const T* data, Size n, reduce_result_t<T>* out, const ReduceOp
 }
 
 /// Does the work of the first reduce_async() of this size class on options.stream. Afterwards, the next \p captures
-/// calls can be captured into CUDA graphs. Does not read \p data. Not allowed while the stream is captured.
+/// calls, at most 65,536, can be captured into CUDA graphs. Does not read \p data. Not allowed while the stream is
+/// captured.
 template <typename T>
 void prepare_reduce(const T* data, Size n, const ReduceOptions& options = {}, std::size_t captures = 64) {
   detail::reduce_prepare(detail::reduce_input(data), n, options, captures);

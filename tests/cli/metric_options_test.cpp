@@ -49,6 +49,24 @@ TEST(MetricOptions, TakesTheLargestOfSharesAndRatesUnlessToldOtherwise) {
   EXPECT_THAT([] { read_objective("max:enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
 }
 
+TEST(MetricOptions, ReadsTargetsInTheUnitOfTheObjective) {
+  const auto target = [](const char* text, const char* objective) {
+    return parse_metric(text, "--target", {read_objective(objective).name});
+  };
+  EXPECT_DOUBLE_EQ(target("12us", "time"), 12e3);
+  EXPECT_DOUBLE_EQ(target("1.5ms", "kernel_time"), 1.5e6);
+  EXPECT_DOUBLE_EQ(target("80%", "achieved_occupancy"), 80);
+  EXPECT_DOUBLE_EQ(target("3.2 TB/s", "dram_read_throughput"), 3.2e12);
+  EXPECT_DOUBLE_EQ(target("40mJ", "energy"), 0.04);
+  EXPECT_DOUBLE_EQ(target("300", "power"), 300);
+  EXPECT_DOUBLE_EQ(target("2M", "gld_transactions"), 2e6);
+  EXPECT_DOUBLE_EQ(target("1.5", "max:sm__warps_active.avg"), 1.5);
+  EXPECT_THAT(
+      [&] { target("12us", "energy"); },
+      ThrowsMessage<UsageError>(HasSubstr("--target: '12us' is not a value of energy: a number with the unit J")));
+  EXPECT_THAT([&] { target("12", "time"); }, ThrowsMessage<UsageError>(HasSubstr("a time with a unit")));
+}
+
 TEST(MetricOptions, ShowsValuesInTheirUnits) {
   EXPECT_EQ(format_metric("achieved_occupancy", 75.61), "75.6%");
   EXPECT_EQ(format_metric("dram_read_throughput", 1.57e12), "1.57 TB/s");

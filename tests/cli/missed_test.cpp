@@ -70,6 +70,17 @@ TEST_F(Missed, ListsWhatTookTheMostTimeFirst) {
   EXPECT_EQ(listed().size(), 1u);
 }
 
+TEST_F(Missed, OfAnotherDatabaseRunsNoKernelFileThatItNamesUnlessItIsNamedHereToo) {
+  const std::string kernel = small_kernel();
+  remember({miss(kernel, 500, 100)});
+  const std::string theirs = (folder() / "theirs.db").string();
+  std::filesystem::copy_file(cache() / "wisdom.db", theirs);
+  const Finished refused = tune({"--missed", "--device", "host", "--trials", "2", "--db", theirs});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("which would be compiled and run here: if you trust it, add --kernel " + kernel));
+  EXPECT_EQ(tune({"--missed", "--device", "host", "--trials", "2", "--db", theirs, "--kernel", kernel}).code, 0);
+}
+
 TEST_F(Missed, IsTunedAndVanishesAndWhatFailsStays) {
   const std::string kernel = small_kernel();
   cache::MissRecord own = miss("", 77, 50'000);

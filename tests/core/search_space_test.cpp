@@ -1,3 +1,4 @@
+#include <tuner/core/enumeration.hpp>
 #include <tuner/core/search_space.hpp>
 
 #include <gtest/gtest.h>
@@ -149,6 +150,18 @@ TEST(SearchSpace, EndsWhenItsStopHookSaysSo) {
     FAIL() << "was not stopped";
   } catch (const EnumerationStopped& stopped) {
     EXPECT_STREQ(stopped.what(), "0 valid configurations found in 5120 steps, and the search is not finished");
+  }
+}
+
+TEST(SearchSpace, EndsAfterItsTimeHoweverManyConstraintsThereAre) {
+  const SearchSpace space = late_space();
+  const std::vector<Conjunct> many(200, {space.constraints().front().predicate});
+  try {
+    enumerate_conjuncts(space.parameters(), many, {}, {}, ~std::size_t{0}, 0.01);
+    FAIL() << "took its time";
+  } catch (const std::length_error& error) {
+    EXPECT_NE(std::string(error.what()).find("and the search is not finished after 0 s; split them"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -77,6 +77,14 @@ TEST_F(KernelCopyTest, LeavesWhatIsNamedByAnAbsolutePathWhereItIs) {
   EXPECT_FALSE(fs::exists(folder_ / "copy/library"));
 }
 
+TEST_F(KernelCopyTest, LeavesAHeaderThatAnotherHeaderNamesByAnAbsolutePathWhereItIs) {
+  write("library/big.h", "#define BIG 1\n");
+  write("app/kernels/near.h", "#include \"" + (folder_ / "library/big.h").string() + "\"\n");
+  copied("#include \"near.h\"\n");
+  EXPECT_TRUE(fs::exists(folder_ / "copy/near.h"));
+  EXPECT_FALSE(fs::exists(folder_ / "copy/library"));
+}
+
 TEST_F(KernelCopyTest, WritesTheTextThatTheProgramHasNotWhatTheFileHoldsNow) {
   write("app/kernels/near.h", "// first\n");
   const KernelSpec spec = kernel("#include \"near.h\"\n");

@@ -57,6 +57,13 @@ TEST_F(HostReduce, AddsMatrices) {
   EXPECT_THAT(c, Each(42));
 }
 
+TEST_F(HostReduce, MakesNoRoomForAbsurdlyManyCaptures) {
+  const std::vector<float> values(100, 1.0f);
+  prepare_reduce(values.data(), values.size(), {}, 64);
+  EXPECT_EQ(testing::code_of([&] { prepare_reduce(values.data(), values.size(), {}, static_cast<std::size_t>(-1)); }),
+            ErrorCode::invalid_argument);
+}
+
 TEST_F(HostReduce, RefusesNullWhereThereAreElements) {
   const int* const nothing = nullptr;
   EXPECT_EQ(reduce(nothing, 0), 0);

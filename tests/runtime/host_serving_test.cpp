@@ -241,6 +241,10 @@ TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
   EXPECT_THAT(error_of(prepare), HasSubstr("'x' is null"));
 }
 
+TEST_F(HostServing, RefusesAKernelWithoutLaunches) {
+  EXPECT_THAT(error_of([] { Kernel(KernelSpec{}); }), HasSubstr("has no launch: describe it in a kernel file"));
+}
+
 TEST_F(HostServing, RefusesNumbersThatAreNone) {
   const Kernel kernel = writer("repeat", R"(#pragma tuner scalar times : int = 2
 #pragma tuner default block=32

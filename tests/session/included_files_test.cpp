@@ -1,5 +1,6 @@
 // A kernel with an edited header is another kernel: earlier images and results must not answer for it.
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -61,6 +62,17 @@ TEST_F(IncludedFiles, OfNumbersBelongToTheIdentityOfResults) {
   std::set<std::string> hashes{source_hash(read())};
   for (const char* content : {"1", "2", ""}) {
     write("a.npy", content);
+    EXPECT_TRUE(hashes.insert(source_hash(read())).second) << content;
+  }
+}
+
+TEST_F(IncludedFiles, OfNumbersAreSeenToChangeAlsoWhereTheirTimeIsSetBack) {
+  write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::set<std::string> hashes;
+  for (const char* content : {"one", "two", "six"}) {
+    write("a.npy", content);
+    std::filesystem::last_write_time(folder_ / "a.npy", long_ago);
     EXPECT_TRUE(hashes.insert(source_hash(read())).second) << content;
   }
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <tuner/session/records.hpp>
+#include <tuner/session/tuning.hpp>
 #include <tuner/session/wisdom.hpp>
 
 #include "fakes.hpp"
@@ -174,6 +175,12 @@ TEST(DeviceRecord, GivesItsCeilingsToADeviceThatHasNone) {
     take_ceilings(other, record);
     EXPECT_EQ(other.ceilings.copy, 0) << strange;
   }
+}
+
+TEST_F(TrialStoreTest, ResumesNoTrialsThatWereMeasuredForAnotherTime) {
+  TuningOptions longer;
+  longer.measure.max_seconds = 5;
+  EXPECT_NE(conditions_text(longer, {}), conditions_text({}, {}));
 }
 
 }  // namespace

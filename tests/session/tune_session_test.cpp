@@ -86,6 +86,20 @@ TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
   }
 }
 
+TEST_F(TuneSession, StopsAtATargetOfWhichMoreIsBetter) {
+  options_.objective.name = "max:ipc";
+  const auto ipc = [](const Configuration& c) {
+    Trial trial = measured(c, 1);
+    std::get<Measurement>(trial.outcome).metrics["ipc"] = 2;
+    return trial;
+  };
+  for (const auto& [target, reason] : {std::pair{1.5, StopReason::target}, {2.5, StopReason::exhausted}}) {
+    FakeEvaluator evaluator(ipc, 1);
+    options_.budget.target = target;
+    EXPECT_EQ(run(evaluator).stop_reason, reason) << target;
+  }
+}
+
 TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen) {
   std::atomic<bool> stop{false};
   FakeEvaluator evaluator([&](const Configuration& c) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/format.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/objective.hpp>
@@ -69,6 +72,30 @@ ObjectiveChoice read_objective(std::string_view text) {
   ObjectiveChoice choice{names.front(), {}};
   if (names.size() > 1) choice.trade_off = names;
   return choice;
+}
+
+double parse_metric(std::string_view text, std::string_view option, const Objective& objective) {
+  const NamedMetric* const named = find_metric(objective.metric());
+  if (objective.is_time() || (named != nullptr && named->unit == MetricUnit::nanoseconds))
+    return 1e9 * parse_duration(text, option).count();
+  std::string_view number = trimmed(text);
+  const std::string_view unit = named == nullptr ? "" : symbol(named->unit);
+  if (number.ends_with(unit)) number = trimmed(number.substr(0, number.size() - unit.size()));
+  constexpr std::pair<char, double> factors[] = {{'k', 1e3},  {'M', 1e6},  {'G', 1e9},
+                                                 {'T', 1e12}, {'m', 1e-3}, {'u', 1e-6}};
+  double factor = 1;
+  for (const auto& [prefix, by] : factors)
+    if (number.ends_with(prefix)) {
+      factor = by;
+      number.remove_suffix(1);
+      break;
+    }
+  try {
+    return factor * parse_number(number, option, -1e300, 1e300);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format("{}: '{}' is not a value of {}: a number{}", option, printable(text),
+                                 objective.metric(), unit.empty() ? "" : fmt::format(" with the unit {}", unit)));
+  }
 }
 
 std::string format_metric(std::string_view metric, double value) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tuner/cli/table.hpp>
+#include <tuner/core/objective.hpp>
 #include <tuner/core/outcome.hpp>
 
 namespace tuner::cli {
@@ -25,6 +26,9 @@ struct ObjectiveChoice {
 /// `energy`, `time,achieved_occupancy`; `max:NAME` and `min:NAME` say which end wins where a metric's own does not: the
 /// largest of the text-book's shares and rates, the smallest of everything else. Throws UsageError.
 ObjectiveChoice read_objective(std::string_view text);
+
+/// A value of \p objective in its unit: `12us`, `3.2TB/s`, `87%`, `40mJ`, or a plain number. Throws UsageError.
+double parse_metric(std::string_view text, std::string_view option, const Objective& objective);
 
 /// `87.2%`, `3.21 TB/s`, `43.2 mJ`: \p value of \p metric in its unit; a plain number for the chip's own.
 std::string format_metric(std::string_view metric, double value);

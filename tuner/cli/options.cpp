@@ -95,7 +95,7 @@ const std::vector<Options::Option>& Options::shared() {
       {kTexts, "arch", "sm_90", "the architecture: a chip, for work without a GPU"},
       {kTexts, "budget,b", "30s|5%", "end after this time, or this part of the valid configurations"},
       {kText, "trials,n", "N", "end after so many configurations"},
-      {kText, "target", "12us", "end when the objective is at or below this"},
+      {kText, "target", "12us|80%", "end when the objective is as good as this, in its unit"},
       {kText, "until-unlikely", "P", "end when an improvement by 1% is less likely than this, 0 to 1"},
       {kTexts, "strategy", "NAME", "how the space is searched (`tune replay --list`)", "auto"},
       {kTexts, "option", "NAME=X", "option of the strategy; may be repeated"},

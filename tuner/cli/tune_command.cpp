@@ -82,7 +82,8 @@ int tune_command(int argc, char** argv, const Join& join) {
     return kDone;
   }
   if (join) join(request);
-  if (!request.problem_file.empty()) request.list = read_problem_list(request.problem_file);
+  if (!request.problem_file.empty())
+    request.list = read_problem_list(request.problem_file, request.tuning.session.objective);
   const std::atomic<bool> never{false};  // a dry run keeps nothing: Ctrl-C ends it at once
   const std::atomic<bool>& stop = request.dry_run ? never : catch_interrupts();
   const auto tune = [&stop](const TuneRequest& one, const DeviceChoice& devices, Output& output) {

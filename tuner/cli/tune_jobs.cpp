@@ -71,6 +71,14 @@ void add_miss(TuneRequest request, const cache::MissRecord& miss, TuneJobs& jobs
     throw Error("kernel '" + miss.kernel.name +
                 "' is described in the program that called it: tune it there (tuner::tune), or give the program a "
                 "kernel file");
+  // Anybody may have written this database, and a kernel file is a program.
+  std::error_code error;
+  if (!request.database.empty() && KernelLibrary::is_path(miss.file) &&
+      !std::filesystem::equivalent(request.kernel, miss.file, error))
+    throw Error(
+        fmt::format("{} names the kernel file {}, which would be compiled and run here: if you trust it, add "
+                    "--kernel {}",
+                    request.database.string(), miss.file, miss.file));
   request.kernel = miss.file;
   const ProblemSize size = from_record(miss.problem);
   std::string sizes;

@@ -2,12 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -114,7 +109,7 @@ void add_problem_and_limits(Options& options) {
 }
 
 /// The options \p words of a line at \p place of a list. Throws UsageError, which begins with the place.
-ListedRequest read_listed_request(const std::string& place, const Texts& words) try {
+ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective) try {
   Options options;
   add_problem_and_limits(options);
   options.text("isolation", "", "").arguments({"kernel"});
@@ -126,7 +121,7 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words) 
   ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt};
   if (line.kernel.empty()) throw UsageError(kWhichKernel);
   for (const char* limit : {"budget", "trials", "target", "until-unlikely"})
-    if (given.has(limit)) line.budget = read_budget(given);
+    if (given.has(limit)) line.budget = read_budget(given, objective);
   if (given.has("isolation")) line.isolation = read_isolation(given.text("isolation"));
   return line;
 } catch (const UsageError& error) {
@@ -135,7 +130,7 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words) 
 
 }  // namespace
 
-Budget read_budget(const Given& given) {
+Budget read_budget(const Given& given, const Objective& objective) {
   Budget budget;
   const Texts limits = split(given.texts("budget"), ',');
   if (given.has("budget") && limits.empty())
@@ -152,7 +147,7 @@ Budget read_budget(const Given& given) {
   }
   if (given.has("until-unlikely"))
     budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);
-  if (given.has("target")) budget.target = 1e9 * parse_duration(given.text("target"), "--target").count();
+  if (given.has("target")) budget.target = parse_metric(given.text("target"), "--target", objective);
   return budget;
 }
 
@@ -255,7 +250,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
     *field = given.flag(option);
 
   SessionOptions& session = request.tuning.session;
-  session.budget = read_budget(given);
+  choose_objective(given, request);
+  session.budget = read_budget(given, session.objective);
   session.strategy = given.only("strategy");
   require_known("strategy", session.strategy, names_of(search::strategies()));
   session.strategy_options = read_strategy_options(given);
@@ -265,7 +261,6 @@ TuneRequest read_tune_request(int argc, char** argv) {
     throw UsageError(std::string("--option: ") + error.what());
   }
   session.seed = read_seed(given);
-  choose_objective(given, request);
   choose_metrics(given, request.tuning.measure);
   request.tuning.measure.max_seconds = parse_duration(given.text("measure-for"), "--measure-for").count();
   request.tuning.isolation = read_isolation(given.text("isolation"));
@@ -286,7 +281,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
   return request;
 }
 
-std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file) {
+std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file,
+                                              const Objective& objective) {
   std::vector<ListedRequest> list;
   std::size_t number = 0;
   text = without_byte_order_mark(text);
@@ -294,7 +290,7 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string place = fmt::format("{}:{}", file, ++number);
     const std::vector<std::string> words = split_words(text.substr(0, end), place);
-    if (!words.empty()) list.push_back(read_listed_request(place, words));
+    if (!words.empty()) list.push_back(read_listed_request(place, words, objective));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (list.empty())
@@ -303,16 +299,16 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
   return list;
 }
 
-std::vector<ListedRequest> read_problem_list(const std::string& file) {
-  if (file == "-") return parse_problem_list(standard_input(), "standard input");
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored))
-    throw UsageError(fmt::format("--problems {}: it is a folder, not a list of problems", file));
-  std::ifstream stream(file);
-  if (!stream) throw UsageError(fmt::format("--problems {}: it cannot be read: {}", file, std::strerror(errno)));
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return parse_problem_list(text.str(), file);
+std::vector<ListedRequest> read_problem_list(const std::string& file, const Objective& objective) {
+  if (file == "-") return parse_problem_list(standard_input(), "standard input", objective);
+  constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
+  std::string text;
+  try {
+    text = read_input_file(file, kMostBytes, "list of problems");
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("--problems: {}", error.what()));
+  }
+  return parse_problem_list(text, file, objective);
 }
 
 }  // namespace tuner::cli

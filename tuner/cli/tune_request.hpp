@@ -66,13 +66,14 @@ TuneRequest read_tune_request(int argc, char** argv);
 
 /// `--problems FILE`: each line has options that name a kernel and its problems, and limits for them. Reads the lines
 /// of \p file ("-": standard input), without blank ones and comments. Throws UsageError, with file and line, for a line
-/// that cannot be understood, and for a file without any.
-std::vector<ListedRequest> read_problem_list(const std::string& file);
+/// that cannot be understood, and for a file without any. \p objective: that of `--target`.
+std::vector<ListedRequest> read_problem_list(const std::string& file, const Objective& objective = {});
 /// The same for \p text, the contents of \p file.
-std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file);
+std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file,
+                                              const Objective& objective = {});
 
 /// `--budget`, `--trials`, `--target` and `--until-unlikely`. Throws UsageError.
-Budget read_budget(const Given& given);
+Budget read_budget(const Given& given, const Objective& objective = {});
 /// `--option`. Throws UsageError.
 std::map<std::string, double> read_strategy_options(const Given& given);
 /// `--seed`. Throws UsageError.

@@ -14,7 +14,7 @@ struct Budget {
   std::optional<std::chrono::duration<double>> wall_time;
   std::optional<std::size_t> trials;
   std::optional<double> fraction;        ///< of the valid configurations, 0..1
-  std::optional<double> target;          ///< stop at an objective at or below this
+  std::optional<double> target;          ///< stop at a value of the objective that is as good as this
   std::optional<double> until_unlikely;  ///< stop when P(an improvement of 1%) falls below this, 0..1
 
   /// The number of trials that ends a search of \p valid configurations; nothing if trials are not limited.

@@ -21,6 +21,7 @@ constexpr std::string_view kHeaders =
 constexpr std::string_view kMacro = "is a separate directive: 'define NAME = EXPRESSION'";
 constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
 constexpr std::string_view kWrites = "would have every compile write a file";
+constexpr std::string_view kReads = "would read a file whose changes tuner does not see: write its options here";
 constexpr std::array<Refused, 22> kRefused{{
     {"arch", kArchitecture},
     {"gpu-architecture", kArchitecture},
@@ -63,6 +64,8 @@ std::string why_refused(std::string_view text) {
   const std::string_view name = option_name(text);
   if (is_one_dash(text) && name.starts_with('I')) return std::string(kHeaders);
   if (is_one_dash(text) && (name.starts_with('D') || name.starts_with('U'))) return std::string(kMacro);
+  for (const char* const file : {"options-file", "-optf"})  // of the assembler too: -Xptxas=--options-file=FILE
+    if (text.find(file) != std::string_view::npos) return std::string(kReads);
   const Refused* const refused = find_named(kRefused, name);
   return std::string(refused != nullptr ? refused->why : "");
 }

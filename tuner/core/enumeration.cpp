@@ -1,10 +1,12 @@
 #include <tuner/core/enumeration.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/expression_tree.hpp>
 
 namespace tuner {
@@ -13,9 +15,6 @@ namespace {
 constexpr std::size_t kMostConfigurations = std::size_t{1} << 26;
 // Steps between two calls of the stop hook: some hundred microseconds.
 constexpr std::uint64_t kStepsBetweenLooks = 1024;
-// About a minute. Each configuration that is found allows kStepsAFind steps more.
-constexpr std::uint64_t kMostSteps = 100'000'000;
-constexpr std::uint64_t kStepsAFind = 64;
 
 struct Predicate {
   CompiledExpression compiled;
@@ -27,10 +26,11 @@ struct Predicate {
 class Walk {
  public:
   Walk(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
-       const StopHook& stop, std::size_t at_most)
+       const StopHook& stop, std::size_t at_most, double most_seconds)
       : parameters_(parameters),
         stop_(stop),
         at_most_(at_most),
+        most_seconds_(most_seconds),
         radix_(parameters),
         digits_(parameters.size()),
         bound_(std::make_unique<bool[]>(parameters.size())) {
@@ -119,10 +119,10 @@ class Walk {
   void count_step() {
     if (++steps_ % kStepsBetweenLooks != 0) return;
     if (stop_ && stop_()) throw EnumerationStopped(progress());
-    if (steps_ > kMostSteps + kStepsAFind * codes_.size()) {
-      throw std::length_error("the constraints exclude too many configurations too late: " + progress() +
-                              "; split them into constraints on fewer parameters each, or leave values out");
-    }
+    if (seconds_since(start_) > most_seconds_)
+      throw std::length_error("the constraints exclude too many configurations too late: " + progress() + " after " +
+                              std::to_string(std::lround(most_seconds_)) +
+                              " s; split them into constraints on fewer parameters each, or leave values out");
   }
 
   std::string progress() const {
@@ -159,6 +159,8 @@ class Walk {
   const std::vector<TuningParameter>& parameters_;
   const StopHook& stop_;
   const std::size_t at_most_;
+  const double most_seconds_;
+  const Clock::time_point start_ = Clock::now();
   MixedRadix radix_;
   std::uint64_t steps_ = 0;
   std::vector<Predicate> predicates_;
@@ -174,8 +176,8 @@ class Walk {
 
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
                                     const std::vector<Conjunct>& conjuncts, const Bindings& fixed, const StopHook& stop,
-                                    std::size_t at_most) {
-  return EnumeratedSpace::from_codes(parameters, Walk(parameters, conjuncts, fixed, stop, at_most).run());
+                                    std::size_t at_most, double most_seconds) {
+  return EnumeratedSpace::from_codes(parameters, Walk(parameters, conjuncts, fixed, stop, at_most, most_seconds).run());
 }
 
 }  // namespace tuner

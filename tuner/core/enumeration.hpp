@@ -17,10 +17,10 @@ struct Conjunct {
 
 /// The configurations for which no conjunct is false, in lexicographic order of the parameters as given. Throws
 /// EvaluationError if the evaluation of a conjunct fails for one of them, std::length_error after 2^26 configurations
-/// or too many steps, EnumerationStopped if \p stop returns true. Stops after \p at_most configurations, which may then
-/// be any.
+/// or \p most_seconds, EnumerationStopped if \p stop returns true. Stops after \p at_most configurations, which may
+/// then be any.
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
                                     const std::vector<Conjunct>& conjuncts, const Bindings& fixed, const StopHook& stop,
-                                    std::size_t at_most = ~std::size_t{0});
+                                    std::size_t at_most = ~std::size_t{0}, double most_seconds = 60);
 
 }  // namespace tuner

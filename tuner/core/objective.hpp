@@ -33,8 +33,10 @@ struct Objective {
   /// The number to minimise. If the largest value wins, it is the reciprocal, which preserves ratios.
   std::optional<double> operator()(double median_ns, const std::map<std::string, double>& metrics) const {
     const std::optional<double> seen = value(median_ns, metrics);
-    return seen && is_larger_better() ? 1 / std::max(*seen, kLeast) : seen;
+    return seen ? std::optional(minimised(*seen)) : seen;
   }
+  /// The same for a value().
+  double minimised(double seen) const { return is_larger_better() ? 1 / std::max(seen, kLeast) : seen; }
   std::optional<double> operator()(const Measurement& measurement) const {
     return (*this)(measurement.median_ns, measurement.metrics);
   }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -36,7 +37,8 @@ class KernelCopy {
       if (!is_written_so(file.path)) add(file.path, file.text);
     for (const auto& includes : {spec.program.includes, spec.program.reference_includes})
       if (includes)
-        for (const IncludedFile& file : includes->files) add(file.path, file.text);
+        for (const IncludedFile& file : includes->files)
+          if (!is_written_so(file.path)) add(file.path, file.text);
     for (const std::string& path : fill_files(spec))
       if (fs::path(path).is_relative()) data_.push_back(place_of(beside(spec, path).string()));
   }
@@ -56,9 +58,19 @@ class KernelCopy {
   }
 
  private:
-  /// Whether the kernel file contains the absolute path \p path.
+  /// Whether a text of the kernel contains the absolute path \p path.
   bool is_written_so(const std::string& path) const {
-    return fs::path(path).is_absolute() && spec_.program.text.find('"' + path + '"') != std::string::npos;
+    if (!fs::path(path).is_absolute()) return false;
+    const auto names = [&](std::string_view text) {
+      return text.find('"' + path + '"') != std::string_view::npos ||
+             text.find('<' + path + '>') != std::string_view::npos;
+    };
+    const auto any = [&](const auto& files) {
+      return std::any_of(files.begin(), files.end(), [&](const auto& file) { return names(file.text); });
+    };
+    const auto& program = spec_.program;
+    return names(program.text) || any(program.sources) || (program.includes && any(program.includes->files)) ||
+           (program.reference_includes && any(program.reference_includes->files));
   }
 
   void add(const std::string& path, const std::string& text) {

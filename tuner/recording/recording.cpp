@@ -66,10 +66,13 @@ Recording recording_of(const fs::path& folder, const Json& list) {
   for (const auto& [name, text] : list.at("scalars").items()) {
     const ScalarSpec* const scalar = recording.spec.find_scalar(name);
     if (scalar == nullptr) throw Error("the kernel has no scalar '" + name + "'");
+    if (scalar->record) throw Error("the scalar '" + name + "' is a struct, which is not recorded");
     recording.data.scalars[name] = text.get<std::string>();
     recorded_number(resolved_type(recording.spec, recording.size, scalar->type), recording.data.scalars[name]);
     digests.push_back(name + '=' + recording.data.scalars[name]);
   }
+  for (const ScalarSpec& scalar : recording.spec.scalars)
+    if (!recording.data.scalars.contains(scalar.name)) throw Error("it does not have the scalar '" + scalar.name + "'");
   for (const auto& [name, buffer] : list.at("buffers").items()) {
     if (recording.spec.find_buffer(name) == nullptr) throw Error("the kernel has no buffer '" + name + "'");
     for (const auto& [when, files] :

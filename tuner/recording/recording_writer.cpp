@@ -67,7 +67,7 @@ RecordingWriter::RecordingWriter(const fs::path& folder, const std::string& name
   s.unfinished = folder / ('.' + name + ".unfinished-" + std::to_string(::getpid()) + '-' + std::to_string(++begun));
   try {
     fs::create_directories(folder);
-    fs::create_directory(s.unfinished);
+    if (!fs::create_directory(s.unfinished)) throw Error(s.unfinished.string() + " is there already");  // or a link
     fs::permissions(s.unfinished, fs::perms::owner_all);  // the application's data belongs to its owner only
   } catch (const fs::filesystem_error& error) {
     throw Error(error.what());

@@ -11,9 +11,20 @@
 
 namespace tuner {
 
-Kernel::Kernel(KernelSpec spec)
-    : served_(std::make_shared<runtime::ServedKernel>(std::make_shared<const KernelSpec>(std::move(spec)), Choices{})) {
+namespace {
+
+KernelSpec with_launches(KernelSpec spec) {
+  if (spec.launches.empty())
+    throw Error(ErrorCode::invalid_kernel,
+                "kernel '" + spec.name + "' has no launch: describe it in a kernel file, or with KernelBuilder");
+  return spec;
 }
+
+}  // namespace
+
+Kernel::Kernel(KernelSpec spec)
+    : served_(std::make_shared<runtime::ServedKernel>(
+          std::make_shared<const KernelSpec>(with_launches(std::move(spec))), Choices{})) {}
 
 Kernel Kernel::from_file(const std::string& name_or_path) try {
   return Kernel(KernelLibrary().find(name_or_path));

@@ -116,7 +116,8 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
                           const std::vector<std::size_t>& work) {
   using From = ParameterSource::Kind;
   using Kind = BoundArgument::Kind;
-  if (argument.kind == Kind::constant) return {From::constant, 0, argument.type, argument.constant};
+  if (argument.kind == Kind::constant || argument.kind == Kind::null_pointer)
+    return {From::constant, 0, argument.type, argument.constant};
   if (argument.kind == Kind::size) return {From::size, argument.index, argument.type, {}};
   if (argument.kind == Kind::scalar) return {From::number, bound.scalars[argument.index], argument.type, {}};
   const std::size_t callers = bound.buffers[argument.index];
@@ -153,6 +154,10 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (buffer.role == BufferRole::constant)
       throw refused(" reads constant memory ('" + buffer.name +
                     "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
+  for (const ScalarSpec& scalar : spec.scalars)
+    if (scalar.record)
+      throw refused(" takes a struct by value ('" + scalar.name +
+                    "'), which calls cannot pass: pass its numbers one by one, or launch the kernel yourself");
   if (!spec.textures.empty())
     throw refused(" reads or writes through '" + spec.textures.front().name +
                   "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");

@@ -12,7 +12,7 @@
 #include <cache/sha256.hpp>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/input_file.hpp>
+#include <tuner/session/data_hash.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/fields.hpp>
 
@@ -105,13 +105,6 @@ Device from_record(const cache::DeviceRecord& record) {
   return device;
 }
 
-/// The hash of \p file as it is now. A file that cannot be read has a special one; no kernel can be measured with it.
-std::string hash_of(const std::filesystem::path& file) try {
-  return cache::sha256_hex(read_input_file(file, kMaxDataFileBytes, "data file"));
-} catch (const Error&) {
-  return "unreadable";
-}
-
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
   if (!spec.program.includes && spec.program.sources.empty() && data.empty())
@@ -124,7 +117,7 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
     for (const IncludedFile& file : spec.program.reference_includes->files) parts.push_back(file.text);
   std::vector<std::string> hashes;  // of data files, which may be large
   hashes.reserve(data.size());
-  for (const std::filesystem::path& file : data) parts.emplace_back(hashes.emplace_back(hash_of(file)));
+  for (const std::filesystem::path& file : data) parts.emplace_back(hashes.emplace_back(hash_of_data(file)));
   return {spec.name, cache::sha256_of_parts(parts), objective.name};
 }
 

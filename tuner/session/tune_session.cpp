@@ -228,7 +228,8 @@ class Session {
     const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
-    if (budget.target && contest_.best() && contest_.best_objective() <= *budget.target) return StopReason::target;
+    if (budget.target && contest_.best() && contest_.best_objective() <= options_.objective.minimised(*budget.target))
+      return StopReason::target;
     if (budget.until_unlikely && contest_.best()) {
       const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
       if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;

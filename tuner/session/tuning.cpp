@@ -41,6 +41,8 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
                             {"seed", measure.seed},
                             {"min_samples", measure.min_samples},
                             {"target_width", measure.target_width}};
+  // Only others than the usual, so that results that were stored without it stay comparable.
+  if (measure.max_seconds != MeasureOptions{}.max_seconds) conditions["max_seconds"] = measure.max_seconds;
   if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;
   const std::string reference = weaker_reference(spec, measure.recorded);
   if (measure.verify && !reference.empty()) conditions["reference"] = reference;
