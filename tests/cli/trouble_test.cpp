@@ -44,6 +44,16 @@ TEST_F(Trouble, WithoutACompilerThatWorksTheHostSaysWhatToInstallOrWhatTheCompil
   EXPECT_THAT(none.err, Holds("needs a C++ compiler", "CXX"));
 }
 
+TEST_F(Trouble, AFailedCompileIsShownWholeWithVerbose) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find('{', text.find("void scale(")) + 1, " static_assert(block != 64, \"not 64\");");
+  file("picky.cu", text);
+  const Finished run = call("picky.cu --trials 9 --verbose");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err,
+              ::testing::ContainsRegex("block=64 unroll=1  compile: .*\n    .*static assertion failed: not 64"));
+}
+
 TEST_F(Trouble, AnUnwritableCacheCostsOneWarningAndTuningGoesOn) {
   file("blocker", "a file where the folder should be");
   set("TUNER_CACHE_DIR", (folder() / "blocker" / "cache").string());

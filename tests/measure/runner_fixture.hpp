@@ -40,7 +40,7 @@ class RunnerTest : public ::testing::Test {
   }
   /// A runner that knows the expected outputs.
   std::unique_ptr<Runner> runner() {
-    auto result = std::make_unique<Runner>(backend, spec, ProblemSize{}, options);
+    auto result = std::make_unique<Runner>(backend, spec, ProblemSize{}, options, listener);
     const auto expressions = reference_expressions(spec, size(), backend.device().limits);
     if (expressions.empty()) {
       result->prepare(nullptr);
@@ -76,6 +76,7 @@ class RunnerTest : public ::testing::Test {
   FakeBackend backend;
   KernelSpec spec;
   MeasureOptions options;
+  PhaseListener listener;
 };
 
 }  // namespace tuner::testing

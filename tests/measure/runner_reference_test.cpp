@@ -90,6 +90,16 @@ TEST_F(RunnerReference, SaysWhereAReferenceGivesNaN) {
               HasSubstr("scale: the reference gives NaN at c[7] and 1 more element on n=1000. Is c of the type float"));
 }
 
+TEST_F(RunnerReference, NamesTheInputThatAReferenceReadsBehind) {
+  backend.kernels["reference"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    const float* const a = argument<const float*>(launch, 0);
+    argument<float*>(launch, 1)[998] = a[1000] + a[1001];
+    return std::nullopt;
+  };
+  EXPECT_THAT(refusal(), HasSubstr("scale: the reference reads outside of `a[n]`, which has 1000 elements, on n=1000"));
+}
+
 class DefaultAsReference : public RunnerTest {
  protected:
   DefaultAsReference() {
@@ -254,7 +264,7 @@ TEST_F(RecordedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference
 }
 
 TEST_F(RecordedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
-  spec.scalars.push_back({"shift", "int64", 1});
+  spec.scalars.push_back({"shift", "int64", {}, {1}});
   spec.launches[0].arguments.push_back("shift");
   options.recorded.scalars["shift"] = "9007199254740993";
   spec.verification.problems.push_back({{{"n", 7}}, 0});

@@ -42,6 +42,21 @@ TEST_F(RunnerTest, NamesThePlaceAndBothValuesOfAWrongResult) {
   EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] was not written, expected "));
 }
 
+TEST_F(RunnerTest, SuggestsAToleranceWhereDifferencesAreSmall) {
+  const auto off_by = [](float factor) {
+    return [factor](const Launch& launch) {
+      testing::scale_kernel<float>(launch);
+      argument<float*>(launch, 1)[7] *= factor;
+      return std::nullopt;
+    };
+  };
+  backend.kernels["scale<32>"] = off_by(1 + 1e-4f);
+  EXPECT_THAT(failure(block(32)), HasSubstr("terms are added in another order; if that is right here, write "
+                                            "`accumulates TERMS` or `tolerance relative 2e-04` on n=1000"));
+  backend.kernels["scale<32>"] = off_by(1.01f);
+  EXPECT_THAT(failure(block(32)), Not(HasSubstr("another order")));
+}
+
 TEST_F(RunnerTest, SeesAnUnwrittenIntegerWhoseExpectedValueEqualsAPoison) {
   for (const int value : {-1, 0x5a5a5a5a}) {
     spec = testing::scale_spec("int32");

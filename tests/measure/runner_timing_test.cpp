@@ -47,14 +47,14 @@ TEST_F(RunnerTiming, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {
 }
 
 TEST_F(RunnerTiming, AnnouncesThePhasesWithTheirLimits) {
-  const auto shared = runner();
   std::vector<Phase> phases;
-  shared->set_phase_listener([&](Phase phase, double limit) {
+  listener = [&](Phase phase, double limit) {
     if (phases.empty() || phases.back() != phase) phases.push_back(phase);
     EXPECT_GE(limit, 2);
-  });
-  evaluate(*shared, block(32));
-  EXPECT_THAT(phases, ElementsAre(Phase::load, Phase::verify, Phase::measure, Phase::verify));
+  };
+  evaluate(block(32));
+  EXPECT_THAT(phases,
+              ElementsAre(Phase::fill, Phase::prepare, Phase::load, Phase::verify, Phase::measure, Phase::verify));
 }
 
 TEST_F(RunnerTiming, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThemTime) {
@@ -64,11 +64,11 @@ TEST_F(RunnerTiming, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThe
   for (const char* name : {"scale<32>", "scale<64>"})
     backend.kernels[name] =
         testing::scaled_after([&](const Launch& launch) { pending.insert(launch.device_launches); });
-  const auto shared = runner();
   double longest = 0;
-  shared->set_phase_listener([&](Phase phase, double limit) {
+  listener = [&](Phase phase, double limit) {
     if (phase == Phase::measure) longest = std::max(longest, limit);
-  });
+  };
+  const auto shared = runner();
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
   EXPECT_GE(longest, 64) << "a millisecond each";
   EXPECT_TRUE(evaluate(*shared, block(32)).verified);

@@ -231,6 +231,7 @@ TEST_F(IsolationTest, SaysWhyNothingCanRun) {
                {"no device", "no CUDA-capable device is detected", true},
                {"old", "protocol version 99", true},
                {"bad reference", "the reference gives NaN", false},
+               {"fills for ever", "scripted.cu: filling the inputs has no end: the worker did not answer for", false},
                {"reference crashes",
                 "scripted.cu: the kernel's reference took its worker down, most likely by reading or writing outside "
                 "its buffers: killed by signal 11 (Segmentation fault)",

@@ -158,6 +158,10 @@ int serve(const std::string& mode) {
         opened.compiler = "scripted 1";
       }
       send(opened);
+      if (mode == "fills for ever" && role == Role::run) {
+        send(PhaseReport{Phase::fill, 0.1});
+        hang();
+      }
     }
     if (std::holds_alternative<Prepare>(message)) {
       const std::string here = " on " + std::to_string(device);

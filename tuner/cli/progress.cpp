@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,6 +48,18 @@ double done_fraction(const Progress& progress) {
   if (!progress.remaining) return 0;
   const double whole = progress.elapsed.count() + progress.remaining->count();
   return whole > 0 ? progress.elapsed.count() / whole : 1;
+}
+
+/// The time, or the reason why there is none, with all that the compiler says.
+std::string result_text(const Trial& trial) {
+  if (const Measurement* const measured = trial.measurement()) return format_ns(measured->median_ns);
+  const std::string_view whole = message(trial.outcome);
+  std::string text = fmt::format("{}: {}", kind(trial.outcome), whole.substr(0, whole.find('\n')));
+  if (const auto* const failed = std::get_if<CompileError>(&trial.outcome)) {
+    std::istringstream lines(failed->log);
+    for (std::string line; std::getline(lines, line);) text += "\n    " + line;
+  }
+  return text;
 }
 
 }  // namespace
@@ -134,10 +147,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
   if (trial.lane > 0 && static_cast<std::size_t>(trial.lane) <= lanes_.size())
     ++lanes_[static_cast<std::size_t>(trial.lane) - 1];
   if (verbose) {
-    const Measurement* const measured = trial.measurement();
-    const std::string result =
-        measured ? format_ns(measured->median_ns) : fmt::format("{}: {}", kind(trial.outcome), message(trial.outcome));
-    output.console().line(fmt::format("  {}  {}", trial.configuration.text(), result.substr(0, result.find('\n'))));
+    output.console().line(fmt::format("  {}  {}", trial.configuration.text(), result_text(trial)));
   }
   output.console().status([&](std::size_t width) {
     return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);

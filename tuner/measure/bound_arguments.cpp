@@ -79,7 +79,9 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
   std::vector<BoundArgument> result;
   for (const std::string& name : launch.arguments) {
     BoundArgument& bound = result.emplace_back();
-    if (const std::size_t at = place_of(spec.buffers, name); at < spec.buffers.size()) {
+    if (name == kNullPointer) {
+      bound = {Kind::null_pointer, 0, ElementType::uint64, Argument::of(std::uint64_t{0})};
+    } else if (const std::size_t at = place_of(spec.buffers, name); at < spec.buffers.size()) {
       bound = {Kind::buffer, at, resolved_type(spec, size, spec.buffers[at].type), {}};
     } else if (const std::size_t sized = place_of(spec.sizes, name); sized < spec.sizes.size()) {
       bound = {Kind::size, sized, spec.sizes[sized].type, {}};
@@ -127,10 +129,16 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
     const BoundArgument& argument = arguments[i];
     const bool buffer = argument.kind == BoundArgument::Kind::buffer;
     if (argument.kind == BoundArgument::Kind::constant) continue;
+    if (argument.kind == BoundArgument::Kind::null_pointer) {
+      if (is_pointer(taken[i])) continue;
+      return here + "'nullptr' is given for parameter " + std::to_string(i + 1) + " of " + expression + ", which is " +
+             taken[i];
+    }
     if (buffer && spec.buffers[argument.index].is_work_space()) continue;
     if (may_take(taken[i], argument.type, buffer)) continue;
     const bool structs = buffer && spec.buffers[argument.index].record;
-    const std::string type = structs ? "structs" : std::string(info(argument.type).name);
+    const bool is_struct = argument.kind == BoundArgument::Kind::scalar && spec.scalars[argument.index].record;
+    const std::string type = structs ? "structs" : is_struct ? "a struct" : std::string(info(argument.type).name);
     return here + "'" + launch.arguments[i] + "' is declared as " +
            (argument.kind == BoundArgument::Kind::texture ? "a texture or surface"
             : buffer                                      ? "a buffer of " + type

@@ -15,11 +15,11 @@ namespace tuner {
 
 /// The declaration that one argument of a launch refers to.
 struct BoundArgument {
-  enum class Kind { buffer, size, scalar, texture, constant, computed };
+  enum class Kind { buffer, size, scalar, texture, constant, computed, null_pointer };
   Kind kind = Kind::constant;
   std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars or textures
   ElementType type{};                    ///< of a buffer's elements, or of the kernel's parameter
-  Argument constant;                     ///< the value of a tuning parameter
+  Argument constant;                     ///< the value of a tuning parameter, or a null pointer
   const Expression* computed = nullptr;  ///< in the launch; evaluated for each problem
 };
 

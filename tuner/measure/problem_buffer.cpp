@@ -19,7 +19,7 @@ constexpr std::size_t kMostRunsOnDevice = 16;  // each needs a launch and a copy
 }  // namespace
 
 GuardedMemory::GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes,
-                             std::uint64_t number)
+                             std::uint64_t number, std::size_t floating)
     : backend_(&backend), guard_bytes_(guard_bytes), front_(guard_bytes + shift), bytes_(bytes), back_(guard_bytes) {
   // The guard extends to the end of the last page; the host backend protects the next page.
   if (guard_bytes > 0) back_ += -(front_ + bytes_ + back_) % kPageBytes;
@@ -27,6 +27,12 @@ GuardedMemory::GuardedMemory(Backend& backend, std::size_t bytes, std::size_t sh
   guards_.resize(std::max(front_, guard_bytes + kPageBytes));
   std::mt19937_64 random(number);
   for (unsigned char& byte : guards_) byte = static_cast<unsigned char>(random());
+  if (floating == 0) return;
+  // A floating number of any type with these bits is NaN.
+  for (std::size_t end = floating; end <= guards_.size(); end += 2 * floating) {
+    guards_[end - 1] |= 0x7f;
+    guards_[end - 2] = 0xff;
+  }
 }
 
 void GuardedMemory::resize(std::size_t bytes) {
@@ -37,6 +43,11 @@ void GuardedMemory::resize(std::size_t bytes) {
 void GuardedMemory::write_guards() const {
   if (front_ > 0) backend_->upload(memory_->address(), guards_.data(), front_);
   if (back_ > 0) backend_->upload(data() + bytes_, guards_.data(), back_);
+}
+
+void GuardedMemory::fill_guards_with_zeros() const {
+  if (front_ > 0) backend_->fill_bytes(memory_->address(), 0, front_);
+  if (back_ > 0) backend_->fill_bytes(data() + bytes_, 0, back_);
 }
 
 std::optional<std::ptrdiff_t> GuardedMemory::broken() const {
@@ -199,6 +210,10 @@ bool ProblemBuffer::adds_to_poison(const Number& number, std::size_t pass) const
   });
 }
 
+Comparison ProblemBuffer::expected_nan() const {
+  return holds_floating() ? compare(answer().expected, Within::nothing) : Comparison{};
+}
+
 bool ProblemBuffer::holds(const GuardedMemory& region, std::size_t element, unsigned char value) const {
   const Number number = number_at(element);
   std::vector<unsigned char> bytes(info(number.type).bytes);
@@ -248,10 +263,17 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
   if (info(number.type).is_floating)
     allowed = fmt::format(", tolerance {:.2g}",
                           number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
-  const char* const hint = adds_to_poison(number, pass)
-                               ? ": it looks as if it, and what it is compared with, were added to what was there; a "
-                                 "buffer that is read before it is written is `inout`, or filled by `prepare`"
-                               : "";
+  std::string hint;
+  if (adds_to_poison(number, pass))
+    hint =
+        ": it looks as if it, and what it is compared with, were added to what was there; a buffer that is read before "
+        "it is written is `inout`, or filled by `prepare`";
+  else if (info(number.type).is_floating && found.largest_error < std::sqrt(info(number.type).epsilon))
+    hint = fmt::format(
+        ": at most {:.1e} of the expected value, as when terms are added in another order; if that is right here, "
+        "write "
+        "`accumulates TERMS` or `tolerance relative {:.0e}`",
+        found.largest_error, 2 * found.largest_error);
   return fmt::format("{} is {:.9g}, expected {:.9g}{} {}{}", element, found.actual, found.expected, allowed, differing,
                      hint);
 }

@@ -20,14 +20,16 @@
 namespace tuner {
 
 /// Device memory with guards on both sides, which show writes out of bounds: [guard and shift][data][guard]. Each
-/// memory has different numbers in its guards, so that a copy of another buffer's guard is noticed too. Movable; empty
-/// when it is constructed by default.
+/// memory has different numbers in its guards, so that a copy of another buffer's guard is noticed too. Around floating
+/// numbers, every second number of a guard is NaN, so that a sum with one of them is noticed. Movable; empty when it is
+/// constructed by default.
 class GuardedMemory {
  public:
   GuardedMemory() = default;
-  /// \p shift: bytes from an aligned address to the data. \p number: chooses the numbers in the guards. Throws Error if
-  /// there is no room.
-  GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes, std::uint64_t number);
+  /// \p shift: bytes from an aligned address to the data. \p number: chooses the numbers in the guards. \p floating:
+  /// bytes of a floating number of the data; 0: there are none. Throws Error if there is no room.
+  GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes, std::uint64_t number,
+                std::size_t floating);
 
   bool is_made() const { return memory_ != nullptr; }
   DevicePointer data() const { return memory_->address() + front_; }
@@ -39,6 +41,8 @@ class GuardedMemory {
   void resize(std::size_t bytes);
 
   void write_guards() const;
+  /// Until the next write_guards().
+  void fill_guards_with_zeros() const;
   /// The changed byte of a guard that is nearest to the data, in bytes from its beginning; nullopt: none.
   std::optional<std::ptrdiff_t> broken() const;
 
@@ -123,6 +127,8 @@ struct ProblemBuffer {
   Comparison compare(Within within) const { return compare(actual, within); }
   /// Compares \p region with the expected data.
   Comparison compare(const GuardedMemory& region, Within within) const;
+  /// The expected numbers that are NaN.
+  Comparison expected_nan() const;
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.

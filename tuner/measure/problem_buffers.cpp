@@ -29,8 +29,22 @@ std::string and_more(const Comparison& found) {
   return fmt::format(" and {} more element{}", found.mismatches - 1, found.mismatches == 2 ? "" : "s");
 }
 
+/// A struct with the numbers of \p scalar.
+Argument struct_argument(const ScalarSpec& scalar) {
+  std::vector<std::byte> bytes(scalar.record->bytes);
+  auto value = scalar.values.begin();
+  for (const RecordField& field : scalar.record->fields) {
+    std::byte* to = bytes.data() + field.offset;
+    for (int i = 0; i < field.count; ++i, ++value, to += info(field.type).bytes) {
+      const Argument number = number_argument(field.type, *value);
+      std::copy_n(number.bytes, number.size, to);
+    }
+  }
+  return Argument::of_struct(std::move(bytes));
+}
+
 Argument scalar_argument(const ScalarSpec& scalar, ElementType type) try {
-  return number_argument(type, scalar.value);
+  return scalar.record ? struct_argument(scalar) : number_argument(type, scalar.values.at(0));
 } catch (const Error& error) {
   throw SpecError(scalar.location, scalar.name + " = " + error.what());
 }
@@ -166,7 +180,8 @@ GuardedMemory ProblemBuffers::allocate(const ProblemBuffer& buffer) {
   const std::size_t shift = buffer.spec->is_work_space()
                                 ? 0
                                 : bytes_of(buffer.type, static_cast<std::size_t>(offset_ * buffer.spec->components));
-  return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_};
+  const std::size_t floating = info(buffer.type).is_floating ? info(buffer.type).bytes : 0;
+  return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_, floating};
 }
 
 void ProblemBuffers::take_answers() {
@@ -223,10 +238,7 @@ void ProblemBuffers::accept_reference() {
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.spec->is_output() || buffer.count == 0) continue;
     buffer.answer().expected_fingerprint = buffer.fingerprint(buffer.answer().expected);
-    const Comparison self = buffer.holds_floating()
-                                ? buffer.compare(buffer.answer().expected, ProblemBuffer::Within::nothing)
-                                : Comparison{};
-    if (self.mismatches > 0) {
+    if (const Comparison self = buffer.expected_nan(); self.mismatches > 0) {
       if (buffer.expected_content.empty() &&
           buffer.holds(buffer.answer().expected, self.first_index, kReferencePoisons[0]))
         refuse_unwritten(buffer, self);
@@ -235,6 +247,29 @@ void ProblemBuffers::accept_reference() {
                               buffer.spec->name, buffer.type_text()));
     }
     if (buffer.has_integers_to_write() && !buffer.choose_poison()) two_passes_[used_] = true;
+  }
+}
+
+bool ProblemBuffers::expects_nan() const {
+  return std::any_of(buffers_.begin(), buffers_.end(), [](const ProblemBuffer& buffer) {
+    if (!buffer.spec->is_output() || buffer.count == 0) return false;
+    const Comparison found = buffer.expected_nan();
+    return found.mismatches > 0 && !buffer.holds(buffer.answer().expected, found.first_index, kReferencePoisons[0]);
+  });
+}
+
+void ProblemBuffers::refuse_outside_reads(const std::function<void()>& run_reference) {
+  for (const ProblemBuffer& buffer : buffers_) {
+    if (!buffer.spec->is_input()) continue;
+    reset_for_reference();
+    buffer.memory(true).fill_guards_with_zeros();
+    run_reference();
+    if (expects_nan()) continue;
+    throw Error(
+        fmt::format("{}: {} reads outside of `{}[{}]`, which has {} elements, on {}: its results depend on what "
+                    "is there. Is `{}` long enough?",
+                    spec_.name, reference_name(spec_), buffer.spec->name, buffer.spec->count.text(),
+                    buffer.count / static_cast<std::size_t>(buffer.spec->components), text(), buffer.spec->name));
   }
 }
 
@@ -471,6 +506,7 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
         result.push_back(Argument::of(textures_[bound.index].object));
         break;
       case BoundArgument::Kind::constant:
+      case BoundArgument::Kind::null_pointer:
         result.push_back(bound.constant);
         break;
       case BoundArgument::Kind::computed: {

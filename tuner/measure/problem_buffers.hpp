@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ class ProblemBuffers {
   /// each of their elements. Throws Error if an expected value is NaN, which nothing could match, or if the reference
   /// wrote out of bounds or to an input.
   void accept_reference();
+  /// Whether the reference wrote NaN.
+  bool expects_nan() const;
+  /// Call it if expects_nan(). Throws Error if the reason is a read beyond the end of an input, which further calls of
+  /// \p run_reference show. Expected outputs and guards are undefined afterwards.
+  void refuse_outside_reads(const std::function<void()>& run_reference);
   /// Whether an element of an `out` buffer of integers equals the poison of reset_for_reference(). Then call
   /// poison_reference_again(), which keeps the results, run the reference once more, and call check_written().
   bool looks_unwritten();

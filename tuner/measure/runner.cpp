@@ -58,7 +58,7 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
 }  // namespace
 
 std::string_view text(Phase phase) {
-  constexpr std::string_view names[] = {"prepare", "load", "verify", "measure"};
+  constexpr std::string_view names[] = {"fill", "prepare", "load", "verify", "measure"};
   return names[static_cast<int>(phase)];
 }
 
@@ -151,19 +151,28 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
 
 /// Computes the expected outputs of the inputs in use.
 void Runner::State::compute_reference(ProblemBuffers& problem) {
-  announce(Phase::prepare, kHousekeepingSeconds);
+  announce(Phase::prepare, housekeeping_s);
   const std::optional<Configuration> work_space = problem.work_space_for();
   problem.reset_for_reference();
   run_reference(problem);
-  announce(Phase::prepare, kHousekeepingSeconds);
+  announce(Phase::prepare, housekeeping_s);
   if (spec.has_reference_program() && problem.looks_unwritten()) {
     problem.poison_reference_again();
     run_reference(problem);
-    announce(Phase::prepare, kHousekeepingSeconds);
+    announce(Phase::prepare, housekeeping_s);
     problem.check_written();
   }
+  if (spec.has_reference_program() && problem.expects_nan()) explain_nan(problem);
   problem.accept_reference();
   if (work_space) problem.size_work_space(*work_space);
+}
+
+/// Throws Error if the reference gives NaN because it reads outside of an input.
+void Runner::State::explain_nan(ProblemBuffers& problem) {
+  problem.refuse_outside_reads([&] { run_reference(problem); });
+  problem.restore_inputs();
+  problem.reset_for_reference();
+  run_reference(problem);
 }
 
 void Runner::State::run_reference(ProblemBuffers& problem) {
@@ -179,11 +188,11 @@ void Runner::State::run_reference(ProblemBuffers& problem) {
 std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                                 std::optional<Outcome>& failure) {
   for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
-    announce(Phase::verify, kHousekeepingSeconds);
+    announce(Phase::verify, housekeeping_s);
     problem.reset(pass);
     failure = run(Phase::verify, problem, launches);
     if (failure) return std::nullopt;
-    announce(Phase::verify, kHousekeepingSeconds);
+    announce(Phase::verify, housekeeping_s);
     if (auto damage = problem.damage()) return damage;
     if (!has_reference()) return std::nullopt;
     if (auto mismatch = problem.mismatch(pass)) return mismatch;
@@ -221,7 +230,7 @@ std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::
 /// Restores inputs, guards and expected outputs. Returns whether any had changed; false if the device is lost.
 bool Runner::State::restore(ProblemBuffers& problem) {
   if (!backend.usable()) return false;
-  announce(Phase::verify, kHousekeepingSeconds);
+  announce(Phase::verify, housekeeping_s);
   const bool inputs_changed = !problem.inputs_intact();
   if (inputs_changed) problem.restore_inputs();
   if (!has_reference() || problem.expected_intact()) return inputs_changed;
@@ -237,11 +246,11 @@ void Runner::State::restore_after(const std::optional<Outcome>& outcome) {
 
 std::optional<Outcome> Runner::State::judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches) {
   if (problem.inputs() > 1) {
-    announce(Phase::verify, kHousekeepingSeconds);
+    announce(Phase::verify, housekeeping_s);
     problem.use_inputs(1);
     const auto seen = judge(problem, launches, kOtherInputs);
     if (!backend.usable()) return seen;
-    announce(Phase::verify, kHousekeepingSeconds);
+    announce(Phase::verify, housekeeping_s);
     problem.use_inputs(0);
     if (!seen || !std::holds_alternative<WrongResult>(*seen)) return seen;
     auto first = judge(problem, launches, kAfterTiming);
@@ -326,7 +335,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
 
   start = Clock::now();
   ProblemBuffers& problem = *problems.front();
-  announce(Phase::measure, kHousekeepingSeconds);
+  announce(Phase::measure, housekeeping_s);
   problem.reset_for_measuring();
   double run_s = 0;
   if (auto failure = run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s)) return std::move(*failure);
@@ -344,12 +353,12 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   return outcome;
 }
 
-Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options)
-    : state_(std::make_unique<State>(backend, spec, size, std::move(options))) {}
+Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
+               PhaseListener listener)
+    : state_(std::make_unique<State>(backend, spec, size, std::move(options), std::move(listener))) {}
 
 Runner::~Runner() = default;
 
-void Runner::set_phase_listener(PhaseListener listener) { state_->listener = std::move(listener); }
 bool Runner::usable() const { return state_->backend.usable(); }
 const MeasureOptions& Runner::options() const { return state_->options; }
 

@@ -21,7 +21,7 @@
 namespace tuner {
 
 /// The current work of a runner.
-enum class Phase { prepare, load, verify, measure };
+enum class Phase { fill, prepare, load, verify, measure };
 std::string_view text(Phase phase);
 
 /// Whether \p outcome shows a race: the kernel was right with one order of its threads, and failed with another.
@@ -35,12 +35,11 @@ class Runner {
  public:
   /// Allocates and fills the buffers of \p size, which is completed, and of each `verify` problem. \p backend and \p
   /// spec must outlive the runner. Throws Error if there is no room or a buffer's count cannot be evaluated.
-  Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options = {});
+  Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options = {},
+         PhaseListener listener = {});
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
-
-  void set_phase_listener(PhaseListener listener);
 
   /// Computes the expected outputs. Call it once, before evaluate(). \p image has the reference_expressions(); null if
   /// there are none. Throws Error if the reference fails, because then nothing could

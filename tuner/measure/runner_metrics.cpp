@@ -33,7 +33,7 @@ void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) 
 
 void Runner::State::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
   if (no_counters.empty()) {
-    announce(Phase::measure, kHousekeepingSeconds);
+    announce(Phase::measure, housekeeping_s);
     CountRequest request;
     request.metrics = std::move(counters);
     request.cold = options.cold;
@@ -59,7 +59,7 @@ void Runner::State::measure_energy(const Ready& repeated, const std::vector<std:
   if (!repeated.prepare.empty() && no_energy.empty())
     no_energy = "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run";
   if (no_energy.empty()) {
-    announce(Phase::measure, kHousekeepingSeconds + kEnergySeconds);
+    announce(Phase::measure, housekeeping_s + kEnergySeconds);
     problems.front()->reset_for_measuring();
     load_copies(repeated.launches);
     const EnergyResult result = backend.energy(repeated.timed, kEnergySeconds);
@@ -79,11 +79,11 @@ void Runner::State::measure_energy(const Ready& repeated, const std::vector<std:
 void Runner::State::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
   if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference, no error can be computed");
   ProblemBuffers& problem = *problems.front();
-  announce(Phase::measure, kHousekeepingSeconds);
+  announce(Phase::measure, housekeeping_s);
   problem.reset(0);
   if (const auto failure = run(Phase::measure, problem, launches))
     return add_reason(measurement.no_metrics, message(*failure));
-  announce(Phase::measure, kHousekeepingSeconds);
+  announce(Phase::measure, housekeeping_s);
   const HostBuffers expected = problem.expected_of_outputs();
   double error = 0;
   for (const auto& [name, actual] : problem.outputs())

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
@@ -20,7 +21,8 @@
 
 namespace tuner {
 
-inline constexpr double kHousekeepingSeconds = 60;  ///< filling and comparing may be slow, but do not hang
+inline constexpr double kFillSeconds = 600;         ///< from slow disks, or by expressions on the CPU
+inline constexpr double kHousekeepingSeconds = 60;  ///< comparing; filling again has a multiple of the first time
 inline constexpr double kLoadSeconds = 30;          ///< a driver may compile PTX while it loads
 
 struct Runner::State {
@@ -45,8 +47,16 @@ struct Runner::State {
     Ready run;
   };
 
-  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o)
-      : backend(b), spec(s), options(std::move(o)), sampler(backend, options) {
+  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, PhaseListener l)
+      : backend(b), spec(s), options(std::move(o)), listener(std::move(l)), sampler(backend, options) {
+    announce(Phase::fill, kFillSeconds);
+    const auto start = Clock::now();
+    make_problems(size);
+    housekeeping_s += 4 * seconds_since(start);
+    announce(Phase::prepare, housekeeping_s);
+  }
+
+  void make_problems(const ProblemSize& size) {
     const ProblemSize main = complete(spec, size);
     problems.push_back(
         std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.recorded));
@@ -86,6 +96,7 @@ struct Runner::State {
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                              double* seconds = nullptr);
   void compute_reference(ProblemBuffers& problem);
+  void explain_nan(ProblemBuffers& problem);
   void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
@@ -118,7 +129,8 @@ struct Runner::State {
   Backend& backend;
   const KernelSpec& spec;
   MeasureOptions options;
-  PhaseListener listener;
+  const PhaseListener listener;
+  double housekeeping_s = kHousekeepingSeconds;  ///< may take so long, but does not hang
   Sampler sampler;
   std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
   int remeasured = 0;                                     // calls of remeasure()

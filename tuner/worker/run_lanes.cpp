@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/measure/compile_queue.hpp>
 
 namespace tuner::worker {
@@ -26,7 +27,20 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
   return trial;
 }
 
+constexpr double kSlowFillSeconds = 10;
+constexpr const char* kFillFaster =
+    "Inputs of expressions and structs are computed on the CPU: a `fill` with `uniform`, or a smaller problem, is "
+    "faster";
+
 }  // namespace
+
+void RunQueue::fill_began_or_ended(bool began) {
+  if (began && !filling_since) filling_since = Clock::now();
+  if (began || !filling_since || slow_fill_told) return;
+  slow_fill_told = true;
+  if (const double seconds = seconds_since(*filling_since); seconds > kSlowFillSeconds && options.warn)
+    options.warn(fmt::format("filling the inputs took {:.0f} s. {}", seconds, kFillFaster));
+}
 
 RunLane::RunLane(int number, StartWorker start, Open open, RunLaneEvents events, RunQueue& queue)
     : number_(number), start_(std::move(start)), open_(std::move(open)), events_(std::move(events)), queue_(queue) {}
@@ -56,7 +70,7 @@ void RunLane::schedule(std::size_t depth) {
     Prepare prepare;
     if (*queue_.reference) prepare.image = **queue_.reference;
     slot_.send(prepare);
-    slot_.expect_within(kOpenSeconds);
+    if (phase_ != Phase::fill) slot_.expect_within(kOpenSeconds);
     state_ = State::preparing;
   }
   if (state_ != State::prepared) return;
@@ -92,7 +106,11 @@ void RunLane::react(const std::vector<pollfd>& fds) {
 void RunLane::handle(Message message) {
   if (const auto* phase = std::get_if<PhaseReport>(&message)) {
     phase_ = phase->phase;
-    if (state_ == State::preparing || !sent_.empty()) slot_.expect_within(phase->limit_s + queue_.options.grace_s);
+    queue_.fill_began_or_ended(phase_ == Phase::fill);
+    if (state_ == State::preparing || phase_ == Phase::fill || !sent_.empty())
+      slot_.expect_within(phase->limit_s + queue_.options.grace_s);
+    else
+      slot_.expect_nothing();
   } else if (const auto* opened = std::get_if<Opened>(&message);
              opened != nullptr && state_ == State::starting && opened->device) {
     state_ = State::open;
@@ -174,6 +192,9 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
 
 /// A \p loss without a message: the worker's last answer has already told the trial.
 void RunLane::lost(const Loss& loss) {
+  if (phase_ == Phase::fill && loss.hung && !loss.innocent)
+    throw PrepareError(ErrorCode::other, fmt::format("{}: filling the inputs has no end: the worker {}. {}",
+                                                     open_.file_name, loss.message, kFillFaster));
   if (state_ == State::preparing && !loss.innocent)
     return start_failed({fmt::format("{}: the kernel's reference took its worker down, most likely by reading or "
                                      "writing outside its buffers: {}",

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/worker_slot.hpp>
 
@@ -52,7 +53,11 @@ struct RunQueue {
   std::optional<std::shared_ptr<const Image>> reference = {};
   double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
   bool printed = false;  ///< the text that a kernel printed was shown
+  std::optional<Clock::time_point> filling_since = {};
+  bool slow_fill_told = false;
 
+  /// A worker begins to fill its inputs, or has begun another phase. Warns once if the first fill was slow.
+  void fill_began_or_ended(bool began);
   void set_best(double ns) {
     if (ns > 0 && (best_ns <= 0 || ns < best_ns)) best_ns = ns;
   }

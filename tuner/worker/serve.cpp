@@ -41,8 +41,8 @@ class Server {
     Backend& backend = place.backend(device);
     const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
-    once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure); });
-    runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
+    const auto tell = [this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); };
+    once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, tell); });
   }
 
   /// Answers messages until one says quit.
