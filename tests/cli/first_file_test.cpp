@@ -55,6 +55,62 @@ __global__ void scale(T* data, size_t n) {
                           "size        n : uint64", "block       threads\n", "instantiate scale<T, threads, twice>\n"));
 }
 
+TEST_F(FirstFile, HasConstantMemoryAndStructsOfTheText) {
+  const std::string text = checked(R"(
+#define TAPS 5
+struct Shape { float scale; int2 shift; };
+__constant__ float3 colours[4];
+__constant__ float unused[4], taps[TAPS];
+__global__ void paint(float* to, const float* from, Shape shape, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = from[i] * shape.scale + colours[i % 4].y;
+}
+)");
+  EXPECT_THAT(text, Holds("constant    colours[4]\n", "scalar      shape = { 1, 1, 1 }\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("unused")));
+}
+
+TEST_F(FirstFile, TakesTheUsualValuesOfATemplateForItsDefaults) {
+  const std::string text = checked(R"(
+template <const int NUM_THREADS = 96, int each = 2, bool flip = true, int product = NUM_THREADS * each>
+__global__ void scale(float* data, int n) {
+  for (int k = 0; k < each; ++k) {
+    const int i = (blockIdx.x * each + k) * NUM_THREADS + threadIdx.x;
+    if (i < n) data[i] *= flip ? -2.0f : 2.0f;
+  }
+}
+)");
+  EXPECT_THAT(text,
+              Holds("NUM_THREADS = 32 64 128 256 512 1024 96\n", "parameter   each = 2\n",
+                    "default     NUM_THREADS=96 each=2 flip=true\n", "instantiate scale<NUM_THREADS, each, flip>\n"));
+  EXPECT_THAT(checked("template <typename T = float>\n__global__ void one(T* a) { if (threadIdx.x == 0) a[0] = 1; }\n"),
+              HasSubstr("instantiate one<>\n"));
+}
+
+TEST_F(FirstFile, SaysWhyAKernelHasNothingToCompare) {
+  file("hello.cu", "__global__ void hello() {}\n");
+  expect_failures(1, "'hello' takes no pointer, so it has no result", {"init hello.cu"});
+}
+
+TEST_F(FirstFile, OfAKernelWithInlinePtxIsCheckedWhereItRuns) {
+  checked("__global__ void lane(int* a) { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(a[threadIdx.x])); }\n");
+  EXPECT_THAT(call("check ./mine.tuner.cu").out, HasSubstr("this is inline PTX, which only a GPU runs"));
+}
+
+TEST_F(FirstFile, NamesNoParameterLikeAWordOfTheText) {
+  EXPECT_THAT(checked("__global__ void one(int* a) { int block = threadIdx.x; if (block == 0) a[block] = 1; }\n"),
+              HasSubstr("block       tuned_block\n"));
+}
+
+TEST_F(FirstFile, AKernelThatEndsItsProcessDoesNotEndTheCheck) {
+  file("wild.cu",
+       "__global__ void wild(int* a, int n) { volatile int* nowhere = (int*)(16 + n); *nowhere = 1; a[0] = 1; }\n");
+  EXPECT_EQ(call("init wild.cu -o wild.tuner.cu").code, 0);
+  const Finished check = call("check ./wild.tuner.cu");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, HasSubstr("host    failed: "));
+}
+
 TEST_F(FirstFile, NamesArgumentsSoThatExpressionsMayUseThem) {
   const std::string text = checked(R"(
 namespace image { __global__ void copy(const float* in, float* out, int n) {

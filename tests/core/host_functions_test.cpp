@@ -127,5 +127,17 @@ TEST(HostFunctions, MayBeCutOffAnywhere) {
     EXPECT_EQ(without_host_functions(text.substr(0, length)).size(), length);
 }
 
+TEST(HostFunctions, ThatAMacroMakesGoWithItsCalls) {
+  const std::string text =
+      "#define BIND(name, type) \\\n  void name##_##type(Tensor a) { check(a); } \\\n  int also_##name() { return 1; "
+      "}\n"
+      "#define MAKE(name) __global__ void name(int* a) { a[0] = 1; }\n#define PLAIN(type) struct type##_s { int a; };\n"
+      "BIND(one, float)\nMAKE(two)\nPLAIN(three)\nBIND(four, int);\n__global__ void five(int* a) {}\n";
+  const std::string left = without_host_functions(text, {});
+  for (const char* const gone : {"BIND(one", "BIND(four"}) EXPECT_EQ(left.find(gone), std::string::npos) << gone;
+  for (const char* const kept : {"MAKE(two)", "PLAIN(three)", "void five("})
+    EXPECT_NE(left.find(kept), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tuner

@@ -21,7 +21,7 @@ TEST(KernelFile, DescribesAKernel) {
   EXPECT_EQ(spec.space.constraints()[0].name, "streams");
   EXPECT_EQ(spec.find_buffer("b")->role, BufferRole::in);
   EXPECT_EQ(spec.find_buffer("c")->type, "T");
-  EXPECT_EQ(spec.find_scalar("alpha")->value, 2.5);
+  EXPECT_EQ(spec.find_scalar("alpha")->values.at(0), 2.5);
   ASSERT_EQ(spec.launches.size(), 1u);
   EXPECT_EQ(spec.launches[0].name, "add");
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("a", "b", "c", "alpha", "n"));

@@ -96,6 +96,37 @@ TEST(LeftOut, AreVectorsAndNumbersByValue) {
   EXPECT_EQ(spec.scalars[0].type, "double");
 }
 
+TEST(LeftOut, AreTheTypesOfConstantMemory) {
+  const auto type_of = [](const std::string& declaration, const std::string& name = "weights") {
+    const KernelSpec spec = parse(scale_with("#pragma tuner constant " + name + "[4]\n", declaration + '\n' + kScale));
+    const BufferSpec& constant = *spec.find_buffer("weights");
+    return constant.record ? "struct" : constant.type + " x " + std::to_string(constant.components);
+  };
+  EXPECT_EQ(type_of("__constant__ float weights[4];"), "float x 1");
+  EXPECT_EQ(type_of("#define N 4\nextern \"C\" static __device__ __constant__ __align__(16) const float3 weights[N];"),
+            "float x 3");
+  EXPECT_EQ(type_of("typedef unsigned char byte;\n__constant__ byte bias[2], weights[4] = {1};"), "uint8 x 1");
+  EXPECT_EQ(type_of("struct W { int at; double by; };\n__constant__ W weights[4];"), "struct");
+  EXPECT_EQ(type_of("__constant__ int weights[4];\nnamespace n { __constant__ half weights[4]; }", "n::weights"),
+            "half x 1");
+  for (const char* const unknown :
+       {"__constant__ T weights[4];",
+        "#ifdef A\n__constant__ int weights[4];\n#else\n__constant__ float weights[4];\n#endif",
+        "__device__ void f(int* a, int weights[4]) {}"})
+    EXPECT_THAT(error_of([&] { type_of(unknown); }), HasSubstr("an element type is needed")) << unknown;
+}
+
+TEST(LeftOut, AreStructsAndVectorsByValue) {
+  const KernelSpec spec =
+      parse(scale_with("#pragma tuner scalar by = { 1, { 2, 3 }, true }\n#pragma tuner scalar at = { 4, 5 }\n",
+                       "struct By { float a; int b[2]; bool c; };\n"
+                       "__global__ void scale(double* y, const float* x, int n, By by, double2 at) {}\n"));
+  EXPECT_THAT(spec.scalars[0].values, ElementsAre(1, 2, 3, 1));
+  EXPECT_EQ(spec.scalars[0].record->bytes, 16u);
+  EXPECT_EQ(spec.scalars[1].record->bytes, 16u);
+  EXPECT_EQ(spec.scalars[1].record->fields[1].offset, 8u);
+}
+
 TEST(LeftOut, AreTypesByTheirOtherNames) {
   const auto type_of_y = [](const std::string& text, const char* name = "real") {
     return parse(scale_with("", text + "__global__ void scale(" + name + "* y, const float* x, int n) {}\n"))

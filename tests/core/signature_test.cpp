@@ -76,5 +76,17 @@ TEST(Signatures, TakeNoTemplateOfAnotherFunction) {
       find_signature("template <class T> void g(T) {}\n__global__ void f(int n) {}")->template_parameters.empty());
 }
 
+TEST(Signatures, TellWhetherAKernelReturnsBeforeABarrier) {
+  const auto returns = [](const std::string& body) {
+    return returns_before_a_barrier(
+        code_of("__global__ void k(int n) {" + body + "}\n__device__ int f() { return 1; }"));
+  };
+  EXPECT_TRUE(returns("if (threadIdx.x >= n) return; __syncthreads();"));
+  EXPECT_TRUE(returns("for (;;) { __syncthreads(); if (n--) { return; } __syncthreads(); }"));
+  EXPECT_FALSE(returns("__syncthreads(); if (n) return;"));
+  EXPECT_FALSE(returns("if (n) return;"));
+  EXPECT_FALSE(returns("/* return */ __syncthreads();"));
+}
+
 }  // namespace
 }  // namespace tuner

@@ -191,6 +191,68 @@ TEST_F(ForeignKernels, TakeVectorsAndWhatIsWorkedOut) {
   EXPECT_TRUE(right.verified) << message(right.outcome);
 }
 
+TEST_F(ForeignKernels, TakeConstantMemoryOfTheTypeInTheirText) {
+  const std::string typed = kConvolutionDirectives, line = "#pragma tuner type         T = float\n";
+  std::string directives = typed;
+  directives.erase(directives.find(line), line.size());
+  const Trial right = trial(directives, "block_size_x=32 tile=1");
+  EXPECT_TRUE(right.verified) << message(right.outcome);
+}
+
+/// A struct and a vector by value, and a pointer that may be null. \p given: the struct as the file declares it.
+std::string affine(const std::string& given) {
+  return R"(
+#pragma tuner kernel      affine
+#pragma tuner source      "../theirs/affine.cu"
+#pragma tuner size        n = 1000
+#pragma tuner parameter   BLOCK = 32 64
+#pragma tuner define      BLOCK
+#pragma tuner in          x[n] : float
+#pragma tuner out         y[n] : float
+#pragma tuner scalar      map)" +
+         given + R"(
+#pragma tuner scalar      ends = { 3, -1 }
+#pragma tuner grid        ceil_div(n, BLOCK)
+#pragma tuner block       BLOCK
+#pragma tuner arguments   y, x, nullptr, map, ends, n
+#pragma tuner instantiate affine
+#pragma tuner reference   plain
+#pragma tuner arguments   y, x, n
+__global__ void plain(float* y, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i] + 0.5f + 8 + 2;
+}
+)";
+}
+
+TEST_F(ForeignKernels, TakeStructsByValueAndNullPointers) {
+  const std::string kernel = R"(
+struct Map { char axis; float factor; double shift; int weights[3]; bool added; };
+extern "C" __global__ void affine(float* y, const float* x, const float* bias, Map map, float2 ends, int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i >= n) return;
+  y[i] = map.factor * x[i] + map.shift + map.weights[2] + (map.added ? ends.x + ends.y : 0);
+  if (bias != nullptr) y[i] += bias[i];
+}
+)";
+  write("theirs/affine.cu", kernel);
+  for (const char* given :
+       {" = { 0, 2, 0.5, { 6, 7, 8 }, true }",
+        " : { char axis; float factor; double shift; int w[3]; bool b; } = { 0, 2, 0.5, 6, 7, 8, 1 }"}) {
+    const Trial right = trial(affine(given), "BLOCK=32");
+    EXPECT_TRUE(right.verified) << given << ": " << message(right.outcome);
+  }
+}
+
+TEST_F(ForeignKernels, RefuseAStructOfAnotherSize) {
+  write("theirs/affine.cu", R"(
+struct Map { float factor; int n; };
+extern "C" __global__ void affine(float* y, const float* x, const float* bias, Map map, float2 ends, int n) {}
+)");
+  const std::string said(message(trial(affine(" : { float factor; } = { 2 }"), "BLOCK=32").outcome));
+  EXPECT_THAT(said, HasSubstr("affine: argument 4 has 4 bytes, the kernel takes 8"));
+}
+
 TEST_F(ForeignKernels, TakeTypesThatAParameterChooses) {
   write("theirs/copy.cu",
         "extern \"C\" __global__ void copy(real* y, const real* x, int n) {\n"

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -122,11 +123,13 @@ class DeviceArray {
   virtual void store(DevicePointer to) = 0;
 };
 
-/// A kernel argument by value: a device pointer or a scalar in the kernel's own type, at most 16 bytes.
+/// A kernel argument by value: a device pointer, a number in the kernel's own type, or a struct.
 struct Argument {
   alignas(16) std::byte bytes[16] = {};
   std::size_t size = 0;
+  std::vector<std::byte> structure = {};  ///< the bytes of a struct, instead of `bytes`
 
+  const std::byte* data() const { return structure.empty() ? bytes : structure.data(); }
   template <typename T>
   static Argument of(const T& value) {
     static_assert(sizeof(T) <= 16);
@@ -135,7 +138,25 @@ struct Argument {
     argument.size = sizeof(T);
     return argument;
   }
+  static Argument of_struct(std::vector<std::byte> bytes) {
+    Argument argument;
+    argument.size = bytes.size();
+    argument.structure = std::move(bytes);
+    return argument;
+  }
 };
+
+/// Why \p kernel, whose parameters have these \p sizes in bytes, cannot take \p arguments; nullopt: it can.
+inline std::optional<std::string> wrong_sizes(const std::string& kernel, std::span<const Argument> arguments,
+                                              std::span<const unsigned> sizes) {
+  if (arguments.size() != sizes.size())
+    return kernel + " takes " + std::to_string(sizes.size()) + " arguments, not " + std::to_string(arguments.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (arguments[i].size != sizes[i])
+      return kernel + ": argument " + std::to_string(i + 1) + " has " + std::to_string(arguments[i].size) +
+             " bytes, the kernel takes " + std::to_string(sizes[i]);
+  return std::nullopt;
+}
 
 /// A launch ready to go. \p module must outlive it.
 struct Launch {

@@ -14,8 +14,12 @@ inline constexpr std::string_view kProgramHeaders =
     "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cusolver_common.h cusparse.h cusparse_v2.h "
     "gtest/gtest.h helper_cuda.h helper_functions.h helper_image.h helper_string.h helper_timer.h "
     "mpi.h nccl.h npp.h nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
-    "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/device_vector.h thrust/host_vector.h torch/all.h torch/extension.h "
-    "torch/torch.h torch/types.h";
+    "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/copy.h thrust/device_malloc.h thrust/device_ptr.h "
+    "thrust/device_vector.h thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/for_each.h "
+    "thrust/generate.h "
+    "thrust/host_vector.h thrust/inner_product.h thrust/random.h thrust/reduce.h thrust/remove.h thrust/scan.h "
+    "thrust/sequence.h thrust/sort.h thrust/transform.h thrust/transform_reduce.h thrust/unique.h torch/all.h "
+    "torch/extension.h torch/torch.h torch/types.h";
 
 /// Calls \p use with each of \p names, which are separated by blanks.
 template <typename Use>

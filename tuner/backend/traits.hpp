@@ -14,6 +14,9 @@ namespace tuner {
 
 // Values of DeviceKey::backend.
 inline constexpr std::string_view kCudaBackend = "cuda";
+
+/// Part of the message of a kernel that the host backend cannot compile for its `asm`.
+inline constexpr const char* kInlinePtx = "this is inline PTX, which only a GPU runs";
 inline constexpr std::string_view kHostBackend = "host";
 
 struct BackendTraits {

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/kernel_draft.hpp>
+#include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/words.hpp>
@@ -19,13 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kBlocks = "32 64 128 256 512 1024";
-
 /// Writes a kernel file from the head and body of its kernel, with a comment for each question that they leave open.
 class FirstFile {
  public:
   FirstFile(std::string_view code, Signature kernel)
       : kernel_(std::move(kernel)),
+        code_(code),
         body_(code.substr(kernel_.begin)),
         instantiate_(namespaces_at(code, kernel_.begin) + kernel_.name) {
     const std::size_t next = body_.find("__global__", kernel_.end - kernel_.begin);
@@ -35,6 +36,7 @@ class FirstFile {
         dimensions_ = axis + 1;
     read_template();
     read_arguments();
+    read_constants();
   }
 
   std::string text(const std::string& source) {
@@ -42,8 +44,9 @@ class FirstFile {
     const std::vector<std::string> shape = block_names();
     for (std::size_t axis = 0; axis < dimensions_; ++axis) {
       if (!is_parameter(shape[axis]))
-        add("parameter", fmt::format("{} = {}", shape[axis], axis == 0 ? kBlocks : "1 2 4 8 16"));
-      preset += fmt::format(" {}={}", shape[axis], dimensions_ == 1 ? 256 : axis == 0 ? 32 : 8 >> (axis - 1));
+        add("parameter", fmt::format("{} = {}", shape[axis], axis == 0 ? block_values_ : "1 2 4 8 16"));
+      preset += fmt::format(" {}={}", shape[axis],
+                            dimensions_ == 1 ? usual_block_ : std::to_string(axis == 0 ? 32 : 8 >> (axis - 1)));
       block += (axis == 0 ? "" : ", ") + shape[axis];
       grid += (axis == 0 ? "" : ", ") +
               (axis < sizes_.size() ? fmt::format("max(1, ceil_div({}, {}))", sizes_[axis], shape[axis]) : "1");
@@ -86,8 +89,11 @@ class FirstFile {
   /// Template parameters that are called like a block's extent are it.
   std::vector<std::string> block_names() const {
     std::vector<std::string> names{"block_x", "block_y", "block_z"};
+    if (dimensions_ == 1) names[0] = "block";
+    // A word of the text would become a macro.
+    for (std::string& name : names)
+      while (has_word(code_, name)) name.insert(0, "tuned_");
     if (dimensions_ > 1) return names;
-    names[0] = "block";
     for (const std::string& one : parameters_) {
       std::string lower = one;
       std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -100,24 +106,32 @@ class FirstFile {
   void read_template() {
     std::string names;
     for (const Declared& one : kernel_.template_parameters) {
-      if (one.may_be_left_out) continue;
+      // One that may be left out is worth trying if its usual value is a literal.
+      const bool is_flag = plain_type(one.type) == "bool", is_type = one.type == "typename" || one.type == "class";
+      const bool is_literal =
+          number_of<int>(one.otherwise).has_value() || one.otherwise == "true" || one.otherwise == "false";
+      if (one.is_pack() || (one.may_be_left_out && (is_type || !is_literal))) break;
       const std::string name = possible_name(one.name);
       names += (names.empty() ? "" : ", ") + name;
-      if (one.type == "typename" || one.type == "class") {
+      if (is_type) {
         types_ += question(fmt::format("Which types is {} for?", name)) + line("type", name + " = float");
         type_names_.push_back(name);
         continue;
       }
       parameters_.push_back(name);
-      const bool is_block = block_names()[0] == name, is_flag = one.type == "bool";
-      if (!is_block) {
+      const bool is_block = block_names()[0] == name;
+      const std::string usual = one.may_be_left_out ? one.otherwise : is_flag ? "false" : "1";
+      if (is_block) {
+        if (one.may_be_left_out) usual_block_ = usual;
+        if (!has_word(block_values_, usual_block_)) block_values_ += ' ' + usual_block_;
+      } else {
         ask(fmt::format("Which values may {} have?", name));
-        other_presets_ += fmt::format(" {}={}", name, is_flag ? "false" : "1");
+        other_presets_ += fmt::format(" {}={}", name, usual);
       }
-      const char* const values = is_block ? kBlocks : is_flag ? "false true" : "1 2 4";
-      add("parameter", fmt::format("{} = {}", name, values));
+      const std::string others = one.may_be_left_out ? usual : "1 2 4";
+      add("parameter", fmt::format("{} = {}", name, is_block ? block_values_ : is_flag ? "false true" : others));
     }
-    if (!names.empty()) instantiate_ += '<' + names + '>';
+    if (!kernel_.template_parameters.empty()) instantiate_ += '<' + names + '>';
   }
 
   /// The name in kernel files; empty for a type that they do not have.
@@ -142,10 +156,45 @@ class FirstFile {
       else if (is_size(one))
         sizes_text_ += line("size", fmt::format("{} : {} = {}", possible_name(one.name), type, extent));
       else
-        buffers_ += question(type.empty() ? fmt::format("{} has the type {}: which numbers are in it?", one.name,
-                                                        in_quotes(one.type))
-                                          : fmt::format("Which value has {}?", one.name)) +
-                    line("scalar", fmt::format("{} : {} = 1", possible_name(one.name), type.empty() ? "float" : type));
+        add_scalar(one, type);
+    }
+  }
+
+  void add_scalar(const Declared& one, const std::string& type) {
+    const std::string name = possible_name(one.name), plain = plain_type(one.type);
+    const auto numbers = numbers_of(plain);
+    const bool is_vector = numbers && numbers->components > 1;
+    if (const auto record = is_vector ? vector_record(*numbers) : record_called(code_, plain);
+        record && !contains(type_names_, plain)) {
+      std::vector<std::string> values;
+      for (const RecordField& field : record->fields)
+        values.resize(values.size() + static_cast<std::size_t>(field.count), "1");
+      buffers_ +=
+          question(fmt::format("Which values have the {} numbers of {}?", values.size(), one.name)) +
+          line("scalar", fmt::format("{}{} = {{ {} }}", name, is_vector ? " : " + plain : "", fmt::join(values, ", ")));
+      return;
+    }
+    buffers_ += question(type.empty() ? fmt::format("{} has the type {}: which numbers are in it?", one.name,
+                                                    in_quotes(one.type))
+                                      : fmt::format("Which value has {}?", one.name)) +
+                line("scalar", fmt::format("{} : {} = 1", name, type.empty() ? "float" : type));
+  }
+
+  /// The variables in constant memory that the body names, with the number of elements if that is written as one.
+  void read_constants() {
+    constexpr std::string_view word = "__constant__";
+    std::vector<std::string> known = arguments_;
+    for (std::size_t at = 0; (at = find_word(code_, word, at)) != std::string_view::npos; at += word.size()) {
+      const std::string_view rest = code_.substr(at, code_.find_first_of(";={", at) - at);
+      const std::string_view head = trimmed(rest.substr(0, rest.find('[')));
+      const std::string name(word_before(head, head.size()));
+      if (name == word || !has_word(body_, name) || contains(known, name)) continue;
+      known.push_back(name);
+      const std::size_t open = rest.find('['), close = std::min(rest.find(']'), rest.size());
+      const std::string_view count = open < close ? trimmed(rest.substr(open + 1, close - open - 1)) : "1";
+      const bool is_number = number_of<int>(count).has_value();
+      if (!is_number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
+      buffers_ += line("constant", fmt::format("{}{}[{}]", namespaces_at(code_, at), name, is_number ? count : "1"));
     }
   }
 
@@ -176,9 +225,11 @@ class FirstFile {
   }
 
   Signature kernel_;
+  std::string_view code_;
   std::string_view body_;  ///< with the head
   std::size_t dimensions_ = 1;
   std::vector<std::string> type_names_, parameters_, sizes_, arguments_, questions_;
+  std::string block_values_ = "32 64 128 256 512 1024", usual_block_ = "256";
   std::string types_, sizes_text_, lines_, buffers_, bytes_, instantiate_, other_presets_;
 };
 
@@ -196,6 +247,10 @@ Conversion first_file(const std::string& text, const std::string& kernel, const 
   const std::string code = code_of(text);
   const auto signature = find_signature(code, kernel);
   if (!signature) throw Error(fmt::format("{}: there is no kernel {}", file.string(), in_quotes(kernel)));
+  if (std::none_of(signature->arguments.begin(), signature->arguments.end(),
+                   [](const Declared& one) { return one.is_pointer(); }))
+    throw Error(fmt::format("{}: {} takes no pointer, so it has no result that could be compared", file.string(),
+                            in_quotes(kernel)));
   const std::string source = file.lexically_normal().lexically_proximate(folder.lexically_normal()).generic_string();
   require_plain(source, file);
   FirstFile first(code, *signature);

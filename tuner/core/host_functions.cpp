@@ -82,8 +82,9 @@ bool names_the_host(std::string_view text) {
 
 class HostFunctionScanner {
  public:
-  HostFunctionScanner(std::string_view code, const Words& device_words, std::string& result)
-      : code_(code), device_words_(device_words), result_(result) {}
+  /// \p makers: macros with arguments that only make host functions.
+  HostFunctionScanner(std::string_view code, const Words& device_words, const Words& makers, std::string& result)
+      : code_(code), device_words_(device_words), makers_(makers), result_(result) {}
 
   void scan() {
     for (; at_ < code_.size(); ++at_) {
@@ -93,6 +94,7 @@ class HostFunctionScanner {
         continue;
       }
       if (c == ' ' || c == '\n' || is_blank(c)) continue;
+      if (now_.depth == 0 && now_.parentheses == 0 && calls_maker()) continue;
       if (now_.begin == kNone) now_.begin = at_;
       const bool in_brackets = now_.parentheses > 0 && now_.depth == 0;  // `f(S s = {})`: no body
       if (c == '(' || c == '[' || (c == '{' && in_brackets)) ++now_.parentheses;
@@ -130,6 +132,21 @@ class HostFunctionScanner {
     }
     if (word == "endif" && !conditions_.empty()) conditions_.pop_back();
     at_ = line.end;
+  }
+
+  /// Whether a call of one of makers_ begins here, with or without a `;`. Takes it out.
+  bool calls_maker() {
+    if (at_ > 0 && is_word(code_[at_ - 1])) return false;
+    const std::string_view word = word_at(code_, at_);
+    const std::size_t open = skip_space(code_, at_ + word.size());
+    if (word.empty() || !makers_.contains(word) || code_.substr(open, 1) != "(") return false;
+    const std::size_t close = after_brackets(code_, open);
+    if (close == std::string_view::npos) return false;
+    const std::size_t next = skip_space(code_, close);
+    const std::size_t end = code_.substr(next, 1) == ";" ? next + 1 : close;
+    blank(at_, end);
+    at_ = end - 1;
+    return true;
   }
 
   /// The text of the declaration outside of parentheses, braces and directives.
@@ -204,8 +221,9 @@ class HostFunctionScanner {
   }
 
   /// Turns the declaration, up to \p end, into blanks, except directives.
-  void blank(std::size_t end) {
-    for (std::size_t i = now_.begin; i < end; ++i) {
+  void blank(std::size_t end) { blank(now_.begin, end); }
+  void blank(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
       if (const auto line = directive_at(code_, i)) i = line->end;
       if (i < end && result_[i] != '\n') result_[i] = ' ';
     }
@@ -213,11 +231,28 @@ class HostFunctionScanner {
 
   std::string_view code_;
   const Words& device_words_;
+  const Words& makers_;
   std::string& result_;
   std::size_t at_ = 0;
   State now_;
   std::vector<State> conditions_;  // the state before each open `#if`, from which all its branches start
 };
+
+/// The macros with arguments whose text consists of host functions: `#define BIND(name) void name(Tensor a) { … }`.
+Words makers_in(std::string_view code, const Words& device_words) {
+  Words makers;
+  for (const DirectiveLine& line : directives_of(code)) {
+    const std::string_view rest = line.rest(), name = word_at(rest, 0);
+    if (line.name() != "define" || rest.substr(name.size(), 1) != "(") continue;
+    const std::size_t begin = after_brackets(rest, name.size());
+    if (begin == std::string_view::npos || rest.find('{', begin) == std::string_view::npos) continue;
+    std::string text(rest.substr(begin));
+    const std::string whole = text;
+    HostFunctionScanner(whole, device_words, {}, text).scan();
+    if (trimmed(text).empty()) makers.emplace(name);
+  }
+  return makers;
+}
 
 }  // namespace
 
@@ -231,7 +266,9 @@ std::string without_host_functions(std::string_view text, const std::vector<std:
     for (const std::string& one : all) add_macros(one, device_words);
   }
   std::string result(text);
-  HostFunctionScanner(code, device_words, result).scan();
+  Words makers;
+  for (const std::string& one : all) makers.merge(makers_in(one, device_words));
+  HostFunctionScanner(code, device_words, makers, result).scan();
   return result;
 }
 

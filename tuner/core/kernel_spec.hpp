@@ -146,13 +146,17 @@ struct TextureSpec {
   SourceLocation location;
 };
 
-/// A by-value argument that is not a size: `scalar alpha : float = 2`.
+/// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`.
 struct ScalarSpec {
   std::string name;
-  std::string type;  ///< a type choice or an element type name
-  double value = 0;
-  SourceLocation location = {};  ///< of the value
+  std::string type;                       ///< a type choice or an element type name
+  std::optional<RecordType> record = {};  ///< set for structs: `type` is then uint8
+  std::vector<double> values;             ///< one, or the numbers of a struct
+  SourceLocation location = {};           ///< of the values
 };
+
+/// An argument that is a null pointer.
+inline constexpr std::string_view kNullPointer = "nullptr";
 
 /// A part of a C++ name that is computed: `{tile * 2}`, or the name of a `let`.
 struct ComputedText {
@@ -177,7 +181,7 @@ struct LaunchSpec {
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   Expression shared_bytes;  ///< dynamic shared memory
-  /// Names of buffers, sizes, scalars, textures, parameters and `computed_arguments`, in order.
+  /// Names of buffers, sizes, scalars, textures, parameters and `computed_arguments`, and kNullPointer, in order.
   std::vector<std::string> arguments;
   std::vector<SourceLocation> argument_locations;  ///< none for arguments that the kernel file leaves out
   std::vector<ComputedArgument> computed_arguments;

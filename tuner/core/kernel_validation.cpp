@@ -127,6 +127,20 @@ class Validator : public Checks {
     };
     std::for_each(spec_.buffers.begin(), spec_.buffers.end(), require_type);
     std::for_each(spec_.scalars.begin(), spec_.scalars.end(), require_type);
+    for (const ScalarSpec& scalar : spec_.scalars) numbers(scalar);
+  }
+
+  static void numbers(const ScalarSpec& scalar) {
+    std::size_t wanted = 1;
+    if (scalar.record) {
+      wanted = 0;
+      for (const RecordField& field : scalar.record->fields) wanted += static_cast<std::size_t>(field.count);
+    }
+    if (scalar.values.size() == wanted) return;
+    throw SpecError(scalar.location, in_quotes(scalar.name) +
+                                         (scalar.record ? " is a struct of " + std::to_string(wanted) + " numbers"
+                                                        : " is a number of type " + scalar.type) +
+                                         ", but has " + std::to_string(scalar.values.size()));
   }
 
   void buffers() const {

@@ -167,30 +167,37 @@ class LeftOut {
       for (std::size_t i = 0; i < std::min(taken.size(), one.launch.arguments.size()); ++i)
         type(one.launch.arguments[i], taken[i], head);
     }
+    for (BufferSpec& buffer : draft_.spec.buffers)
+      if (buffer.role == BufferRole::constant && buffer.type.empty())
+        set_type(buffer, without_aliases(code_, device_variable_type(code_, buffer.scope, buffer.name)));
   }
 
-  void type(const std::string& name, const Declared& argument, const Signature& head) {
-    const auto numbers = numbers_of(type_of(argument, head));
-    if (!numbers) return record(name, argument, head);
-    for (BufferSpec& buffer : draft_.spec.buffers) {
-      if (buffer.name != name || !buffer.type.empty() || !argument.is_pointer()) continue;
+  /// Sets the type of the elements, \p type of the text. Sets nothing if that consists of anything but numbers.
+  void set_type(BufferSpec& buffer, const std::string& type) const {
+    if (const auto numbers = numbers_of(type)) {
       buffer.type = info(numbers->type).name;
       buffer.components = numbers->components;
       count_in_numbers(buffer);
+    } else if ((buffer.record = record_called(code_, type))) {
+      buffer.type = info(ElementType::uint8).name;
     }
-    for (ScalarSpec& scalar : draft_.spec.scalars)
-      if (scalar.name == name && scalar.type.empty() && !argument.is_pointer() && numbers->components == 1)
-        scalar.type = info(numbers->type).name;
   }
 
-  /// Fills in the type of elements that are a struct of the text.
-  void record(const std::string& name, const Declared& argument, const Signature& head) {
-    if (!argument.is_pointer()) return;
-    for (BufferSpec& buffer : draft_.spec.buffers) {
-      if (buffer.name != name || !buffer.type.empty()) continue;
-      buffer.record = record_called(code_, type_of(argument, head));
-      if (buffer.record) buffer.type = info(ElementType::uint8).name;
+  void set_type(ScalarSpec& scalar, const std::string& type) const {
+    if (const auto numbers = numbers_of(type); numbers && numbers->components == 1) {
+      scalar.type = info(numbers->type).name;
+    } else {
+      scalar.record = numbers ? vector_record(*numbers) : record_called(code_, type);
+      if (scalar.record) scalar.type = info(ElementType::uint8).name;
     }
+  }
+
+  void type(const std::string& name, const Declared& argument, const Signature& head) {
+    const std::string type = type_of(argument, head);
+    for (BufferSpec& buffer : draft_.spec.buffers)
+      if (buffer.name == name && buffer.type.empty() && argument.is_pointer()) set_type(buffer, type);
+    for (ScalarSpec& scalar : draft_.spec.scalars)
+      if (scalar.name == name && scalar.type.empty() && !argument.is_pointer()) set_type(scalar, type);
   }
 
   void macros() {

@@ -41,9 +41,13 @@ std::vector<std::string> parameter_types(const std::string& mangled) {
   return types;
 }
 
+bool is_pointer(std::string_view taken) {
+  return without(without(taken, " __restrict__"), " __restrict").ends_with('*');
+}
+
 bool may_take(std::string_view taken, ElementType declared, bool pointer) {
   taken = without(without(taken, " __restrict__"), " __restrict");
-  const bool points = taken.ends_with('*');
+  const bool points = is_pointer(taken);
   std::string_view base = without(taken, "*");
   base = without(without(without(base, " const"), " volatile"), " const");
   if (points && base.ends_with('*')) return false;  // no buffer holds pointers

@@ -158,13 +158,45 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   std::move(all.begin(), all.end(), std::back_inserter(kernel.draft.fills));
 }
 
+void read_scalar_type(KernelReader& kernel, TokenCursor& cursor, ScalarSpec& scalar) {
+  const std::string_view word = cursor.peek().text;
+  if (cursor.peek().is("{")) {
+    scalar.record = read_record(cursor);
+  } else if (const auto vector = element_type(word) ? std::nullopt : vector_type(word)) {
+    cursor.take();
+    scalar.record = vector_record(*vector);
+  } else {
+    scalar.type = kernel.type_name(cursor);
+  }
+  if (scalar.record) scalar.type = info(ElementType::uint8).name;
+}
+
+/// Reads `{ 1, 2, { 3, true } }`.
+void read_values(TokenCursor& cursor, std::vector<double>& values) {
+  cursor.expect("{", "the numbers of a struct");
+  do {
+    if (cursor.peek().is("{"))
+      read_values(cursor, values);
+    else if (cursor.accept("true"))
+      values.push_back(1);
+    else if (cursor.accept("false"))
+      values.push_back(0);
+    else
+      values.push_back(parse_number(cursor, "a number"));
+  } while (cursor.accept(","));
+  cursor.expect("}", "the numbers");
+}
+
 void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   ScalarSpec scalar;
   scalar.name = kernel.declare(cursor, "scalar", false);
-  if (cursor.accept(":")) scalar.type = kernel.type_name(cursor);
+  if (cursor.accept(":")) read_scalar_type(kernel, cursor, scalar);
   cursor.expect("=", "the scalar: the value used for tuning follows");
   scalar.location = cursor.place();
-  scalar.value = parse_number(cursor, "a number");
+  if (cursor.peek().is("{"))
+    read_values(cursor, scalar.values);
+  else
+    scalar.values.push_back(parse_number(cursor, "a number"));
   kernel.spec.scalars.push_back(std::move(scalar));
 }
 

@@ -201,6 +201,12 @@ std::size_t definitions(std::string_view code, std::string_view name) {
 
 }  // namespace
 
+RecordType vector_record(const VectorType& type) {
+  Layout layout(alignment_of(type));
+  for (int i = 0; i < type.components; ++i) layout.add(std::string(1, "xyzw"[i]), {type.type, 1}, 1, false, {});
+  return std::move(layout).finish();
+}
+
 RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {}); }
 
 std::optional<RecordType> record_called(std::string_view code, std::string_view name) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Structs of numbers, and their memory layout. Private to this room.
+/// Structs of numbers, and their memory layout. Private to this room and to convert.
 
 #include <optional>
 #include <string_view>
@@ -16,6 +16,9 @@ RecordType read_record(TokenCursor& cursor);
 /// The struct \p name of \p code (code_of() a text). Nothing unless \p code defines it exactly once, without base
 /// classes, packing and macros, and with fields that read_record() accepts.
 std::optional<RecordType> record_called(std::string_view code, std::string_view name);
+
+/// The numbers `x y z w` of a vector of CUDA's.
+RecordType vector_record(const VectorType& type);
 
 /// Whether a fill is random.
 bool is_random(const std::optional<FillSpec>& fill);

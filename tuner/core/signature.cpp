@@ -19,6 +19,7 @@ constexpr std::size_t kLongestIndex = 4'096;
 /// The type and the name in `const float *__restrict__ x[] = 0`.
 Declared declared(std::string_view part) {
   const bool may_be_left_out = part.find('=') != std::string_view::npos;
+  const std::string otherwise(may_be_left_out ? trimmed(part.substr(part.find('=') + 1)) : std::string_view());
   part = trimmed(part.substr(0, part.find('=')));
   std::string brackets;
   while (part.ends_with(']') && part.rfind('[') != std::string_view::npos) {
@@ -29,8 +30,8 @@ Declared declared(std::string_view part) {
   std::string type(trimmed(part.substr(0, part.size() - name.size())));
   constexpr std::array<std::string_view, 6> kTypes = {"int", "float", "double", "char", "typename", "class"};
   if (type.empty() || std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end())
-    return {std::string(part) + brackets, "", may_be_left_out};
-  return {type + brackets, name, may_be_left_out};
+    return {std::string(part) + brackets, "", may_be_left_out, otherwise};
+  return {type + brackets, name, may_be_left_out, otherwise};
 }
 
 /// The place of the `template <…>` of the `__global__` at \p end; npos if there is none. Words such as `static`,
@@ -131,6 +132,62 @@ std::string namespaces_at(std::string_view code, std::size_t end) {
   for (const std::string_view scope : open_scopes(code, end))
     if (const auto name = namespace_name(scope); name && !name->empty()) result.append(*name).append("::");
   return result;
+}
+
+bool returns_before_a_barrier(std::string_view code) {
+  const std::vector<Signature> kernels = find_signatures(code);
+  return std::any_of(kernels.begin(), kernels.end(), [&](const Signature& kernel) {
+    const std::size_t body = code.find('{', kernel.end);
+    const std::size_t end = body == std::string_view::npos ? body : after_brackets(code, body);
+    if (end == std::string_view::npos) return false;
+    const std::string_view inside = code.substr(body, end - body);
+    const std::size_t barrier = inside.rfind("__syncthreads");
+    return barrier != std::string_view::npos && find_word(inside, "return") < barrier;
+  });
+}
+
+namespace {
+
+/// Leaves out what stands between \p open and \p close, with both.
+void erase_between(std::string& text, char open, char close) {
+  for (std::size_t at = 0; (at = text.find(open, at)) != std::string::npos;) {
+    const std::size_t end = text.find(close, at + 1);
+    text.erase(at, end == std::string::npos ? end : end + 1 - at);
+  }
+}
+
+/// The type of \p declaration, which ends with the name of a variable: `__constant__ float a[4], b`. Empty if that is
+/// no variable of the device.
+std::string type_declared(std::string declaration) {
+  if (!has_word(declaration, "__constant__") && !has_word(declaration, "__device__")) return {};
+  if (std::count(declaration.begin(), declaration.end(), '(') !=
+      std::count(declaration.begin(), declaration.end(), ')'))
+    return {};  // an argument of a function
+  const std::map<std::string, std::string, std::less<>> nothing = {
+      {"__constant__", ""}, {"__device__", ""}, {"static", ""},  {"extern", ""},
+      {"constexpr", ""},    {"inline", ""},     {"alignas", ""}, {"__align__", ""}};
+  declaration = substitute_words(declaration, nothing);
+  erase_between(declaration, '(', ')');
+  erase_between(declaration, '"', '"');
+  return plain_type(declared(at_commas(declaration).front()).type);
+}
+
+}  // namespace
+
+std::string device_variable_type(std::string_view code, std::string_view scope, std::string_view name) {
+  std::string only;
+  for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; at += name.size()) {
+    std::string_view declaration = code.substr(0, at + name.size());
+    declaration.remove_prefix(declaration.find_last_of(";{}") + 1);  // npos + 1: the whole
+    const std::size_t directive = declaration.rfind('#');
+    if (directive != std::string_view::npos)
+      declaration.remove_prefix(std::min(declaration.find('\n', directive), declaration.size()));
+    std::string type = type_declared(std::string(declaration));
+    if (type.empty() || !namespaces_at(code, at).ends_with(scope)) continue;
+    if (!only.empty() && only != type) return {};
+    only = std::move(type);
+  }
+  return only;
 }
 
 namespace {

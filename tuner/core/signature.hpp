@@ -14,6 +14,7 @@ struct Declared {
   std::string type;  ///< without the name: `const float *`, `typename`
   std::string name;  ///< may be empty
   bool may_be_left_out = false;
+  std::string otherwise = {};  ///< its value if it is left out
 
   bool is_pack() const { return type.ends_with("..."); }
   bool is_pointer() const { return type.find('*') != std::string::npos; }
@@ -46,6 +47,15 @@ std::string namespaces_at(std::string_view code, std::size_t at);
 bool adds_to(std::string_view code, std::string_view pointer);
 /// Whether that body visibly changes elements of \p pointer: `y[i] = 1`, `*y = x`, or as in adds_to().
 bool writes_to(std::string_view code, std::string_view pointer);
+
+/// Whether a kernel of \p code may return before a `__syncthreads()`, which GPUs before Volta do not allow ("Barrier
+/// Synchronization", PTX ISA).
+bool returns_before_a_barrier(std::string_view code);
+
+/// The type of the elements of a variable that \p code declares as `__constant__` or `__device__`: `float` of
+/// `__constant__ float x[9]`. Its namespace ends with \p scope (`a::`). Empty if there is none, or if several have
+/// different types.
+std::string device_variable_type(std::string_view code, std::string_view scope, std::string_view name);
 
 /// A message if \p instantiation (`f<T, block>`) has too few or too many arguments for the kernel that \p code
 /// declares. Empty if the number is right, or if only a compiler can know (macros, other files).

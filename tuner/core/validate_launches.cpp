@@ -206,7 +206,7 @@ class LaunchChecks : public Checks {
     if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
       fail_argument(launch, number, in_quotes(name) + " is 'constant': a variable of the program, not an argument");
     if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
-        launch.find_computed(name))
+        launch.find_computed(name) || name == kNullPointer)
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;

@@ -374,11 +374,13 @@ class CudaBackend final : public Backend {
       if (std::optional<std::string> why = why_not_launchable(entry.kernel, launch.shape, device().limits)) {
         return LaunchError{*why + place(i, launches.size())};
       }
+      if (const auto sizes = entry.has_run ? std::nullopt : parameter_sizes(entry.kernel.handle))
+        if (auto wrong = wrong_sizes(entry.expression, launch.arguments, *sizes)) return LaunchError{std::move(*wrong)};
       PreparedLaunch& ready = prepared.emplace_back();
       ready.function = entry.kernel.handle;
       ready.shape = launch.shape;
       for (const Argument& argument : launch.arguments) {
-        ready.arguments.push_back(const_cast<std::byte*>(argument.bytes));  // the driver only reads it
+        ready.arguments.push_back(const_cast<std::byte*>(argument.data()));  // the driver only reads it
       }
     }
     return std::nullopt;

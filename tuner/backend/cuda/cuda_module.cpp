@@ -61,6 +61,19 @@ void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_byte
         "cuFuncSetAttribute");
 }
 
+std::optional<std::vector<unsigned>> parameter_sizes([[maybe_unused]] CUfunction kernel) {
+#if CUDA_VERSION >= 12040
+  if (driver().cuFuncGetParamInfo != nullptr) {
+    std::vector<unsigned> sizes;
+    std::size_t offset = 0, bytes = 0;
+    while (driver().cuFuncGetParamInfo(kernel, sizes.size(), &offset, &bytes) == CUDA_SUCCESS)
+      sizes.push_back(static_cast<unsigned>(bytes));
+    return sizes;
+  }
+#endif
+  return std::nullopt;
+}
+
 CudaModule::CudaModule(SharedState state, const Image& image)
     : state_(std::move(state)), module_(load_module(image.code.data())) {
   for (const CompiledFunction& compiled : image.functions) {
@@ -70,6 +83,7 @@ CudaModule::CudaModule(SharedState state, const Image& image)
       continue;
     }
     entry.kernel = get_function(module_.get(), compiled.symbol);
+    entry.expression = compiled.expression;
     entry.symbol = compiled.symbol;
     entry.spill_bytes = compiled.resources.spill_bytes;
     const DeviceLimits& limits = state_->device.limits;

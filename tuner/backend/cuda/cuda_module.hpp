@@ -25,6 +25,9 @@ KernelFunction get_function(CUmodule module, const std::string& symbol);
 /// The same for a variable.
 Variable get_variable(CUmodule module, const std::string& symbol);
 
+/// The sizes of \p kernel's parameters in bytes; nothing if this driver does not tell.
+std::optional<std::vector<unsigned>> parameter_sizes(CUfunction kernel);
+
 /// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, or a cooperative grid that
 /// does not fit onto the device at once. nullopt: it can.
 std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
@@ -64,7 +67,7 @@ class CudaModule final : public Module {
   struct Entry {
     KernelFunction kernel;
     Variable variable;  ///< instead of a kernel
-    std::string symbol;
+    std::string expression, symbol;
     int spill_bytes = 0;           ///< reported by the compiler
     mutable bool has_run = false;  ///< its first launch has ended
   };

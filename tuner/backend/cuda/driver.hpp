@@ -33,9 +33,15 @@ namespace tuner::cuda {
   TUNER_CUDA_OPTIONAL_12(X)
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) \
-  X(cuCtxGetId) X(cuStreamGetId) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject)
+  X(cuCtxGetId) X(cuStreamGetId) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject) \
+  TUNER_CUDA_OPTIONAL_12_4(X)
 #else
 #define TUNER_CUDA_OPTIONAL_12(X)
+#endif
+#if CUDA_VERSION >= 12040
+#define TUNER_CUDA_OPTIONAL_12_4(X) X(cuFuncGetParamInfo)
+#else
+#define TUNER_CUDA_OPTIONAL_12_4(X)
 #endif
 // clang-format on
 

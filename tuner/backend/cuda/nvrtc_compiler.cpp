@@ -107,7 +107,8 @@ std::vector<std::byte> bytes_of(const std::string& ptx) {
 /// Whether \p log complains about functions for the host.
 bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
 bool tells_of_missing_names(const std::string& log) {
-  return log.find("is undefined") != std::string::npos || log.find("__extension__") != std::string::npos;
+  const auto says = [&](const char* text) { return log.find(text) != std::string::npos; };
+  return says("is undefined") || says("has no member") || says("__extension__");
 }
 
 /// \p message after the place in the kernel file of the option that it names, if there is one.
@@ -190,9 +191,15 @@ class NvrtcCompiler : public Compiler {
     }
     // The names come last: a text may define them in another way.
     if (!form.with_names_of_nvcc && failed(&tells_of_missing_names)) {
-      auto again = build(request, {form.without_host_functions, true});
+      Form wider{form.without_host_functions, true};
+      auto again = build(request, wider);
+      const auto* const error = std::get_if<CompileError>(&again);
+      if (error != nullptr && !wider.without_host_functions && tells_of_host_functions(error->log)) {
+        wider.without_host_functions = true;  // the missing names hid these errors
+        again = build(request, wider);
+      }
       if (std::holds_alternative<Built>(again)) {
-        form.with_names_of_nvcc = true;
+        form = wider;
         built = std::move(again);
       }
     }

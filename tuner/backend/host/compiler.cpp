@@ -24,6 +24,7 @@
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/backend/program_headers.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
@@ -71,13 +72,21 @@ std::string where_it_is_used(const std::string& message, const std::string& log)
          " (a parameter is a macro there: " + log.substr(name, log.find('\n', name) - name) + ')';
 }
 
-/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of").
-std::string first_error(const std::string& log) {
+/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of"). \p sign:
+/// another word for it, that of the assembler.
+std::string first_error(const std::string& log, const char* sign = "error :") {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("error:") != std::string::npos || line.find("error :") != std::string::npos) return line;
+    if (line.find("error:") != std::string::npos || line.find(sign) != std::string::npos) return line;
   }
   return first_line(log);
+}
+
+/// Whether the errors of \p log are about `asm` in \p source.
+bool is_about_assembly(const std::string& source, const std::string& log) {
+  const auto has = [&](const char* word) { return occurs_in_code(source, word); };
+  return (log.find("Assembler messages") != std::string::npos || log.find("constraint") != std::string::npos) &&
+         (has("asm") || has("__asm__") || has("__asm"));
 }
 
 /// A compiler reports a missing '}' after the end of the kernel's text, in a part of ours.
@@ -331,6 +340,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
       message = request.file_name + ": a '{' is not closed before the end of the text";
     const std::string file = '/' + message.substr(0, message.find(':'));
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
+    if (is_about_assembly(request.source, result.output))
+      message = first_error(result.output, "Error:") + ": " + kInlinePtx;
     if (message.empty())
       message = listed(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     const bool machine_fault = is_machine_fault(result);

@@ -149,17 +149,8 @@ class HostBackend final : public Backend {
   /// The reason why \p launch's arguments do not fit its kernel.
   static std::optional<std::string> mismatch(const Launch& launch, const host::HostModule& module) {
     const tuner_host::EntryInfo& entry = *module.functions()[launch.function].entry;
-    const std::string& name = module.functions()[launch.function].expression;
-    if (launch.arguments.size() != entry.arguments) {
-      return name + " takes " + std::to_string(entry.arguments) + " arguments, not " +
-             std::to_string(launch.arguments.size());
-    }
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-      if (launch.arguments[i].size == entry.sizes[i]) continue;
-      return name + ": argument " + std::to_string(i + 1) + " has " + std::to_string(launch.arguments[i].size) +
-             " bytes, the kernel takes " + std::to_string(entry.sizes[i]);
-    }
-    return std::nullopt;
+    return wrong_sizes(module.functions()[launch.function].expression, launch.arguments,
+                       {entry.sizes, entry.arguments});
   }
 
   std::optional<Failure> run_one(const Launch& launch, const Deadline& deadline) {
@@ -168,7 +159,7 @@ class HostBackend final : public Backend {
     if (auto reason = mismatch(launch, module)) return LaunchError{std::move(*reason)};
     std::vector<void*> arguments;
     for (const Argument& argument : launch.arguments) {
-      arguments.push_back(const_cast<void*>(static_cast<const void*>(argument.bytes)));
+      arguments.push_back(const_cast<void*>(static_cast<const void*>(argument.data())));
     }
     return start(module, launch.function, launch.shape, arguments.data(), deadline.left());
   }

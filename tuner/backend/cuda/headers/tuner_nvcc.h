@@ -1,9 +1,17 @@
 #pragma once
-// The names that a file has under nvcc without an #include: they come from the headers of the host's C library.
+// The names that a file has under nvcc without an #include: they come from the headers of the host's C and C++ libraries.
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+#include <utility>
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;

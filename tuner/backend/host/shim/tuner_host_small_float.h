@@ -48,6 +48,24 @@ inline float narrow(double value) {
   };                                                                                                    \
   inline T __float2##name(float x) { return T(x); }                                                     \
   inline T __float2##name##_rn(float x) { return T(x); }                                                \
+  /* The number on the other side of x, if the nearest is on the wrong one. Bits count magnitudes. */   \
+  inline T __float2##name##_rz(float x) {                                                               \
+    T near(x);                                                                                          \
+    if (fabsf(static_cast<float>(near)) > fabsf(x)) near.bits -= 1;                                     \
+    return near;                                                                                        \
+  }                                                                                                     \
+  inline T __float2##name##_rd(float x) {                                                               \
+    T near(x);                                                                                          \
+    const float value = static_cast<float>(near);                                                       \
+    if (value > x) near.bits = value == 0 ? 0x8001 : near.bits + (value < 0 ? 1 : -1);                  \
+    return near;                                                                                        \
+  }                                                                                                     \
+  inline T __float2##name##_ru(float x) {                                                               \
+    T near(x);                                                                                          \
+    const float value = static_cast<float>(near);                                                       \
+    if (value < x) near.bits = value == 0 ? 0x0001 : near.bits + (value < 0 ? -1 : 1);                  \
+    return near;                                                                                        \
+  }                                                                                                     \
   inline T __double2##name(double x) { return T(x); }                                                   \
   inline float __##name##2float(T x) { return static_cast<float>(x); }                                  \
   inline T __int2##name##_rn(int x) { return T(x); }                                                    \
@@ -150,4 +168,8 @@ inline float narrow(double value) {
   inline T2 __hmax2(T2 a, T2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                         \
   inline T atomicAdd(T* address, T value) {                                                              \
     return tuner_host::atomic_update(address, [value](T old) { return old + value; });                   \
+  }                                                                                                      \
+  /* Each number is atomic, not both together, as on a GPU. */                                           \
+  inline T2 atomicAdd(T2* address, T2 value) {                                                           \
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                           \
   }
