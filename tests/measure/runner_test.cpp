@@ -51,7 +51,7 @@ TEST_F(RunnerTest, SuggestsAToleranceWhereDifferencesAreSmall) {
     };
   };
   backend.kernels["scale<32>"] = off_by(1 + 1e-4f);
-  EXPECT_THAT(failure(block(32)), HasSubstr("terms are added in another order; if that is right here, write "
+  EXPECT_THAT(failure(block(32)), HasSubstr("terms are added in another order; if that is right here, add "
                                             "`accumulates TERMS` or `tolerance relative 2e-04` on n=1000"));
   backend.kernels["scale<32>"] = off_by(1.01f);
   EXPECT_THAT(failure(block(32)), Not(HasSubstr("another order")));

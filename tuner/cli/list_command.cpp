@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tuner/cli/database_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
@@ -20,6 +21,7 @@ std::string choices_text(const KernelSpec& spec) {
 
 int run_list(const Given& given) {
   const KernelLibrary library;
+  if (const std::string missing = library.missing_folders(); !missing.empty()) warn(missing);
   Table table({named("kernel", "name"), "sizes", named("combinations", "product"), named("from", "origin"), "choices",
                data("error")});
   for (const KernelLibrary::Entry& entry : library.list()) try {

@@ -9,6 +9,7 @@
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/characters.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/metric.hpp>

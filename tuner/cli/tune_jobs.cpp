@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/sub_space.hpp>
+#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/wisdom.hpp>
 

@@ -136,7 +136,7 @@ class HostFunctionScanner {
 
   /// Whether a call of one of makers_ begins here, with or without a `;`. Takes it out.
   bool calls_maker() {
-    if (at_ > 0 && is_word(code_[at_ - 1])) return false;
+    if (makers_.empty() || (at_ > 0 && is_word(code_[at_ - 1]))) return false;
     const std::string_view word = word_at(code_, at_);
     const std::size_t open = skip_space(code_, at_ + word.size());
     if (word.empty() || !makers_.contains(word) || code_.substr(open, 1) != "(") return false;

@@ -39,6 +39,16 @@ std::vector<KernelLibrary::Entry> KernelLibrary::list() const {
   return entries;
 }
 
+std::string KernelLibrary::missing_folders() const {
+  std::string text;
+  std::error_code ignored;
+  for (const fs::path& folder : folders_)
+    if (!fs::is_directory(folder, ignored))
+      text += (text.empty() ? "" : " ") + ("TUNER_TEMPLATE_PATH names " + printable(folder.string())) +
+              ", which is no folder.";
+  return text;
+}
+
 bool KernelLibrary::is_path(std::string_view name_or_path) {
   return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".cu");
 }
@@ -55,7 +65,8 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
     cache::remember_sha256(built_in.text, built_in.sha256);
     return parse_built_in_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
   }
-  throw Error(ErrorCode::not_found, unknown_kernel(name_or_path, list()));
+  const std::string missing = missing_folders();
+  throw Error(ErrorCode::not_found, unknown_kernel(name_or_path, list()) + (missing.empty() ? "" : " " + missing));
 }
 
 std::string KernelLibrary::place_of(const KernelSpec& spec) try {

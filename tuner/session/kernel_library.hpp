@@ -22,6 +22,9 @@ class KernelLibrary {
   /// All kernels that find() knows by name, sorted. For equal names, the earlier folder wins.
   std::vector<Entry> list() const;
 
+  /// The folders of $TUNER_TEMPLATE_PATH that are none, in sentences; empty if there are none.
+  std::string missing_folders() const;
+
   /// Whether \p name_or_path is a path: it contains a slash or ends in .cu.
   static bool is_path(std::string_view name_or_path);
   /// Throws Error for an unknown name (with the nearest one and all known ones) or an unreadable file, and SpecError

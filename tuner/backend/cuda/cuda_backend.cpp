@@ -374,7 +374,8 @@ class CudaBackend final : public Backend {
       if (std::optional<std::string> why = why_not_launchable(entry.kernel, launch.shape, device().limits)) {
         return LaunchError{*why + place(i, launches.size())};
       }
-      if (const auto sizes = entry.has_run ? std::nullopt : parameter_sizes(entry.kernel.handle))
+      if (const auto sizes =
+              entry.has_run ? std::nullopt : parameter_sizes(entry.kernel.handle, launch.arguments.size()))
         if (auto wrong = wrong_sizes(entry.expression, launch.arguments, *sizes)) return LaunchError{std::move(*wrong)};
       PreparedLaunch& ready = prepared.emplace_back();
       ready.function = entry.kernel.handle;

@@ -61,12 +61,13 @@ void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_byte
         "cuFuncSetAttribute");
 }
 
-std::optional<std::vector<unsigned>> parameter_sizes([[maybe_unused]] CUfunction kernel) {
+std::optional<std::vector<unsigned>> parameter_sizes([[maybe_unused]] CUfunction kernel,
+                                                     [[maybe_unused]] std::size_t count) {
 #if CUDA_VERSION >= 12040
   if (driver().cuFuncGetParamInfo != nullptr) {
     std::vector<unsigned> sizes;
     std::size_t offset = 0, bytes = 0;
-    while (driver().cuFuncGetParamInfo(kernel, sizes.size(), &offset, &bytes) == CUDA_SUCCESS)
+    while (sizes.size() < count && driver().cuFuncGetParamInfo(kernel, sizes.size(), &offset, &bytes) == CUDA_SUCCESS)
       sizes.push_back(static_cast<unsigned>(bytes));
     return sizes;
   }

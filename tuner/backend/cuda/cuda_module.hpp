@@ -25,8 +25,9 @@ KernelFunction get_function(CUmodule module, const std::string& symbol);
 /// The same for a variable.
 Variable get_variable(CUmodule module, const std::string& symbol);
 
-/// The sizes of \p kernel's parameters in bytes; nothing if this driver does not tell.
-std::optional<std::vector<unsigned>> parameter_sizes(CUfunction kernel);
+/// The sizes of \p kernel's first \p count parameters in bytes, or of all if it has fewer; nothing if this driver does
+/// not tell. Asking for more than there are would be an error that sanitizers report.
+std::optional<std::vector<unsigned>> parameter_sizes(CUfunction kernel, std::size_t count);
 
 /// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, or a cooperative grid that
 /// does not fit onto the device at once. nullopt: it can.
