@@ -120,6 +120,15 @@ TEST_F(DeviceHeadersTest, AreThoseThatNvccIncludesWhereAFileIncludesNothing) {
                   file);
   const CompileRequest request{"__global__ void k(float* x) { x[0] = missing; }", "k.cu", {"k"}, {}, "sm_80"};
   EXPECT_THAT(why_not(request), HasSubstr("\"missing\" is undefined"));
+  expect_compiles(
+      "__global__ void k(unsigned* x) { *x = std::min(reinterpret_cast<std::uintptr_t>(x), std::uintptr_t{2}); }\n"
+      "typename std::aligned_storage<8, 8>::type* kept;\nvoid f(uint8_t a) { throw a; }\n",
+      file);
+}
+
+TEST_F(DeviceHeadersTest, OfNvccHideNoErrorThatIsLeft) {
+  const CompileRequest request{"__global__ void k(uint8_t* x) { x[0] = x.y; }", "k.cu", {"k"}, {}, "sm_80"};
+  EXPECT_THAT(why_not(request), HasSubstr("expression must have class type"));
 }
 
 TEST_F(DeviceHeadersTest, StandBesideTheFilesThatARequestCarries) {

@@ -48,6 +48,32 @@ __global__ void k(int* out) {
   EXPECT_THAT(out, ElementsAre(13, -1, 4, 1 + 15 + 4 + 1023, 33));
 }
 
+TEST(HostHeaders, GiveComplexNumbersAndRoundingsOfSmallFloats) {
+  float out[8] = {};
+  EXPECT_EQ(text(run(R"(
+#include <cuComplex.h>
+#include <cuda_fp8.h>
+#include <sm_61_intrinsics.h>
+__global__ void k(float* out) {
+  const cuFloatComplex a = cuCdivf(make_cuFloatComplex(1, 7), make_cuFloatComplex(1, 2));
+  out[0] = cuCrealf(a);
+  out[1] = cuCimagf(a);
+  out[2] = __float2half_rz(2049.0f);
+  out[3] = __float2half_ru(2049.0f);
+  out[4] = __float2half_rd(-2049.0f);
+  out[5] = __float2half_rz(1e9f);
+  __shared__ half2 both;
+  both = {half(1), half(2)};
+  const half2 before = atomicAdd(&both, half2{half(3), half(4)});
+  out[6] = both.x + both.y;
+  out[7] = before.y;
+})",
+                     "k", shape(1, 1), &out[0])),
+            "done");
+  EXPECT_THAT(out,
+              ::testing::Pointwise(::testing::FloatEq(), std::vector<float>{3, 1, 2048, 2050, -2050, 65504, 10, 2}));
+}
+
 TEST(HostHeaders, GiveTilesOfAnyParentAndTheirCollectives) {
   std::vector<int> out(64);
   EXPECT_EQ(text(run(R"(

@@ -1,5 +1,9 @@
 #include <tuner/cli/program.hpp>
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -36,6 +40,43 @@ constexpr const char* kExamples =
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 
 constexpr int kVolta = 70;  // compute capability
+
+#ifdef TUNER_HAS_CUDA
+/// What \p work returns or throws, in a process of its own: NVRTC may crash on a text that is wrong.
+std::string in_a_child(const std::function<std::string()>& work) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return work();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::string said;
+    try {
+      said = 'r' + work();
+    } catch (const std::exception& error) {
+      said = std::string("t") + error.what();
+    }
+    for (std::size_t done = 0; done < said.size();) {
+      const ssize_t now = ::write(ends[1], said.data() + done, said.size() - done);
+      if (now <= 0) break;
+      done += static_cast<std::size_t>(now);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string said;
+  char piece[4096];
+  for (ssize_t now = 0; child > 0 && (now = ::read(ends[0], piece, sizeof piece)) > 0;)
+    said.append(piece, static_cast<std::size_t>(now));
+  ::close(ends[0]);
+  if (child < 0) return work();
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (said.empty())
+    throw Error(fmt::format("NVRTC ended its process{}: the text is most likely wrong, see the messages for the host",
+                            WIFSIGNALED(status) ? fmt::format(" by signal {}", WTERMSIG(status)) : ""));
+  if (said.front() == 't') throw Error(said.substr(1));
+  return said.substr(1);
+}
+#endif
 
 class Check {
  public:
@@ -135,7 +176,7 @@ class Check {
       return;
     }
     for (const std::string& architecture : architectures())
-      step(architecture, [&] { return compile_for(architecture); });
+      step(architecture, [&] { return in_a_child([&] { return compile_for(architecture); }); });
   }
 
   std::string compile_for(const std::string& architecture) const {

@@ -193,15 +193,15 @@ class NvrtcCompiler : public Compiler {
     if (!form.with_names_of_nvcc && failed(&tells_of_missing_names)) {
       Form wider{form.without_host_functions, true};
       auto again = build(request, wider);
-      const auto* const error = std::get_if<CompileError>(&again);
+      const auto* error = std::get_if<CompileError>(&again);
       if (error != nullptr && !wider.without_host_functions && tells_of_host_functions(error->log)) {
         wider.without_host_functions = true;  // the missing names hid these errors
         again = build(request, wider);
       }
-      if (std::holds_alternative<Built>(again)) {
-        form = wider;
-        built = std::move(again);
-      }
+      error = std::get_if<CompileError>(&again);
+      if (error == nullptr) form = wider;
+      // With all names there, what is left is more likely what is wrong.
+      if (error == nullptr || !tells_of_missing_names(error->log)) built = std::move(again);
     }
     if (std::holds_alternative<Built>(built) && (form.without_host_functions || form.with_names_of_nvcc)) {
       const std::lock_guard lock(forms_mutex_);
