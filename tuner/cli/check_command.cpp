@@ -42,7 +42,8 @@ constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 constexpr int kVolta = 70;  // compute capability
 
 #ifdef TUNER_HAS_CUDA
-/// What \p work returns or throws, in a process of its own: NVRTC may crash on a text that is wrong.
+/// Does \p work in another process, because NVRTC may crash on a text that is wrong. Returns its text, or throws its
+/// error.
 std::string in_a_child(const std::function<std::string()>& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return work();

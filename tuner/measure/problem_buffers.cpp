@@ -24,11 +24,6 @@ const std::string* recorded_text(const std::map<std::string, std::string>& texts
   return at == texts.end() ? nullptr : &at->second;
 }
 
-std::string and_more(const Comparison& found) {
-  if (found.mismatches <= 1) return "";
-  return fmt::format(" and {} more element{}", found.mismatches - 1, found.mismatches == 2 ? "" : "s");
-}
-
 /// A struct with the numbers of \p scalar.
 Argument struct_argument(const ScalarSpec& scalar) {
   std::vector<std::byte> bytes(scalar.record->bytes);
@@ -184,18 +179,6 @@ GuardedMemory ProblemBuffers::allocate(const ProblemBuffer& buffer) {
   return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_, floating};
 }
 
-void ProblemBuffers::take_answers() {
-  for (const ProblemBuffer& buffer : buffers_)
-    if (!buffer.expected_content.empty())
-      backend_.upload(buffer.answer().expected.data(), buffer.expected_content.data(), buffer.expected_content.size());
-}
-
-/// The subject of messages about the expected elements of \p buffer.
-std::string ProblemBuffers::answer_name(const ProblemBuffer& buffer) const {
-  if (buffer.spec->answer) return "the answer in " + buffer.spec->answer->path;
-  return std::string(reference_name(spec_));
-}
-
 void ProblemBuffers::restore_inputs() {
   for (ProblemBuffer& buffer : buffers_) {
     if (buffer.spec->is_work_space()) continue;
@@ -204,110 +187,6 @@ void ProblemBuffers::restore_inputs() {
     if (!buffer.spec->is_input()) continue;
     buffer.fill(buffer.actual);
     if (buffer.is_read_only()) buffer.answer().fingerprint = buffer.fingerprint(buffer.actual);
-  }
-}
-
-void ProblemBuffers::reset_for_reference() {
-  // A reference without parameters may use work space whose size depends on parameters.
-  const bool is_default = spec_.reference_kind() == ReferenceKind::default_configuration;
-  const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.verification.reference;
-  const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    return buffer.spec->is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
-             return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.spec->name) > 0;
-           });
-  });
-  if (needs_work_space) size_work_space(spec_.default_configuration.value_or(Configuration{}));
-  reset(0);
-  fill_expected(kReferencePoisons[0]);
-}
-
-void ProblemBuffers::fill_expected(unsigned char poison) {
-  for (ProblemBuffer& buffer : buffers_) {
-    const GuardedMemory& expected = buffer.answer().expected;
-    if (buffer.spec->role == BufferRole::out) buffer.set_bytes(expected, poison);
-    if (buffer.spec->role == BufferRole::inout) buffer.fill(expected);
-  }
-}
-
-void ProblemBuffers::accept_reference() {
-  two_passes_[used_] = false;
-  auto broken = damage();
-  for (const ProblemBuffer& buffer : buffers_)
-    if (!broken && buffer.spec->is_output()) broken = buffer.broken_guard(buffer.answer().expected);
-  if (broken) throw Error(fmt::format("{}: {} {} on {}", spec_.name, reference_name(spec_), *broken, text()));
-  for (ProblemBuffer& buffer : buffers_) {
-    if (!buffer.spec->is_output() || buffer.count == 0) continue;
-    buffer.answer().expected_fingerprint = buffer.fingerprint(buffer.answer().expected);
-    if (const Comparison self = buffer.expected_nan(); self.mismatches > 0) {
-      if (buffer.expected_content.empty() &&
-          buffer.holds(buffer.answer().expected, self.first_index, kReferencePoisons[0]))
-        refuse_unwritten(buffer, self);
-      throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here?", spec_.name,
-                              answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(),
-                              buffer.spec->name, buffer.type_text()));
-    }
-    if (buffer.has_integers_to_write() && !buffer.choose_poison()) two_passes_[used_] = true;
-  }
-}
-
-bool ProblemBuffers::expects_nan() const {
-  return std::any_of(buffers_.begin(), buffers_.end(), [](const ProblemBuffer& buffer) {
-    if (!buffer.spec->is_output() || buffer.count == 0) return false;
-    const Comparison found = buffer.expected_nan();
-    return found.mismatches > 0 && !buffer.holds(buffer.answer().expected, found.first_index, kReferencePoisons[0]);
-  });
-}
-
-void ProblemBuffers::refuse_outside_reads(const std::function<void()>& run_reference) {
-  for (const ProblemBuffer& buffer : buffers_) {
-    if (!buffer.spec->is_input()) continue;
-    reset_for_reference();
-    buffer.memory(true).fill_guards_with_zeros();
-    run_reference();
-    if (expects_nan()) continue;
-    throw Error(
-        fmt::format("{}: {} reads outside of `{}[{}]`, which has {} elements, on {}: its results depend on what "
-                    "is there. Is `{}` long enough?",
-                    spec_.name, reference_name(spec_), buffer.spec->name, buffer.spec->count.text(),
-                    buffer.count / static_cast<std::size_t>(buffer.spec->components), text(), buffer.spec->name));
-  }
-}
-
-/// \p found: elements that were not written.
-void ProblemBuffers::refuse_unwritten(const ProblemBuffer& buffer, const Comparison& found) const {
-  throw Error(
-      fmt::format("{}: {} does not write {}{} on {}, or adds to what was there. Is the grid large enough, and `{}` as "
-                  "long as `{}` and of the type {}? An `out` buffer has no contents before: one that is read too is "
-                  "`inout`, or filled by `prepare`",
-                  spec_.name, reference_name(spec_), element_name(*buffer.spec, found.first_index), and_more(found),
-                  text(), buffer.spec->name, buffer.spec->count.text(), buffer.type_text()));
-}
-
-bool ProblemBuffers::looks_unwritten() {
-  return std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    if (!buffer.has_integers_to_write()) return false;
-    buffer.set_bytes(buffer.actual, kReferencePoisons[0]);
-    return buffer.compare(ProblemBuffer::Within::nothing).mismatches < buffer.compared_count();
-  });
-}
-
-void ProblemBuffers::poison_reference_again() {
-  reset(0);
-  for (const ProblemBuffer& buffer : buffers_) {
-    if (!buffer.has_integers_to_write()) continue;
-    const HostBuffer given = buffer.copy(buffer.answer().expected);
-    backend_.upload(buffer.actual.data(), given.bytes.data(), given.bytes.size());
-  }
-  fill_expected(kReferencePoisons[1]);
-}
-
-void ProblemBuffers::check_written() {
-  for (const ProblemBuffer& buffer : buffers_) {
-    if (!buffer.has_integers_to_write()) continue;
-    const Comparison found = buffer.compare(ProblemBuffer::Within::tolerance);
-    // Any other difference means that the reference is not deterministic: then no configuration will match it.
-    if (found.mismatches > 0 && buffer.holds(buffer.answer().expected, found.first_index, kReferencePoisons[1]))
-      refuse_unwritten(buffer, found);
   }
 }
 
