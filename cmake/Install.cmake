@@ -13,7 +13,8 @@ foreach(room IN LISTS rooms)
   endif()
 endforeach()
 # A shared library exports the namespace TUNER_ABI of the public headers and nothing else.
-set(abi v${PROJECT_VERSION_MAJOR}_${PROJECT_VERSION_MINOR})
+file(STRINGS ${PROJECT_SOURCE_DIR}/tuner/version.hpp abi REGEX "define TUNER_ABI")
+string(REGEX MATCH "v[0-9]+_[0-9]+" abi "${abi}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/exports.map CONTENT
   "{ global: extern \"C++\" { tuner::${abi}::*; typeinfo*?for?tuner::${abi}::*; vtable?for?tuner::${abi}::*; }; local: *; };\n")
 function(tuner_add_library name)

@@ -32,6 +32,12 @@ TEST(LeftOut, IsTheFunctionThatHasTheKernelsNameWithItsArguments) {
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
 }
 
+TEST(LeftOut, IsNoFunctionWhoseNameASizeHas) {
+  EXPECT_THAT(error_of([] { parse(scale("#pragma tuner size scale = 3\n")); }),
+              HasSubstr("the name of its function is also that of a size in line "));
+  EXPECT_EQ(parse(scale("#pragma tuner scalar scale : float = 3\n")).launches[0].instantiate, "scale");
+}
+
 TEST(LeftOut, IsTheFunctionOfANamespace) {
   const KernelSpec spec =
       parse(scale_with("", "namespace a { namespace b {\n" + std::string(kScale).substr(11) + "}}\n"));

@@ -58,6 +58,12 @@ class LeftOut {
       fail(one, "instantiate",
            ", and " + in_quotes(head->name) + " is a template: give its arguments, as in 'instantiate " + head->name +
                "<" + head->template_parameters.front().name + ">'");
+    const KernelSpec& spec = draft_.spec;
+    const bool is_data = spec.find_buffer(head->name) || spec.find_scalar(head->name) || spec.find_texture(head->name);
+    if (const auto other = draft_.names.find(head->name); other != draft_.names.end() && !is_data)
+      fail(one, "instantiate",
+           ", and the name of its function is also that of a " + other->second.what + " in line " +
+               std::to_string(other->second.place.line) + ", whose value would replace it: rename that one");
     one.launch.instantiate = qualified(*head);
     one.instantiate_place = one.launch.location;
     return true;
