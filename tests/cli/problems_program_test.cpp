@@ -61,7 +61,8 @@ TEST_F(ProblemsProgram, TunesNothingWhenALineIsWrong) {
   EXPECT_THAT(run.err, HasSubstr("bad.txt:2: unknown type for T 'flaot'; did you mean 'float'?"));
   EXPECT_THAT(run.err, Not(HasSubstr("problem   ")));
   EXPECT_EQ(tune({"--problems", list(), "--size", "n=4"}).code, 2);
-  EXPECT_THAT(tune({"--problems", "missing.txt"}).err, HasSubstr("missing.txt: it cannot be read: No such file"));
+  EXPECT_THAT(tune({"--problems", "missing.txt"}).err,
+              HasSubstr("list of problems 'missing.txt': there is no such file"));
   EXPECT_THAT(tune({"--problems", "."}).err, HasSubstr("it is a folder"));
 }
 
