@@ -39,13 +39,9 @@ class ProblemBuffers {
   void reset_for_reference();
   /// Call it when the expected outputs are complete. Stores their fingerprints, and chooses poisons that differ from
   /// each of their elements. Throws Error if an expected value is NaN, which nothing could match, or if the reference
-  /// wrote out of bounds or to an input.
-  void accept_reference();
-  /// Whether the reference wrote NaN.
-  bool expects_nan() const;
-  /// Call it if expects_nan(). Throws Error if the reason is a read beyond the end of an input, which further calls of
-  /// \p run_reference show. Expected outputs and guards are undefined afterwards.
-  void refuse_outside_reads(const std::function<void()>& run_reference);
+  /// wrote out of bounds or to an input. After NaN, further calls of \p run_reference find out whether it comes from a
+  /// read beyond the end of an input; empty: there is no program to run.
+  void accept_reference(const std::function<void()>& run_reference);
   /// Whether an element of an `out` buffer of integers equals the poison of reset_for_reference(). Then call
   /// poison_reference_again(), which keeps the results, run the reference once more, and call check_written().
   bool looks_unwritten();
@@ -114,6 +110,8 @@ class ProblemBuffers {
   void add_texture(const TextureSpec& spec, const Bindings& names);
   std::string answer_name(const ProblemBuffer& buffer) const;
   void fill_expected(unsigned char poison);
+  bool expects_nan() const;
+  void refuse_outside_reads(const std::function<void()>& run_reference);
   [[noreturn]] void refuse_unwritten(const ProblemBuffer& buffer, const Comparison& found) const;
 
   Backend& backend_;

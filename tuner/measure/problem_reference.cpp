@@ -54,7 +54,7 @@ void ProblemBuffers::fill_expected(unsigned char poison) {
   }
 }
 
-void ProblemBuffers::accept_reference() {
+void ProblemBuffers::accept_reference(const std::function<void()>& run_reference) {
   two_passes_[used_] = false;
   auto broken = damage();
   for (const ProblemBuffer& buffer : buffers_)
@@ -67,6 +67,7 @@ void ProblemBuffers::accept_reference() {
       if (buffer.expected_content.empty() &&
           buffer.holds(buffer.answer().expected, self.first_index, kReferencePoisons[0]))
         refuse_unwritten(buffer, self);
+      if (run_reference) refuse_outside_reads(run_reference);
       throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here?", spec_.name,
                               answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(),
                               buffer.spec->name, buffer.type_text()));
@@ -75,6 +76,7 @@ void ProblemBuffers::accept_reference() {
   }
 }
 
+/// Whether the reference wrote NaN.
 bool ProblemBuffers::expects_nan() const {
   return std::any_of(buffers_.begin(), buffers_.end(), [](const ProblemBuffer& buffer) {
     if (!buffer.spec->is_output() || buffer.count == 0) return false;
@@ -83,6 +85,7 @@ bool ProblemBuffers::expects_nan() const {
   });
 }
 
+/// The reference gives NaN. Throws Error if it does not with zeros around an input, beyond whose end it then reads.
 void ProblemBuffers::refuse_outside_reads(const std::function<void()>& run_reference) {
   for (const ProblemBuffer& buffer : buffers_) {
     if (!buffer.spec->is_input()) continue;

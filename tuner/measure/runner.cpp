@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -162,17 +163,10 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
     announce(Phase::prepare, housekeeping_s);
     problem.check_written();
   }
-  if (spec.has_reference_program() && problem.expects_nan()) explain_nan(problem);
-  problem.accept_reference();
+  std::function<void()> again;
+  if (spec.has_reference_program()) again = [&] { run_reference(problem); };
+  problem.accept_reference(again);
   if (work_space) problem.size_work_space(*work_space);
-}
-
-/// Throws Error if the reference gives NaN because it reads outside of an input.
-void Runner::State::explain_nan(ProblemBuffers& problem) {
-  problem.refuse_outside_reads([&] { run_reference(problem); });
-  problem.restore_inputs();
-  problem.reset_for_reference();
-  run_reference(problem);
 }
 
 void Runner::State::run_reference(ProblemBuffers& problem) {

@@ -96,7 +96,6 @@ struct Runner::State {
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                              double* seconds = nullptr);
   void compute_reference(ProblemBuffers& problem);
-  void explain_nan(ProblemBuffers& problem);
   void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
