@@ -26,7 +26,13 @@ constexpr Terms kInstructionsPerWarp{{{"smsp__average_inst_executed_per_warp.rat
 constexpr Terms kBranchEfficiency{{{"smsp__sass_average_branch_targets_threads_uniform.pct"}}};
 constexpr Terms kStallSync{{{"smsp__warp_issue_stalled_barrier_per_warp_active.pct"}}};
 constexpr Terms kStallMemory{{{"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"}}};
-constexpr Terms kGlobalHitRate{{{"l1tex__t_sector_hit_rate.pct"}}};
+constexpr Terms kBranches{{{"smsp__sass_branch_targets.sum"}}};
+constexpr Terms kDivergentBranches{{{"smsp__sass_branch_targets_threads_divergent.sum"}}};
+constexpr Terms kEligibleWarps{{{"smsp__warps_eligible.sum.per_cycle_active"}}};
+constexpr Terms kIssueSlots{{{"smsp__issue_active.avg.pct_of_peak_sustained_active"}}};
+constexpr Terms kStallNotSelected{{{"smsp__warp_issue_stalled_not_selected_per_warp_active.pct"}}};
+constexpr Terms kGlobalHitRate{{{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct"}}};
+constexpr Terms kL1HitRate{{{"l1tex__t_sector_hit_rate.pct"}}};
 constexpr Terms kL2HitRate{{{"lts__t_sector_hit_rate.pct"}}};
 constexpr Terms kWarpEfficiency{
     {{"smsp__average_thread_inst_executed_per_inst_executed.ratio "
@@ -69,14 +75,23 @@ constexpr NamedMetric kMetrics[] = {
     {"inst_per_warp", MetricUnit::ratio, "instructions that a warp executes, mean", kInstructionsPerWarp},
     {"branch_efficiency", MetricUnit::percent, "branches at which all threads of a warp go the same way",
      kBranchEfficiency, true},
+    {"branch", MetricUnit::count, "branches that warps reach", kBranches},
+    {"divergent_branch", MetricUnit::count, "branches at which the threads of a warp part", kDivergentBranches},
     {"stall_sync", MetricUnit::percent, "time of a warp spent waiting at a barrier", kStallSync},
     {"stall_memory_dependency", MetricUnit::percent, "time of a warp spent waiting for L1, L2 or device memory",
      kStallMemory},
     {"warp_execution_efficiency", MetricUnit::percent, "threads of a warp that are active, mean over instructions",
      kWarpEfficiency, true},
+    {"stall_not_selected", MetricUnit::percent, "time of a warp that could go on while another one does",
+     kStallNotSelected},
+    {"eligible_warps_per_cycle", MetricUnit::ratio, "warps of a multiprocessor that could go on, mean over its cycles",
+     kEligibleWarps, true},
+    {"issue_slot_utilization", MetricUnit::percent, "cycles in which a scheduler issues an instruction", kIssueSlots,
+     true},
     {"ipc", MetricUnit::ratio, "instructions a cycle of one multiprocessor", kIpc, true},
     {"sm_efficiency", MetricUnit::percent, "time during which a multiprocessor has a warp", kSmEfficiency, true},
-    {"global_hit_rate", MetricUnit::percent, "sectors found in L1", kGlobalHitRate, true},
+    {"global_hit_rate", MetricUnit::percent, "sectors of global loads found in L1", kGlobalHitRate, true},
+    {"tex_cache_hit_rate", MetricUnit::percent, "sectors of all accesses found in L1", kL1HitRate, true},
     {"l2_tex_hit_rate", MetricUnit::percent, "sectors found in L2", kL2HitRate, true},
     {"shared_efficiency", MetricUnit::percent, "bytes of shared memory used of the bytes that its accesses could move",
      kSharedEfficiency, true},
