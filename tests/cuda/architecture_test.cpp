@@ -62,12 +62,12 @@ TEST(Architecture, GivesTheRatesOfTheWhitePapers) {
   EXPECT_NEAR(2 * throughput_per_sm(75).tensor * 40 * 1.59e-3, 65, 0.5) << "T4";
   EXPECT_NEAR(2 * throughput_per_sm(86).tensor * 82 * 1.695e-3, 142, 0.5) << "RTX 3090";
   EXPECT_NEAR(2 * throughput_per_sm(89).tensor * 128 * 2.52e-3, 330, 0.5) << "RTX 4090";
-  EXPECT_EQ(throughput_per_sm(35).fp64, 0);
+  EXPECT_EQ(throughput_per_sm(99).fp64, 0);
 }
 
 TEST(Architecture, AnUnknownOneIsAnErrorThatListsTheKnownOnes) {
-  EXPECT_THAT([] { limits_of_architecture("sm_35"); },
-              ThrowsMessage<Error>(AllOf(HasSubstr("'sm_35'"), HasSubstr("sm_50"), HasSubstr("sm_121"))));
+  EXPECT_THAT([] { limits_of_architecture("sm_40"); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("'sm_40'"), HasSubstr("sm_20"), HasSubstr("sm_121"))));
 }
 
 }  // namespace

@@ -310,7 +310,7 @@ int list_architectures(const Given& given) {
   return Answer()
       .text(
           "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
-          "threads a block and 255 registers a thread.\n\n")
+          "threads a block and 255 registers a thread (63 before sm_35).\n\n")
       .rows("architectures", architectures_table(), "")
       .print(given);
 }

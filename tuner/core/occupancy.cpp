@@ -8,27 +8,29 @@ namespace tuner {
 namespace {
 
 constexpr std::int64_t kUnlimited = std::numeric_limits<int>::max();
-constexpr std::int64_t kSubPartitions = 4;   // of an SM
-constexpr std::int64_t kRegisterUnit = 256;  // registers given to a warp at a time
+/// The sub-partitions of an SM, and the registers that a warp gets at a time. Fermi has others than all that followed.
+std::int64_t sub_partitions(const DeviceLimits& limits) { return limits.compute_capability / 10 == 2 ? 2 : 4; }
+std::int64_t register_unit(const DeviceLimits& limits) { return limits.compute_capability / 10 == 2 ? 64 : 256; }
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::int64_t by_registers(const DeviceLimits& limits, std::int64_t warps, int registers) {
   if (registers > limits.max_registers_per_thread + 1) return 0;  // 256 is how the hardware counts 255
-  const std::int64_t per_warp = round_up(std::int64_t{registers} * limits.warp_size, kRegisterUnit);
+  const std::int64_t per_warp = round_up(std::int64_t{registers} * limits.warp_size, register_unit(limits));
   if (per_warp == 0) return kUnlimited;
   // The check at a launch assumes that all sub-partitions get equally many registers.
-  if (per_warp * round_up(warps, kSubPartitions) > limits.registers_per_block) return 0;
+  if (per_warp * round_up(warps, sub_partitions(limits)) > limits.registers_per_block) return 0;
   const auto blocks = [&](std::int64_t partitions) {
     return limits.registers_per_sm / partitions / per_warp * partitions / warps;
   };
   // Compute capability 6.0 has two partitions, but launches only what its family, with four, could (cuda_occupancy.h).
-  const std::int64_t usual = blocks(kSubPartitions);
+  const std::int64_t usual = blocks(sub_partitions(limits));
   return limits.compute_capability == 60 && usual > 0 ? blocks(2) : usual;
 }
 
 std::int64_t by_shared_memory(const DeviceLimits& limits, std::int64_t shared_bytes) {
-  const std::int64_t unit = limits.compute_capability >= 80 ? 128 : 256;
+  const int generation = limits.compute_capability / 10;
+  const std::int64_t unit = generation == 2 || generation >= 8 ? 128 : 256;
   const std::int64_t taken = round_up(shared_bytes + limits.reserved_shared_bytes, unit);
   if (taken > limits.max_shared_bytes + limits.reserved_shared_bytes) return 0;
   return taken == 0 ? kUnlimited : limits.shared_bytes_per_sm / taken;

@@ -4,7 +4,8 @@
 /// cuOccupancyMaxActiveBlocksPerMultiprocessor.
 ///
 /// Allocation rules: each of four sub-partitions gives registers to its warps in units of 256. Blocks get shared
-/// memory, including what the system reserves, in units of 128 bytes (256 before compute capability 8.0).
+/// memory, including what the system reserves, in units of 128 bytes (256 before compute capability 8.0). Fermi (2.x)
+/// has two sub-partitions and units of 64 registers and 128 bytes.
 
 #include <array>
 #include <cstdint>

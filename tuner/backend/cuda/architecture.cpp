@@ -22,9 +22,14 @@ struct Row {
   Throughput throughput;
 };
 
-// The same for all: registers of an SM (65536; 255 per thread), block and grid dimensions, and 48 KB of shared memory
-// without opting in.
-constexpr std::array<Row, 19> kRows{{
+// The same for all: block and grid dimensions, and 48 KB of shared memory without opting in. Fermi and Kepler (20 to 37)
+// are here for the occupancy of the text-books, because no toolkit of today compiles for them.
+constexpr std::array<Row, 24> kRows{{
+    {20, 1536, 8, 48, 48, 0, 32, 32768, {"Tesla C2050", 14}, {16, 0}},
+    {21, 1536, 8, 48, 48, 0, 48, 32768, {"GeForce GTX 460", 7}, {4, 0}},
+    {30, 2048, 16, 48, 48, 0, 192, 65536, {"GeForce GTX 680", 8}, {8, 0}},
+    {35, 2048, 16, 48, 48, 0, 192, 65536, {"Tesla K40", 15}, {64, 0}},
+    {37, 2048, 16, 112, 48, 0, 192, 65536, {"Tesla K80", 13}, {64, 0}},
     {50, 2048, 32, 64, 48, 0, 128, 65536, {"GeForce GTX 750 Ti", 5}, {4, 0}},
     {52, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla M40", 24}, {4, 0}},
     {53, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX1", 2}, {4, 0}},
@@ -45,6 +50,10 @@ constexpr std::array<Row, 19> kRows{{
     {120, 1536, 24, 100, 99, 1, 128, 65536, {"GeForce RTX 5090", 170}, {2, 512}},
     {121, 1536, 24, 100, 99, 1, 128, 65536, {"GB10", 48}, {2, 512}},
 }};
+
+int registers_per_sm(int compute_capability) {
+  return compute_capability < 30 ? 32768 : compute_capability == 37 ? 131072 : 65536;
+}
 
 const Row* find_row(std::optional<int> compute_capability) {
   const auto* const at = std::find_if(kRows.begin(), kRows.end(),
@@ -86,6 +95,10 @@ DeviceLimits limits_of_architecture(std::string_view architecture) {
   limits.shared_bytes_per_sm = row->shared_kib_per_sm * std::int64_t{1024};
   limits.reserved_shared_bytes = row->reserved_kib * std::int64_t{1024};
   limits.registers_per_block = row->registers_per_block;
+  limits.registers_per_sm = registers_per_sm(row->compute_capability);
+  if (row->compute_capability < 35) limits.max_registers_per_thread = 63;
+  if (row->compute_capability < 30) limits.max_grid[0] = 65535;
+  limits.fp32_lanes_per_sm = row->cores_per_sm;
   limits.sm_count = row->usual.sm_count;
   limits.max_threads_per_sm = row->threads_per_sm;
   limits.max_blocks_per_sm = row->blocks_per_sm;

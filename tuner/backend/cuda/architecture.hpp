@@ -17,7 +17,7 @@ std::optional<int> compute_capability(std::string_view architecture);
 /// "sm_90" for 90.
 std::string architecture_name(int compute_capability);
 
-/// "sm_50" … "sm_121", ascending. NVRTC may not compile for all of them.
+/// "sm_20" … "sm_121", ascending. NVRTC may not compile for all of them.
 std::vector<std::string> known_architectures();
 /// A product that stands for its architecture where the number of multiprocessors matters.
 struct UsualProduct {
