@@ -60,7 +60,21 @@ TEST_F(SweepProgram, KeepsTheValueOfAParameterThatIsCalledStep) {
   const json by = json::parse(run.out)["by"]["step"];
   ASSERT_EQ(by.size(), 3u);
   EXPECT_EQ(by[1]["value"], "2");
-  EXPECT_TRUE(by[1]["step"].is_number());
+  EXPECT_EQ(by[1]["over"], "1");
+  EXPECT_TRUE(by[1]["gain"].is_number());
+}
+
+TEST_F(SweepProgram, ComparesAValueWithTheOneThatItWasMadeFrom) {
+  std::string text = contents(small_kernel());
+  text += "#pragma tuner parents block = 128:32\n";
+  const Finished run =
+      tune({"--kernel", file("parents.cu", text), "--device", "host", "--fix", "unroll=1", "--by", "block", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json by = json::parse(run.out)["by"]["block"];
+  ASSERT_EQ(by.size(), 3u);
+  EXPECT_EQ(by[1]["over"], "32");
+  EXPECT_EQ(by[2]["over"], "32");
+  EXPECT_EQ(by[2]["gain"], by[2]["speed_up"]);
 }
 
 TEST_F(SweepProgram, ShowsFailuresOfAWholeSpaceWhereAllRowsAreAskedFor) {

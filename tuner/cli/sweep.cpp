@@ -94,23 +94,42 @@ Table rows_of(const std::vector<Sweep>& sweeps, std::size_t most) {
   return table;
 }
 
+Cell right_aligned(const std::string& text) {
+  Cell cell(text);
+  cell.is_right = true;
+  return cell;
+}
+
+/// The row that row \p i of \p best is compared with: that of the value's declared parent, else the one before it.
+/// Null: there is none.
+const BestFor* parent_of(const std::vector<BestFor>& best, std::size_t i, const std::string& name) {
+  for (const LadderSpec& ladder : best[i].sweep->subject.spec->ladders) {
+    if (ladder.name != name) continue;
+    const auto parent = ladder.parent.find(best[i].value);
+    if (parent == ladder.parent.end()) continue;
+    const auto at =
+        std::find_if(best.begin(), best.end(), [&](const BestFor& one) { return one.value == parent->second; });
+    return at == best.end() ? nullptr : &*at;
+  }
+  return i > 0 ? &best[i - 1] : nullptr;
+}
+
 Table by_rows(const std::vector<BestFor>& best, const std::string& name) {
   Table table({named(name, "value"), data("problem"), named("best", "median_ns"), people("interval"), people("rate"),
-               "step", named("speed-up", "speed_up"), named("configuration", "configuration_text")});
+               "over", "gain", named("speed-up", "speed_up"), named("configuration", "configuration_text")});
   for (std::size_t i = 0; i < best.size(); ++i) {
     const Measurement& here = *best[i].trial->measurement();
-    const auto over = [&](std::size_t other) {
-      const double ratio = best[other].trial->measurement()->median_ns / here.median_ns;
+    const auto over = [&](const BestFor& other) {
+      const double ratio = other.trial->measurement()->median_ns / here.median_ns;
       return Cell(ratio, fmt::format("{:.2f}", ratio));
     };
+    const BestFor* const parent = parent_of(best, i, name);
     const Subject& subject = best[i].sweep->subject;
     const Throughput rate = throughput(*subject.spec, *subject.size, *subject.device, here.median_ns);
-    Cell value(best[i].value);
-    value.is_right = true;
-    table.add({std::move(value), subject.size->text(), Cell::ns(here.median_ns),
+    table.add({right_aligned(best[i].value), subject.size->text(), Cell::ns(here.median_ns),
                Cell::right(format_interval(here.median_ns, here.low_ns, here.high_ns)),
-               Cell::of(rate.bytes_per_second, format_rate), i > 0 ? over(i - 1) : Cell(), over(0),
-               best[i].trial->configuration.text()});
+               Cell::of(rate.bytes_per_second, format_rate), parent ? right_aligned(parent->value) : Cell(),
+               parent ? over(*parent) : Cell(), over(best.front()), best[i].trial->configuration.text()});
   }
   return table;
 }
@@ -168,6 +187,6 @@ std::string by_table(const std::vector<BestFor>& best, const std::string& name, 
   return with_dim_titles(by_rows(best, name).lines(), style);
 }
 
-Json json_by(const std::vector<BestFor>& best) { return by_rows(best, {}).json(); }
+Json json_by(const std::vector<BestFor>& best, const std::string& name) { return by_rows(best, name).json(); }
 
 }  // namespace tuner::cli

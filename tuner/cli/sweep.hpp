@@ -35,8 +35,9 @@ struct BestFor {
 /// For each value of \p name, a parameter, choice, type or size, in declared order (sizes: ascending), the fastest
 /// verified trial. Throws Error for a name that nothing has.
 std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string& name);
-/// The same as a table, with the step from one to the next and the speed-up over the first.
+/// The same as a table, with the gain over the value that each was made from (the one before it, if its kernel file
+/// does not declare another), and the speed-up over the first.
 std::string by_table(const std::vector<BestFor>& best, const std::string& name, const Style& style);
-Json json_by(const std::vector<BestFor>& best);
+Json json_by(const std::vector<BestFor>& best, const std::string& name);
 
 }  // namespace tuner::cli

@@ -105,7 +105,7 @@ Json json_results(const TuneJobs& jobs, const std::vector<TunedProblem>& all, bo
   if (!failed.empty()) kernel["failed"] = std::move(failed);
   if (jobs.request.dry_run) return kernel;
   const std::vector<Sweep> sweeps = sweeps_of(all);
-  for (const std::string& name : jobs.request.sweep.by) kernel["by"][name] = json_by(best_by(sweeps, name));
+  for (const std::string& name : jobs.request.sweep.by) kernel["by"][name] = json_by(best_by(sweeps, name), name);
   return kernel;
 }
 

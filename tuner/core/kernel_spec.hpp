@@ -271,6 +271,15 @@ struct VerificationSpec {
 struct WorkSpec {
   std::optional<Expression> bytes;  ///< traffic
   std::optional<Expression> flops;
+  /// Bytes that one thread asks memory for before it needs the first of them. May use parameters.
+  std::optional<Expression> in_flight;
+};
+
+/// Which value of a parameter or choice each other value was made from. A value that is not here was made from the one
+/// that is declared before it.
+struct LadderSpec {
+  std::string name;                           ///< of the parameter or choice
+  std::map<std::string, std::string> parent;  ///< of values, as they are written
 };
 
 struct KernelSpec {
@@ -289,6 +298,7 @@ struct KernelSpec {
   std::vector<LaunchSpec> prepare;
   VerificationSpec verification;
   WorkSpec work;
+  std::vector<LadderSpec> ladders;
   /// Set if the kernels launch kernels themselves: the largest number of such launches that are pending at once. May
   /// use parameters.
   std::optional<Expression> device_launches;

@@ -270,7 +270,8 @@ class Validator : public Checks {
     for (const auto* expression : {&spec_.verification.accumulates, &spec_.work.bytes, &spec_.work.flops}) {
       if (*expression) check(**expression, why);
     }
-    if (spec_.device_launches) check(*spec_.device_launches);
+    for (const auto* expression : {&spec_.work.in_flight, &spec_.device_launches})
+      if (*expression) check(**expression);
   }
 
   void compile_options() {

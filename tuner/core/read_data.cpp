@@ -322,6 +322,7 @@ std::span<const Directive> data_directives() {
       {"accumulates", read_accumulates},
       {"bytes", read_work<&WorkSpec::bytes>},
       {"flops", read_work<&WorkSpec::flops>},
+      {"in_flight", read_work<&WorkSpec::in_flight>},
       {"device_launches", read_device_launches},
   };
   return directives;

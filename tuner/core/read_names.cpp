@@ -1,5 +1,6 @@
 #include <tuner/core/kernel_reader.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <tuner/core/literals.hpp>
@@ -100,6 +101,41 @@ void read_parameter(KernelReader& kernel, TokenCursor& cursor) {
   for (std::string& name : names) kernel.draft.parameters.push_back({std::move(name), values});
 }
 
+/// Reads a value of \p values, as it is written.
+std::string read_value_of(TokenCursor& cursor, const ValuesDraft& values) {
+  const SourceLocation place = cursor.place();
+  const Value value = parse_value(cursor);
+  if (!contains(values.values, value)) {
+    std::vector<std::string> known;
+    for (const Value& one : values.values) known.push_back(one.text());
+    throw SpecError(place, in_quotes(value.text()) + " is no value of " + in_quotes(values.names.front()) +
+                               suggestion(value.text(), known));
+  }
+  return value.text();
+}
+
+void read_parents(KernelReader& kernel, TokenCursor& cursor) {
+  const Token token = cursor.expect_identifier("the name of a parameter or choice");
+  const std::string name(token.text);
+  kernel.once("parents " + name);
+  const auto values = std::find_if(kernel.draft.values.begin(), kernel.draft.values.end(),
+                                   [&](const ValuesDraft& one) { return contains(one.names, name); });
+  if (values == kernel.draft.values.end())
+    throw SpecError(cursor.place(token), in_quotes(name) + " is no parameter or choice that was declared above");
+  cursor.expect("=", "the name");
+  if (cursor.at_end()) cursor.fail("expected VALUE:PARENT, not " + cursor.described());
+  LadderSpec ladder{name, {}};
+  while (!cursor.at_end()) {
+    const SourceLocation place = cursor.place();
+    const std::string value = read_value_of(cursor, *values);
+    cursor.expect(":", in_quotes(value));
+    const std::string parent = read_value_of(cursor, *values);
+    if (parent == value) throw SpecError(place, in_quotes(value) + " cannot be its own parent");
+    if (!ladder.parent.emplace(value, parent).second) throw SpecError(place, in_quotes(value) + " is given twice");
+  }
+  kernel.spec.ladders.push_back(std::move(ladder));
+}
+
 void read_let(KernelReader& kernel, TokenCursor& cursor) {
   const std::string name = kernel.declare(cursor, "let", true);
   cursor.expect("=", "the name");
@@ -128,8 +164,15 @@ void read_default(KernelReader& kernel, TokenCursor& cursor) {
 
 std::span<const Directive> name_directives() {
   static constexpr Directive directives[] = {
-      {"kernel", read_kernel},       {"type", read_type}, {"choice", read_choice},         {"size", read_size},
-      {"parameter", read_parameter}, {"let", read_let},   {"constraint", read_constraint}, {"default", read_default},
+      {"kernel", read_kernel},
+      {"type", read_type},
+      {"choice", read_choice},
+      {"size", read_size},
+      {"parameter", read_parameter},
+      {"parents", read_parents},
+      {"let", read_let},
+      {"constraint", read_constraint},
+      {"default", read_default},
   };
   return directives;
 }
