@@ -11,16 +11,19 @@ namespace tuner {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A GPU of 100 multiprocessors, 1 TB/s, 10 TFLOP/s, 500 ns a load and 2 us a launch.
+/// A GPU of 100 multiprocessors, 1 TB/s, 10 TFLOP/s, 300 ns a load (500 ns under load) and 2 us a launch.
 VerdictInput input_of(double us, std::int64_t blocks = 10'000, std::int64_t threads = 256) {
   VerdictInput input;
   input.ns = us * 1e3;
   input.limits.sm_count = 100;
+  input.limits.compute_capability = 90;
+  input.limits.fp32_lanes_per_sm = 128;
   input.l2_bytes = 50'000'000;
-  input.rates = {1e12, 10e12, 500, 2000};
+  input.rates = {1e12, 10e12, 300, 500, 2000};
   LaunchUse launch;
   launch.shape.grid[0] = blocks;
   launch.shape.block[0] = threads;
@@ -79,13 +82,41 @@ TEST(Verdict, WhatFitsIntoL2AndStayedThereIsLimitedByL2) {
   EXPECT_EQ(explain(input).limit, Limit::l2);
 }
 
-TEST(Verdict, TooFewBytesInFlightAreLatency) {
+TEST(Verdict, BlamesBytesInFlightOnlyForTheRateThatTheyAllow) {
   VerdictInput input = input_of(1000);
   input.bytes = 1e8;
+  input.thread_bytes = 8;
   input.launches.front().occupancy = Occupancy{1, 0.125, OccupancyLimiter::shared_memory};
+  // 25,600 resident threads with 8 bytes each are 41% of the 500 kB that 1 TB/s needs at 500 ns.
+  const Verdict slow = explain(input);
+  EXPECT_EQ(slow.limit, Limit::latency);
+  EXPECT_THAT(slow.numbers,
+              Contains(HasSubstr("488.3 KiB are needed to keep 1.00 TB/s going, as a load then takes 500 ns")));
+  EXPECT_THAT(slow.numbers, Contains(HasSubstr("resident threads have 200 KiB")));
+  EXPECT_THAT(slow.reason, HasSubstr("as its bytes in flight would allow 41% of memory's rate"));
+  input.ns = 3e5;
+  EXPECT_THAT(explain(input).reason, HasSubstr("200 KiB are in flight where 488.3 KiB are needed"));
+}
+
+TEST(Verdict, SpeaksOfThreadsWarpsAndWarpsOfAMultiprocessor) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 1e8;
+  input.flops = 1e8;
+  input.thread_bytes = 4;
   const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::latency);
-  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("488.3 KiB are needed")));
+  EXPECT_THAT(verdict.numbers,
+              Contains(HasSubstr("125000 with 4 B each have them in flight: 3907 warps, 39.1 a multiprocessor")));
+  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("16 warps keep a multiprocessor's 128 lanes busy")));
+}
+
+TEST(Verdict, GivesTheBestOfASearchAndTheHostNoAdviceOnSizes) {
+  VerdictInput input = input_of(1000, 150, 64);
+  EXPECT_THAT(explain(input).remarks, Contains(HasSubstr("advised")));
+  input.is_best = true;
+  EXPECT_THAT(explain(input).remarks, IsEmpty());
+  input = input_of(1000, 1, 1);
+  input.limits.compute_capability = 0;
+  EXPECT_THAT(explain(input).remarks, ElementsAre("its grid leaves 99 of 100 cores without work"));
 }
 
 TEST(Verdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
@@ -100,12 +131,12 @@ TEST(Verdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
   EXPECT_EQ(explain(input).limit, Limit::latency) << "memory is what it would wait for";
 }
 
-TEST(Verdict, WhatIssuesInstructionsAllTheTimeIsLimitedByArithmeticThoughNoPipeIsBusy) {
+TEST(Verdict, WhatIssuesInstructionsAllTheTimeThoughNoPipeIsBusyIsLimitedByIssue) {
   VerdictInput input = input_of(1000);
   input.metrics = {{"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", 45},
                    {"sm__inst_issued.avg.pct_of_peak_sustained_active", 90}};
   const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::arithmetic);
+  EXPECT_EQ(verdict.limit, Limit::issue);
   EXPECT_THAT(verdict.reason, HasSubstr("issued in 90% of the cycles"));
   input.metrics["sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"] = 85;
   EXPECT_THAT(explain(input).reason, HasSubstr("the busiest arithmetic pipe is 85% busy"));

@@ -54,7 +54,7 @@ class GpuVerdict : public ::testing::TestWithParam<Known> {
     if (measured == nullptr) throw Error(std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome)));
     EXPECT_TRUE(trial.verified);
     no_metrics_ = measured->no_metrics;
-    return explain(spec, size, gpu().device(), *measured, one.launches());
+    return explain(spec, size, gpu().device(), trial.configuration, *measured, one.launches());
   }
 
   static std::string all_of(const Verdict& verdict) {
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Known{"copy", Limit::dram, Limit::dram}, Known{"cached", Limit::l2, Limit::latency},
                       Known{"multiplyAdd", Limit::arithmetic, Limit::arithmetic},
                       Known{"multiplyAdd", Limit::arithmetic, Limit::arithmetic, "", {{"T", "double"}}},
-                      Known{"divergence", Limit::arithmetic, Limit::latency, "branches split its warps"},
+                      Known{"divergence", Limit::issue, Limit::latency, "branches split its warps"},
                       Known{"bankConflicts", Limit::shared_memory, Limit::latency},
                       Known{"chase", Limit::latency, Limit::latency, "warps wait for loads"},
                       Known{"oneBlock", Limit::latency, Limit::latency, "multiprocessors without work"},

@@ -50,6 +50,7 @@ Json to_json(const Device& device) {
   if (device.ceilings.read > 0) object["read_ceiling_bytes_per_s"] = device.ceilings.read;
   if (device.ceilings.copy > 0) object["copy_ceiling_bytes_per_s"] = device.ceilings.copy;
   if (device.ceilings.write > 0) object["write_ceiling_bytes_per_s"] = device.ceilings.write;
+  if (device.ceilings.loaded_latency_ns > 0) object["loaded_latency_ns"] = device.ceilings.loaded_latency_ns;
   if (const DevicePeaks& peaks = device.peaks; peaks.fp32 > 0)
     object["peaks"] = {{"fp32_flops_per_s", peaks.fp32},
                        {"fp64_flops_per_s", peaks.fp64},

@@ -253,7 +253,7 @@ class OneRun {
     const char* label = "metrics";
     for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
       line(std::exchange(label, ""), metric);
-    const Verdict why = explain(spec_, size_, device_, measured, launches);
+    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches);
     line("limit", limit_text(why));
     for (const std::string& number : why.numbers) line("", number);
     for (const std::string& remark : why.remarks) line("remark", remark);
@@ -277,7 +277,8 @@ class OneRun {
     if (there) cpu["median_ns"] = there->median_ns;
     if (there && here) {
       cpu["speed_up"] = there->median_ns / here->median_ns;
-      line("speed-up", fmt::format("{:.3g}", there->median_ns / here->median_ns));
+      line("speed-up", fmt::format("{:.3g} over this reference, which may not be the CPU's fastest way",
+                                   there->median_ns / here->median_ns));
     }
     answer_.data("cpu", std::move(cpu));
   }

@@ -42,6 +42,7 @@ struct DeviceLimits {
   int max_registers_per_thread = 255;
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
+  int fp32_lanes_per_sm = 0;       ///< 0: not known
   bool cooperative_launch = true;  ///< can run all blocks of a grid at once, so that they can wait for each other
   int compute_capability = 0;
 };
@@ -64,6 +65,9 @@ struct Ceilings {
   double read = 0;   ///< reads only
   double copy = 0;   ///< half of the bytes read, half written
   double write = 0;  ///< writes only
+  /// The time of one load, in ns, with the fewest loads in flight by which reads reach 90% of `read`: longer than that
+  /// of a load alone. 0: not measured.
+  double loaded_latency_ns = 0;
 
   /// The ceiling for traffic of which the share \p written (0..1) is writes. As much of it as possible counts as a
   /// copy, the rest as reads or writes alone. 0 if a rate that this needs was not measured.

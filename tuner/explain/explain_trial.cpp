@@ -21,8 +21,20 @@ double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const De
 
 namespace {
 
+/// nullopt: not declared, or not for \p configuration, which may be of another version of the kernel file.
+std::optional<double> thread_bytes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                   const Configuration& configuration) {
+  if (!spec.work.in_flight) return std::nullopt;
+  try {
+    return static_cast<double>(
+        spec.work.in_flight->evaluate_integer(bindings(spec, size, limits, configuration)));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                      const Measurement& measured) {
+                      const Configuration& configuration, const Measurement& measured) {
   VerdictInput input;
   input.ns = measured.median_ns;
   input.cold = measured.cold;
@@ -32,25 +44,29 @@ VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Dev
   const Throughput rate = throughput(spec, size, device, measured.median_ns);
   if (rate.bytes_per_second) input.bytes = *rate.bytes_per_second * measured.median_ns / 1e9;
   if (rate.flops_per_second) input.flops = *rate.flops_per_second * measured.median_ns / 1e9;
+  input.thread_bytes = thread_bytes(spec, size, device.limits, configuration);
   input.rates.memory = rate.ceiling_rate.value_or(0);
   input.rates.arithmetic = arithmetic_peak(spec, size, device);
   input.rates.latency_ns = device.peaks.latency_ns;
+  input.rates.loaded_latency_ns = device.ceilings.loaded_latency_ns;
   input.rates.launch_ns = device.peaks.launch_ns;
   return input;
 }
 
 }  // namespace
 
-Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Measurement& measured,
+Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                const Configuration& configuration, const Measurement& measured,
                 const std::vector<LaunchDetail>& launches) {
-  VerdictInput input = input_of(spec, size, device, measured);
+  VerdictInput input = input_of(spec, size, device, configuration, measured);
   for (const LaunchDetail& launch : launches)
     if (launch.timed) input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
   return explain(input);
 }
 
 Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Trial& trial) {
-  VerdictInput input = input_of(spec, size, device, *trial.measurement());
+  VerdictInput input = input_of(spec, size, device, trial.configuration, *trial.measurement());
+  input.is_best = true;
   try {
     for (const ResolvedLaunch& launch : resolve_launches(spec, size, device.limits, trial.configuration))
       if (launch.timed) input.launches.push_back({launch.shape, std::nullopt, 0});

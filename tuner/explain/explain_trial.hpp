@@ -15,9 +15,10 @@ namespace tuner {
 double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device);
 
 /// \p device: with the ceilings and peaks that were measured. \p launches: as SingleRun reports them.
-Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Measurement& measured,
+Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                const Configuration& configuration, const Measurement& measured,
                 const std::vector<LaunchDetail>& launches);
-/// The same for a trial of a tuning, which stores only the worst launch's resources. Precondition: it was measured.
+/// The same for the best trial of a tuning, which stores only its MainResources. Precondition: it was measured.
 Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Trial& trial);
 
 }  // namespace tuner

@@ -21,6 +21,13 @@ constexpr double kMostlyLaunch = 1.6;
 /// Guidelines of the text-books.
 constexpr std::int64_t kFewThreads = 128;
 constexpr double kManyBlocks = 4;  ///< blocks for each multiprocessor
+/// A rate is that which the bytes in flight allow if it reaches this share of it.
+constexpr double kNearAllowed = 0.6;
+
+/// Clocks until the result of an addition, multiplication or multiply-add can be used. CUDA C++ Programming Guide,
+/// "Multiprocessor Level", for Volta and later; Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
+/// Microbenchmarking" (2018), for Maxwell and Pascal.
+int arithmetic_clocks(const DeviceLimits& limits) { return limits.compute_capability >= 70 ? 4 : 6; }
 
 std::string percent(double share) { return format_percent(share, 0); }
 std::string amount(double bytes) { return format_bytes(std::llround(bytes)); }
@@ -82,7 +89,7 @@ std::vector<Use> uses(const VerdictInput& input) {
   const bool pipe_is_busy = !all.empty() && all.back().limit == Limit::arithmetic && all.back().share >= kBusy;
   if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"});
       share && !pipe_is_busy)
-    all.push_back({Limit::arithmetic, *share,
+    all.push_back({Limit::issue, *share,
                    fmt::format("instructions are issued in {} of the cycles in which one could be", percent(*share)),
                    true});
   return all;
@@ -104,23 +111,64 @@ const LaunchUse* largest(const VerdictInput& input) {
   return at == input.launches.end() ? nullptr : &*at;
 }
 
-/// The most bytes that the kernel can have in flight: each resident thread with all its bytes.
-std::optional<double> most_in_flight(const VerdictInput& input, const LaunchUse& launch) {
-  if (!input.bytes) return std::nullopt;
+bool on_host(const VerdictInput& input) { return input.limits.compute_capability == 0; }
+std::string_view processors(const VerdictInput& input) { return on_host(input) ? "cores" : "multiprocessors"; }
+
+/// Little's law for device memory.
+struct InFlight {
+  double latency_ns = 0;
+  double needed = 0;     ///< bytes, for the rate that the device reaches
+  double of_thread = 0;  ///< bytes that one thread has in flight; without a declaration all that it moves
+  double had = 0;        ///< bytes that the resident threads have in flight
+  bool is_declared = false;
+
+  /// The share of the device's rate that `had` allows.
+  double allowed() const { return std::min(1.0, had / needed); }
+};
+
+std::optional<InFlight> in_flight(const VerdictInput& input, const LaunchUse& launch) {
+  InFlight result;
+  result.latency_ns = input.rates.loaded_latency_ns > 0 ? input.rates.loaded_latency_ns : input.rates.latency_ns;
+  if (!input.bytes || *input.bytes <= 0 || input.rates.memory <= 0 || result.latency_ns <= 0) return std::nullopt;
   const double threads =
       static_cast<double>(launch.shape.blocks()) * static_cast<double>(launch.shape.threads_per_block());
-  return *input.bytes / threads * resident_threads(launch, input.limits);
+  result.needed = bytes_in_flight(input.rates.memory, result.latency_ns);
+  result.of_thread = std::min(input.thread_bytes.value_or(*input.bytes), *input.bytes / threads);
+  result.had = result.of_thread * resident_threads(launch, input.limits);
+  result.is_declared = input.thread_bytes.has_value();
+  return result.of_thread > 0 ? std::optional(result) : std::nullopt;
+}
+
+void add_bytes_in_flight(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+  const auto bytes = in_flight(input, launch);
+  if (!bytes) return;
+  std::string text = fmt::format("bytes in flight: {} are needed to keep {} going, as a load then takes {:.0f} ns",
+                                 amount(bytes->needed), format_rate(input.rates.memory), bytes->latency_ns);
+  if (input.rates.loaded_latency_ns > 0 && input.rates.latency_ns > 0)
+    text += fmt::format(" ({:.0f} ns if memory is idle)", input.rates.latency_ns);
+  text += fmt::format("; resident threads have {}{}", bytes->is_declared ? "" : "at most ", amount(bytes->had));
+  verdict.numbers.push_back(std::move(text));
+  if (on_host(input)) return;
+  const double threads = bytes->needed / bytes->of_thread, warps = std::ceil(threads / input.limits.warp_size);
+  verdict.numbers.push_back(fmt::format(
+      "threads: {:.0f} with {}{} each have them in flight: {:.0f} warps, {:.3g} a multiprocessor, which holds {}",
+      std::ceil(threads), bytes->is_declared ? "" : "at most ", amount(bytes->of_thread), warps,
+      warps / input.limits.sm_count, input.limits.max_threads_per_sm / input.limits.warp_size));
+}
+
+void add_warps_for_arithmetic(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+  const double warps = warps_for_arithmetic(input.limits);
+  if (warps <= 0 || !input.flops) return;
+  verdict.numbers.push_back(fmt::format(
+      "arithmetic: {:.0f} warps keep a multiprocessor's {} lanes busy, if every result takes {} clocks and is needed "
+      "next; {:.3g} are there",
+      warps, input.limits.fp32_lanes_per_sm, arithmetic_clocks(input.limits),
+      resident_threads(launch, input.limits) / input.limits.warp_size / input.limits.sm_count));
 }
 
 void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
-  if (input.rates.memory > 0 && input.rates.latency_ns > 0) {
-    const double needed = bytes_in_flight(input.rates.memory, input.rates.latency_ns);
-    std::string text = fmt::format("bytes in flight: {} are needed to keep {} going at {:.0f} ns a load",
-                                   amount(needed), format_rate(input.rates.memory), input.rates.latency_ns);
-    if (const auto had = most_in_flight(input, launch))
-      text += fmt::format("; resident threads have at most {} to move", amount(*had));
-    verdict.numbers.push_back(std::move(text));
-  }
+  add_bytes_in_flight(input, launch, verdict);
+  add_warps_for_arithmetic(input, launch, verdict);
   if (launch.occupancy && launch.occupancy->blocks_per_sm > 0) {
     const Waves of = waves(launch.shape.blocks(), launch.occupancy->blocks_per_sm, input.limits.sm_count);
     verdict.numbers.push_back(
@@ -134,16 +182,17 @@ void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
 
 void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
   const std::int64_t threads = launch.shape.threads_per_block(), blocks = launch.shape.blocks();
+  const bool is_advised = !input.is_best && !on_host(input);
   const auto say = [&](std::string text) { verdict.remarks.push_back(std::move(text)); };
-  if (threads % input.limits.warp_size != 0)
+  if (!on_host(input) && threads % input.limits.warp_size != 0)
     say(fmt::format("a block of {} threads is no multiple of the warp's {}: {} lanes of its last warp never work",
                     threads, input.limits.warp_size, input.limits.warp_size - threads % input.limits.warp_size));
-  else if (threads < kFewThreads)
+  else if (is_advised && threads < kFewThreads)
     say(fmt::format("a block of {} threads is small: at least {} are advised", threads, kFewThreads));
   if (blocks < input.limits.sm_count)
-    say(fmt::format("its grid leaves {} of {} multiprocessors without work", input.limits.sm_count - blocks,
-                    input.limits.sm_count));
-  else if (static_cast<double>(blocks) < kManyBlocks * input.limits.sm_count)
+    say(fmt::format("its grid leaves {} of {} {} without work", input.limits.sm_count - blocks, input.limits.sm_count,
+                    processors(input)));
+  else if (is_advised && static_cast<double>(blocks) < kManyBlocks * input.limits.sm_count)
     say(fmt::format("{} blocks are few for {} multiprocessors: many more are advised", blocks, input.limits.sm_count));
   if (launch.spill_bytes > 0)
     say(fmt::format("{} bytes a thread are spilled from registers to memory", launch.spill_bytes));
@@ -168,6 +217,11 @@ Stalls stalls(const VerdictInput& input) {
                         {"stall_memory_dependency", "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"})};
 }
 
+/// Empty if it is known, or cannot be: the host has no counters.
+std::string_view how_to_know(const VerdictInput& input) {
+  return on_host(input) || stalls(input).barrier ? "" : " (`--metrics verdict` counts which)";
+}
+
 /// For when nothing is busy: finds what waits, as far as the model and the counters show it.
 std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, const std::vector<Use>& all,
                            const Stalls& stalls) {
@@ -183,21 +237,27 @@ std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, c
   if (loads > 0.3) return reason + fmt::format("; warps wait for loads for {} of their time", percent(loads));
   if (!launch) return reason;
   if (launch->shape.blocks() < input.limits.sm_count)
-    return reason +
-           fmt::format("; its blocks occupy {} of {} multiprocessors", launch->shape.blocks(), input.limits.sm_count);
-  if (const auto had = most_in_flight(input, *launch); had && input.rates.memory > 0 && input.rates.latency_ns > 0) {
-    const double needed = bytes_in_flight(input.rates.memory, input.rates.latency_ns);
-    if (*had < needed)
-      return reason + fmt::format("; at most {} are in flight where {} are needed", amount(*had), amount(needed));
+    return reason + fmt::format("; its blocks occupy {} of {} {}", launch->shape.blocks(), input.limits.sm_count,
+                                processors(input));
+  // Too few bytes in flight are the cause only of about the rate that they allow. What is slower waits for more.
+  if (const auto bytes = in_flight(input, *launch); bytes && bytes->had < bytes->needed) {
+    const double moved = *input.bytes / input.ns * 1e9 / input.rates.memory;
+    if (moved >= kNearAllowed * bytes->allowed())
+      return reason + fmt::format("; {}{} are in flight where {} are needed", bytes->is_declared ? "" : "at most ",
+                                  amount(bytes->had), amount(bytes->needed));
+    return reason + fmt::format(
+                        "; instructions, barriers or results hold it back, as its bytes in flight would allow {} of "
+                        "memory's rate{}",
+                        percent(bytes->allowed()), how_to_know(input));
   }
-  return reason + "; warps wait for one another, for loads or for results";
+  return reason + fmt::format("; instructions, barriers, loads or results hold it back{}", how_to_know(input));
 }
 
 }  // namespace
 
 std::string_view name(Limit limit) {
-  constexpr std::array<std::string_view, 7> names{"device memory", "L2 cache", "shared memory", "arithmetic",
-                                                  "latency",       "launch",   "unknown"};
+  constexpr std::array<std::string_view, 8> names{"device memory",     "L2 cache", "shared memory", "arithmetic",
+                                                  "instruction issue", "latency",  "launch",        "unknown"};
   return names[static_cast<std::size_t>(limit)];
 }
 
@@ -207,6 +267,10 @@ Waves waves(std::int64_t blocks, int blocks_per_sm, int sm_count) {
   const std::int64_t in_last = blocks % resident;
   return {static_cast<double>(blocks) / static_cast<double>(resident),
           in_last == 0 ? 0 : 1 - static_cast<double>(in_last) / static_cast<double>(resident)};
+}
+
+double warps_for_arithmetic(const DeviceLimits& limits) {
+  return static_cast<double>(arithmetic_clocks(limits)) * limits.fp32_lanes_per_sm / limits.warp_size;
 }
 
 double bytes_in_flight(double rate, double latency_ns) { return rate * latency_ns / 1e9; }

@@ -23,8 +23,9 @@ struct DeviceRates {
   double memory = 0;      ///< bytes/s to and from device memory, for the kernel's own mix of reads and writes
   double arithmetic = 0;  ///< operations/s of the kernel's kind; a multiply-add is two
 
-  double latency_ns = 0;  ///< one load from device memory
-  double launch_ns = 0;   ///< an empty kernel, measured like other kernels
+  double latency_ns = 0;         ///< one load from an idle device memory
+  double loaded_latency_ns = 0;  ///< one load while memory is about as busy as it can be
+  double launch_ns = 0;          ///< an empty kernel, measured like other kernels
 };
 
 /// One launch of the configuration.
@@ -40,15 +41,17 @@ struct VerdictInput {
   bool cold = true;             ///< L2 flushed before every sample
   std::optional<double> bytes;  ///< least traffic of one run
   std::optional<double> flops;
+  std::optional<double> thread_bytes;  ///< that a thread asks memory for before it needs the first; nullopt: not known
   std::vector<LaunchUse> launches;
+  bool is_best = false;  ///< of a search: others were tried, so that it gets no advice on the sizes of grid and block
   DeviceLimits limits;
   std::int64_t l2_bytes = 0;
   DeviceRates rates;
   std::map<std::string, double> metrics;  ///< named as the chip or the text-books do; percentages from 0 to 100
 };
 
-enum class Limit { dram, l2, shared_memory, arithmetic, latency, launch, unknown };
-/// "device memory", "L2 cache", "shared memory", "arithmetic", "latency", "launch", "unknown".
+enum class Limit { dram, l2, shared_memory, arithmetic, issue, latency, launch, unknown };
+/// "device memory", "L2 cache", "shared memory", "arithmetic", "instruction issue", "latency", "launch", "unknown".
 std::string_view name(Limit limit);
 
 struct Verdict {
@@ -69,6 +72,10 @@ struct Waves {
   double idle_last = 0;  ///< 0..1
 };
 Waves waves(std::int64_t blocks, int blocks_per_sm, int sm_count);
+
+/// Warps that one multiprocessor needs so that its lanes always have an instruction, if each needs the result of the
+/// one before: Little's law again, with the clocks of a multiply-add. 0: its lanes are not known.
+double warps_for_arithmetic(const DeviceLimits& limits);
 
 /// Bytes that must be in flight to sustain \p rate (bytes/s) at \p latency_ns: Little's law.
 double bytes_in_flight(double rate, double latency_ns);

@@ -26,23 +26,19 @@ std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSi
   return all;
 }
 
-Resources worst(const Resources& a, const Resources& b) {
-  const auto lowest = [](auto x, auto y) { return x == 0 ? y : y == 0 ? x : std::min(x, y); };
-  return {std::max(a.registers, b.registers),
-          std::max(a.spill_bytes, b.spill_bytes),
-          std::max(a.stack_bytes, b.stack_bytes),
-          std::max(a.static_shared_bytes, b.static_shared_bytes),
-          std::max(a.constant_bytes, b.constant_bytes),
-          lowest(a.blocks_per_sm, b.blocks_per_sm),
-          lowest(a.occupancy, b.occupancy)};
+void MainResources::add(const LaunchShape& shape, const Resources& resources) {
+  const int spilled = std::max(resources.spill_bytes, main_ ? main_->spill_bytes : 0);
+  const std::int64_t threads = shape.blocks() * shape.threads_per_block();
+  if (threads > threads_) threads_ = threads, main_ = resources;
+  main_->spill_bytes = spilled;
 }
 
 Resources compiled_resources(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                              const Configuration& configuration, const Image& image) {
-  std::optional<Resources> all;
+  MainResources all;
   for (const LaunchDetail& launch : launch_details(spec, size, limits, configuration, image))
-    if (launch.timed) all = all ? worst(*all, launch.resources) : launch.resources;
-  return all.value_or(Resources{});
+    if (launch.timed) all.add(launch.shape, launch.resources);
+  return all.get().value_or(Resources{});
 }
 
 }  // namespace tuner

@@ -29,10 +29,19 @@ struct LaunchDetail {
 std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                          const Configuration& configuration, const Image& image);
 
-/// The worse of the two values for each member.
-Resources worst(const Resources& a, const Resources& b);
+/// The resources that stand for a configuration of several launches: those of the main launch, which has the most
+/// threads, with the most bytes that any launch spills.
+class MainResources {
+ public:
+  void add(const LaunchShape& shape, const Resources& resources);
+  const std::optional<Resources>& get() const { return main_; }  ///< not set before add()
 
-/// The worst resources of the timed launch_details(). If the compiler reports none (that of the host backend), all
+ private:
+  std::optional<Resources> main_;
+  std::int64_t threads_ = -1;
+};
+
+/// The MainResources of the timed launch_details(). If the compiler reports none (that of the host backend), all
 /// members are 0.
 Resources compiled_resources(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                              const Configuration& configuration, const Image& image);

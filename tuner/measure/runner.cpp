@@ -92,12 +92,14 @@ Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const s
   };
   for (const ResolvedLaunch& resolved : resolve_prepare(spec, problem.size(), limits())) add(resolved);
   result.prepare = result.launches;
+  MainResources main;
   for (const ResolvedLaunch& resolved : launches) {
     const Resources resources = add(resolved);
     if (!resolved.timed) continue;
-    result.resources = result.resources ? worst(*result.resources, resources) : resources;
+    main.add(resolved.shape, resources);
     result.timed.push_back(result.launches.back());
   }
+  result.resources = main.get();
   return result;
 }
 

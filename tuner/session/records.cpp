@@ -44,6 +44,7 @@ void visit_ceilings(auto& device, auto&& member) {
   member("fp64_flops_per_s", device.peaks.fp64, 2);
   member("integer_operations_per_s", device.peaks.integer, 2);
   member("latency_ns", device.peaks.latency_ns, 2);
+  member("loaded_latency_ns", device.ceilings.loaded_latency_ns, 2);
   member("launch_ns", device.peaks.launch_ns, 2);
 }
 

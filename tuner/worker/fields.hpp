@@ -29,10 +29,10 @@ auto fields(Is<DeviceLimits> auto& v) {
   return std::tie(v.warp_size, v.sm_count, v.max_threads_per_block, v.max_block, v.max_grid, v.shared_bytes_per_block,
                   v.max_shared_bytes, v.shared_bytes_per_sm, v.reserved_shared_bytes, v.registers_per_block,
                   v.registers_per_sm, v.max_registers_per_thread, v.max_threads_per_sm, v.max_blocks_per_sm,
-                  v.cooperative_launch, v.compute_capability);
+                  v.fp32_lanes_per_sm, v.cooperative_launch, v.compute_capability);
 }
 auto fields(Is<Environment> auto& v) { return std::tie(v.driver, v.compiler); }
-auto fields(Is<Ceilings> auto& v) { return std::tie(v.read, v.copy, v.write); }
+auto fields(Is<Ceilings> auto& v) { return std::tie(v.read, v.copy, v.write, v.loaded_latency_ns); }
 auto fields(Is<Device> auto& v) { return std::tie(v.key, v.limits, v.environment, v.name, v.index, v.ceilings); }
 auto fields(Is<ProblemSize> auto& v) { return std::tie(v.sizes, v.choices); }
 auto fields(Is<RecordedLaunch> auto& v) { return std::tie(v.inputs, v.outputs, v.scalars, v.digest); }

@@ -60,6 +60,7 @@ std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
   add("memory bus", std::to_string(device.key.memory_bus_bits) + " bits");
   if (bandwidth > 0) {
     add("theoretical bandwidth", fmt::format("{:.1f} GB/s", bandwidth / 1e9));
+    add("bytes a memory clock", fmt::format("{:.4g}", bandwidth / memory_khz / 1e3));
     if (clock > 0) add("bytes an SM clock", fmt::format("{:.4g}", bandwidth / clock));
   }
   add("L2 cache", size_text(device.key.l2_bytes));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
 
 namespace tuner::cuda {
@@ -54,6 +55,7 @@ DeviceLimits query_limits(CUdevice device) {
   limits.max_blocks_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
   limits.cooperative_launch = get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   limits.compute_capability = query_compute_capability(device);
+  limits.fp32_lanes_per_sm = cores_per_sm(limits.compute_capability);
   return limits;
 }
 

@@ -60,7 +60,8 @@ class TimedKernels {
   std::unique_ptr<Module> module_;
 };
 
-/// A streaming kernel. The best number of 16-byte words that a thread has in flight differs between devices.
+/// A streaming kernel. The first one reads. The best number of 16-byte words that a thread has in flight differs
+/// between devices.
 struct Variant {
   const char* expression;
   std::int64_t in_flight;
@@ -121,6 +122,30 @@ double latency_ns(Backend& backend, const TimedKernels& kernels, const DeviceMem
   return kernels.median_ns(walk, 5, false) / kSteps;
 }
 
+/// Ceilings::loaded_latency_ns, by Little's law: fewer and fewer threads read as fast as they can. \p read: the rate of
+/// as many as are useful.
+double loaded_latency_ns(Backend& backend, const TimedKernels& kernels, const std::array<const DeviceMemory*, 2>& data,
+                         double read) {
+  constexpr std::size_t kReader = 0;
+  constexpr std::int64_t kWordBytes = 16, kThreads = 64, kSamples = 5;
+  constexpr double kOfPeak = 0.9;
+  const DeviceLimits& limits = backend.device().limits;
+  const auto bytes = static_cast<double>(data[0]->bytes());
+  const std::int64_t tile_bytes = kWordBytes * kThreads * kVariants[kReader].in_flight;
+  const std::int64_t tiles = static_cast<std::int64_t>(data[0]->bytes()) / tile_bytes;
+  const std::int64_t most = std::min(limits.max_blocks_per_sm, limits.max_threads_per_sm / int{kThreads});
+  for (std::int64_t blocks_of_sm = 1; blocks_of_sm <= most; ++blocks_of_sm) {
+    const std::int64_t blocks = blocks_of_sm * limits.sm_count;
+    const Launch launch =
+        kernels.launch_of(kReader, blocks, kThreads,
+                          {Argument::of(data[0]->address()), Argument::of(static_cast<std::uint64_t>(tiles)),
+                           Argument::of(data[1]->address())});
+    const double rate = bytes / kernels.median_ns(launch, kSamples, false) * 1e9;
+    if (rate >= kOfPeak * read) return static_cast<double>(blocks * tile_bytes) / rate * 1e9;
+  }
+  return 0;
+}
+
 }  // namespace
 
 CompileRequest ceilings_request(const std::string& architecture) {
@@ -152,6 +177,7 @@ Ceilings measure_ceilings(Backend& backend, const CompileResult& compiled) {
       }
     }
   }
+  ceilings.loaded_latency_ns = loaded_latency_ns(backend, kernels, {from.get(), to.get()}, ceilings.read);
   return ceilings;
 }
 
