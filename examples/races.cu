@@ -8,6 +8,8 @@
 //                        runs first reads before the other has written, so one of the two results is wrong.
 //                        tree: the compiler need not write values that only other lanes read. NVRTC 13.0 keeps sums
 //                        in registers to the end, so lanes read memory that was never written.
+//   one_syncwarp         The text-book's loop without its condition on lanes and with one barrier: in the same step one
+//                        lane reads what another one writes, and adds it twice or not at all.
 //   no_syncwarp_volatile The warp-synchronous tail of the text-books. `volatile` makes each access a memory access, but
 //                        no lane waits for another. The result is right if lanes run in step. Before Volta this was
 //                        guaranteed, and today it often happens. A tuning on such a GPU may name it best.
@@ -24,9 +26,9 @@
 #pragma tuner kernel      races
 #pragma tuner size        rows : int = 8192
 #pragma tuner parameter   tail    = tree branches
-#pragma tuner parameter   mistake = none no_barrier no_syncwarp no_syncwarp_volatile
+#pragma tuner parameter   mistake = none no_barrier no_syncwarp one_syncwarp no_syncwarp_volatile
 #pragma tuner parameter   threads = 64 128 256 512
-#pragma tuner constraint  branches_are_no_tail_of_old: tail == tree or mistake != no_syncwarp_volatile
+#pragma tuner constraint  branches_are_no_tail_of_old: tail == tree or not (mistake in {no_syncwarp_volatile, one_syncwarp})
 #pragma tuner in          x[rows * 4096] : int
 #pragma tuner fill        x = uniform 1 1000000               // a missing element, or a zero, shows in the sum
 #pragma tuner out         sum[rows] : int
@@ -50,7 +52,7 @@ enum class Tail {
   tree,      // each lane adds the value of the lane 16, 8, ... places later, through shared memory
   branches,  // the lower half of the lanes finds the sum, the upper half the largest element
 };
-enum class Mistake { none, no_barrier, no_syncwarp, no_syncwarp_volatile };
+enum class Mistake { none, no_barrier, no_syncwarp, one_syncwarp, no_syncwarp_volatile };
 
 constexpr int columns = 4096;
 constexpr unsigned warp = 32;
@@ -71,7 +73,7 @@ struct Word<true> {
 
 template <Mistake mistake>
 __device__ void meet_warp() {
-  if constexpr (mistake == Mistake::none || mistake == Mistake::no_barrier) __syncwarp();
+  if constexpr (mistake != Mistake::no_syncwarp && mistake != Mistake::no_syncwarp_volatile) __syncwarp();
 }
 
 // Both results of the 32 lanes, in lane 0.
@@ -89,7 +91,7 @@ __device__ void finish_tree(int& sum, int& largest) {
 #pragma unroll
   for (unsigned offset = warp / 2; offset > 0; offset /= 2) {
     const int other_sum = sums[lane + offset], other_largest = largests[lane + offset];
-    meet_warp<mistake>();  // all have read
+    if constexpr (mistake != Mistake::one_syncwarp) meet_warp<mistake>();  // all have read
     sums[lane] = plus(sums[lane], other_sum);
     largests[lane] = larger(largests[lane], other_largest);
     meet_warp<mistake>();  // all have written

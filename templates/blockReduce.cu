@@ -22,10 +22,10 @@
 #pragma tuner parameter   tail    = barrier syncwarp shuffle_down shuffle_xor tile thread_group
 #pragma tuner parameter   width   = 2 4 8 16 32               // values that the tree leaves to the tail
 #pragma tuner parameter   threads = 32 64 128 256 512 1024
-#pragma tuner parameter   grid_blocks = 256 1024 2048 4096 10240 16384  // unless n needs fewer
+#pragma tuner parameter   grid_blocks = 0 256 1024 2048 4096 10240 16384  // unless n needs fewer; 0: what n needs
 #pragma tuner parameter   finish  = atomic two_launches grid_sync
 #pragma tuner parameter   final_threads = 128 256 512 1024    // of the second launch's only block
-#pragma tuner let         blocks = max(1, min(ceil_div(n, threads), grid_blocks))
+#pragma tuner let         blocks = max(1, grid_blocks == 0 ? ceil_div(n, threads) : min(ceil_div(n, threads), grid_blocks))
 #pragma tuner constraint  barriers_have_no_width: tail != barrier or width == 32
 #pragma tuner constraint  only_a_second_launch_has_threads: finish == two_launches or final_threads == 1024
 #pragma tuner in          x[n]
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(threads) blockReduce(const T* x, uint64 n, T* 
 template <typename T, Tail tail, unsigned width, unsigned threads, unsigned grid_blocks, unsigned final_threads>
 __global__ void __launch_bounds__(final_threads) addPartials(const T* partials, uint64 n, T* y) {
   const uint64 needed = n == 0 ? 1 : (n + threads - 1) / threads;
-  const unsigned count = needed < grid_blocks ? static_cast<unsigned>(needed) : grid_blocks;
+  const unsigned count = grid_blocks == 0 || needed < grid_blocks ? static_cast<unsigned>(needed) : grid_blocks;
   T mine = T(0);
   for (unsigned i = threadIdx.x; i < count; i += final_threads) mine = plus(mine, partials[i]);
   const T sum = add_block<tail, width, final_threads>(mine);

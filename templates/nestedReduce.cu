@@ -14,7 +14,13 @@
 //
 // A context holds so many launches that wait (2048 unless it is told otherwise, less two on an H200); the one too many
 // is dropped without a word, and its sum is lost. `device_launches` says how many there may be, and no more: each
-// launch costs the more, the more could wait.
+// launch costs the more, the more could wait. `pending=default` leaves the limit as it is, to show the wrong sum:
+//
+//   tune run nestedReduce --choice pending=default --config "step=nested stream=tail threads=32"
+//
+// What a child may use: global memory, which it sees as its parent left it at the launch, and constant memory, which
+// both share and neither can write. It gets no pointer to shared or local memory, which belong to a block and a thread
+// of the parent. Launches may be nested 24 deep (Programming Guide, "Memory Model" and "Limits" of dynamic parallelism).
 //
 // Like the originals these work in place and destroy x; each block of the first grid leaves one partial result and a
 // second launch adds those. Results of integers wrap.
@@ -22,6 +28,8 @@
 #pragma tuner kernel      nestedReduce
 #pragma tuner type        T = int float double
 #pragma tuner type        W of T = int:int64 float:double
+#pragma tuner choice      pending = enough default            // launches that may wait: as many as there are, or the
+                                                              // context's usual number
 #pragma tuner size        n : uint64 = 524288
 #pragma tuner parameter   step = nested nested_nosync nested2 flat
 #pragma tuner parameter   stream = tail fire_and_forget
@@ -30,7 +38,7 @@
 #pragma tuner let         blocks = max(1, ceil_div(n, threads))
 #pragma tuner constraint  children_need_what_they_read: stream == tail or step == nested
 #pragma tuner let         chains = step in {nested, nested_nosync} ? blocks : step == nested2 ? 1 : 0
-#pragma tuner device_launches chains * (stream == tail ? 1 : log2(threads) - 1) + 8
+#pragma tuner device_launches pending == default ? 0 : chains * (stream == tail ? 1 : log2(threads) - 1) + 8
 #pragma tuner consumed    x[n]
 #pragma tuner out         y[1]
 #pragma tuner scratch     partials[blocks]

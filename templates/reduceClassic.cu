@@ -1,4 +1,4 @@
-// The text-book's ladder: one reduction written thirteen times, most versions removing one cost of the version before
+// The text-book's ladder: one reduction written fifteen times, most versions removing one cost of the version before
 // it. Not the fastest reduction (that is reduce.cu) but the place to see what each step is worth.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, sections "Avoiding
@@ -20,8 +20,12 @@
 #pragma tuner choice      partials = second_launch left       // part of the time, or not
 #pragma tuner size        n : uint64 = 16777216
 #pragma tuner parameter   step = neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 \
-                                 unroll8_loop unroll16 unroll_warps8 barrier_warps8 shrinking_warps8 \
-                                 complete_unroll8 template8
+                                 unroll8_loop unroll8_rolled unroll16 unroll_warps8 barrier_warps8 \
+                                 shrinking_warps8 complete_unroll8 barrier_complete8 template8
+#pragma tuner parents     step = unroll8_loop:unroll8 unroll8_rolled:unroll8 unroll16:unroll8 unroll_warps8:unroll8 \
+                                 barrier_warps8:unroll_warps8 shrinking_warps8:unroll_warps8 \
+                                 complete_unroll8:unroll_warps8 barrier_complete8:complete_unroll8 \
+                                 template8:complete_unroll8
 #pragma tuner parameter   threads = 32 64 128 256 512 1024
 #pragma tuner parameter   final_threads = 128 256 512 1024    // of the second launch's only block
 #pragma tuner let         chunks = step in {neighbored, neighbored_less_divergent, interleaved} ? 1 : \
@@ -29,6 +33,7 @@
 #pragma tuner let         blocks = max(1, ceil_div(n, threads * chunks))
 #pragma tuner constraint  nothing_is_left_to_tune: partials == second_launch or final_threads == 1024
 #pragma tuner consumed    x[n]
+#pragma tuner fill        x = uniform 0 256            // the text-books' rand() & 0xFF: 2^24 ints add up to 2.1e9
 #pragma tuner out         y[1]
 #pragma tuner scratch     sums[blocks]                 // one a block
 #pragma tuner scratch     wide[8192] : W               // of the reference
@@ -61,6 +66,8 @@
 #pragma tuner verify      n=100003 offset=1
 #pragma tuner accumulates n
 #pragma tuner bytes       n * sizeof(T)
+#pragma tuner in_flight   sizeof(T) * (step in {neighbored, neighbored_less_divergent, interleaved} ? 2 : \
+                                       step == unroll8_rolled ? 1 : chunks)
 #pragma tuner flops       n
 #pragma tuner default     step=template8 threads=256 final_threads=1024
 
@@ -71,12 +78,14 @@ enum class Step {
   unroll2,                    // interleaved, after each thread has added 2, 4, 8, 16 elements of its own:
   unroll4,                    //   fewer blocks, and independent loads in flight
   unroll8,
-  unroll8_loop,               // the same eight by a pointer and a loop: one load at a time
+  unroll8_loop,               // the same eight by a pointer and a loop, which compilers unroll
+  unroll8_rolled,             // the same loop left as it is: one load at a time
   unroll16,
   unroll_warps8,              // the last warp needs no block barrier
   barrier_warps8,             // its steps with barriers of the block again, instead of `volatile`
   shrinking_warps8,           // its steps by fewer and fewer lanes: the warp is scheduled whole all the same
   complete_unroll8,           // no loop either, the block size a run-time value
+  barrier_complete8,          // the same with barriers of the block in the last warp's steps
   template8,                  // the block size a compile-time value: no comparisons left
 };
 
@@ -144,7 +153,7 @@ __device__ void finish_warp_shrinking(volatile T* a, unsigned size) {
 }
 
 // The tree over a[0, size) without a loop; a block of `threads` threads holds at most that many values.
-template <typename T>
+template <bool by_barriers, typename T>
 __device__ void finish_block_unrolled(T* a, unsigned size, unsigned threads) {
   if (threads >= 1024 && threadIdx.x < 512) add_from(a, threadIdx.x, 512, size);
   __syncthreads();
@@ -154,7 +163,11 @@ __device__ void finish_block_unrolled(T* a, unsigned size, unsigned threads) {
   __syncthreads();
   if (threads >= 128 && threadIdx.x < 64) add_from(a, threadIdx.x, 64, size);
   __syncthreads();
-  if (threadIdx.x < 32) finish_warp<T>(a, size);
+  if constexpr (by_barriers) {
+    finish_warp_by_barriers(a, size);
+  } else if (threadIdx.x < 32) {
+    finish_warp<T>(a, size);
+  }
 }
 
 template <typename T, Step step, unsigned threads>
@@ -166,10 +179,11 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
   T* const a = x + begin;  // this block's part, a[0, left)
 
   // A thread's own elements first, so that the tree below is over one chunk.
-  if constexpr (step == Step::unroll8_loop) {
+  if constexpr (step == Step::unroll8_loop || step == Step::unroll8_rolled) {
+    constexpr unsigned unrolled = step == Step::unroll8_loop ? chunks(step) : 1;
     const T* next = a + i;
     T sum = T(0);
-#pragma unroll 1  // compilers would make unroll8 of it
+#pragma unroll unrolled
     for (unsigned chunk = 0; chunk < chunks(step); ++chunk, next += threads) {
       if (chunk * threads + i < left) sum = plus(sum, *next);
     }
@@ -213,9 +227,11 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
       }
     }
   } else if constexpr (step == Step::complete_unroll8) {
-    finish_block_unrolled(a, size, blockDim.x);
+    finish_block_unrolled<false>(a, size, blockDim.x);
+  } else if constexpr (step == Step::barrier_complete8) {
+    finish_block_unrolled<true>(a, size, blockDim.x);
   } else if constexpr (step == Step::template8) {
-    finish_block_unrolled(a, size, threads);
+    finish_block_unrolled<false>(a, size, threads);
   } else {
     for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
       if (i < stride) add_from(a, i, stride, size);

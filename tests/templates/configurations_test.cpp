@@ -118,10 +118,12 @@ std::vector<Sample> samples() {
       {"warp_step=redux", "finish=counted"});
   add("sumMatrix2D", "sumMatrix2D", {{"nx", 257}, {"ny", 67}}, 68, 5, types);
   add("reduceClassic", "reduceClassic", n, 68, 6, types);
-  add("serialSum", "serialSum", n, 5, 11, types);
+  add("serialSum", "serialSum", n, 9, 11, types);
   add("nestedReduce", "nestedReduce", n, 68, 9, types);
-  add("nestedHello", "nestedHello", {{"threads", 512}, {"deepest", 10}}, 2, 10,
-      {"blocks=1 greetings=silent", "blocks=2 greetings=silent"});
+  add("nestedHello", "nestedHello", {{"blocks", 2}, {"threads", 512}, {"elements", 512}, {"deepest", 10}}, 2, 10,
+      {"greetings=silent"});
+  add("mathKernel", "mathKernel", {{"n", 1000}}, 6, 10,
+      {"kernel=mathKernel1", "kernel=mathKernel2", "kernel=mathKernel3", "kernel=mathKernel3_two_ifs optimised=no"});
   add("warpReduce", "warpReduce", n, 52, 7,
       {"T=float operation=sum", "T=float operation=count", "T=int operation=sum", "T=int operation=count"});
   add("blockReduce", "blockReduce", n, 68, 9, types);

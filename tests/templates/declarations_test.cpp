@@ -63,9 +63,9 @@ TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
     EXPECT_EQ(built_in(file.name).name, file.name);
     names.emplace_back(file.name);
   }
-  EXPECT_THAT(names, UnorderedElementsAre("blockReduce", "compact", "histogram", "nestedHello", "nestedReduce",
-                                          "prefixSum", "reduce", "reduceClassic", "serialSum", "sumMatrix2D",
-                                          "warpDivergence", "warpReduce"));
+  EXPECT_THAT(names, UnorderedElementsAre("blockReduce", "compact", "histogram", "mathKernel", "nestedHello",
+                                          "nestedReduce", "prefixSum", "reduce", "reduceClassic", "serialSum",
+                                          "sumMatrix2D", "warpDivergence", "warpReduce"));
 }
 
 TEST(Templates, HaveAReferenceAndHardProblemsToVerifyOn) {
@@ -113,10 +113,11 @@ struct Bounds {
 
 TEST(Templates, HaveSpacesThatAreRichButSane) {
   const std::map<std::string, Bounds> bounds{
-      {"sumMatrix2D", {2000, 6000}}, {"nestedHello", {2, 2}},         {"nestedReduce", {100, 200}},
-      {"reduce", {5000, 26000}},     {"reduceClassic", {70, 320}},    {"warpReduce", {1000, 2000}},
-      {"blockReduce", {2000, 6000}}, {"warpDivergence", {600, 1200}}, {"prefixSum", {200, 600}},
-      {"compact", {500, 800}},       {"histogram", {600, 1500}},      {"serialSum", {5, 5}}};
+      {"sumMatrix2D", {2000, 6000}}, {"nestedHello", {2, 2}},       {"nestedReduce", {100, 200}},
+      {"reduce", {5000, 26000}},     {"reduceClassic", {80, 360}},  {"warpReduce", {1000, 2000}},
+      {"mathKernel", {6, 6}},        {"blockReduce", {2000, 8000}}, {"warpDivergence", {600, 1200}},
+      {"prefixSum", {200, 600}},     {"compact", {500, 800}},       {"histogram", {600, 1500}},
+      {"serialSum", {9, 9}}};
   for (const EmbeddedTemplate& file : embedded_templates()) {
     const KernelSpec spec = built_in(file.name);
     for (const ProblemSize& problem : all_choices(spec)) {
@@ -234,15 +235,16 @@ TEST(ReduceClassicTemplate, HasAllStepsOfTheLadderInOrder) {
   ASSERT_NE(step, nullptr);
   std::vector<std::string> steps;
   for (const Value& value : step->values) steps.push_back(value.text());
-  EXPECT_THAT(steps, ElementsAre("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4",
-                                 "unroll8", "unroll8_loop", "unroll16", "unroll_warps8", "barrier_warps8",
-                                 "shrinking_warps8", "complete_unroll8", "template8"));
+  EXPECT_THAT(steps,
+              ElementsAre("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4", "unroll8",
+                          "unroll8_loop", "unroll8_rolled", "unroll16", "unroll_warps8", "barrier_warps8",
+                          "shrinking_warps8", "complete_unroll8", "barrier_complete8", "template8"));
   const auto blocks = [&](const char* name) {
     const Configuration configuration = default_with(spec, std::string("threads=512 step=") + name);
     return resolve_launches(spec, complete(spec, {}), h200(), configuration)[0].shape.blocks();
   };
-  for (const char* name : {"unroll8", "unroll8_loop", "unroll_warps8", "barrier_warps8", "shrinking_warps8",
-                           "complete_unroll8", "template8"})
+  for (const char* name : {"unroll8", "unroll8_loop", "unroll8_rolled", "unroll_warps8", "barrier_warps8",
+                           "shrinking_warps8", "complete_unroll8", "template8"})
     EXPECT_EQ(blocks(name), 4096) << name;
   EXPECT_EQ(blocks("neighbored"), 32768);
   EXPECT_EQ(blocks("unroll4"), 8192);

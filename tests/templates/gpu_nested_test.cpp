@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(Steps, GpuNestedReduce,
 TEST(GpuNestedHello, GreetsDepthByDepth) {
   if (const std::string why = why_no_nesting(); !why.empty()) GTEST_SKIP() << why;
   const KernelSpec spec = testing::built_in("nestedHello");
-  SingleRun one(nesting_gpu(), spec, {{{"threads", 8}}, {}}, *spec.default_configuration, testing::verify_only());
+  SingleRun one(nesting_gpu(), spec, {{{"threads", 8}, {"elements", 8}}, {}}, *spec.default_configuration,
+                testing::verify_only());
   ::testing::internal::CaptureStdout();
   const auto failure = one.launch();
   nesting_gpu().synchronize(nullptr);
