@@ -1,5 +1,6 @@
 # The installed package: the library, its public headers, the tune program, the templates and the shipped wisdom.
-#   bin/tune  libexec/tuner/tuner-worker  lib/libtuner.a  include/tuner/…  share/tuner/{templates,wisdom}/…
+#   bin/tune  libexec/tuner/tuner-worker  lib/libtuner.a  include/tuner/…
+#   share/tuner/{templates,wisdom,examples,docs,scripts}/…
 # find_package(tuner), pkg-config and add_subdirectory() (FetchContent) give the same library: static, or shared with
 # BUILD_SHARED_LIBS.
 include(CMakePackageConfigHelpers)
@@ -62,6 +63,13 @@ if(TARGET tuner-worker)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/templates
         FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
+# Laid out as in the repository, so that links between pages and the commands on them hold in share/tuner as well.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner
+        PATTERN CMakeLists.txt EXCLUDE PATTERN "*.in" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/experiment_page DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/scripts
+        PATTERN __pycache__ EXCLUDE)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/scripts)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
