@@ -98,6 +98,17 @@ TEST(Verdict, BlamesBytesInFlightOnlyForTheRateThatTheyAllow) {
   EXPECT_THAT(explain(input).reason, HasSubstr("200 KiB are in flight where 488.3 KiB are needed"));
 }
 
+TEST(Verdict, NamesTheStartingOfBlocksWhereItTakesMostOfTheTime) {
+  VerdictInput input = input_of(1000, 1'000'000, 128);
+  input.bytes = 1e8;
+  input.rates.block_ns = 0.9;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::launch);
+  EXPECT_THAT(verdict.reason, HasSubstr("starting its 1000000 blocks takes about 900 us of its 1.00 ms"));
+  input.bytes = 9.5e8;
+  EXPECT_EQ(explain(input).limit, Limit::dram);
+}
+
 TEST(Verdict, SpeaksOfThreadsWarpsAndWarpsOfAMultiprocessor) {
   VerdictInput input = input_of(1000);
   input.bytes = 1e8;

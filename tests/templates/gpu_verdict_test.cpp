@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Known{"copy", Limit::dram, Limit::dram}, Known{"cached", Limit::l2, Limit::latency},
                       Known{"multiplyAdd", Limit::arithmetic, Limit::arithmetic},
                       Known{"multiplyAdd", Limit::arithmetic, Limit::arithmetic, "", {{"T", "double"}}},
-                      Known{"divergence", Limit::issue, Limit::latency, "branches split its warps"},
+                      Known{"divergence", Limit::arithmetic, Limit::latency, "branches split its warps"},
                       Known{"bankConflicts", Limit::shared_memory, Limit::latency},
                       Known{"chase", Limit::latency, Limit::latency, "warps wait for loads"},
                       Known{"oneBlock", Limit::latency, Limit::latency, "multiprocessors without work"},

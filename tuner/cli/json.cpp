@@ -52,11 +52,9 @@ Json to_json(const Device& device) {
   if (device.ceilings.write > 0) object["write_ceiling_bytes_per_s"] = device.ceilings.write;
   if (device.ceilings.loaded_latency_ns > 0) object["loaded_latency_ns"] = device.ceilings.loaded_latency_ns;
   if (const DevicePeaks& peaks = device.peaks; peaks.fp32 > 0)
-    object["peaks"] = {{"fp32_flops_per_s", peaks.fp32},
-                       {"fp64_flops_per_s", peaks.fp64},
-                       {"integer_operations_per_s", peaks.integer},
-                       {"latency_ns", peaks.latency_ns},
-                       {"launch_ns", peaks.launch_ns}};
+    object["peaks"] = {
+        {"fp32_flops_per_s", peaks.fp32}, {"fp64_flops_per_s", peaks.fp64}, {"integer_operations_per_s", peaks.integer},
+        {"latency_ns", peaks.latency_ns}, {"launch_ns", peaks.launch_ns},   {"block_ns", peaks.block_ns}};
   return object;
 }
 

@@ -58,6 +58,7 @@ struct DevicePeaks {
   double fp32 = 0, fp64 = 0, integer = 0;  ///< operations/s in multiply-adds, each of which is two
   double latency_ns = 0;                   ///< of one load from device memory
   double launch_ns = 0;                    ///< of an empty kernel with cold caches, measured like a sample
+  double block_ns = 0;                     ///< that each block of 128 threads adds to an empty kernel of many blocks
 };
 
 /// The highest measured streaming rates of a device, bytes/s, reads and writes together; 0: not measured.

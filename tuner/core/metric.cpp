@@ -28,7 +28,8 @@ constexpr Terms kStallSync{{{"smsp__warp_issue_stalled_barrier_per_warp_active.p
 constexpr Terms kStallMemory{{{"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"}}};
 constexpr Terms kBranches{{{"smsp__sass_branch_targets.sum"}}};
 constexpr Terms kDivergentBranches{{{"smsp__sass_branch_targets_threads_divergent.sum"}}};
-constexpr Terms kEligibleWarps{{{"smsp__warps_eligible.sum.per_cycle_active"}}};
+/// Four schedulers on every chip that has these counters.
+constexpr Terms kEligibleWarps{{{"smsp__warps_eligible.avg.per_cycle_active", 4}}};
 constexpr Terms kIssueSlots{{{"smsp__issue_active.avg.pct_of_peak_sustained_active"}}};
 constexpr Terms kStallNotSelected{{{"smsp__warp_issue_stalled_not_selected_per_warp_active.pct"}}};
 constexpr Terms kGlobalHitRate{{{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct"}}};

@@ -26,8 +26,7 @@ std::optional<double> thread_bytes(const KernelSpec& spec, const ProblemSize& si
                                    const Configuration& configuration) {
   if (!spec.work.in_flight) return std::nullopt;
   try {
-    return static_cast<double>(
-        spec.work.in_flight->evaluate_integer(bindings(spec, size, limits, configuration)));
+    return static_cast<double>(spec.work.in_flight->evaluate_integer(bindings(spec, size, limits, configuration)));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -50,6 +49,7 @@ VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Dev
   input.rates.latency_ns = device.peaks.latency_ns;
   input.rates.loaded_latency_ns = device.ceilings.loaded_latency_ns;
   input.rates.launch_ns = device.peaks.launch_ns;
+  input.rates.block_ns = device.peaks.block_ns;
   return input;
 }
 

@@ -85,8 +85,17 @@ std::vector<Use> uses(const VerdictInput& input) {
                    fmt::format("it computes {}, {} of the {} that this device reached", format_flops(done),
                                percent(part), format_flops(input.rates.arithmetic))});
   }
+  if (input.rates.block_ns > 0) {
+    std::int64_t blocks = 0;
+    for (const LaunchUse& launch : input.launches) blocks += launch.shape.blocks();
+    const double ns = static_cast<double>(blocks) * input.rates.block_ns;
+    all.push_back(
+        {Limit::launch, ns / input.ns,
+         fmt::format("starting its {} blocks takes about {} of its {}", blocks, format_ns(ns), format_ns(input.ns))});
+  }
   // A busy pipe also explains many issued instructions.
-  const bool pipe_is_busy = !all.empty() && all.back().limit == Limit::arithmetic && all.back().share >= kBusy;
+  const bool pipe_is_busy = std::any_of(
+      all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::arithmetic && use.share >= kBusy; });
   if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"});
       share && !pipe_is_busy)
     all.push_back({Limit::issue, *share,

@@ -26,6 +26,7 @@ struct DeviceRates {
   double latency_ns = 0;         ///< one load from an idle device memory
   double loaded_latency_ns = 0;  ///< one load while memory is about as busy as it can be
   double launch_ns = 0;          ///< an empty kernel, measured like other kernels
+  double block_ns = 0;           ///< that each of many empty blocks takes
 };
 
 /// One launch of the configuration.

@@ -46,6 +46,7 @@ void visit_ceilings(auto& device, auto&& member) {
   member("latency_ns", device.peaks.latency_ns, 2);
   member("loaded_latency_ns", device.ceilings.loaded_latency_ns, 2);
   member("launch_ns", device.peaks.launch_ns, 2);
+  member("block_ns", device.peaks.block_ns, 2);
 }
 
 std::string properties_text(const Device& device) {

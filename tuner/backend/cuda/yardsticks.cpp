@@ -197,6 +197,8 @@ DevicePeaks measure_peaks(Backend& backend, const CompileResult& compiled) {
   peaks.fp64 = arithmetic_rate<double>(backend, kernels, fp64, *sink);
   peaks.integer = arithmetic_rate<int>(backend, kernels, integer, *sink);
   peaks.launch_ns = kernels.median_ns(kernels.launch_of(nothing, 1, 1, {}), 30, true);
+  const std::int64_t many = backend.device().limits.sm_count * std::int64_t{4096};
+  peaks.block_ns = kernels.median_ns(kernels.launch_of(nothing, many, 128, {}), 5, false) / static_cast<double>(many);
   peaks.latency_ns = latency_ns(backend, kernels, *sink);
   return peaks;
 }

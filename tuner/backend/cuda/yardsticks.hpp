@@ -14,7 +14,7 @@ Ceilings measure_ceilings(Backend& backend, const CompileResult& compiled);
 
 /// The request that compiles the kernels of measure_peaks() for \p architecture.
 CompileRequest peaks_request(const std::string& architecture);
-/// The highest arithmetic rates, the latency of memory, and the time of an empty kernel. \p compiled: the result of
+/// The highest arithmetic rates, the latency of memory, and the times of an empty kernel. \p compiled: the result of
 /// peaks_request(). Takes about 50 ms and up to 512 MiB of device memory; without that, the latency stays 0. Throws
 /// Error.
 DevicePeaks measure_peaks(Backend& backend, const CompileResult& compiled);
