@@ -151,6 +151,13 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.evaluate(TROUBLE), [])
         self.assert_quiet()
 
+    def test_draws_a_metric_that_is_0_in_some_configurations(self):
+        self.open("zeros.html")
+        self.assertEqual(self.browser.evaluate("look(data.tunings[0]).trials.numbers.get('metric achieved_occupancy').filter((x) => x === 0).length > 9"), True)
+        self.assertEqual(self.browser.evaluate("[...document.querySelectorAll('.picture')].filter((one) => !one.querySelector('svg *')).length"), 0)
+        self.assertEqual(self.browser.evaluate(TROUBLE), [])
+        self.assert_quiet()
+
     def test_uses_round_ticks_and_units(self):
         self.open("large.html")
         self.assertEqual(self.browser.evaluate("roundTicks(0.1446, 12.21, 6)"), [5, 10])

@@ -40,6 +40,14 @@ int main(int argc, char** argv) {
   largest.key.kernel.objective = "max:achieved_occupancy";
   largest.best.reset();
   write(folder / "largest.html", {largest}, options);
+  Tuning zeros = test::sample_tuning(60);
+  zeros.key.kernel.objective = "achieved_occupancy";
+  zeros.best.reset();
+  std::size_t count = 0;
+  for (PlacedTrial& placed : zeros.trials)
+    for (auto& [name, value] : placed.trial.metrics)
+      if (++count % 3 == 0) value = 0;
+  write(folder / "zeros.html", {zeros}, options);
   write(folder / "nothing.html", {}, options);
   PageOptions live = options;
   live.made_ms =

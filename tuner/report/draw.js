@@ -100,8 +100,10 @@ function logTicks(low, high, count) {
   return out.length < 3 ? roundTicks(low, high, Math.min(count, 5)) : out.filter((_, i) => i % every === 0);
 }
 
-// An axis: place(value), ticks(count), and show(value), which formats a tick.
+// An axis: place(value), ticks(count), and show(value), which formats a tick. Numbers of which one is not positive have no
+// logarithmic axis.
 function numberScale(low, high, show, log) {
+  log = log && low > 0;
   if (!(high > low)) {
     const pad = Math.abs(low) * 0.05 || 1;
     low -= pad, high += pad;

@@ -222,7 +222,8 @@ function heatPicture(view, state) {
   const say = "Every combination of two parameters, for any values of the others.";
   const draw = (width) => {
     const {a, b, cells} = both(), known = ascending(cells.flat().filter(Number.isFinite));
-    const low = known[0], high = known[known.length - 1], shareOf = (value) => (high > low ? 1 - Math.log(value / low) / Math.log(high / low) : 1);
+    const low = known[0], high = known[known.length - 1], scale = numberScale(low, high, view.show, true);
+    const shareOf = (value) => (high > low ? 1 - scale.place(value) : 1);
     const ys = b.values.map((value) => textWidth(String(value))), left = Math.ceil(Math.min(width * 0.3, Math.max(...ys, 20))) + 10;
     const cellWidth = Math.min(120, (width - left) / a.values.length), cellHeight = Math.max(18, Math.min(40, 420 / b.values.length));
     const top = 62, height = top + cellHeight * b.values.length + 46, node = svg("svg", {viewBox: "0 0 " + width + " " + height, width, height});
@@ -343,7 +344,7 @@ function paretoPicture(view, rows) {
     const names = [{text: "beaten in both", colour: shade(0.45).css}, {text: "front", line: "search"}, {text: "fastest", ring: true}];
     const span = (values, show) => {
       const low = values.reduce((a, b) => Math.min(a, b)), high = values.reduce((a, b) => Math.max(a, b));
-      const need = Math.min(7, Math.max(3, Math.ceil(Math.log10(high / (high - low))) + 2));  // digits that distinguish two ticks
+      const need = high > low && high > 0 ? Math.min(7, Math.max(3, Math.ceil(Math.log10(high / (high - low))) + 2)) : 3;  // digits that distinguish two ticks
       return high > 4 * low ? numberScale(low / 1.06, high * 1.06, (v) => show(v), true) : numberScale(low - (high - low) * 0.05, high + (high - low) * 0.05, (v) => show(v, need));
     };
     const f = frame(width, 330, span(rows.map((row) => time[row]), showTime), span(rows.map((row) => energy[row]), showJoules), {x: "time", y: "energy of a run"}, names);

@@ -90,10 +90,11 @@ function drawsUntil(sorted, total, limit) {
   return low;
 }
 
-// First-order share of each parameter in the variance of log(objective): the variance between the means of its values,
+// First-order share of each parameter in the variance of log(objective), or of an objective that is 0 somewhere: the variance between the means of its values,
 // corrected for chance (epsilon squared), never below 0.
 function importance(trials) {
-  const rows = trials.measured, logs = rows.map((row) => Math.log(trials.objective[row]));
+  const rows = trials.measured, positive = rows.every((row) => trials.objective[row] > 0);
+  const logs = rows.map((row) => (positive ? Math.log(trials.objective[row]) : trials.objective[row]));
   const n = rows.length, mean = logs.reduce((a, b) => a + b, 0) / n;
   const total = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0);
   return trials.parameters.map((parameter) => {
