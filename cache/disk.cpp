@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,8 @@
 namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
+
+std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
 
 std::string last_error() { return std::strerror(errno); }
 
@@ -98,7 +101,7 @@ class RealDisk : public Disk {
   FileStamp stamp_of(const fs::path& file) override {
     struct stat info {};
     if (::stat(file.c_str(), &info) != 0) return {};
-    return {{info.st_dev, info.st_ino}, info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
+    return {{info.st_dev, info.st_ino}, info.st_size, nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
   }
 
   std::vector<Entry> list(const fs::path& folder) override {
@@ -207,6 +210,12 @@ Failure decompress(std::string_view bytes, std::size_t limit, std::string& text)
 }
 
 }  // namespace
+
+bool FileStamp::is_settled() const {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now) - 3'000'000'000 > std::max(written_ns, changed_ns);
+}
 
 Disk& real_disk() {
   static RealDisk& disk = *new RealDisk;  // never destroyed: threads may use it while the process ends

@@ -25,7 +25,11 @@ struct FileStamp {
   using Identity = std::pair<std::uint64_t, std::uint64_t>;
   Identity identity;  ///< device and inode
   std::int64_t bytes = 0, written_ns = 0;
+  std::int64_t changed_ns = 0;  ///< of the inode: also when the other times were set by hand
   bool operator==(const FileStamp&) const = default;
+
+  /// Whether another change would show. The clocks of file systems have steps, some of two seconds.
+  bool is_settled() const;
 };
 
 class Disk {
