@@ -20,7 +20,7 @@ namespace tuner::cache {
 /// Why something failed, for a message; nullopt: it did not.
 using Failure = std::optional<std::string>;
 
-/// Changes whenever the contents of a file change. All zeros: there is no such file.
+/// Changes whenever the contents of a file change, or its permissions. All zeros: there is no such file.
 struct FileStamp {
   using Identity = std::pair<std::uint64_t, std::uint64_t>;
   Identity identity;  ///< device and inode

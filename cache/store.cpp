@@ -324,7 +324,8 @@ void Store::require_usable() {
 
 bool Store::is_rewritten() const {
   const FileStamp now = real_disk().stamp_of(file_);
-  return now.identity == stamp_.identity && now != stamp_;
+  // Other permissions or another link change the inode as well.
+  return now.identity == stamp_.identity && (now.bytes != stamp_.bytes || now.written_ns != stamp_.written_ns);
 }
 
 void Store::guarded_read(const std::function<void()>& work) {
