@@ -89,7 +89,6 @@ TEST(HostFunctions, AreTakenAwayAndAllElseStays) {
            "struct S f() { return {}; }\n",
            "struct S* f(int a) noexcept { return nullptr; }\n",
            "template <typename T> void f(T t) requires requires(T x) { x + 1; } { g(t); }\n",
-           "struct Timer { cudaEvent_t start; Timer() { cudaEventCreate(&start); } float stop(); };\n",
            "class Log { std::vector<std::string> lines; public: void add(const char* s) { lines.push_back(s); } };\n",
            "[[noreturn]] void fail(const char* s) { exit(1); }\n",
            "__attribute__((noinline)) int f() { return 1; }\n",
@@ -97,6 +96,45 @@ TEST(HostFunctions, AreTakenAwayAndAllElseStays) {
     EXPECT_EQ(kept(goes), "") << goes;
     EXPECT_EQ(kept(std::string("namespace a {\n") + goes + "}\n"), "namespace a {\n}\n") << goes;
   }
+}
+
+/// kept() with single blanks.
+std::string words_kept(const std::string& text) {
+  std::string result;
+  for (const char c : kept(text))
+    if (c != ' ' || !result.ends_with(' ')) result += c;
+  return result;
+}
+
+TEST(HostFunctions, OfClassesLeaveTheirDeclarations) {
+  const struct {
+    const char* text;
+    const char* kept;
+  } table[] = {
+      {"struct Timer { cudaEvent_t start; Timer() { cudaEventCreate(&start); } float stop(); };\n",
+       "struct Timer { cudaEvent_t start; Timer() ; float stop(); };\n"},
+      {"template <class T> class Buffer { T* p; public: Buffer() : p(nullptr) { cudaMalloc(&p, 4); } ~Buffer() { "
+       "cudaFree(p); } __device__ T get() { return *p; } };\n",
+       "template <class T> class Buffer { T* p; public: Buffer() ; ~Buffer() ; __device__ T get() { return *p; } };\n"},
+      {"struct Fill { void go() { k<<<1, 2>>>(); } int two() const { return 2; } };\n",
+       "struct Fill { void go() ; int two() const { return 2; } };\n"},
+      {"struct P { float x; friend std::ostream& operator<<(std::ostream& o, P p) { return o << p.x; } };\n",
+       "struct P { float x; };\n"},
+  };
+  for (const auto& row : table) EXPECT_EQ(words_kept(row.text), row.kept);
+}
+
+TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
+  for (const char* goes : {
+           "int up(int x) { cudaDeviceReset(); return x; }\nusing a::up;\n",
+           "int helper(int x) { return x; }\nstatic int start = helper(3);\n",
+           "template <class T> struct Dev { std::vector<T> all; };\nusing Map = Dev<float>;\nMap map;\n",
+           "struct Log : public std::ostringstream { int level; };\ntypedef Log Journal;\nstruct Two { Journal a, b; "
+           "};\n",
+       })
+    EXPECT_EQ(kept(goes), "");
+  const char* const stays = "typedef cudaStream_t queue;\nstruct mesh { queue s; };\n";
+  EXPECT_EQ(kept(stays), stays);
 }
 
 TEST(HostFunctions, ThatBeginInBranchesGoWhole) {

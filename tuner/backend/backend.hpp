@@ -58,6 +58,13 @@ inline Includes includes_of(const CompileRequest& request) {
   return included_files(request.source, request.file_name, request.include_paths);
 }
 
+/// The names of CompileRequest::macros.
+inline std::vector<std::string_view> macro_names(const CompileRequest& request) {
+  std::vector<std::string_view> names;
+  for (const std::string_view macro : request.macros) names.push_back(macro.substr(0, macro.find('=')));
+  return names;
+}
+
 struct CompiledFunction {
   std::string expression;  ///< as requested
   std::string symbol;      ///< lowered name in the image

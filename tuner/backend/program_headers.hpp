@@ -7,19 +7,36 @@
 
 namespace tuner {
 
-/// Both compilers find them empty, unless the author has a file of that name.
+/// Both compilers find them with program_header_text(), unless the author has a file of that name.
 inline constexpr std::string_view kProgramHeaders =
-    "ATen/ATen.h ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h Python.h c10/cuda/CUDAException.h c10/cuda/CUDAGuard.h "
+    "ATen/ATen.h ATen/cuda/CUDAApplyUtils.cuh ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h Python.h "
+    "c10/cuda/CUDAException.h c10/cuda/CUDAGuard.h "
     "c10/cuda/CUDAStream.h cublas.h cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cudaProfiler.h cuda_profiler_api.h "
-    "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cusolver_common.h cusparse.h cusparse_v2.h "
+    "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cub/device/device_radix_sort.cuh "
+    "cub/device/device_reduce.cuh cub/device/device_scan.cuh "
+    "cub/device/device_select.cuh cub/device/device_segmented_reduce.cuh cusolver_common.h cusparse.h cusparse_v2.h "
     "gtest/gtest.h helper_cuda.h helper_functions.h helper_image.h helper_string.h helper_timer.h "
     "mpi.h nccl.h npp.h nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
     "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/copy.h thrust/device_malloc.h thrust/device_ptr.h "
     "thrust/device_vector.h thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/for_each.h "
     "thrust/generate.h "
     "thrust/host_vector.h thrust/inner_product.h thrust/random.h thrust/reduce.h thrust/remove.h thrust/scan.h "
-    "thrust/sequence.h thrust/sort.h thrust/transform.h thrust/transform_reduce.h thrust/unique.h torch/all.h "
-    "torch/extension.h torch/torch.h torch/types.h";
+    "thrust/sequence.h thrust/sort.h thrust/functional.h thrust/transform.h thrust/transform_reduce.h thrust/unique.h "
+    "torch/all.h "
+    "torch/extension.h torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h";
+
+/// The type of the library's handle, which programs declare beside their kernels; empty for other headers.
+inline std::string_view program_header_text(std::string_view name) {
+  if (name.starts_with("cublas"))
+    return "#pragma once\ntypedef struct cublasContext* cublasHandle_t;\n"
+           "typedef struct cublasLtContext* cublasLtHandle_t;\n";
+  if (name == "cudnn.h") return "#pragma once\ntypedef struct cudnnContext* cudnnHandle_t;\n";
+  if (name.starts_with("cusparse")) return "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\n";
+  if (name.starts_with("cusolver")) return "#pragma once\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n";
+  if (name == "curand.h") return "#pragma once\ntypedef struct curandGenerator_st* curandGenerator_t;\n";
+  if (name.starts_with("cufft")) return "#pragma once\ntypedef int cufftHandle;\n";
+  return {};
+}
 
 /// Calls \p use with each of \p names, which are separated by blanks.
 template <typename Use>

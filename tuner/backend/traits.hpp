@@ -15,8 +15,9 @@ namespace tuner {
 // Values of DeviceKey::backend.
 inline constexpr std::string_view kCudaBackend = "cuda";
 
-/// Part of the message of a kernel that the host backend cannot compile for its `asm`.
+/// Ends of the messages of kernels that the host backend cannot compile: for their `asm`, or for their tensor cores.
 inline constexpr const char* kInlinePtx = "this is inline PTX, which only a GPU runs";
+inline constexpr const char* kTensorCores = "nvcuda::wmma is for tensor cores, which only a GPU has";
 inline constexpr std::string_view kHostBackend = "host";
 
 struct BackendTraits {

@@ -28,10 +28,12 @@ void add_macros(std::string_view code, Words& words) {
 }
 
 /// A declaration with `std::` and one of these words belongs to the host.
-constexpr std::array<std::string_view, 20> kOfTheHost{
-    "vector",     "string",     "map",           "unordered_map", "set",          "list",         "deque",
-    "ostream",    "istream",    "ifstream",      "ofstream",      "stringstream", "chrono",       "mt19937",
-    "unique_ptr", "shared_ptr", "random_device", "thread",        "mutex",        "unordered_set"};
+constexpr std::array<std::string_view, 25> kOfTheHost{
+    "vector",        "string",        "map",           "unordered_map", "set",          "list",
+    "deque",         "ostream",       "istream",       "ifstream",      "ofstream",     "chrono",
+    "mt19937",       "stringstream",  "unique_ptr",    "shared_ptr",    "thread",       "mutex",
+    "random_device", "unordered_set", "ostringstream", "function",      "shared_mutex", "condition_variable",
+    "runtime_error"};
 
 constexpr std::array<std::string_view, 7> kAttributes{"alignas",           "__align__",         "__attribute__",
                                                       "__builtin_align__", "__launch_bounds__", "__declspec",
@@ -72,19 +74,36 @@ bool defines_type(const std::vector<std::string_view>& words) {
 bool names_the_host(std::string_view text) {
   const auto words = words_of(text);
   return std::any_of(words.begin(), words.end(),
-                     [](std::string_view word) {
-                       return word == "FILE" || word == "cout" || word.starts_with("cudaEvent") ||
-                              word.starts_with("cudaStream_");
-                     }) ||
+                     [](std::string_view word) { return word == "FILE" || word == "cout"; }) ||
          (text.find("std::") != std::string::npos &&
           std::any_of(words.begin(), words.end(), [](std::string_view word) { return contains(kOfTheHost, word); }));
 }
 
+/// What a kernel's texts say, and what was removed from them.
+struct Known {
+  Words device_words;
+  Words makers;          ///< macros with arguments that only make host functions
+  Words host_functions;  ///< removed functions
+  Words functions;       ///< others
+  Words host_types;      ///< removed types
+
+  bool is_host_function(std::string_view name) const {
+    return host_functions.contains(name) && !functions.contains(name);
+  }
+};
+
+/// Variables of the host. Both backends know their types, which other types may have as members.
+bool has_streams_or_events(std::string_view text) {
+  const auto words = words_of(text);
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word.starts_with("cudaEvent") || word.starts_with("cudaStream_");
+  });
+}
+
 class HostFunctionScanner {
  public:
-  /// \p makers: macros with arguments that only make host functions.
-  HostFunctionScanner(std::string_view code, const Words& device_words, const Words& makers, std::string& result)
-      : code_(code), device_words_(device_words), makers_(makers), result_(result) {}
+  HostFunctionScanner(std::string_view code, Known& known, std::string& result)
+      : HostFunctionScanner(code, known, result, 0, false) {}
 
   void scan() {
     for (; at_ < code_.size(); ++at_) {
@@ -116,8 +135,9 @@ class HostFunctionScanner {
   struct State {
     std::size_t begin = kNone;  ///< of the current declaration
     int parentheses = 0;
-    int depth = 0;       ///< of braces within the declaration
-    int namespaces = 0;  ///< around it, and `extern "C" {`
+    int depth = 0;         ///< of braces within the declaration
+    std::size_t open = 0;  ///< its first brace
+    int namespaces = 0;    ///< around it, and `extern "C" {`
     bool is_function = false, is_host = false;
   };
 
@@ -136,10 +156,10 @@ class HostFunctionScanner {
 
   /// Whether a call of one of makers_ begins here, with or without a `;`. Takes it out.
   bool calls_maker() {
-    if (makers_.empty() || (at_ > 0 && is_word(code_[at_ - 1]))) return false;
+    if (known_.makers.empty() || (at_ > 0 && is_word(code_[at_ - 1]))) return false;
     const std::string_view word = word_at(code_, at_);
     const std::size_t open = skip_space(code_, at_ + word.size());
-    if (word.empty() || !makers_.contains(word) || code_.substr(open, 1) != "(") return false;
+    if (word.empty() || !known_.makers.contains(word) || code_.substr(open, 1) != "(") return false;
     const std::size_t close = after_brackets(code_, open);
     if (close == std::string_view::npos) return false;
     const std::size_t next = skip_space(code_, close);
@@ -165,7 +185,16 @@ class HostFunctionScanner {
     }
     return bare_head(text);
   }
-  bool is_of_the_device() const { return has_any_word(code_.substr(now_.begin, at_ - now_.begin), device_words_); }
+  bool is_of_the_device() const {
+    return has_any_word(code_.substr(now_.begin, at_ - now_.begin), known_.device_words);
+  }
+  /// The code of the declaration that was not removed from it.
+  std::string rest_of_declaration() const {
+    std::string rest(code_.substr(now_.begin, at_ - now_.begin));
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      if (result_[now_.begin + i] == ' ' && rest[i] != '\n') rest[i] = ' ';
+    return rest;
+  }
 
   void open() {
     if (now_.depth++ > 0) return;
@@ -181,14 +210,54 @@ class HostFunctionScanner {
       now_.begin = kNone;
       return;
     }
+    now_.open = at_;
     // `struct X : Y<(1 > 2)> {` has a bracket too, but it does not end in one.
     const bool is_type = defines_type(words) && (!is_call || text.find('>', text.rfind('(')) != std::string::npos);
     now_.is_function = is_call && !is_type && !has("using") && !has("typedef");
     now_.is_host = now_.is_function && !is_of_the_device();
+    if (now_.is_function && !is_operator && !in_class_) {
+      const std::string_view name = word_before(text, before_space(text, bracket).size());
+      (now_.is_host ? known_.host_functions : known_.functions).emplace(name);
+    }
+  }
+
+  /// Where the body of the member function begins that opens a brace at now_.open: at its initialisers, if it has some.
+  std::size_t body_of_member() const {
+    const std::size_t arguments = code_.find('(', now_.begin);
+    std::size_t at = std::min(after_brackets(code_, arguments), now_.open);
+    // `operator()(int i)`
+    if (const std::size_t next = skip_space(code_, at); code_.substr(next, 1) == "(")
+      at = std::min(after_brackets(code_, next), now_.open);
+    for (; at < now_.open; ++at)
+      if (code_[at] == ':' && code_[at + 1] != ':' && code_[at - 1] != ':') break;
+    return at;
+  }
+  /// Whether only the host can run \p body.
+  bool is_code_of_the_host(std::string_view body) const {
+    const auto words = words_of(body);
+    return names_the_host(body) || body.find("<<<") != std::string_view::npos ||
+           std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+             return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') ||
+                    word.starts_with("cublas") || word == "asm" || word == "__asm__" || word == "throw" ||
+                    known_.is_host_function(word);
+           });
+  }
+  /// Leaves of a member function that only the host can run its declaration, unless that is one of a friend or names
+  /// the host. Other members may be called by kernels: compilers take them for device code here.
+  void remove_member() {
+    const std::size_t body = body_of_member();
+    const std::string_view declared = code_.substr(now_.begin, body - now_.begin);
+    if (names_the_host(declared)) return blank(at_ + 1);
+    if (!is_code_of_the_host(code_.substr(body, at_ - body))) return;
+    const auto words = words_of(declared);
+    if (contains(words, "friend")) return blank(at_ + 1);
+    blank(body, at_ + 1);
+    result_[body] = ';';
   }
 
   void close() {
     if (now_.depth == 0) {
+      if (in_class_) at_ = code_.size();
       if (now_.namespaces > 0) --now_.namespaces;
       now_.begin = kNone;
       return;
@@ -197,26 +266,65 @@ class HostFunctionScanner {
     // `S::S() : a{1}, b{2} {}` and `requires requires { … } {}`: the body is yet to come.
     if (const char next = code_[std::min(skip_space(code_, at_ + 1), code_.size() - 1)]; next == ',' || next == '{')
       return;
-    if (now_.is_host) blank(at_ + 1);
+    if (now_.is_host && in_class_) {
+      remove_member();
+    } else if (now_.is_host) {
+      blank(at_ + 1);
+    }
     now_.begin = kNone;
     now_.is_function = now_.is_host = false;
     now_.parentheses = 0;
   }
 
+  /// Whether \p text, the head of a declaration without a body, needs what was removed: `using a::host;`,
+  /// `int x = host(3);`, or a removed type.
+  bool needs_what_is_gone(const std::vector<std::string_view>& words, std::string_view rest) const {
+    if (words.front() == "using" && known_.is_host_function(words.back())) return true;
+    const auto all = words_of(rest);
+    if (std::any_of(all.begin(), all.end(), [&](std::string_view word) { return known_.host_types.contains(word); }))
+      return true;
+    const std::size_t value = rest.find('=');
+    return value != std::string_view::npos && !defines_type(words) &&
+           std::any_of(all.begin(), all.end(), [&](std::string_view word) {
+             const auto at = static_cast<std::size_t>(word.data() - rest.data());
+             return at > value && rest.substr(skip_space(rest, at + word.size()), 1) == "(" &&
+                    known_.is_host_function(word);
+           });
+  }
+
+  /// The name of the type that a declaration with the words \p words of its head defines; empty if it defines none.
+  static std::string_view defined_type(const std::vector<std::string_view>& words, std::string_view rest) {
+    if (words.size() < 2) return {};
+    if (words.front() == "typedef") return word_before(rest, before_space(rest, rest.size()).size());
+    if (words.front() == "using" || (defines_type(words) && words[1] != "class")) return words[1];
+    return words.size() > 2 && defines_type(words) ? words[2] : std::string_view();
+  }
+
   void end_of_declaration() {
+    if (in_class_) {
+      now_.begin = kNone;
+      return;
+    }
     const std::string text = head();
     const auto words = words_of(text);
     const auto is = [&](std::string_view word) { return !words.empty() && words.front() == word; };
+    if (defines_type(words) && now_.open > now_.begin && now_.open < at_)
+      HostFunctionScanner(code_.substr(0, at_), known_, result_, now_.open + 1, true).scan();
     const std::size_t bracket = text.find('(');
     // `void f(int);`, not `int x(3);` or `MACRO(x);`: a type and a name before the bracket.
     const std::size_t inside = code_.find_first_not_of(" \t\n", code_.find('(', now_.begin) + 1);
     const bool is_prototype =
         bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
         text.find('=') == std::string::npos && (code_[inside] == ')' || is_word_start(code_[inside]));
-    const bool is_of_the_host =
-        names_the_host(defines_type(words) ? code_.substr(now_.begin, at_ - now_.begin) : std::string_view(text));
+    const std::string rest = rest_of_declaration();
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
-    if (!is_of_the_device() && (is_of_the_host || (is_prototype && !is_neither))) blank(at_ + 1);
+    const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
+                                (!is_neither && has_streams_or_events(text)) ||
+                                (!words.empty() && needs_what_is_gone(words, rest));
+    if (!is_of_the_device() && (is_of_the_host || (is_prototype && !is_neither))) {
+      if (const std::string_view type = defined_type(words, rest); !type.empty()) known_.host_types.emplace(type);
+      blank(at_ + 1);
+    }
     now_.begin = kNone;
   }
 
@@ -229,11 +337,14 @@ class HostFunctionScanner {
     }
   }
 
+  HostFunctionScanner(std::string_view code, Known& known, std::string& result, std::size_t begin, bool in_class)
+      : code_(code), known_(known), result_(result), in_class_(in_class), at_(begin) {}
+
   std::string_view code_;
-  const Words& device_words_;
-  const Words& makers_;
+  Known& known_;
   std::string& result_;
-  std::size_t at_ = 0;
+  const bool in_class_;  // between the braces of a type, to the first one that closes
+  std::size_t at_;
   State now_;
   std::vector<State> conditions_;  // the state before each open `#if`, from which all its branches start
 };
@@ -248,7 +359,9 @@ Words makers_in(std::string_view code, const Words& device_words) {
     if (begin == std::string_view::npos || rest.find('{', begin) == std::string_view::npos) continue;
     std::string text(rest.substr(begin));
     const std::string whole = text;
-    HostFunctionScanner(whole, device_words, {}, text).scan();
+    Known known;
+    known.device_words = device_words;
+    HostFunctionScanner(whole, known, text).scan();
     if (trimmed(text).empty()) makers.emplace(name);
   }
   return makers;
@@ -260,15 +373,25 @@ std::string without_host_functions(std::string_view text, const std::vector<std:
   const std::string code = code_of(text);
   std::vector<std::string> all{code};
   for (const std::string_view header : headers) all.push_back(code_of(header));
-  Words device_words{"__global__", "__device__", "constexpr", "__constant__", "__shared__", "__managed__"};
-  for (std::size_t known = 0; known != device_words.size();) {
-    known = device_words.size();
+  Known known;
+  Words& device_words = known.device_words;
+  device_words = {"__global__", "__device__", "constexpr", "__constant__", "__shared__", "__managed__"};
+  for (std::size_t before = 0; before != device_words.size();) {
+    before = device_words.size();
     for (const std::string& one : all) add_macros(one, device_words);
   }
+  for (const std::string& one : all) known.makers.merge(makers_in(one, device_words));
+  // What is removed from one text may be needed in another one, or above.
+  for (std::size_t before = 0, names = 1; before != names;
+       names = known.host_types.size() + known.host_functions.size()) {
+    before = known.host_types.size() + known.host_functions.size();
+    for (const std::string& one : all) {
+      std::string ignored = one;
+      HostFunctionScanner(one, known, ignored).scan();
+    }
+  }
   std::string result(text);
-  Words makers;
-  for (const std::string& one : all) makers.merge(makers_in(one, device_words));
-  HostFunctionScanner(code, device_words, makers, result).scan();
+  HostFunctionScanner(code, known, result).scan();
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_reader.hpp>
 #include <tuner/core/named.hpp>
@@ -50,15 +51,13 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
                       "expression cannot begin with a number, a bracket or a name of this file");
 }
 
-/// The value that the texts of \p spec give the macro of \p parameter by their only definition of it.
+/// The value that the texts of \p spec give \p parameter by their only definition of it.
 std::optional<Value> defined_value(const KernelSpec& spec, const TuningParameter& parameter) {
   const MacroSpec* const macro = find_named(spec.program.macros, parameter.name);
   if (macro == nullptr) return std::nullopt;
   std::vector<std::string> values;
   const auto look = [&](const std::string& text) {
-    if (!has_word(text, parameter.name)) return;
-    for (const DirectiveLine& line : directives_of(code_of(text)))
-      if (defined_name(line) == parameter.name) values.emplace_back(trimmed(line.rest().substr(parameter.name.size())));
+    for (DefinedValue& one : definitions_of(code_of(text), parameter.name)) values.push_back(std::move(one.value));
   };
   look(spec.program.text);
   for (const SourceFile& file : spec.program.sources)

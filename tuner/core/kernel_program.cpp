@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
@@ -161,16 +162,8 @@ bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) 
 }
 
 std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros) {
-  const auto occurs = [&](const MacroSpec& one) { return has_word(text, one.name); };
-  if (std::none_of(macros.begin(), macros.end(), occurs)) return text;
-  for (const DirectiveLine& line : directives_of(code_of(text))) {
-    if (find_named(macros, defined_name(line)) == nullptr) continue;
-    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(line.begin);
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(line.end);
-    std::replace_if(
-        begin, end, [](char c) { return c != '\n'; }, ' ');
-  }
-  return text;
+  const std::vector<std::string> names = names_of(macros);
+  return without_definitions(std::move(text), std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 std::string program_text(const KernelSpec& spec, ProgramPart part) {

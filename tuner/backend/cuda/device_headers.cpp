@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/program_headers.hpp>
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>
 
 namespace tuner::cuda {
@@ -21,11 +22,14 @@ namespace fs = std::filesystem;
 
 /// Headers that contain nothing for device code. They are empty here.
 constexpr std::string_view kOfTheHost =
-    "arpa/inet.h chrono cctype cerrno condition_variable csignal ctype.h deque dirent.h dlfcn.h errno.h exception "
+    "any arpa/inet.h bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp csignal "
+    "ctype.h "
+    "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "
+    "stdarg.h cstdarg syslog.h system_error sys/timeb.h sys/utsname.h termios.h typeindex valarray wchar.h wctype.h "
     "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
     "locale.h map memory mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue random regex "
     "sched.h set signal.h sstream stack stdexcept streambuf string string_view strings.h sys/ioctl.h sys/mman.h "
-    "sys/resource.h sys/socket.h sys/stat.h sys/time.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
+    "sys/resource.h sys/socket.h sys/stat.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
     "unordered_set vector";
 /// Headers that the toolkit has as <cuda/std/…>.
 constexpr std::string_view kOfTheToolkit =
@@ -70,7 +74,7 @@ DeviceHeaders device_headers(const CompileRequest& request) {
   for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
   const auto add_empty = [&](std::string_view name) { add(name, ""); };
   for_each_name(kOfTheHost, add_empty);
-  for_each_name(kProgramHeaders, add_empty);
+  for_each_name(kProgramHeaders, [&](std::string_view name) { add(name, std::string(program_header_text(name))); });
   for_each_name(kBuiltIn, add_empty);
   for_each_name(kOfTheToolkit, [&](std::string_view name) { add(name, of_the_toolkit(name)); });
   return headers;
@@ -78,41 +82,50 @@ DeviceHeaders device_headers(const CompileRequest& request) {
 
 namespace {
 
-/// Adds the author's files, with their text as \p change returns it.
-template <typename Change>
-void add_own(const CompileRequest& request, DeviceHeaders& headers, Change change) {
-  std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
-  std::map<std::string, int> bare;  // names without folders: files of the same folder include them by these
-  for (const IncludedFile& file : request.includes->files) ++bare[fs::path(file.path).filename().generic_string()];
+/// The names by which the included files of \p request can be included, each with its file. A name relative to the
+/// folder of any of these files, by which that one may include it, has to be the name of one file only.
+std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(const CompileRequest& request) {
   std::vector<std::pair<std::string, const IncludedFile*>> wanted;
-  const auto add_names = [&](const std::vector<fs::path>& folders) {
+  const auto add_names = [&](const std::vector<fs::path>& folders, auto add) {
     for (const IncludedFile& file : request.includes->files)
-      for (std::string& name : names_of(file.path, folders)) wanted.emplace_back(std::move(name), &file);
+      for (std::string& name : names_of(file.path, folders)) add(std::move(name), &file);
   };
-  add_names(own_folders(request));
-  for (const IncludedFile& file : request.includes->files)
-    if (const std::string name = fs::path(file.path).filename().generic_string(); bare[name] == 1)
-      wanted.emplace_back(name, &file);
-  if (!request.carried.empty()) {
-    std::set<fs::path> folders;
-    for (const IncludedFile& file : request.includes->files) folders.insert(fs::path(file.path).parent_path());
-    add_names({folders.begin(), folders.end()});
+  add_names(own_folders(request),
+            [&](std::string name, const IncludedFile* file) { wanted.emplace_back(std::move(name), file); });
+  std::set<fs::path> folders;
+  for (const IncludedFile& file : request.includes->files) folders.insert(fs::path(file.path).parent_path());
+  std::map<std::string, std::set<const IncludedFile*>> relative;
+  add_names({folders.begin(), folders.end()}, [&](std::string name, const IncludedFile* file) {
+    if (!request.carried.empty()) wanted.emplace_back(name, file);
+    relative[std::move(name)].insert(file);
+  });
+  for (auto& [name, files] : relative) {
+    if (files.size() != 1) continue;
+    wanted.emplace_back(name, *files.begin());
+    wanted.emplace_back("./" + name, *files.begin());
   }
-  for (auto& [name, file] : wanted)
-    if (taken.insert(name).second) headers.add(std::move(name), line_directive(1, file->path) + change(file->text));
+  return wanted;
 }
 
 }  // namespace
 
-void add_without_host_functions(const CompileRequest& request, DeviceHeaders& headers) {
+void add_own_headers(const CompileRequest& request, bool without_host, DeviceHeaders& headers) {
   if (!request.includes) return;
+  const std::vector<std::string_view> macros = macro_names(request);
   std::vector<std::string_view> texts{request.source};
   for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
-  add_own(request, headers, [&](const std::string& text) { return without_host_functions(text, texts); });
-}
-
-void add_carried(const CompileRequest& request, DeviceHeaders& headers) {
-  add_own(request, headers, [](const std::string& text) { return text; });
+  std::map<const IncludedFile*, std::string> changed;
+  bool differs = !request.carried.empty();
+  for (const IncludedFile& file : request.includes->files) {
+    std::string text = without_definitions(file.text, macros);
+    if (without_host) text = without_host_functions(text, texts);
+    differs = differs || text != file.text;
+    changed.emplace(&file, line_directive(1, file.path) + std::move(text));
+  }
+  if (!differs) return;
+  std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
+  for (auto& [name, file] : names_of_own_files(request))
+    if (taken.insert(name).second) headers.add(std::move(name), changed.at(file));
 }
 
 std::string device_headers_version() {
@@ -130,7 +143,7 @@ std::string device_headers_version() {
   };
   for (const HeaderFile& file : header_files()) add(file.name), add(file.text);
   add(kOfTheHost);
-  add(kProgramHeaders);
+  for_each_name(kProgramHeaders, [&](std::string_view name) { add(name), add(program_header_text(name)); });
   add(kBuiltIn);
   add(kOfTheToolkit);
   add(of_the_toolkit(""));

@@ -108,7 +108,9 @@ std::vector<std::byte> bytes_of(const std::string& ptx) {
 bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
 bool tells_of_missing_names(const std::string& log) {
   const auto says = [&](const char* text) { return log.find(text) != std::string::npos; };
-  return says("is undefined") || says("has no member") || says("__extension__");
+  return says("is undefined") || says("has no member") || says("__extension__") ||
+         says("qualified name is not allowed") || says("is not a class or struct name") ||
+         says("\"register\" storage class") || says("incomplete type");
 }
 
 /// \p message after the place in the kernel file of the option that it names, if there is one.
@@ -194,9 +196,14 @@ class NvrtcCompiler : public Compiler {
       Form wider{form.without_host_functions, true};
       auto again = build(request, wider);
       const auto* error = std::get_if<CompileError>(&again);
-      if (error != nullptr && !wider.without_host_functions && tells_of_host_functions(error->log)) {
-        wider.without_host_functions = true;  // the missing names hid these errors
-        again = build(request, wider);
+      // The missing names hid errors in host functions, or are the host's own, such as std::string.
+      if (error != nullptr && !wider.without_host_functions &&
+          (tells_of_host_functions(error->log) || tells_of_missing_names(error->log))) {
+        Form kernels{true, true};
+        auto third = build(request, kernels);
+        const auto* const rest = std::get_if<CompileError>(&third);
+        if (rest == nullptr || tells_of_host_functions(error->log) || !tells_of_missing_names(rest->log))
+          again = std::move(third), wider = kernels;
       }
       error = std::get_if<CompileError>(&again);
       if (error == nullptr) form = wider;
@@ -220,13 +227,10 @@ class NvrtcCompiler : public Compiler {
     DeviceHeaders headers = device_headers(request);
     std::vector<std::string> options;
     if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
-    if (!form.without_host_functions) {
-      if (!request.carried.empty()) add_carried(request, headers);
-      return build(request, request.source, headers, options);
-    }
+    add_own_headers(request, form.without_host_functions, headers);
+    if (!form.without_host_functions) return build(request, request.source, headers, options);
     std::vector<std::string_view> texts;
     for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
-    add_without_host_functions(request, headers);
     options.emplace_back("--device-as-default-execution-space");
     return build(request, without_host_functions(request.source, texts), headers, options);
   }

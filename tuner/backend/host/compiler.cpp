@@ -82,11 +82,20 @@ std::string first_error(const std::string& log, const char* sign = "error :") {
   return first_line(log);
 }
 
+constexpr std::string_view kNamesOfWmma[] = {"wmma",        "fragment",         "matrix_a",          "matrix_b",
+                                             "accumulator", "load_matrix_sync", "store_matrix_sync", "mma_sync"};
+
 /// Whether the errors of \p log are about `asm` in \p source.
 bool is_about_assembly(const std::string& source, const std::string& log) {
   const auto has = [&](const char* word) { return occurs_in_code(source, word); };
   return (log.find("Assembler messages") != std::string::npos || log.find("constraint") != std::string::npos) &&
          (has("asm") || has("__asm__") || has("__asm"));
+}
+
+bool is_about_tensor_cores(const std::string& source, const std::string& message) {
+  return occurs_in_code(source, "wmma") &&
+         std::any_of(std::begin(kNamesOfWmma), std::end(kNamesOfWmma),
+                     [&](std::string_view name) { return message.find(name) != std::string::npos; });
 }
 
 /// A compiler reports a missing '}' after the end of the kernel's text, in a part of ours.
@@ -289,7 +298,9 @@ HostCompiler::SharedFolder HostCompiler::shim_folder() const {
   if (!shim_ || !std::all_of(shim_files().begin(), shim_files().end(), is_there)) {
     auto folder = std::make_shared<const PrivateDirectory>();
     for (const ShimFile& file : shim_files()) write_below(folder->path(), file.name, file.text);
-    for_each_name(kProgramHeaders, [&](std::string_view name) { write_below(folder->path() / kEmpty, name, ""); });
+    for_each_name(kProgramHeaders, [&](std::string_view name) {
+      write_below(folder->path() / kEmpty, name, program_header_text(name));
+    });
     shim_ = std::move(folder);  // only now that it is complete
   }
   return shim_;
@@ -342,6 +353,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
     if (is_about_assembly(request.source, result.output))
       message = first_error(result.output, "Error:") + ": " + kInlinePtx;
+    if (is_about_tensor_cores(request.source, message)) message += std::string(": ") + kTensorCores;
     if (message.empty())
       message = listed(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     const bool machine_fault = is_machine_fault(result);
@@ -410,7 +422,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
   const bool gnu = is_gnu(found().version);
-  const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
+  const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   std::vector<std::string> headers{"-I" + folders.shim.string()};
   // If no header of the author was changed, the shim's headers come before those in the kernel's folder.
   if (program.headers.empty()) headers.insert(headers.end(), {"-iquote", folders.shim.string()});
@@ -419,7 +431,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   for (const std::string& path : request.include_paths) {
     // Changed copies of its headers come first.
     if (!program.headers.empty())
-      headers.push_back("-I" + (own / std::filesystem::path(path).lexically_relative(folder.empty() ? "." : folder))
+      headers.push_back("-I" + (own / std::filesystem::path(path).lexically_normal().lexically_relative(
+                                          folder.empty() ? "." : folder))
                                    .lexically_normal()
                                    .string());
     headers.push_back("-I" + path);

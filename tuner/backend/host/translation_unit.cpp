@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -110,6 +112,26 @@ std::string own_text(const std::string& source) {
 
 namespace {
 
+/// The headers of the C++ library that \p source and its files include. A parameter that takes the place of a `#define`
+/// below them must not change them.
+std::string standard_headers(const std::string& source, const Includes& includes) {
+  std::set<std::string> names;
+  const auto look = [&names](const std::string& text) {
+    for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) {
+      const std::string_view rest = line.rest();
+      const std::size_t end = rest.find('>');
+      if (line.name() != "include" || !rest.starts_with('<') || end == std::string_view::npos) continue;
+      const std::string_view name = rest.substr(1, end - 1);
+      if (name.find_first_of("./") == std::string_view::npos) names.emplace(name);
+    }
+  };
+  look(source);
+  for (const IncludedFile& file : includes.files) look(file.text);
+  std::string text;
+  for (const std::string& name : names) text += "#if __has_include(<" + name + ">)\n#include <" + name + ">\n#endif\n";
+  return text;
+}
+
 std::string unit_of(const CompileRequest& request, const Includes& includes, const std::string& source) {
   // All text of ours comes before the kernel's text, because the author's macros may have any name.
   std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
@@ -120,6 +142,7 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
       unit += "#include \"" + header + "\"\n";
     }
   }
+  if (!request.macros.empty()) unit += standard_headers(request.source, includes);
   for (const auto* defines : {&request.defines, &request.macros}) {
     for (const std::string& define : *defines) {
       const std::size_t equals = define.find('=');
@@ -168,17 +191,21 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
 }  // namespace
 
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
-  return {unit_of(request, includes, request.source), own_headers(request, includes, own_text)};
+  const std::vector<std::string_view> macros = macro_names(request);
+  return {unit_of(request, includes, request.source), own_headers(request, includes, [&](const std::string& text) {
+            return own_text(without_definitions(text, macros));
+          })};
 }
 
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
+  const std::vector<std::string_view> macros = macro_names(request);
   std::vector<std::string_view> texts;
   for (const IncludedFile& file : includes.files) texts.push_back(file.text);
   return {unit_of(request, includes, without_host_functions(request.source, texts)),
           own_headers(request, includes, [&](const std::string& text) {
             std::vector<std::string_view> all = texts;
             all.push_back(request.source);
-            return own_text(without_host_functions(text, all));
+            return own_text(without_host_functions(without_definitions(text, macros), all));
           })};
 }
 

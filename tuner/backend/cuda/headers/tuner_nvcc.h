@@ -16,3 +16,5 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #define __extension__
+// nvcc accepts it, although C++17 removed it.
+#define register

@@ -3,12 +3,15 @@
 /// CUDA C++ Programming Guide, "C++ Language Extensions". The README next to this folder lists the differences.
 
 #define TUNER_HOST 1
+#define CUDART_VERSION 13000
 
 #if __has_include(<bits/c++config.h>)
 // Without libstdc++'s special functions of C++17 (std::beta and others), a small kernel's compile reads half as much.
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,7 @@
+#pragma once
+// For declarations in the code around kernels.
+#include <time.h>
+struct timeval {
+  time_t tv_sec;
+  long tv_usec;
+};

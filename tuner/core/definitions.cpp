@@ -1,0 +1,70 @@
+#include <tuner/core/definitions.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <tuner/core/characters.hpp>
+#include <tuner/core/named.hpp>
+#include <tuner/core/scanner.hpp>
+
+namespace tuner {
+namespace {
+
+/// The declaration `[static] constexpr TYPE name = VALUE;` of the word `name` at \p at.
+std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, std::size_t after_name,
+                                        std::size_t after_directive) {
+  constexpr std::size_t npos = std::string_view::npos;
+  const std::size_t sign = skip_space(code, after_name);
+  if (sign >= code.size() || (code[sign] != '=' && code[sign] != '{') || code.substr(sign, 2) == "==")
+    return std::nullopt;
+  const std::size_t before = code.find_last_of(";{}", at);
+  const std::size_t begin = skip_space(code, std::max(before == npos ? 0 : before + 1, after_directive));
+  if (begin >= at) return std::nullopt;
+  const std::string_view head = code.substr(begin, at - begin);
+  const auto belongs = [](char c) { return is_word(c) || is_blank(c) || c == '\n' || c == ':'; };
+  const auto words = words_of(head);
+  if (!std::all_of(head.begin(), head.end(), belongs) || words.size() < 2 ||
+      !(contains(words, "const") || contains(words, "constexpr")))
+    return std::nullopt;
+  const std::size_t end = code.find(';', sign);
+  if (end == npos) return std::nullopt;
+  std::string_view value = trimmed(code.substr(sign + 1, end - sign - 1));
+  if (code[sign] == '{') {
+    if (!value.ends_with('}')) return std::nullopt;
+    value = trimmed(value.substr(0, value.size() - 1));
+  }
+  if (value.empty() || value.find_first_of("{}#") != npos || at_commas(value, true).size() != 1) return std::nullopt;
+  return DefinedValue{begin, end + 1, std::string(value)};
+}
+
+}  // namespace
+
+std::vector<DefinedValue> definitions_of(std::string_view code, std::string_view name) {
+  std::vector<DefinedValue> found;
+  if (!has_word(code, name)) return found;
+  const std::vector<DirectiveLine> directives = directives_of(code);
+  for (const DirectiveLine& line : directives)
+    if (defined_name(line) == name)
+      found.push_back({line.begin, line.end, std::string(trimmed(line.rest().substr(name.size())))});
+  std::size_t next = 0, after_directive = 0;
+  for (std::size_t at = find_word(code, name); at != std::string_view::npos; at = find_word(code, name, at + 1)) {
+    for (; next < directives.size() && directives[next].begin < at; ++next) after_directive = directives[next].end;
+    if (after_directive > at) continue;
+    if (auto constant = constant_at(code, at, at + name.size(), after_directive)) found.push_back(*constant);
+  }
+  return found;
+}
+
+std::string without_definitions(std::string text, const std::vector<std::string_view>& names) {
+  if (std::none_of(names.begin(), names.end(), [&](std::string_view name) { return has_word(text, name); }))
+    return text;
+  const std::string code = code_of(text);
+  for (const std::string_view name : names)
+    for (const DefinedValue& one : definitions_of(code, name))
+      std::replace_if(
+          text.begin() + static_cast<std::ptrdiff_t>(one.begin), text.begin() + static_cast<std::ptrdiff_t>(one.end),
+          [](char c) { return c != '\n'; }, ' ');
+  return text;
+}
+
+}  // namespace tuner
