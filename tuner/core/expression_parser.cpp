@@ -281,6 +281,9 @@ class Parser {
     Pointer result;
     if (const auto element = element_type(name)) {
       result = make_leaf(Op::constant, static_cast<std::int64_t>(info(*element).bytes), location);
+    } else if (const auto vector = vector_type(name)) {
+      result =
+          make_leaf(Op::constant, static_cast<std::int64_t>(info(vector->type).bytes) * vector->components, location);
     } else {
       result = named(Op::size_of, name, cursor_.place(type));
     }

@@ -82,6 +82,7 @@ const std::vector<Value>& KernelReader::values(TokenCursor& cursor, std::vector<
 std::string KernelReader::type_name(TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("the name of a type");
   if (const auto type = element_type(token.text)) return std::string(info(*type).name);
+  if (token.text == "bool") return std::string(info(ElementType::uint8).name);  // a byte that is 0 or 1
   return draft.types.emplace_back(token.text, cursor.place(token)).first;
 }
 

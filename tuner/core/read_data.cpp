@@ -171,18 +171,20 @@ void read_scalar_type(KernelReader& kernel, TokenCursor& cursor, ScalarSpec& sca
   if (scalar.record) scalar.type = info(ElementType::uint8).name;
 }
 
+double read_value(TokenCursor& cursor) {
+  if (cursor.accept("true")) return 1;
+  if (cursor.accept("false")) return 0;
+  return parse_number(cursor, "a number");
+}
+
 /// Reads `{ 1, 2, { 3, true } }`.
 void read_values(TokenCursor& cursor, std::vector<double>& values) {
   cursor.expect("{", "the numbers of a struct");
   do {
     if (cursor.peek().is("{"))
       read_values(cursor, values);
-    else if (cursor.accept("true"))
-      values.push_back(1);
-    else if (cursor.accept("false"))
-      values.push_back(0);
     else
-      values.push_back(parse_number(cursor, "a number"));
+      values.push_back(read_value(cursor));
   } while (cursor.accept(","));
   cursor.expect("}", "the numbers");
 }
@@ -196,7 +198,7 @@ void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   if (cursor.peek().is("{"))
     read_values(cursor, scalar.values);
   else
-    scalar.values.push_back(parse_number(cursor, "a number"));
+    scalar.values.push_back(read_value(cursor));
   kernel.spec.scalars.push_back(std::move(scalar));
 }
 

@@ -57,6 +57,14 @@ std::string read_argument(KernelReader& kernel, TokenCursor& cursor, LaunchSpec&
   TokenCursor ahead = cursor;
   if (ahead.at_identifier()) {
     const Token token = ahead.take();
+    if (token.text == "true" || token.text == "false") {
+      const std::string name(token.text);
+      if (ahead.accept(":")) kernel.type_name(ahead);
+      cursor = ahead;
+      if (launch.find_computed(name) == nullptr)
+        launch.computed_arguments.push_back({name, Expression::constant(name == "true" ? 1 : 0), "uint8"});
+      return name;
+    }
     if ((ahead.at_end() || ahead.peek().is(",")) && kernel.draft.lets.count(token.text) == 0) {
       cursor.take();
       return std::string(token.text);

@@ -213,6 +213,11 @@ class LaunchChecks : public Checks {
       if (is_floating_literal(parameter->values.front().text()))
         fail_argument(launch, number,
                       in_quotes(name) + " needs the type that the kernel takes, as in '" + name + " : float'");
+      if (const Value& first = parameter->values.front(); first == Value(true) || first == Value(false))
+        fail_argument(launch, number,
+                      in_quotes(name) + " is true or false: write '(" + name +
+                          " ? 1 : 0) : bool' for a kernel that "
+                          "takes a bool");
       fail_argument(
           launch, number,
           in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");

@@ -42,6 +42,8 @@ class ProblemBuffers {
   /// wrote out of bounds or to an input. After NaN, further calls of \p run_reference find out whether it comes from a
   /// read beyond the end of an input; empty: there is no program to run.
   void accept_reference(const std::function<void()>& run_reference);
+  /// Whether the reference left every output, all of them `inout`, as it was.
+  bool changes_nothing() const { return changes_nothing_; }
   /// Whether an element of an `out` buffer of integers equals the poison of reset_for_reference(). Then call
   /// poison_reference_again(), which keeps the results, run the reference once more, and call check_written().
   bool looks_unwritten();
@@ -133,6 +135,7 @@ class ProblemBuffers {
   std::size_t used_ = 0;  // the set of inputs in use
   bool two_inputs_ = false;
   std::array<bool, 2> two_passes_{};  // by set of inputs
+  bool changes_nothing_ = false;
   double best_run_s_ = 0;
 };
 

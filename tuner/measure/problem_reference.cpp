@@ -50,7 +50,9 @@ void ProblemBuffers::fill_expected(unsigned char poison) {
   for (ProblemBuffer& buffer : buffers_) {
     const GuardedMemory& expected = buffer.answer().expected;
     if (buffer.spec->role == BufferRole::out) buffer.set_bytes(expected, poison);
-    if (buffer.spec->role == BufferRole::inout) buffer.fill(expected);
+    if (buffer.spec->role != BufferRole::inout) continue;
+    buffer.fill(expected);
+    buffer.answer().expected_fingerprint = buffer.fingerprint(expected);
   }
 }
 
@@ -60,9 +62,14 @@ void ProblemBuffers::accept_reference(const std::function<void()>& run_reference
   for (const ProblemBuffer& buffer : buffers_)
     if (!broken && buffer.spec->is_output()) broken = buffer.broken_guard(buffer.answer().expected);
   if (broken) throw Error(fmt::format("{}: {} {} on {}", spec_.name, reference_name(spec_), *broken, text()));
+  bool has_results = false;
+  changes_nothing_ = true;
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.spec->is_output() || buffer.count == 0) continue;
+    const std::uint64_t before = buffer.answer().expected_fingerprint;
     buffer.answer().expected_fingerprint = buffer.fingerprint(buffer.answer().expected);
+    has_results = true;
+    changes_nothing_ &= buffer.spec->role == BufferRole::inout && buffer.answer().expected_fingerprint == before;
     if (const Comparison self = buffer.expected_nan(); self.mismatches > 0) {
       if (buffer.expected_content.empty() &&
           buffer.holds(buffer.answer().expected, self.first_index, kReferencePoisons[0]))
@@ -74,6 +81,7 @@ void ProblemBuffers::accept_reference(const std::function<void()>& run_reference
     }
     if (buffer.has_integers_to_write() && !buffer.choose_poison()) two_passes_[used_] = true;
   }
+  changes_nothing_ &= has_results;
 }
 
 /// Whether the reference wrote NaN.

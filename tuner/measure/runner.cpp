@@ -168,6 +168,12 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
   std::function<void()> again;
   if (spec.has_reference_program()) again = [&] { run_reference(problem); };
   problem.accept_reference(again);
+  if (problem.changes_nothing() && &problem == &main() && spec.has_reference_program())
+    throw Error(
+        fmt::format("{}: {} leaves every output as it was on {}, so nothing could be told from its results. Does "
+                    "its body depend on a macro, such as __CUDA_ARCH__, which the host does not have, or do its inputs "
+                    "leave it nothing to do?",
+                    spec.program.file, reference_name(spec), problem.text()));
   if (work_space) problem.size_work_space(*work_space);
 }
 
