@@ -244,6 +244,18 @@ TEST(KernelFile, ReadsEveryOtherDirective) {
   EXPECT_EQ(spec.verification.accumulates->text(), "n");
 }
 
+TEST(KernelFile, TakesBoolsAsBytesAndVectorsForTheirSizes) {
+  const KernelSpec spec = parse(
+      "#pragma tuner kernel k\n#pragma tuner size n = 1000\n#pragma tuner parameter block = 32 64\n"
+      "#pragma tuner out y[n] : float\n#pragma tuner scalar flag : bool = true\n#pragma tuner block block\n"
+      "#pragma tuner grid 1\n#pragma tuner arguments y, flag, false\n#pragma tuner instantiate k\n"
+      "#pragma tuner bytes n * sizeof(float4)\n__global__ void k(float* y, bool a, bool b) {}\n");
+  EXPECT_EQ(spec.find_scalar("flag")->type, "uint8");
+  EXPECT_EQ(spec.find_scalar("flag")->values, std::vector<double>{1});
+  EXPECT_EQ(spec.launches.front().find_computed("false")->type, "uint8");
+  EXPECT_EQ(evaluate_amount(spec, *spec.work.bytes, complete(spec, {}), {}), 16'000);
+}
+
 TEST(KernelFile, SaysWhichFileCannotBeRead) {
   try {
     read_kernel_file("/nonexistent/kernel.cu");

@@ -215,5 +215,33 @@ TEST_F(DeviceHeadersTest, KeepHeadersOfOneNameInTheirFolders) {
       folder_ / "kernels/k.cu");
 }
 
+TEST_F(DeviceHeadersTest, FindHeadersByTheirNamesInEachOthersFolders) {
+  folder_.write("inc/lib/a.h", "#include \"detail/b.h\"\n#include \"./detail/c.h\"\nvoid host() { exit(1); }\n");
+  folder_.write("inc/lib/detail/b.h", "enum { inner = 1 };\n");
+  folder_.write("inc/lib/detail/c.h", "enum { dotted = 2 };\n");
+  expect_compiles("#include \"inc/lib/a.h\"\n__global__ void k(int* x) { *x = inner + dotted; }", folder_ / "k.cu");
+}
+
+TEST_F(DeviceHeadersTest, GiveWayToTheMacrosOfParameters) {
+  folder_.write("config.h", "#define TILE 4\nstatic const int ROWS = 1;\n");
+  CompileRequest request{
+      "#include \"config.h\"\nstatic_assert(TILE == 8 && ROWS == 2);\n__global__ void k(int* x) { *x = TILE; }",
+      (folder_ / "k.cu").string(),
+      {"k"},
+      {},
+      "sm_80"};
+  request.macros = {"TILE=8", "ROWS=2"};
+  EXPECT_EQ(why_not(request), "");
+}
+
+TEST_F(DeviceHeadersTest, LetClassesOfTheHostBe) {
+  EXPECT_EQ(why_not("#include <string>\n#include <sys/time.h>\n#include <bits/stdc++.h>\n#include <cublas_v2.h>\n"
+                    "struct Options { std::string name; };\nstruct timeval started;\ncublasHandle_t handle;\n"
+                    "struct Buffer { float* p; Buffer() { cudaMalloc(&p, 4); } ~Buffer() { cudaFree(p); } };\n"
+                    "typedef cudaStream_t queue;\nstruct Mesh { queue s; };\nvoid stop() { cudaDeviceReset(); }\n"
+                    "__global__ void k(int* x) { register int y = 1; *x = y; }"),
+            "");
+}
+
 }  // namespace
 }  // namespace tuner::cuda

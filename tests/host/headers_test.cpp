@@ -132,6 +132,18 @@ __global__ void k(int* out) {
   EXPECT_THAT(seen(37), ElementsAre(5, 96, 1000, 1110, 35, 1 + 3700, 3, 0));
 }
 
+TEST(HostHeaders, LetClassesOfTheHostBe) {
+  int out = 0;
+  EXPECT_EQ(text(run("#include <cublas_v2.h>\n#include <mma.h>\nusing namespace nvcuda;\ncublasHandle_t handle;\n"
+                     "extern cudaDeviceProp properties;\n#if CUDART_VERSION < 9000\n#error old\n#endif\n"
+                     "template <typename T> struct Buffer { T* p; Buffer() { cudaMalloc(&p, 4); } };\n"
+                     "typedef cudaStream_t queue;\nstruct Mesh { queue s; };\nvoid stop() { cudaDeviceReset(); }\n"
+                     "__global__ void k(int* out) { *out = INT_MAX; }\n",
+                     "k", shape(1, 1), &out)),
+            "done");
+  EXPECT_EQ(out, 2147483647);
+}
+
 constexpr const char* kProgram = R"(#include "common/util.h"
 #include <vector>
 #define CHECK(call) if ((call) != cudaSuccess) exit(1)

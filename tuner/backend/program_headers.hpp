@@ -29,7 +29,8 @@ inline constexpr std::string_view kProgramHeaders =
 inline std::string_view program_header_text(std::string_view name) {
   if (name.starts_with("cublas"))
     return "#pragma once\ntypedef struct cublasContext* cublasHandle_t;\n"
-           "typedef struct cublasLtContext* cublasLtHandle_t;\n";
+           "typedef struct cublasLtContext* cublasLtHandle_t;\n"
+           "typedef int cublasStatus_t, cublasOperation_t, cublasComputeType_t, cublasGemmAlgo_t, cublasMath_t;\n";
   if (name == "cudnn.h") return "#pragma once\ntypedef struct cudnnContext* cudnnHandle_t;\n";
   if (name.starts_with("cusparse")) return "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\n";
   if (name.starts_with("cusolver")) return "#pragma once\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n";

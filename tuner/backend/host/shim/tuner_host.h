@@ -33,6 +33,8 @@
 #define __align__(n) __attribute__((__aligned__(n)))
 // An author's `__noinline__` is rewritten to this, because the C++ library's own attributes use that word.
 #define __tuner_noinline__ __attribute__((__noinline__))
+#define __device_builtin__
+#define __cudart_builtin__
 #define __builtin_assume(condition) (static_cast<void>(0))
 
 // An interleaved object (tuner_host_interleave.h) switches threads at memory accesses, but not inside these functions.
