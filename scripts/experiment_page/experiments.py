@@ -4,7 +4,7 @@ import dataclasses
 import typing
 
 from experiment_page.tables import labelled, number, read_tables
-from experiment_page.words import by, capital, code, compare, published, same_order, span, times
+from experiment_page.words import SAME, by, capital, code, compare, published, same_order, span, times
 
 
 @dataclasses.dataclass
@@ -85,13 +85,14 @@ def printed(outputs):
         efficiency = labelled(output, "metrics").split()[1]
         branches, parted = (labelled(output, one).split()[0] for one in ("branch", "divergent_branch"))
         sentence = f"{code(name)}: {efficiency} of {branches} branches, {parted} of them divergent"
-        try:
-            there = published("printed", name, "branch", "GTX 1060"), published("printed", name, "divergent_branch", "GTX 1060")
-        except KeyError:
-            yield sentence + "."
-            continue
-        is_same = (number(branches), number(parted)) == there
-        yield sentence + (", as published for a GTX 1060." if is_same else f"; a GTX 1060 counted {there[0]:.0f} and {there[1]:.0f}.")
+        for gpu in ("RTX 4070", "GTX 1060"):
+            try:
+                there = published("printed", name, "branch_efficiency", gpu)
+            except KeyError:
+                continue
+            is_same = abs(there - number(efficiency)) < 0.1
+            sentence += f", as on {gpu}" if is_same else f" ({there:.1f}% on {gpu})"
+        yield sentence + "."
 
 
 def divergence(outputs):
@@ -135,7 +136,12 @@ def ladder(outputs):
 
 
 def loop(outputs):
-    yield compare(code("unroll8_loop"), number(rows(outputs, 1)[0]["median"]), code("unroll8"), number(rows(outputs, 0)[0]["median"]))
+    both = {"unroll8": rows(outputs, 0)[0], "unroll8_loop": rows(outputs, 1)[0]}
+    yield compare(code("unroll8_loop"), number(both["unroll8_loop"]["median"]), code("unroll8"), number(both["unroll8"]["median"]))
+    if "gld_transactions" in both["unroll8"]:
+        is_same = all(number(row["gld_transactions"]) == published("loop", name, "load transactions") and
+                      number(row["gst_transactions"]) == published("loop", name, "store transactions") for name, row in both.items())
+        yield "Transactions are " + ("exactly" if is_same else "not") + " the published ones."
 
 
 def types(outputs):
@@ -157,18 +163,20 @@ def extremes(table, column):
     """The slowest value of a column beside the fastest."""
     time = fastest_by(table, column)
     slowest, fastest = max(time, key=time.get), min(time, key=time.get)
+    if time[slowest] / time[fastest] - 1 < SAME:
+        return f"all {column}s take the same time, within {SAME * 100:.0f}%."
     return compare(code(slowest), time[slowest], code(fastest), time[fastest])
 
 
 def warp_steps(outputs):
-    yield extremes(rows(outputs), "warp_step")
+    yield capital(extremes(rows(outputs), "warp_step"))
 
 
 def trees(outputs):
     yield "With one element a thread: " + extremes(rows(outputs), "tail")
     yield "With the fixed grid: " + extremes(rows(outputs, 1), "tail")
     yield compare("one element a thread", number(rows(outputs)[0]["median"]), "the fixed grid", number(rows(outputs, 1)[0]["median"]))
-    yield extremes(rows(outputs, 2), "finish")
+    yield capital(extremes(rows(outputs, 2), "finish"))
 
 
 def races(outputs):
@@ -178,8 +186,8 @@ def races(outputs):
 
 
 def scans(outputs):
-    yield extremes(rows(outputs), "step")
-    yield extremes(rows(outputs, 1), "arrangement")
+    yield capital(extremes(rows(outputs), "step"))
+    yield capital(extremes(rows(outputs, 1), "arrangement"))
 
 
 def compaction(outputs):
@@ -214,8 +222,9 @@ def hiding(outputs):
     warps = needed / 4 / 32
     yield (f"The text's example: {bytes_a_clock:.0f} bytes a clock for {little['latency']:.0f} clocks are {needed / 1000:.0f} kB in flight, {needed / 4:.0f} threads with a float "
            f"each, {warps:.0f} warps, {warps / little['multiprocessors']:.0f} a multiprocessor; its arithmetic needs {little['arithmetic latency'] * little['lanes'] / 32:.0f} warps a multiprocessor.")
-    named = [code(f"loads={row['loads']}", f"blocks_per_sm={row['blocks_per_sm']}") for row in (rows(outputs)[-1], rows(outputs)[0])]
-    yield compare(named[0], number(rows(outputs)[-1]["median"]), named[1], number(rows(outputs)[0]["median"]))
+    fastest, slowest = span(rows(outputs), "median")
+    named = [code(f"loads={row['loads']}", f"blocks_per_sm={row['blocks_per_sm']}") for row in (slowest, fastest)]
+    yield compare(named[0], number(slowest["median"]), named[1], number(fastest["median"]))
 
 
 def scaling(outputs):
@@ -230,43 +239,47 @@ def device(outputs):
     yield f"Reads reach {100 * number(read) / number(bandwidth):.0f}% of the theoretical bandwidth."
 
 
+DEVICE = ("compute capability", "multiprocessors", "FP32 cores", "SM clock", "FP32 peak", "global memory", "memory clock", "memory bus", "theoretical bandwidth",
+          "bytes a memory clock", "bytes an SM clock", "L2 cache", "warp size", "registers per SM", "threads per block", "threads per SM", "reads measured",
+          "writes measured", "copies measured", "cores")
 SQUARE = "nx={16384|128},ny={16384|128}"
 N = "n={2^24|4096}"
 DIVERGENCE = ["--fix", "threads=256 block_y=1 unroll=1 items=1", "--by", "variant", "--rows", "all"]
 PRINTED = [Command(["run", "--kernel", "mathKernel", "--choice", f"kernel={name}", "--choice", "optimised=no", "--size", "n=64", "--config", "threads=64"],
-                   ("problem", "launch", "metrics"), metrics="branch_efficiency,branch,divergent_branch")
+                   ("problem", "metrics"), metrics="branch_efficiency,branch,divergent_branch")
            for name in ("mathKernel1", "mathKernel2", "mathKernel3", "mathKernel3_two_ifs")]
 
 EXPERIMENTS = [
     Experiment("Block shapes: matrix addition", "Is the fastest shape of a block the one with the highest occupancy, or with the highest load throughput?",
                [Command(["--kernel", "sumMatrix2D", "--size", SQUARE, "--fix", "vector=1 unroll=1 rows=1 cache=plain transposed=false", "--vary", "block_x,block_y", "--rows", "60"],
-                        only=SHAPES + ("(256,1)", "(512,1)", "(1024,1)", "(128,1)", "(4,64)", "(4,32)", "(2,128)", "(1,256)"), metrics="achieved_occupancy,gld_efficiency,gld_throughput")],
+                        only=SHAPES + ("(256,1)", "(4,32)", "(2,128)", "(1,256)"), metrics="achieved_occupancy,gld_efficiency,gld_throughput")],
                "Neighbouring threads of a wide block access neighbouring addresses. A block that is a few threads wide wastes a part of each sector of 32 bytes that it loads, so its load throughput counts bytes that nobody uses.",
                blocks, "blocks"),
     Experiment("A swapped index", "How much slower is a walk along the columns of the matrix, with the text's shapes?",
-               [Command(["--kernel", "sumMatrix2D", "--size", SQUARE, "--fix", "transposed=false vector=1 unroll=1 rows=1 cache=plain", "--vary", "block_x,block_y", "--rows", "60"], ("rows",), SHAPES),
+               [Command(["--kernel", "sumMatrix2D", "--size", SQUARE, "--fix", "transposed=false vector=1 unroll=1 rows=1 cache=plain", "--vary", "block_x,block_y", "--rows", "60"], ("rows",), FIRST_SHAPES + ("(8,16)", "(64,2)", "(256,4)")),
                 Command(["--kernel", "sumMatrix2D", "--size", SQUARE, "--fix", "transposed=true vector=1 unroll=1 rows=1 cache=plain", "--vary", "block_x,block_y", "--rows", "60"],
-                        only=SHAPES, metrics="achieved_occupancy,gld_throughput,gld_efficiency,gst_efficiency")],
+                        ("rows",), SHAPES, metrics="achieved_occupancy,gld_throughput,gld_efficiency,gst_efficiency")],
                "Neighbouring threads then access addresses that are a row apart. A block that is tall uses more of each sector, because its rows are neighbours in memory.",
                swapped, "swapped"),
     Experiment("A block that cannot be", "Why does (256,8) fail?",
                [Command(["run", "--kernel", "sumMatrix2D", "--size", SQUARE, "--config", "block_x=256 block_y=8 vector=1 unroll=1 rows=1 cache=plain"], ("run",))],
                "A block has at most as many threads as the message says. The text names the limit, and warns that its program went on with wrong results; here nothing starts."),
     Experiment("The CPU beside it", "How much faster than this machine's CPU is a simple kernel?",
-               [Command(["run", "--kernel", "reduceClassic", "--size", N, "--type", "int", "--choice", "partials=left", "--config", "step=neighbored threads={512|128} final_threads=1024"], ("launch", "time", "verified", "result")),
+               [Command(["run", "--kernel", "reduceClassic", "--size", N, "--type", "int", "--choice", "partials=left", "--config", "step=neighbored threads={512|128} final_threads=1024"], ("time", "verified", "result")),
                 Command(["--kernel", "serialSum", "--device", "host", "--size", N, "--type", "int", "--by", "step", "--rows", "all"], ("rows",))],
                "A sum of one core is bound by what one core reads from memory, a sum of all cores by what they read together. The text times the recursion, on one core.",
                cpu, "cpu"),
     Experiment("The printed kernels", "How many branches do the text's short kernels take, and how many of them part a warp?", PRINTED,
                "They are compiled without optimisation, as in the texts, because compilers replace such short branches by instructions with predicates.", printed, "printed"),
     Experiment("Warp divergence", "How much slower is a branch that splits warps than a branch between warps, computing both sides, or two conditions?",
-               [Command(["--kernel", "warpDivergence", "--size", N + ",work={256|8}"] + DIVERGENCE, metrics="branch_efficiency,warp_execution_efficiency")],
+               [Command(["--kernel", "warpDivergence", "--size", N + ",work={256|8}"] + DIVERGENCE, metrics="branch_efficiency,warp_execution_efficiency"),
+                Command(["run", "--kernel", "warpDivergence", "--size", N + ",work={256|8}", "--config", "variant=by_warp threads=256 block_y=1 unroll=1 items=1"], ("limit",), metrics="verdict")],
                "The loops of both sides are branches too, which all lanes take alike. They raise branch efficiency; warp execution efficiency shows the idle lanes.", divergence),
     Experiment("Unoptimised code", "What are the branch efficiencies of code in which every condition is a branch?",
                [Command(["--kernel", "warpDivergence", "--size", N + ",work=1", "--choice", "optimised=no"] + DIVERGENCE, ("rows",), metrics="branch_efficiency,warp_execution_efficiency")],
                "Times of unoptimised code say nothing about optimised code."),
     Experiment("Trip counts", "How much slower is a loop whose lanes leave it one by one?",
-               [Command(["--kernel", "warpDivergence", "--size", N + ",work={256|8}", "--choice", "cause=trip_count"] + DIVERGENCE, metrics="warp_execution_efficiency")],
+               [Command(["--kernel", "warpDivergence", "--size", N + ",work={256|8}", "--choice", "cause=trip_count"] + DIVERGENCE, ("rows",), metrics="warp_execution_efficiency")],
                "A warp waits for its longest lane.", trips),
     Experiment("Blocks that end in part of a warp", "How much do blocks of 80, 40 x 2 and 40 threads waste?",
                [Command(["--kernel", "warpDivergence", "--size", N + ",work={256|8}", "--fix", "variant=by_thread unroll=1 items=1", "--vary", "threads,block_y", "--rows", "13"],
@@ -275,7 +288,7 @@ EXPERIMENTS = [
     Experiment("Registers a thread", "How many registers are best: the compiler's choice, a limit, or what a number of resident blocks leaves? How slow is exact division?",
                [Command(["--kernel", "examples/gallery/coulomb.cu", "--size", "n={2^22|512},m={1024|16}", "--fix", "threads=256 points=8 unroll=4 fast=false", "--vary", "registers,min_blocks", "--rows", "14"],
                         ("rows",), metrics="achieved_occupancy"),
-                Command(["--kernel", "examples/gallery/coulomb.cu", "--size", "n={2^22|512},m={1024|16}", "--fix", "threads=256 unroll=4 registers=0 min_blocks=0", "--by", "points", "--by", "fast", "--rows", "10"], ("rows",))],
+                Command(["--kernel", "examples/gallery/coulomb.cu", "--size", "n={2^22|512},m={1024|16}", "--fix", "threads=256 unroll=4 registers=0 min_blocks=0", "--by", "points", "--by", "fast", "--rows", "7"], ("rows",))],
                "A limit on registers lets more blocks be resident, and makes the compiler spill what does not fit.", registers),
     Experiment("The reduction ladder", "How much does each step gain?",
                [Command(["--kernel", "reduceClassic", "--size", N, "--type", "int", "--choice", "partials=left", "--fix", "threads={512|128} final_threads=1024", "--by", "step", "--rows", "all"],
@@ -297,8 +310,8 @@ EXPERIMENTS = [
                [Command(["--kernel", "warpReduce", "--size", N, "--choice", "operation=count", "--fix", "threads={256|64} blocks_per_sm=8 finish=one_launch unroll={8|1}", "--by", "warp_step", "--rows", "all"], ("rows",))],
                "The steps run once for all elements of a thread; the vote runs for each of them.", warp_steps),
     Experiment("Trees in shared memory", "How much do the tails of a tree differ: with one element a thread, as first written, and with 10240 blocks of 128 threads?",
-               [Command(["--kernel", "blockReduce", "--size", "n={100000000|4096}", "--fix", "width=32 threads=128 grid_blocks=0 final_threads=1024 finish=atomic", "--by", "tail", "--rows", "all"]),
-                Command(["--kernel", "blockReduce", "--size", "n={100000000|4096}", "--fix", "width=32 threads=128 grid_blocks=10240 final_threads=1024 finish=atomic", "--by", "tail", "--rows", "all"]),
+               [Command(["--kernel", "blockReduce", "--size", "n={100000000|4096}", "--fix", "width=32 threads=128 grid_blocks=0 final_threads=1024 finish=atomic", "--by", "tail", "--rows", "all"], ("rows",)),
+                Command(["--kernel", "blockReduce", "--size", "n={100000000|4096}", "--fix", "width=32 threads=128 grid_blocks=10240 final_threads=1024 finish=atomic", "--by", "tail", "--rows", "all"], ("rows",)),
                 Command(["--kernel", "blockReduce", "--size", "n={100000000|4096}", "--fix", "tail=tile width=32 threads=128 grid_blocks={2048|256} final_threads=1024", "--by", "finish", "--rows", "all"], ("rows",))],
                "With one element a thread every block adds to one number by an atomic, one after the other. A barrier of the grid needs all blocks to be resident.", trees),
     Experiment("Races", "Do missing barriers show in the results?",
@@ -308,7 +321,7 @@ EXPERIMENTS = [
                [Command(["--kernel", "prefixSum", "--size", N, "--type", "int", "--fix", "arrangement=runs threads={256|64} items={4|16}", "--by", "step", "--by", "offsets", "--rows", "all"], ("rows",)),
                 Command(["--kernel", "prefixSum", "--size", N, "--type", "int", "--fix", "step=shuffle_up threads={256|64} items={8|16} offsets=sum_scan", "--by", "arrangement", "--rows", "all"], ("rows",))],
                "Neighbouring lanes should load neighbouring elements. In one pass, a tile waits for the tiles before it.", scans),
-    Experiment("Stream compaction", "How much do a ballot and the votes any and all gain if half, few or most elements are kept?",
+    Experiment("Stream compaction", "How much do a ballot and the votes any and all gain if half or few of the elements are kept?",
                [Command(["--kernel", "compact", "--size", N, "--choice", f"density={one}", "--fix", "threads={256|64} items={8|16} offsets=count_scan", "--by", "rank", "--by", "shortcut", "--rows", "all"], ("rows",))
                 for one in ("half", "few")],
                "A ballot ranks 32 lanes in one instruction. The shortcuts are for warps that keep all elements or none.", compaction),
@@ -316,28 +329,28 @@ EXPERIMENTS = [
                [Command(["--kernel", "histogram", "--size", N, "--choice", f"keys={one}", "--fix", "threads=256 copies=1 loads=4 blocks_per_sm=8", "--by", "equal_keys", "--by", "counters", "--rows", "all"], ("rows",))
                 for one in ("uniform", "skewed", "equal")],
                "Atomics on one address wait for each other, in global memory for longer than in shared memory.", keys),
-    Experiment("Greetings from nested grids", "Who launches whom, with 32 blocks of two threads that halve 64 elements?",
-               [Command(["run", "--kernel", "nestedHello", "--once", "--size", "blocks=2,threads=2,elements=8"], ("run",), needs_gpu=True)],
+    Experiment("Greetings from nested grids", "Who launches whom?",
+               [Command(["run", "--kernel", "nestedHello", "--once", "--size", "blocks=2,threads=2,elements=4"], ("launch", "depth", "----->"), needs_gpu=True)],
                "With `blocks=32,threads=2,elements=64` it is the published run; fewer are printed here. Lines within a depth come in any order, which CUDA does not define."),
     Experiment("Nested reductions", "How long does a launch from the device take?",
                [Command(["--kernel", "nestedReduce", "--size", "n=524288", "--type", "int", "--fix", "stream=tail threads=512 final_threads=1024", "--by", "step", "--rows", "all"], ("rows",), needs_gpu=True),
-                Command(["run", "--kernel", "nestedReduce", "--size", "n=524288", "--type", "int", "--config", "step=nested stream=fire_and_forget threads=512 final_threads=1024"], ("launch", "time", "verified"), needs_gpu=True)],
+                Command(["run", "--kernel", "nestedReduce", "--size", "n=524288", "--type", "int", "--config", "step=nested stream=fire_and_forget threads=512 final_threads=1024"], ("time", "verified"), needs_gpu=True)],
                "A parent may no longer wait for its child. Tail launches run one after the other; what is fired and forgotten runs beside the others.", nested, "nested"),
     Experiment("Dropped launches", "What do launches beyond the limit of pending ones do to a sum?",
-               [Command(["run", "--kernel", "nestedReduce", "--choice", "pending=default", "--config", "step=nested stream=tail threads=32 final_threads=1024"], ("problem", "launch", "failed"), needs_gpu=True)],
+               [Command(["run", "--kernel", "nestedReduce", "--choice", "pending=default", "--config", "step=nested stream=tail threads=32 final_threads=1024"], ("problem", "failed"), needs_gpu=True)],
                "A context holds so many launches that wait. One too many is dropped, and the host sees no error.", dropped),
     Experiment("Occupancy by hand", "How many blocks of 256 threads and 32 registers fit, on a Hopper and on a Fermi?",
                [Command(["occupancy", "--threads", "256", "--registers", "32", "--shared", "4k", "--arch", "sm_90"], ("head",)),
                 Command(["occupancy", "--threads", "256", "--registers", "32", "--shared", "4k", "--arch", "sm_20"], ("head",))],
                "The text uses the occupancy calculator, a spreadsheet of its day."),
     Experiment("Hiding latency", "More loads in flight in a thread, or more threads?",
-               [Command(["--kernel", "reduce", "--size", "n={2^28|4096}", "--type", "float", "--vary", "loads,blocks_per_sm", "--rows", "all"], ("rows",), metrics="achieved_occupancy"),
-                Command(["run", "--kernel", "reduce", "--size", "n={2^28|4096}", "--type", "float"], ("launch", "time", "limit"))],
+               [Command(["--kernel", "reduce", "--size", "n={2^28|4096}", "--type", "float", "--vary", "loads,blocks_per_sm", "--rows", "{20|12}"], ("rows",), metrics="achieved_occupancy"),
+                Command(["run", "--kernel", "reduce", "--size", "n={2^28|4096}", "--type", "float"], ("time", "limit"))],
                "Little's law: the bytes in flight are the latency times the rate. Both kinds of parallelism supply them.", hiding, "little"),
     Experiment("More multiprocessors", "Does a kernel gain from every multiprocessor that its grid reaches?",
                [Command(["--kernel", "warpDivergence", "--size", "n={16384|1024},work={4096|8}", "--size", "n={65536|2048},work={4096|8}", "--size", "n={131072|4096},work={4096|8}", "--size", "n={1048576|8192},work={4096|8}",
                          "--fix", "variant=by_warp threads=1024 block_y=1 unroll=1 items=1", "--by", "n"], ("last",))],
                "As long as each block has a multiprocessor of its own, more blocks take no more time.", scaling),
-    Experiment("The device", "What are its properties?", [Command(["devices", "--measure"], ("head",))],
+    Experiment("The device", "What are its properties?", [Command(["devices", "--measure"], DEVICE)],
                "A kernel with fewer operations for each byte than peak and bandwidth allow waits for memory.", device),
 ]

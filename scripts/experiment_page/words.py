@@ -34,13 +34,13 @@ def published_table(experiment):
         rows = [row for row in found if (row["gpu"], row["text"]) == (gpu, text)]
         lines = sorted(int(row["line"]) for row in rows)
         columns = list(dict.fromkeys(row["what"] for row in rows))
-        table = [["published for " + gpu] + columns]
+        span = f"line {lines[0]}" if lines[0] == lines[-1] else f"lines {lines[0]} to {lines[-1]}"
+        table = [[f"published for {gpu}: text {text}, {span}"] + columns]
         for subject in dict.fromkeys(row["subject"] for row in rows):
             values = {row["what"]: row["value"] for row in rows if row["subject"] == subject}
             table.append([subject] + [values.get(column, "") for column in columns])
-        span = f"line {lines[0]}" if lines[0] == lines[-1] else f"lines {lines[0]} to {lines[-1]}"
         parts.append("\n".join(["| " + " | ".join(table[0]) + " |", "|" + " --- |" * len(table[0])] +
-                               ["| " + " | ".join(row) + " |" for row in table[1:]]) + f"\n\nText {text}, {span}.")
+                               ["| " + " | ".join(row) + " |" for row in table[1:]]))
     return "\n\n".join(parts)
 
 

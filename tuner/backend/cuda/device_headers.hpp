@@ -32,9 +32,9 @@ struct DeviceHeaders {
 /// All headers, except those for which the kernel's folder or its include folders have a file of the same name.
 DeviceHeaders device_headers(const CompileRequest& request);
 
-/// Adds the files that \p request includes from its own folders, if they must not be read as they are on the disk: under
-/// each name by which they can be included, without their definitions of the request's macros and, with
-/// \p without_host_functions, without those (core/host_functions.hpp). Adds them also if the request carries them, as it
+/// Adds the files that \p request includes from its own folders, if they must not be read as they are on the disk:
+/// under each name by which they can be included, without their definitions of the request's macros and, with \p
+/// without_host_functions, without those (core/host_functions.hpp). Adds them also if the request carries them, as it
 /// comes from another host; if two of these files have one name, the first one gets it.
 void add_own_headers(const CompileRequest& request, bool without_host_functions, DeviceHeaders& headers);
 
