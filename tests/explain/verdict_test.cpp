@@ -107,6 +107,9 @@ TEST(Verdict, NamesTheStartingOfBlocksWhereItTakesMostOfTheTime) {
   EXPECT_THAT(verdict.reason, HasSubstr("starting its 1000000 blocks takes about 900 us of its 1.00 ms"));
   input.bytes = 9.5e8;
   EXPECT_EQ(explain(input).limit, Limit::dram);
+  input = input_of(1000);
+  input.rates.block_ns = 0.9;
+  EXPECT_EQ(explain(input).limit, Limit::unknown) << "few blocks say nothing about the rest";
 }
 
 TEST(Verdict, SpeaksOfThreadsWarpsAndWarpsOfAMultiprocessor) {

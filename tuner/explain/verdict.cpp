@@ -85,14 +85,6 @@ std::vector<Use> uses(const VerdictInput& input) {
                    fmt::format("it computes {}, {} of the {} that this device reached", format_flops(done),
                                percent(part), format_flops(input.rates.arithmetic))});
   }
-  if (input.rates.block_ns > 0) {
-    std::int64_t blocks = 0;
-    for (const LaunchUse& launch : input.launches) blocks += launch.shape.blocks();
-    const double ns = static_cast<double>(blocks) * input.rates.block_ns;
-    all.push_back(
-        {Limit::launch, ns / input.ns,
-         fmt::format("starting its {} blocks takes about {} of its {}", blocks, format_ns(ns), format_ns(input.ns))});
-  }
   // A busy pipe also explains many issued instructions.
   const bool pipe_is_busy = std::any_of(
       all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::arithmetic && use.share >= kBusy; });
@@ -102,6 +94,17 @@ std::vector<Use> uses(const VerdictInput& input) {
                    fmt::format("instructions are issued in {} of the cycles in which one could be", percent(*share)),
                    true});
   return all;
+}
+
+/// How much of the time starting blocks takes.
+std::optional<Use> start_of_blocks(const VerdictInput& input) {
+  if (input.rates.block_ns <= 0) return std::nullopt;
+  std::int64_t blocks = 0;
+  for (const LaunchUse& launch : input.launches) blocks += launch.shape.blocks();
+  const double ns = static_cast<double>(blocks) * input.rates.block_ns;
+  return Use{
+      Limit::launch, ns / input.ns,
+      fmt::format("starting its {} blocks takes about {} of its {}", blocks, format_ns(ns), format_ns(input.ns))};
 }
 
 /// How many threads of one launch the whole device holds at a time.
@@ -299,7 +302,11 @@ Verdict explain(const VerdictInput& input) {
     const auto memory = std::find_if(all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::dram; });
     if (memory != all.end() && memory->share >= kBusy && memory->share > kAsBusy * busiest->share) busiest = memory;
   }
-  if (busiest != all.end() && busiest->share >= kBusy) {
+  const double most = busiest != all.end() ? busiest->share : 0;
+  if (const auto start = start_of_blocks(input); start && start->share >= kBusy && start->share > most) {
+    verdict.limit = start->limit;
+    verdict.reason = start->reason;
+  } else if (most >= kBusy) {
     verdict.limit = busiest->limit;
     verdict.reason = busiest->reason;
     verdict.busiest = std::min(busiest->share, 1.0);

@@ -122,7 +122,7 @@ double latency_ns(Backend& backend, const TimedKernels& kernels, const DeviceMem
   return kernels.median_ns(walk, 5, false) / kSteps;
 }
 
-/// Ceilings::loaded_latency_ns, by Little's law: fewer and fewer threads read as fast as they can. \p read: the rate of
+/// Ceilings::loaded_latency_ns, by Little's law: more and more threads read, until they come near \p read, the rate of
 /// as many as are useful.
 double loaded_latency_ns(Backend& backend, const TimedKernels& kernels, const std::array<const DeviceMemory*, 2>& data,
                          double read) {
