@@ -127,17 +127,17 @@ double latency_ns(Backend& backend, const TimedKernels& kernels, const DeviceMem
 double loaded_latency_ns(Backend& backend, const TimedKernels& kernels, const std::array<const DeviceMemory*, 2>& data,
                          double read) {
   constexpr std::size_t kReader = 0;
-  constexpr std::int64_t kWordBytes = 16, kThreads = 64, kSamples = 5;
+  constexpr std::int64_t kWordBytes = 16, kBlockThreads = 64, kSamples = 5;
   constexpr double kOfPeak = 0.9;
   const DeviceLimits& limits = backend.device().limits;
   const auto bytes = static_cast<double>(data[0]->bytes());
-  const std::int64_t tile_bytes = kWordBytes * kThreads * kVariants[kReader].in_flight;
+  const std::int64_t tile_bytes = kWordBytes * kBlockThreads * kVariants[kReader].in_flight;
   const std::int64_t tiles = static_cast<std::int64_t>(data[0]->bytes()) / tile_bytes;
-  const std::int64_t most = std::min(limits.max_blocks_per_sm, limits.max_threads_per_sm / int{kThreads});
+  const std::int64_t most = std::min(limits.max_blocks_per_sm, limits.max_threads_per_sm / int{kBlockThreads});
   for (std::int64_t blocks_of_sm = 1; blocks_of_sm <= most; ++blocks_of_sm) {
     const std::int64_t blocks = blocks_of_sm * limits.sm_count;
     const Launch launch =
-        kernels.launch_of(kReader, blocks, kThreads,
+        kernels.launch_of(kReader, blocks, kBlockThreads,
                           {Argument::of(data[0]->address()), Argument::of(static_cast<std::uint64_t>(tiles)),
                            Argument::of(data[1]->address())});
     const double rate = bytes / kernels.median_ns(launch, kSamples, false) * 1e9;
