@@ -15,8 +15,9 @@
 //                        guaranteed, and today it often happens. A tuning on such a GPU may name it best.
 //
 // On the host backend, a lane runs until it must wait for others. A configuration that may be named best also runs with
-// threads that switch at memory accesses. All mistakes are `wrong` there. On a GPU, compute-sanitizer finds such races
-// in shared memory even if the results were right (docs/measuring.md, "Races").
+// threads that switch at memory accesses. There all mistakes are `wrong`, except that one_syncwarp may pass where it
+// cannot become the best. On a GPU, compute-sanitizer finds such races in shared memory even if the results were right
+// (docs/measuring.md, "Races").
 //
 // Sources: Y. Lin and V. Grover, "Using CUDA Warp-Level Primitives" (2018). CUDA C++ Programming Guide,
 // "Synchronization Functions" and "Independent Thread Scheduling". Fan Zheyong, "CUDA Programming: Basics and Practice"
