@@ -319,6 +319,7 @@ int run(const Options& options) {
   const auto enqueued = bench::enqueue_costs(options.calls, stream);
   print("host, to enqueue a sum of 1024 floats", enqueued, "more than cuLaunchKernel alone");
   fmt::print("\nan ever new number of elements: {} ns\n", difference(enqueued[2], enqueued[1], " ns, 95% interval "));
+  fmt::print("from C: {} ns\n", difference(enqueued[4], enqueued[1], " ns, 95% interval "));
   print("host, until the sum of 1024 floats is there", bench::waiting_costs(options.calls / 10, stream),
         "more than CUB");
   fmt::print("\n{}\n", good ? "all results agree with CUB's" : "RESULTS DIFFER");

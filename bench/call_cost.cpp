@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <utility>
 
 #include <bench/cub_calls.hpp>
 #include <bench/device_memory.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/reduce.hpp>
+#include <tuner/tuner.h>
 
 namespace bench {
 namespace {
@@ -63,6 +65,8 @@ std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
 
   tuner::ReduceOptions options;
   options.stream = stream;
+  tuner_reduce_options c_options = TUNER_REDUCE_OPTIONS;
+  c_options.stream = stream;
   std::vector<std::size_t> sizes;  // all different, in classes that are known after the warm-up
   for (std::size_t i = 0; i < kBatch; ++i) sizes.push_back(kElements / 2 + i);
   for (const std::size_t n : sizes) tuner::prepare_reduce(data, n, options);
@@ -79,6 +83,11 @@ std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
         [&](std::size_t i) { tuner::reduce_async(data, sizes[i], out, options); }},
        {"tuner::reduce_async, another input each time",
         [&](std::size_t i) { tuner::reduce_async(others[i % 2], kElements, out, options); }},
+       {"tuner_reduce_async of tuner.h, the same buffers",
+        [&](std::size_t) {
+          if (tuner_reduce_async(TUNER_FLOAT, data, kElements, out, &c_options) != TUNER_OK)
+            throw std::runtime_error(tuner_last_error());
+        }},
        {"cub::DeviceReduce::Sum",
         [&](std::size_t) { cub_sum(Element::float32, storage.get(), bytes, data, kElements, out, stream); }}},
       calls, kBatch, stream);

@@ -16,7 +16,7 @@ struct CallCost {
 
 /// Host time of calls that sum a few floats on \p stream of the current device, after warm-up. The order is:
 /// cuLaunchKernel with an empty kernel, tuner::reduce_async with the same buffers, with a new size each time, with a
-/// new input each time, and CUB. (A new input asks the driver about the pointer.) Makes \p calls calls of each,
+/// new input each time, from C, and CUB. (A new input asks the driver about the pointer.) Makes \p calls calls of each,
 /// interleaved, in batches so short that the driver's queue never fills. Throws std::exception.
 std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream);
 

@@ -13,11 +13,11 @@ foreach(room IN LISTS rooms)
     list(APPEND objects $<TARGET_OBJECTS:${room}>)
   endif()
 endforeach()
-# A shared library exports the namespace TUNER_ABI of the public headers and nothing else.
+# A shared library exports the namespace TUNER_ABI of the public headers, the functions of tuner.h, and nothing else.
 file(STRINGS ${PROJECT_SOURCE_DIR}/tuner/version.hpp abi REGEX "define TUNER_ABI")
 string(REGEX MATCH "v[0-9]+_[0-9]+" abi "${abi}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/exports.map CONTENT
-  "{ global: extern \"C++\" { tuner::${abi}::*; typeinfo*?for?tuner::${abi}::*; vtable?for?tuner::${abi}::*; }; local: *; };\n")
+  "{ global: tuner_*; extern \"C++\" { tuner::${abi}::*; typeinfo*?for?tuner::${abi}::*; vtable?for?tuner::${abi}::*; }; local: *; };\n")
 function(tuner_add_library name)
   add_library(${name} ${ARGN} ${objects})
   target_link_libraries(${name} PRIVATE tuner_third_party)
@@ -31,7 +31,7 @@ if(TUNER_TESTS)
   tuner_add_library(tuner_shared SHARED)  # the tests of the package are of both kinds
   set_target_properties(tuner_shared PROPERTIES OUTPUT_NAME tuner LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shared)
 endif()
-file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuner/*.hpp ${PROJECT_SOURCE_DIR}/tuner/core/error.hpp)
+file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuner/*.h ${PROJECT_SOURCE_DIR}/tuner/*.hpp ${PROJECT_SOURCE_DIR}/tuner/core/error.hpp)
 target_sources(tuner PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${public})
 target_compile_features(tuner INTERFACE cxx_std_17)
 target_compile_definitions(tuner INTERFACE $<BUILD_INTERFACE:TUNER_INSTALLATION_PREFIX="${PROJECT_BINARY_DIR}">)

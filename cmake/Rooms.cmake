@@ -15,7 +15,7 @@ add_library(tuner_options INTERFACE)
 target_compile_definitions(tuner_options INTERFACE TUNER_OWN_BUILD)  # programs here find the worker beside them
 # -Wno-restrict: g++ 12 warns of impossible overlaps in inlined std::string code (GCC bug 105651).
 target_compile_options(tuner_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${TUNER_WERROR}>:-Werror>)
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict> $<$<BOOL:${TUNER_WERROR}>:-Werror>)
 # g++ collects garbage less often: saves 7% of its time, for 200 MB.
 target_compile_options(tuner_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=200;--param=ggc-min-heapsize=400000>)
@@ -25,7 +25,7 @@ if(TUNER_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
   # g++ exempts types of the main file, which here is the one that includes the twenty.
-  target_compile_options(tuner_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  target_compile_options(tuner_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(TUNER_SANITIZE)
   list(JOIN TUNER_SANITIZE "," sanitizers)

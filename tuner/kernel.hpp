@@ -19,6 +19,8 @@
 
 #include <tuner/problem.hpp>
 
+struct tuner_kernel;  // tuner.h
+
 namespace tuner {
 
 struct KernelSpec;
@@ -112,6 +114,7 @@ class Kernel {
   friend void detail::record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes,
                                     const std::function<void()>& launch, const detail::LaunchArgument* arguments,
                                     std::size_t count);
+  friend struct ::tuner_kernel;
   friend RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options);
   friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
   std::shared_ptr<runtime::ServedKernel> served_;

@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.25)
 #       -D ABI=its namespace -P consumer_test.cmake
 # Installs tuner into a folder, moves it (a package must not depend on where it was installed), and builds the consumer
 # against it with find_package(), with pkg-config, and against the shared library, which exports the versioned namespace
-# and nothing else. All find the worker and the shipped wisdom in the package.
+# and the functions of tuner.h, and nothing else. All find the worker and the shipped wisdom in the package.
 # Without the package's worker they find no other, such as the one in the build folder; neither does `tune`.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
@@ -40,15 +40,16 @@ if(pkg_config)
   set(ENV{PKG_CONFIG_PATH} ${folder})
   must(sh -c "${CXX} -std=c++17 '${SOURCE}/tests/project/consumer/consumer.cpp' -o '${WORK}/by_pkg_config' $(${pkg_config} --cflags --libs tuner)")
   list(APPEND consumers ${WORK}/by_pkg_config)
+  must(sh -c "cc -std=c99 '${WORK}/prefix/share/tuner/examples/own_kernel.c' -o '${WORK}/in_c' $(${pkg_config} --cflags --libs tuner)")
 else()
   message(STATUS "pkg-config is not installed: the consumer was not built with it")
 endif()
 
 execute_process(COMMAND nm --dynamic --defined-only --demangle ${SHARED} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
-list(FILTER symbols EXCLUDE REGEX "^[0-9a-f]+ [A-Za-z] ((typeinfo|typeinfo name|vtable) for )?tuner::${ABI}::")
+list(FILTER symbols EXCLUDE REGEX "^[0-9a-f]+ [A-Za-z] (((typeinfo|typeinfo name|vtable) for )?tuner::${ABI}::|tuner_[a-z0-9_]+$)")
 if(symbols)
-  message(FATAL_ERROR "the shared library exports more than tuner::${ABI}: ${symbols}")
+  message(FATAL_ERROR "the shared library exports more than tuner::${ABI} and tuner.h: ${symbols}")
 endif()
 get_filename_component(name ${SHARED} NAME)
 configure_file(${SHARED} ${WORK}/prefix/lib/${name} COPYONLY)
@@ -67,6 +68,9 @@ foreach(consumer IN LISTS consumers)
   set(ENV{TUNER_CACHE_DIR} ${consumer}-cache)
   must(${consumer})
 endforeach()
+if(EXISTS ${WORK}/in_c)
+  must(${WORK}/in_c ${WORK}/prefix/share/tuner/examples/axpy.cu)
+endif()
 
 file(RENAME ${WORK}/prefix/libexec ${WORK}/aside)
 foreach(command ${consumers} "${WORK}/prefix/bin/tune;--kernel;sumMatrix2D;--size;nx=80,ny=30;--trials;2;--quiet")

@@ -43,15 +43,6 @@ struct User {
   bool stays = false;
 };
 
-double positive_seconds(const char* name, const char* text) {
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end == 's') ++end;
-  if (end == text || *end != '\0' || !(seconds > 0))
-    throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is not a positive number of seconds");
-  return seconds;
-}
-
 /// Whether \p text is the first of two \p words. Throws Error if it is neither.
 bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words) {
   if (text == words.first || text == words.second) return text == words.first;
@@ -66,6 +57,15 @@ ByContext<ServedDevice>& all_devices() {
 }
 
 }  // namespace
+
+double positive_seconds(const char* name, const char* text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end == 's') ++end;
+  if (end == text || *end != '\0' || !(seconds > 0))
+    throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is not a positive number of seconds");
+  return seconds;
+}
 
 bool Serving::watch_forks() {
   static const int failed = ::pthread_atfork(nullptr, nullptr, [] {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/once.hpp>
@@ -14,6 +15,9 @@
 #include <tuner/settings.hpp>
 
 namespace tuner::runtime {
+
+/// `2`, `0.5s`. \p name: of the setting, for the message. Throws Error.
+double positive_seconds(const char* name, const char* text);
 
 class Serving {
  public:
@@ -49,6 +53,17 @@ class Serving {
 
   /// Does nothing in a forked child, whose calls are all refused.
   void configure(Settings settings);
+  /// The same for some of the settings, which \p change replaces.
+  template <typename Change>
+  void change(const Change& change) {
+    Settings settings;
+    {
+      const std::lock_guard lock(mutex_);
+      settings = configured_;
+    }
+    change(settings);
+    configure(std::move(settings));
+  }
   /// From now on, refuse_forked() knows of forks. Returns whether that works; only the first call has an effect.
   static bool watch_forks();
   /// Queues \p message for Settings::on_warning; the same message only once.

@@ -1,0 +1,331 @@
+// tuner.h on the host backend: right results, and an error for every wrong argument.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <tuner/tuner.h>
+
+#include <tests/matchers.hpp>
+#include <tests/runtime/serving_environment.hpp>
+
+namespace tuner {
+namespace {
+
+constexpr const char* kAxpy = R"(
+#pragma tuner kernel      axpy
+#pragma tuner type        T = float double
+#pragma tuner size        n : int64 = 1000
+#pragma tuner parameter   block = 32 64 96 128 160 192
+#pragma tuner scalar      a : T = 2
+#pragma tuner in          x[n]
+#pragma tuner inout       y[n]
+#pragma tuner grid        max(1, ceil_div(n, block))
+#pragma tuner block       block
+#pragma tuner arguments   a, x, y, n
+#pragma tuner instantiate axpy<T>
+#pragma tuner reference   default
+#pragma tuner default     block=64
+template <typename T>
+__global__ void axpy(T a, const T* x, T* y, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+)";
+
+class CInterface : public testing::ServingEnvironment {
+ protected:
+  CInterface() : ServingEnvironment("host", "never") {}
+  void TearDown() override { tuner_kernel_free(axpy_); }
+
+  const tuner_kernel* axpy() {
+    if (axpy_ == nullptr) {
+      EXPECT_EQ(tuner_kernel_from_text(kAxpy, "axpy", &axpy_), TUNER_OK) << tuner_last_error();
+    }
+    return axpy_;
+  }
+
+ private:
+  tuner_kernel* axpy_ = nullptr;
+};
+
+/// A text of the interface, freed.
+std::string taken(char* text) {
+  std::string copy = text;
+  tuner_text_free(text);
+  return copy;
+}
+
+nlohmann::json parsed(const std::string& text) { return nlohmann::json::parse(text); }
+
+/// What a call that failed with \p expected says.
+std::string refusal(tuner_status status, tuner_status expected) {
+  EXPECT_EQ(status, expected) << tuner_status_name(status);
+  return tuner_last_error();
+}
+
+TEST_F(CInterface, ReducesWithEveryOperation) {
+  const std::vector<double> values{3, -7, 2, 5};
+  const std::pair<tuner_operation, double> cases[] = {
+      {TUNER_SUM, 3}, {TUNER_MIN, -7}, {TUNER_MAX, 5}, {TUNER_PRODUCT, -210}};
+  for (const auto& [operation, expected] : cases) {
+    tuner_reduce_options options = TUNER_REDUCE_OPTIONS;
+    options.operation = operation;
+    double result = 0;
+    EXPECT_EQ(tuner_reduce(TUNER_DOUBLE, values.data(), 4, &options, &result, sizeof result), TUNER_OK);
+    EXPECT_EQ(result, expected);
+  }
+}
+
+TEST_F(CInterface, NamesTheTypeThatAReductionWrites) {
+  const std::vector<std::int8_t> small(100'000, 127);
+  ASSERT_EQ(tuner_reduce_result(TUNER_INT8), TUNER_INT64);
+  std::int64_t result = 0;
+  EXPECT_EQ(tuner_reduce(TUNER_INT8, small.data(), 100'000, nullptr, &result, sizeof result), TUNER_OK);
+  EXPECT_EQ(result, 12'700'000);
+  EXPECT_THAT(refusal(tuner_reduce(TUNER_INT8, small.data(), 1, nullptr, &result, 4), TUNER_INVALID_ARGUMENT),
+              HasSubstr("the result has 8 bytes, not 4"));
+}
+
+TEST_F(CInterface, ReducesIntoMemoryOfTheDevice) {
+  tuner_array *data = nullptr, *sum = nullptr;
+  const std::vector<float> ones(5000, 1.0f);
+  ASSERT_EQ(tuner_array_new(ones.size() * sizeof(float), &data), TUNER_OK);
+  ASSERT_EQ(tuner_array_new(sizeof(float), &sum), TUNER_OK);
+  ASSERT_EQ(tuner_array_upload(data, ones.data(), ones.size() * sizeof(float)), TUNER_OK);
+  std::size_t workspace_bytes = 0;
+  EXPECT_EQ(tuner_reduce_prepare(TUNER_FLOAT, tuner_array_data(data), 5000, nullptr, 0, &workspace_bytes), TUNER_OK);
+  EXPECT_EQ(tuner_reduce_async(TUNER_FLOAT, tuner_array_data(data), 5000, tuner_array_data(sum), nullptr), TUNER_OK);
+  float result = 0;
+  EXPECT_EQ(tuner_array_download(sum, &result, sizeof result), TUNER_OK);
+  EXPECT_EQ(result, 5000.0f);
+  EXPECT_THAT(refusal(tuner_array_download(sum, &result, 8), TUNER_INVALID_ARGUMENT), HasSubstr("holds 4 bytes"));
+  tuner_array_free(data);
+  tuner_array_free(sum);
+}
+
+TEST_F(CInterface, AddsMatrices) {
+  const std::vector<int> a(33, 2), b(33, 40);
+  std::vector<int> c(33, 0);
+  EXPECT_EQ(tuner_sum_matrix_2d(TUNER_INT32, a.data(), b.data(), c.data(), 11, 3, nullptr), TUNER_OK);
+  EXPECT_THAT(c, Each(42));
+}
+
+TEST_F(CInterface, LaunchesAKernelWithArgumentsOfEveryKind) {
+  const std::vector<float> x(100, 3.0f);
+  std::vector<float> y(100, 1.0f);
+  const std::int64_t n = 100;
+  for (const tuner_argument& a : {tuner_real(2), tuner_signed(2), tuner_unsigned(2)}) {
+    const tuner_argument arguments[] = {a, tuner_input(TUNER_FLOAT, x.data()), tuner_buffer(TUNER_FLOAT, y.data())};
+    tuner_call call = TUNER_CALL;
+    call.sizes = &n;
+    call.size_count = 1;
+    call.arguments = arguments;
+    call.argument_count = 3;
+    EXPECT_EQ(tuner_kernel_prepare(axpy(), &call, 0, nullptr), TUNER_OK) << tuner_last_error();
+    EXPECT_EQ(tuner_kernel_launch(axpy(), &call), TUNER_OK) << tuner_last_error();
+  }
+  EXPECT_THAT(y, Each(19.0f));
+}
+
+TEST_F(CInterface, RefusesAnInputAsAnOutput) {
+  const std::vector<float> x(100, 3.0f);
+  const std::int64_t n = 100;
+  const tuner_argument arguments[] = {tuner_real(2), tuner_input(TUNER_FLOAT, x.data()),
+                                      tuner_input(TUNER_FLOAT, x.data())};
+  tuner_call call = TUNER_CALL;
+  call.sizes = &n;
+  call.size_count = 1;
+  call.arguments = arguments;
+  call.argument_count = 3;
+  EXPECT_THAT(refusal(tuner_kernel_launch(axpy(), &call), TUNER_INVALID_ARGUMENT), HasSubstr("const"));
+}
+
+TEST_F(CInterface, DescribesAKernel) {
+  char* text = nullptr;
+  ASSERT_EQ(tuner_kernel_json(axpy(), &text), TUNER_OK);
+  const auto about = parsed(taken(text));
+  EXPECT_EQ(about["name"], tuner_kernel_name(axpy()));
+  EXPECT_EQ(about["sizes"][0]["default"], 1000);
+  EXPECT_EQ(about["parameters"][0]["values"], (std::vector<std::string>{"32", "64", "96", "128", "160", "192"}));
+  EXPECT_EQ(about["arguments"][1]["role"], "inout");
+  EXPECT_EQ(about["arguments"][2]["name"], "a");
+}
+
+TEST_F(CInterface, TunesRunsAndExplains) {
+  const std::int64_t n = 500;
+  tuner_result* tuned = nullptr;
+  std::size_t calls = 0;
+  tuner_tune_options tuning = TUNER_TUNE_OPTIONS;
+  tuning.on_trial = [](std::size_t, double, void* user) {
+    ++*static_cast<std::size_t*>(user);
+    return 0;
+  };
+  tuning.user = &calls;
+  ASSERT_EQ(tuner_kernel_tune(axpy(), &n, 1, "T=double", &tuning, &tuned), TUNER_OK) << tuner_last_error();
+  EXPECT_EQ(calls, 6u);
+  EXPECT_EQ(parsed(tuner_result_json(tuned))["trials"], 6);
+  const std::string best = tuner_result_configuration(tuned);
+  double low = 0, high = 0;
+  const double median = tuner_result_median_ns(tuned, &low, &high);
+  EXPECT_TRUE(0 < low && low <= median && median <= high);
+  tuner_result_free(tuned);
+
+  char* sentence = nullptr;
+  ASSERT_EQ(tuner_kernel_explain(axpy(), &n, 1, "T=double", &sentence), TUNER_OK);
+  EXPECT_THAT(taken(sentence), StartsWith(best));
+
+  tuner_run_options running = TUNER_RUN_OPTIONS;
+  running.configuration = "block=128";
+  running.without_verification = 1;
+  tuner_result* ran = nullptr;
+  ASSERT_EQ(tuner_kernel_run(axpy(), &n, 1, "T=double", &running, &ran), TUNER_OK) << tuner_last_error();
+  EXPECT_STREQ(tuner_result_configuration(ran), "block=128");
+  EXPECT_EQ(parsed(tuner_result_json(ran))["launches"][0]["block"][0], 128);
+  tuner_result_free(ran);
+}
+
+TEST_F(CInterface, StopsATuningWhenTheCallbackSaysSo) {
+  const std::int64_t n = 600;
+  tuner_tune_options tuning = TUNER_TUNE_OPTIONS;
+  tuning.on_trial = [](std::size_t, double, void*) { return 1; };
+  tuner_result* tuned = nullptr;
+  ASSERT_EQ(tuner_kernel_tune(axpy(), &n, 1, nullptr, &tuning, &tuned), TUNER_OK) << tuner_last_error();
+  EXPECT_LT(parsed(tuner_result_json(tuned))["trials"], 6);
+  tuner_result_free(tuned);
+}
+
+TEST_F(CInterface, MovesWisdomBetweenDatabases) {
+  const std::string folder = testing::cache_folder().string(), copy = folder + "/copy.db";
+  const std::string union_ = folder + "/union.db", frozen = folder + "/frozen.db";
+  const std::int64_t n = 700;
+  tuner_result* tuned = nullptr;
+  ASSERT_EQ(tuner_kernel_tune(axpy(), &n, 1, nullptr, nullptr, &tuned), TUNER_OK) << tuner_last_error();
+  tuner_result_free(tuned);
+
+  char* text = nullptr;
+  ASSERT_EQ(tuner_wisdom_export(nullptr, "axpy", &text), TUNER_OK) << tuner_last_error();
+  const std::string wisdom = taken(text);
+  std::int64_t changed = 0;
+  ASSERT_EQ(tuner_wisdom_import(copy.c_str(), wisdom.c_str(), "the test", &changed), TUNER_OK) << tuner_last_error();
+  EXPECT_GE(changed, 1);
+  const char* const one[] = {copy.c_str()};
+  std::int64_t merged = 0;
+  ASSERT_EQ(tuner_wisdom_merge(union_.c_str(), one, 1, &merged), TUNER_OK) << tuner_last_error();
+  EXPECT_EQ(merged, changed);
+  ASSERT_EQ(tuner_wisdom_freeze(frozen.c_str(), one, 1), TUNER_OK) << tuner_last_error();
+  EXPECT_EQ(tuner_wisdom_freeze(frozen.c_str(), one, 1), TUNER_OK) << "a frozen file is replaced";
+  EXPECT_THAT(refusal(tuner_wisdom_freeze(copy.c_str(), one, 1), TUNER_INVALID_ARGUMENT),
+              HasSubstr("nothing was changed"));
+  EXPECT_THAT(refusal(tuner_wisdom_import(copy.c_str(), "no wisdom\n", "the test", nullptr), TUNER_CACHE_ERROR),
+              HasSubstr("the test:1"));
+  const char* const missing[] = {"/nowhere/at/all.db"};
+  EXPECT_THAT(refusal(tuner_wisdom_merge(union_.c_str(), missing, 1, nullptr), TUNER_NOT_FOUND),
+              HasSubstr("no such database"));
+}
+
+TEST_F(CInterface, ChangesOneSettingAndKeepsTheOthers) {
+  std::string told;
+  ASSERT_EQ(
+      tuner_on_warning([](const char* message, void* user) { *static_cast<std::string*>(user) = message; }, &told),
+      TUNER_OK);
+  EXPECT_EQ(tuner_set("tuning_time", "0.5s"), TUNER_OK);
+  EXPECT_EQ(tuner_set("remember_misses", "false"), TUNER_OK);
+  EXPECT_THAT(refusal(tuner_set("tune", "always"), TUNER_INVALID_ARGUMENT), HasSubstr("'never' or 'on_first_use'"));
+  EXPECT_THAT(refusal(tuner_set("speed", "1"), TUNER_INVALID_ARGUMENT), HasSubstr("there is no setting 'speed'"));
+  EXPECT_THAT(refusal(tuner_set("tuning_time", "-1"), TUNER_INVALID_ARGUMENT), HasSubstr("positive"));
+  EXPECT_EQ(tuner_on_warning(nullptr, nullptr), TUNER_OK);
+}
+
+TEST_F(CInterface, HasAStatusForEachKindOfError) {
+  tuner_kernel* kernel = nullptr;
+  EXPECT_THAT(refusal(tuner_kernel_from_file("noSuchKernel", &kernel), TUNER_NOT_FOUND), HasSubstr("noSuchKernel"));
+  EXPECT_THAT(refusal(tuner_kernel_from_text("#pragma tuner kernel", "mine", &kernel), TUNER_INVALID_KERNEL),
+              HasSubstr("mine:1"));
+  EXPECT_EQ(kernel, nullptr);
+  EXPECT_EQ(tuner_kernel_with(axpy(), "T=int", &kernel), TUNER_INVALID_ARGUMENT);
+  EXPECT_STREQ(tuner_status_name(TUNER_CACHE_ERROR), "cache error");
+  EXPECT_STREQ(tuner_status_name(static_cast<tuner_status>(99)), "unknown status");
+}
+
+TEST_F(CInterface, RefusesEveryWrongArgument) {
+  const float one = 1;
+  float result = 0;
+  const std::int64_t n = 1;
+  std::int64_t many[9] = {};
+  char* text = nullptr;
+  tuner_kernel* kernel = nullptr;
+  tuner_result* ran = nullptr;
+  tuner_reduce_options short_options = TUNER_REDUCE_OPTIONS;
+  short_options.bytes = 4;
+  tuner_reduce_options unknown = TUNER_REDUCE_OPTIONS;
+  unknown.operation = static_cast<tuner_operation>(7);
+  tuner_call no_sizes = TUNER_CALL;
+  no_sizes.size_count = 1;
+  tuner_call no_arguments = TUNER_CALL;
+  no_arguments.argument_count = 1;
+  tuner_argument strange = tuner_real(1);
+  strange.kind = static_cast<tuner_argument_kind>(9);
+  tuner_call strange_argument = TUNER_CALL;
+  strange_argument.arguments = &strange;
+  strange_argument.argument_count = 1;
+  const auto of_type = [&](int type) {
+    return tuner_reduce_async(static_cast<tuner_type>(type), &one, 1, &result, nullptr);
+  };
+  const tuner_status wrong[] = {
+      tuner_set(nullptr, "1"),
+      tuner_set("tune", nullptr),
+      tuner_reduce(TUNER_FLOAT, &one, 1, nullptr, nullptr, 4),
+      tuner_reduce(TUNER_FLOAT, &one, -1, nullptr, &result, 4),
+      tuner_reduce(TUNER_FLOAT, nullptr, 1, nullptr, &result, 4),
+      tuner_reduce(TUNER_FLOAT, &one, 1, &short_options, &result, 4),
+      tuner_reduce(TUNER_FLOAT, &one, 1, &unknown, &result, 4),
+      tuner_reduce_async(TUNER_FLOAT, &one, 1, nullptr, nullptr),
+      of_type(12),
+      of_type(-2),
+      of_type(TUNER_VOID),
+      tuner_kernel_from_file(nullptr, &kernel),
+      tuner_kernel_from_file("reduce", nullptr),
+      tuner_kernel_from_text(nullptr, "a", &kernel),
+      tuner_kernel_with(nullptr, "", &kernel),
+      tuner_kernel_with(axpy(), "T", &kernel),
+      tuner_kernel_json(nullptr, &text),
+      tuner_kernel_json(axpy(), nullptr),
+      tuner_kernel_launch(nullptr, &no_sizes),
+      tuner_kernel_launch(axpy(), nullptr),
+      tuner_kernel_launch(axpy(), &no_sizes),
+      tuner_kernel_launch(axpy(), &no_arguments),
+      tuner_kernel_launch(axpy(), &strange_argument),
+      tuner_kernel_explain(axpy(), nullptr, 1, nullptr, &text),
+      tuner_kernel_explain(axpy(), many, 9, nullptr, &text),
+      tuner_kernel_tune(axpy(), &n, 1, nullptr, nullptr, nullptr),
+      tuner_kernel_run(nullptr, &n, 1, nullptr, nullptr, &ran),
+      tuner_array_new(4, nullptr),
+      tuner_array_upload(nullptr, &one, 4),
+      tuner_metrics_json(nullptr),
+      tuner_wisdom_export(nullptr, nullptr, nullptr),
+      tuner_wisdom_import(nullptr, nullptr, "", nullptr),
+      tuner_wisdom_merge(nullptr, nullptr, 0, nullptr),
+      tuner_wisdom_freeze("new.db", nullptr, 1),
+  };
+  for (std::size_t i = 0; i < std::size(wrong); ++i) EXPECT_EQ(wrong[i], TUNER_INVALID_ARGUMENT) << "call " << i;
+  EXPECT_EQ(kernel, nullptr);
+  EXPECT_EQ(text, nullptr);
+}
+
+TEST_F(CInterface, TakesNothingWhereThereIsNothingToDo) {
+  tuner_kernel_free(nullptr);
+  tuner_result_free(nullptr);
+  tuner_array_free(nullptr);
+  tuner_text_free(nullptr);
+  EXPECT_STREQ(tuner_kernel_name(nullptr), "");
+  EXPECT_STREQ(tuner_result_configuration(nullptr), "");
+  EXPECT_EQ(tuner_result_median_ns(nullptr, nullptr, nullptr), 0);
+  EXPECT_EQ(tuner_type_bytes(TUNER_VOID), 0u);
+  EXPECT_EQ(tuner_type_bytes(TUNER_BFLOAT16), 2u);
+}
+
+}  // namespace
+}  // namespace tuner
