@@ -14,7 +14,8 @@ import statistics
 import subprocess
 import sys
 
-# The name in the text-books and that of the chip: docs/measuring.md. Counts must be equal.
+# The name in the text-books and that of the chip, or a pair of which the first is a part of the second, in percent:
+# docs/measuring.md. Counts must be equal.
 METRICS = {
     "achieved_occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "gld_efficiency": "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
@@ -27,10 +28,15 @@ METRICS = {
     "stall_sync": "smsp__warp_issue_stalled_barrier_per_warp_active.pct",
     "gld_transactions": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "gst_transactions": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "branch": "smsp__sass_branch_targets.sum",
+    "divergent_branch": "smsp__sass_branch_targets_threads_divergent.sum",
+    "global_hit_rate": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+                        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
 }
-COUNTS = ("gld_transactions", "gst_transactions")
-STEPS = ("neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 unroll16 unroll8_loop "
-         "unroll_warps8 barrier_warps8 shrinking_warps8 complete_unroll8 template8").split()
+COUNTS = ("gld_transactions", "gst_transactions", "branch", "divergent_branch")
+CHIPS_OWN = list(dict.fromkeys(name for own in METRICS.values() for name in ([own] if isinstance(own, str) else own)))
+STEPS = ("neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 unroll16 unroll8_loop unroll8_rolled "
+         "unroll_warps8 barrier_warps8 shrinking_warps8 complete_unroll8 barrier_complete8 template8").split()
 
 
 def cases():
@@ -81,7 +87,7 @@ def counted_by_tuner(program, wanted, repeat):
 def counted_by_ncu(ncu, program, wanted, repeat):
     text = output_of([ncu, "--csv", "--print-units", "base", "--clock-control", "none",
                       "--kernel-name", "regex:^(sumMatrix2D|warpDivergence|reduceClassic)$",
-                      "--metrics", ",".join(METRICS.values()), program, "--once",
+                      "--metrics", ",".join(CHIPS_OWN), program, "--once",
                       "--repeat", str(repeat), *wanted])
     rows = {}
     table = csv.DictReader(line for line in text.splitlines() if line.startswith('"'))
@@ -90,8 +96,16 @@ def counted_by_ncu(ncu, program, wanted, repeat):
     if len(rows) != repeat * len(wanted):
         fail(f"ncu counted {len(rows)} launches, expected {repeat * len(wanted)}")
     launches = [rows[launch] for launch in sorted(rows)]  # all cases, then all again
-    return [medians({name: [row[name] for row in launches[i::len(wanted)] if name in row] for name in METRICS.values()},
-                    METRICS.values()) for i in range(len(wanted))]
+    return [medians({name: [row[name] for row in launches[i::len(wanted)] if name in row] for name in CHIPS_OWN}, CHIPS_OWN)
+            for i in range(len(wanted))]
+
+
+def value(counted, own):
+    """The metric of a case by the chip's own names."""
+    if isinstance(own, str):
+        return counted[own]
+    part, whole = own
+    return 100 * counted[part] / counted[whole]
 
 
 def difference(ours, theirs):
@@ -112,11 +126,12 @@ def main():
     theirs = counted_by_ncu(given.ncu, given.count_metrics, wanted, given.repeat)
     good = True
     for name, chips_own in METRICS.items():
-        apart = [abs(difference(our[name], their[chips_own])) for our, their in zip(ours, theirs)]
+        expected = [value(their, chips_own) for their in theirs]
+        apart = [abs(difference(our[name], there)) for our, there in zip(ours, expected)]
         worst = max(apart)
         at = apart.index(worst)
         good = good and worst <= (0 if name in COUNTS else 1)
-        print(f"{name:21} at most {worst:.2f}%: {ours[at][name]:.6g} here, {theirs[at][chips_own]:.6g} by ncu; "
+        print(f"{name:21} at most {worst:.2f}%: {ours[at][name]:.6g} here, {expected[at]:.6g} by ncu; "
               f"{wanted[at]}")
     return 0 if good else 1
 

@@ -1,64 +1,96 @@
-"""Sentences from numbers. Every judgement is computed here."""
+"""Words from numbers: every judgement of the page is computed here."""
 
-import csv
-import pathlib
+from experiment_page.tables import Missing, number
 
-from experiment_page.tables import number
-
-# Times that differ by less than this share are called the same.
+# Numbers that differ by less than this share are called the same.
 SAME = 0.03
 
 
-def read_published():
-    path = pathlib.Path(__file__).with_name("published.tsv")
-    with open(path, encoding="utf-8") as lines:
-        return list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"))
+class Numbers(dict):
+    """Numbers by their names. One that is not there is missing."""
+
+    def __missing__(self, key):
+        raise Missing(key)
 
 
-PUBLISHED = read_published()
+def by(rows, key, column):
+    """The numbers of a column by the cells of another one; the first row of several with the same cell, the fastest, counts."""
+    found = Numbers()
+    for row in rows:
+        if key in row and number(row.get(column, "")) is not None:
+            found.setdefault(row[key], number(row[column]))
+    return found
 
 
-def published(experiment, subject, what, gpu=None):
-    """The number that a text prints."""
-    for row in PUBLISHED:
-        if (row["experiment"], row["subject"], row["what"]) == (experiment, subject, what) and gpu in (None, row["gpu"]):
-            return number(row["value"])
-    raise KeyError((experiment, subject, what))
+def fastest_by(rows, key, column="median"):
+    """The shortest time for each cell of a column."""
+    found = Numbers()
+    for row in rows:
+        if key in row and number(row.get(column, "")) is not None:
+            found[row[key]] = min(found.get(row[key], float("inf")), number(row[column]))
+    return found
 
 
-def published_table(experiment):
-    """What the texts print for an experiment: a table for each GPU, with the lines of the text."""
-    found = [row for row in PUBLISHED if row["experiment"] == experiment]
-    parts = []
-    for gpu, text in dict.fromkeys((row["gpu"], row["text"]) for row in found):
-        rows = [row for row in found if (row["gpu"], row["text"]) == (gpu, text)]
-        lines = sorted(int(row["line"]) for row in rows)
-        columns = list(dict.fromkeys(row["what"] for row in rows))
-        span = f"line {lines[0]}" if lines[0] == lines[-1] else f"lines {lines[0]} to {lines[-1]}"
-        table = [[f"published for {gpu}: text {text}, {span}"] + columns]
-        for subject in dict.fromkeys(row["subject"] for row in rows):
-            values = {row["what"]: row["value"] for row in rows if row["subject"] == subject}
-            table.append([subject] + [values.get(column, "") for column in columns])
-        parts.append("\n".join(["| " + " | ".join(table[0]) + " |", "|" + " --- |" * len(table[0])] +
-                               ["| " + " | ".join(row) + " |" for row in table[1:]]))
-    return "\n\n".join(parts)
+def row_with(rows, **cells):
+    """The first row with these cells."""
+    for row in rows:
+        if all(row.get(key) == value for key, value in cells.items()):
+            return row
+    raise Missing(cells)
+
+
+def most(rows, column):
+    """The row with the largest number in a column."""
+    known = [row for row in rows if number(row.get(column, "")) is not None]
+    if not known:
+        raise Missing(column)
+    return max(known, key=lambda row: number(row[column]))
+
+
+def least(rows, column):
+    known = [row for row in rows if number(row.get(column, "")) is not None]
+    if not known:
+        raise Missing(column)
+    return min(known, key=lambda row: number(row[column]))
+
+
+def same(a, b):
+    return max(a, b) / min(a, b) - 1 < SAME
 
 
 def times(ratio):
     """`0.82 times`, `1.6 times`, `14 times`."""
-    return f"{ratio:.2f} times" if ratio < 1.1 else f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"
+    return f"{ratio:.2f} times" if ratio < 1.1 else f"{ratio:.1f} times" if ratio < 10 else f"{ratio:,.0f} times"
+
+
+def share(part):
+    """`34%`, `0.4%`."""
+    return f"{100 * part:.0f}%" if part >= 0.01 else f"{100 * part:.2g}%"
+
+
+def longer(time, other_time, other):
+    """`takes 1.2 times as long as OTHER`, for a time that is not less than the other."""
+    if same(time, other_time):
+        return f"takes as long as {other}, within {share(SAME)}"
+    ratio = time / other_time
+    return f"takes {share(ratio - 1)} longer than {other}" if ratio < 1.1 else f"takes {times(ratio)} as long as {other}"
 
 
 def compare(name, time, other, other_time):
-    """A sentence: how long one takes beside another one, with the longer time as the subject."""
-    if abs(time / other_time - 1) < SAME:
-        return capital(f"{name} takes as long as {other}, within {SAME * 100:.0f}%.")
-    if time < other_time:
+    """How long one takes beside another one, with the longer time as the subject."""
+    if time < other_time and not same(time, other_time):
         name, time, other, other_time = other, other_time, name, time
-    ratio = time / other_time
-    if ratio < 1.1:
-        return capital(f"{name} takes {100 * (ratio - 1):.0f}% longer than {other}.")
-    return capital(f"{name} takes {times(ratio)} as long as {other}.")
+    return capital(f"{name} {longer(time, other_time, other)}.")
+
+
+def extremes(time, plural):
+    """The slowest of several beside the fastest; `plural` names them all."""
+    if len(time) < 2:
+        raise Missing(plural)
+    slowest, fastest = max(time, key=time.get), min(time, key=time.get)
+    if same(time[slowest], time[fastest]):
+        return f"all {plural} take the same time, within {share(SAME)}."
+    return compare(code(slowest), time[slowest], code(fastest), time[fastest])
 
 
 def capital(sentence):
@@ -69,24 +101,32 @@ def code(*names):
     return "`" + " ".join(names) + "`"
 
 
+def listed(names):
+    """`a, b and c`."""
+    names = list(names)
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def plural(count, noun):
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def excess(numbers):
+    """How much longer the longest is than the shortest: `0.9%`."""
+    return f"{100 * (max(numbers) / min(numbers) - 1):.1f}%"
+
+
 def same_order(names, here, there):
-    """Whether the names are in the same order of both numbers; what differs by less than SAME has no order."""
-    swapped = [(a, b) for i, a in enumerate(names) for b in names[i + 1:]
-               if (here[a] - here[b]) * (there[a] - there[b]) < 0 and
-               min(abs(here[a] / here[b] - 1), abs(there[a] / there[b] - 1)) >= SAME]
+    """Whether pairs of names are in the same order in both numbers, if these differ by SAME or more in both."""
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1:]]
+    decided = [(a, b) for a, b in pairs if not same(here[a], here[b]) and not same(there[a], there[b])]
+    swapped = [(a, b) for a, b in decided if (here[a] < here[b]) != (there[a] < there[b])]
+    if not decided:
+        here, there = ([numbers[name] for name in names] for numbers in (here, there))
+        return (f"The slowest takes {excess(there)} longer than the fastest in the text, and {excess(here)} here. No two differ by "
+                f"{share(SAME)} or more in both, so there is no order to compare.")
     if not swapped:
-        return "The order is the published one."
+        return f"All {plural(len(decided), 'pair')} whose times differ by {share(SAME)} or more in both are in the published order."
     a, b = swapped[0]
-    count = len(names) * (len(names) - 1) // 2
-    return f"The order is not the published one in {len(swapped)} of {count} pairs, such as {a} and {b}."
-
-
-def span(rows, column):
-    """The row with the least and the one with the largest number in a column."""
-    known = [row for row in rows if number(row.get(column, "")) is not None]
-    return (min(known, key=lambda row: number(row[column])), max(known, key=lambda row: number(row[column]))) if known else None
-
-
-def by(rows, key, column):
-    """The numbers of a column by the cells of another one."""
-    return {row[key]: number(row[column]) for row in rows if key in row and number(row.get(column, "")) is not None}
+    return (f"{len(decided) - len(swapped)} of the {plural(len(decided), 'pair')} whose times differ by {share(SAME)} or more in "
+            f"both are in the published order; {a} and {b} are not.")

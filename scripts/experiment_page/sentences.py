@@ -1,0 +1,424 @@
+"""What the tables say: each function yields the sentences of an experiment from the outputs of its commands."""
+
+import math
+import re
+
+from experiment_page.published import find, printed, published, source
+from experiment_page.tables import Missing, number
+from experiment_page.words import (Numbers, by, capital, code, compare, extremes, fastest_by, least, listed, longer, most, plural,
+                                   row_with, same, same_order, share, times)
+
+FIRST_SHAPES = ("(32,32)", "(32,16)", "(16,32)", "(16,16)")
+SHAPES = FIRST_SHAPES + ("(16,8)", "(8,16)", "(64,2)", "(64,4)", "(64,8)", "(128,2)", "(128,4)", "(128,8)", "(256,2)", "(256,4)")
+LADDER = ("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4", "unroll8", "unroll_warps8",
+          "complete_unroll8", "template8")
+
+
+def of_text(experiment, names, what, gpu=None):
+    return Numbers({name: published(experiment, name, what, gpu) for name in names})
+
+
+def only_on_gpu(outputs):
+    if not outputs.on_gpu:
+        raise Missing("a GPU")
+
+
+# Matrix addition
+
+def fastest_shape(outputs):
+    rows = outputs[0].rows()
+    time = by(rows, "block", "median")
+    fastest = min(time, key=time.get)
+    yield f"Of these shapes, {fastest} is the fastest."
+    if fastest != "(32,32)":
+        yield compare("(32,32)", time["(32,32)"], fastest, time[fastest])
+    yield compare("(1,256)", time["(1,256)"], "(256,1)", time["(256,1)"])
+    only_on_gpu(outputs)
+    claim = find("claims", "(256,1) or (1,256)", "faster")
+    is_so = time["(256,1)"] < time["(1,256)"] and not same(time["(256,1)"], time["(1,256)"])
+    yield f"{capital(source(claim))}, expects {claim['value']} to be faster: here it is{'' if is_so else ' not'}."
+
+
+def first_shapes(outputs):
+    only_on_gpu(outputs)
+    time = by(outputs[0].rows(), "block", "median")
+    yield "Text B's first four shapes: " + lower(same_order(FIRST_SHAPES, time, of_text("blocks", FIRST_SHAPES, "time")))
+
+
+def lower(sentence):
+    return sentence[0].lower() + sentence[1:]
+
+
+def indicators(outputs):
+    yield from most_of_metrics(outputs[0].rows())
+
+
+def most_of_metrics(rows):
+    """Whether the shape with the highest occupancy, or load throughput, is the fastest."""
+    fastest = least(rows, "median")
+    for column, name in (("achieved_occupancy", "achieved occupancy"), ("gld_throughput", "load throughput")):
+        best = most(rows, column)
+        said = f"{best['block']} has the highest {name} of these, {best[column]}"
+        if best is fastest:
+            yield f"{said}, and is the fastest."
+        else:
+            yield f"{said}, and {longer(number(best['median']), number(fastest['median']), fastest['block'])}."
+
+
+def swapped(outputs):
+    straight, turned = by(outputs[0].rows(), "block", "median"), by(outputs[1].rows(), "block", "median")
+    both = [name for name in turned if name in straight]
+    ratio = {name: turned[name] / straight[name] for name in both}
+    if not ratio:
+        raise Missing("shapes in both tables")
+    low, high = min(ratio, key=ratio.get), max(ratio, key=ratio.get)
+    yield f"With the swapped index, {low} takes {times(ratio[low])} as long as without it, and {high} {times(ratio[high])}."
+    fastest = least(outputs[1].rows(), "median")
+    yield f"The fastest shape of the table is then {fastest['block']}."
+
+
+def swapped_against_text(outputs):
+    only_on_gpu(outputs)
+    rows = outputs[1].rows()
+    yield "Text D's shapes: " + lower(same_order(SHAPES, by(rows, "block", "median"), of_text("swapped", SHAPES, "time")))
+    efficiency = by(rows, "block", "gld_efficiency")
+    known = [name for name in SHAPES[:6] if name in efficiency]
+    equal = [name for name in known if abs(efficiency[name] - published("swapped", name, "load efficiency")) < 0.1]
+    if known:
+        yield f"Load efficiency is the published one for {len(equal)} of {plural(len(known), 'shape')}."
+    yield from most_of_metrics([row for row in rows if row["block"] in SHAPES])
+
+
+def impossible(outputs):
+    found = outputs[0].found(r"= (\d+) threads exceeds the limit of (\d+) threads")
+    there = find("swapped", "(256,8)", "time")
+    yield f"The block has {found[1]} threads, and the limit is {found[2]}; {source(there)}, prints \"{there['value']}\"."
+
+
+# The CPU
+
+def cpu(outputs):
+    time = fastest_by(outputs[1].rows(), "step")
+    kernel = number(outputs[0].line("time"))
+    yield compare("one core's recursion", time["recursive"], "its loop", time["loop"])
+    yield compare("one core's loop", time["loop"], "the sum by all cores", time["all_cores"])
+    yield compare("the sum by all cores", time["all_cores"], "the simplest kernel", kernel)
+    yield compare("one core's recursion", time["recursive"], "the simplest kernel", kernel)
+    if outputs.on_gpu:
+        there = published("cpu", "one core, recursion", "time")
+        both = sorted(there / published("cpu", name, "time") for name in ("neighbored", "neighbored, timed again"))
+        yield f"Published, for other machines: {times(both[0])} and {times(both[1])}, as the text times the kernel twice."
+
+
+def sums(outputs):
+    """The sum beside that of the text, whose values are of the same distribution."""
+    only_on_gpu(outputs)
+    here, there = number(outputs[0].found(r"^result .*= (\d+)")[1]), published("cpu", "sum of 2^24 values of rand() & 0xFF", "sum")
+    yield (f"The sum of 2^24 values from 0 to 255 is {here:.0f} here and {there:.0f} in text D; they differ by "
+           f"{share(abs(here / there - 1))}.")
+
+
+# Divergence
+
+def printed_kernels(outputs):
+    for output in outputs:
+        name = output.asked("kernel")
+        efficiency = output.found(r"branch_efficiency +(\S+)")[1]
+        branches, parted = (output.found(rf"^\S* +{one} +(\S+)")[1] for one in ("branch", "divergent_branch"))
+        there = []
+        for gpu in ("RTX 4070", "GTX 1060"):
+            try:
+                there.append(f"{printed(find('printed', name, 'branch_efficiency', gpu))} on {gpu}")
+            except Missing:
+                continue
+        also = f" (published: {listed(there)})" if there else ""
+        yield f"{code(name)}: {parted} of {branches} branches diverge, and branch efficiency is {efficiency}{also}."
+
+
+def divergence(outputs):
+    rows = outputs[0].rows()
+    time = by(rows, "variant", "median")
+    for name in ("by_thread", "predicated", "two_conditions"):
+        yield compare(code(name), time[name], code("by_warp"), time["by_warp"])
+    row = row_with(rows, variant="by_thread")
+    yield (f"Branch efficiency of {code('by_thread')} is {row['branch_efficiency']}, and its warp execution efficiency "
+           f"{row['warp_execution_efficiency']}.")
+
+
+def unoptimised(outputs):
+    rows = outputs[0].rows()
+    for column, name in (("branch_efficiency", "Branch efficiency"), ("warp_execution_efficiency", "Warp execution efficiency")):
+        low, high = least(rows, column), most(rows, column)
+        yield f"{name} is lowest for {code(low['variant'])}, {low[column]}, and highest for {code(high['variant'])}, {high[column]}."
+
+
+def trips(outputs):
+    time = by(outputs[0].rows(), "variant", "median")
+    yield compare(code("by_thread"), time["by_thread"], code("by_warp"), time["by_warp"])
+    yield compare(code("predicated"), time["predicated"], code("by_thread"), time["by_thread"])
+
+
+def partial(outputs):
+    time = by(outputs[0].rows(), "block", "median")
+    for name, lanes in (("(80,1)", 80), ("(40,1)", 40)):
+        used = lanes / (math.ceil(lanes / 32) * 32)
+        yield f"A block of {lanes} threads uses {share(used)} of its lanes, which alone would take {times(1 / used)} as long."
+        yield compare("it", time[name], "one of 128", time["(128,1)"])
+    yield compare("a block of 40 x 2", time["(40,2)"], "one of 80", time["(80,1)"])
+
+
+def registers(outputs):
+    rows = outputs[0].rows()
+    best, plain = least(rows, "median"), row_with(rows, registers="0", min_blocks="0")
+    if best is plain:
+        yield "The compiler's own choice is the fastest."
+    else:
+        named = code(f"registers={best['registers']}", f"min_blocks={best['min_blocks']}")
+        yield compare("the compiler's own choice", number(plain["median"]), f"the best limit ({named})", number(best["median"]))
+    spilling = [row for row in rows if "spill" in row]
+    if spilling:
+        quick = least(spilling, "median")
+        yield compare("the best of those that spill", number(quick["median"]), "the best of all", number(best["median"]))
+    if "achieved_occupancy" in best:
+        full = most(rows, "achieved_occupancy")
+        named = code(f"registers={full['registers']}", f"min_blocks={full['min_blocks']}")
+        yield (f"The highest achieved occupancy is {full['achieved_occupancy']} ({named}), and that of the fastest is "
+               f"{best['achieved_occupancy']}.")
+
+
+def fast_division(outputs):
+    time = fastest_by(outputs[1].rows(), "fast")
+    yield compare("exact division", time["false"], "fast division", time["true"])
+
+
+# Reductions
+
+def ladder(outputs):
+    time = by(outputs[0].rows(), "step", "median")
+    if outputs.on_gpu:
+        there = of_text("ladder", LADDER, "time")
+        yield same_order(LADDER, time, there)
+        yield (f"From end to end, the published steps gain a factor of {time['neighbored'] / time['template8']:.1f} here, and "
+               f"{there['neighbored'] / there['template8']:.1f} there.")
+        for name in ("neighbored", "neighbored_less_divergent"):
+            claim = published("claims", f"interleaved over {name}", "speed-up")
+            yield (f"{code('interleaved')} gains a factor of {time[name] / time['interleaved']:.2f} over {code(name)} "
+                   f"(text A: {claim:.2f}, text B: {there[name] / there['interleaved']:.2f}).")
+    for name, other in (("unroll16", "unroll8"), ("unroll8_rolled", "unroll8"), ("unroll_warps8", "barrier_warps8"),
+                        ("complete_unroll8", "barrier_complete8")):
+        yield compare(code(name), time[name], code(other), time[other])
+
+
+def ladder_counters(outputs):
+    rows = {row["step"]: row for row in outputs[0].rows()}
+    changes = []
+    for column, what in (("inst_per_warp", "instructions a warp"), ("gld_throughput", "load rate")):
+        here, there = (number(rows[LADDER[1]][column]) / number(rows[LADDER[0]][column]),
+                       published("ladder", LADDER[1], what, "RTX 4070") / published("ladder", LADDER[0], what, "RTX 4070"))
+        changes.append(f"{code(column)} changes by a factor of {here:.2f} (published: {there:.2f})")
+    yield f"From {code(LADDER[0])} to {code(LADDER[1])}, {listed(changes)}."
+    stalls = [printed(find("ladder", step, "stall_sync")) for step in ("unroll8", "unroll_warps8")]
+    yield (f"Stalls at barriers: {rows['unroll8']['stall_sync']} in {code('unroll8')} and {rows['unroll_warps8']['stall_sync']} in "
+           f"{code('unroll_warps8')} (published: {stalls[0]} and {stalls[1]}).")
+    hits = {name: rows[name]["global_hit_rate"] for name in ("complete_unroll8", "barrier_complete8")}
+    more = number(hits["barrier_complete8"]) > number(hits["complete_unroll8"])
+    yield (f"Text A expects more hits of the L1 with barriers than with {code('volatile')}: here there are "
+           f"{'more' if more else 'not more'}, {hits['barrier_complete8']} and {hits['complete_unroll8']}.")
+
+
+def ladder_efficiency(outputs):
+    only_on_gpu(outputs)
+    rows = outputs[0].rows()
+    for column, what in (("gld_efficiency", "load efficiency"), ("gst_efficiency", "store efficiency")):
+        here, there = by(rows, "step", column), of_text("ladder", LADDER, what)
+        apart = max(LADDER, key=lambda name: abs(here[name] - there[name]))
+        difference = math.ceil(10 * abs(here[apart] - there[apart])) / 10
+        yield f"{capital(what)} is the published one within {difference:.1f} percentage points in all of these steps."
+
+
+def ladder_reads(outputs):
+    """How the rate at which memory is read changes: the counter if it was asked for, else the rate of the table."""
+    only_on_gpu(outputs)
+    rows = outputs[0].rows()
+    ends = ("interleaved", "unroll8")
+    here = by(rows, "step", "dram_read_throughput" if any("dram_read_throughput" in row for row in rows) else "rate")
+    there = of_text("ladder", ends, "DRAM read rate")
+    yield (f"From {code(ends[0])} to {code(ends[1])}, the rate of reads changes by a factor of {here[ends[1]] / here[ends[0]]:.1f} "
+           f"(published, for device memory: {there[ends[1]] / there[ends[0]]:.1f}).")
+
+
+def loop(outputs):
+    first, second = outputs[0].rows()[0], outputs[1].rows()[0]
+    yield compare(code("unroll8_loop"), number(second["median"]), code("unroll8"), number(first["median"]))
+    yield (f"It needs {second['registers']} registers a thread in place of {first['registers']} (published: "
+           f"{published('loop', 'unroll8_loop', 'registers'):.0f} in place of {published('loop', 'unroll8', 'registers'):.0f}).")
+    pairs = [(row[column], published("loop", name, what)) for name, row in (("unroll8", first), ("unroll8_loop", second))
+             for column, what in (("gld_transactions", "load transactions"), ("gst_transactions", "store transactions"))]
+    equal = sum(number(here) == there for here, there in pairs)
+    yield f"Of {len(pairs)} numbers of transactions, {equal} are exactly the published ones."
+    gain = number(second["gld_throughput"]) / number(first["gld_throughput"])
+    there = published("loop", "unroll8_loop", "load rate") / published("loop", "unroll8", "load rate")
+    yield f"Its load throughput is {gain:.2f} times that of {code('unroll8')} (published: {there:.2f})."
+
+
+def types(outputs):
+    time = by(outputs[0].rows(-1), "T", "best")
+    yield compare(code("float"), time["float"], code("int"), time["int"])
+    yield compare(code("double"), time["double"], code("float"), time["float"])
+
+
+def float_errors(outputs):
+    for output, where in ((outputs[1], "in these steps"), (outputs[2], "on the CPU")):
+        rows = output.rows()
+        low, high = least(rows, "error"), most(rows, "error")
+        if number(high["error"]) == number(low["error"]):
+            yield f"The error of a sum of floats {where} is always {high['error']}."
+        else:
+            yield (f"The error of a sum of floats {where} is largest in {code(high['step'])}, {high['error']}, and smallest in "
+                   f"{code(low['step'])}, {low['error']}.")
+
+
+# Warp functions
+
+def warp_steps(outputs):
+    yield capital(extremes(fastest_by(outputs[0].rows(), "warp_step"), "steps"))
+
+
+def trees(outputs):
+    yield "With one element a thread: " + extremes(fastest_by(outputs[0].rows(), "tail"), "tails")
+    yield f"With {int(outputs[1].asked('grid_blocks')):,} blocks: " + extremes(fastest_by(outputs[1].rows(), "tail"), "tails")
+    one, several = (number(least(output.rows(), "median")["median"]) for output in (outputs[0], outputs[1]))
+    yield compare("the fastest with one element a thread", one, "the fastest with the fixed grid", several)
+
+
+def finishes(outputs):
+    yield capital(extremes(fastest_by(outputs[2].rows(), "finish"), "finishes"))
+
+
+def races(outputs):
+    for row in outputs[0].rows():
+        if row.get("tail") == "tree" and row["mistake"] != "none":
+            yield f"{code(row['mistake'])}: " + ("the sum was wrong." if "why not" in row else "the sum was right, by luck.")
+
+
+def scans(outputs):
+    yield "The best of each step: " + lower_code(extremes(fastest_by(outputs[0].rows(), "step"), "steps"))
+    yield "The best of each kind of offsets: " + extremes(fastest_by(outputs[0].rows(), "offsets"), "kinds")
+
+
+def arrangements(outputs):
+    yield capital(extremes(fastest_by(outputs[1].rows(), "arrangement"), "arrangements"))
+
+
+def lower_code(sentence):
+    return sentence if sentence.startswith("`") else lower(sentence)
+
+
+def compaction(outputs):
+    for output in outputs:
+        rows = output.rows()
+        yield f"With {output.asked('density')} kept, the best of each way to rank: " + extremes(fastest_by(rows, "rank"), "ways")
+        yield "The best of each shortcut: " + extremes(fastest_by(rows, "shortcut"), "shortcuts")
+
+
+def keys(outputs):
+    for output in outputs:
+        for memory in ("global", "shared"):
+            rows = [row for row in output.rows() if row.get("counters") == memory]
+            yield f"{capital(output.asked('keys'))} keys in {memory} memory: " + extremes(fastest_by(rows, "equal_keys"), "ways")
+
+
+# Launches from the device
+
+def greetings(outputs):
+    depths = [int(one) for one in re.findall(r"^depth (\d+):", outputs[0].text, re.MULTILINE)]
+    if not depths:
+        raise Missing("depths")
+    elements = int(outputs[0].asked("elements"))
+    there = [find("greetings", str(n), "deepest grid") for n in (8, 64)]
+    quoted = " and ".join(f"{row['value']} for {row['subject']} ({source(row)})" for row in there)
+    is_half = all(int(deepest) == int(math.log2(int(n))) for n, deepest in
+                  [(elements, max(depths))] + [(row["subject"], row["value"]) for row in there])
+    yield f"The deepest grid is at depth {max(depths)} for {elements} elements; published are {quoted}."
+    if is_half:
+        yield "Each is the number of times that the elements can be halved."
+
+
+def nested(outputs):
+    time = fastest_by(outputs[0].rows(), "step")
+    names = ("nested", "nested_nosync", "nested2", "flat")
+    there = of_text("nested", names, "time")
+    yield same_order(names, time, there)
+    for name, other in (("nested", "flat"), ("nested", "nested_nosync"), ("nested2", "flat")):
+        yield compare(code(name), time[name], code(other), time[other])[:-1] + f" (published: {times(there[name] / there[other])})."
+
+
+def at_once(outputs):
+    time = fastest_by(outputs[0].rows(), "step")
+    yield compare("one grid after the other", time["nested"], "the same grids started at once", number(outputs[1].line("time")))
+
+
+def dropped(outputs):
+    output = outputs[0]
+    wrong = re.search(r"^failed .*is (\S+), expected (\S+)", output.text, re.MULTILINE)
+    if wrong:
+        yield f"The sum is {wrong[1]} in place of {wrong[2]}, which is {share(number(wrong[1]) / number(wrong[2]))} of it."
+    elif output.line("verified").startswith("yes"):
+        yield "All launches found room, and the sum is right."
+
+
+def whole_greetings(outputs):
+    """The run of text D, which is too long to be printed."""
+    output = outputs[1]
+    if output.line("verified").startswith("yes"):
+        yield (f"Text D's own run, {output.asked('blocks')} blocks of {output.asked('threads')} threads and {output.asked('elements')} "
+               "elements, greets as often as it should at each depth.")
+
+
+# Resources and latency
+
+def occupancy(outputs):
+    for output in outputs:
+        blocks = output.found(r"blocks per multiprocessor +(\d+)")[1]
+        reached = output.found(r"theoretical occupancy +(\S+?),")[1]
+        yield (f"{code(output.asked('arch'))}: {plural(int(blocks), 'block')} fit, limited by {output.line('limited by')}; occupancy is "
+               f"{reached}.")
+
+
+def little(outputs):
+    for gpu, text in (("Fermi", "E"), ("RTX 4070", "B")):
+        bandwidth, clock, latency, there = (published("little", one, "value", gpu)
+                                            for one in ("bandwidth", "memory clock", "latency", "warps"))
+        needed = bandwidth / clock * latency
+        so = ", as in the text" if f"{needed / 128:.0f}" == f"{there:.0f}" else f"; the text rounds on the way and has {there:.0f}"
+        yield (f"Text {text}'s example: {bandwidth / clock:.0f} bytes a clock for {latency:.0f} clocks are {needed / 1000:.0f} kB in "
+               f"flight. With a float each, {needed / 4:,.0f} threads or {needed / 128:.0f} warps have so many{so}.")
+    warps = published("little", "warps", "value", "Fermi") / published("little", "multiprocessors", "value")
+    busy = published("little", "arithmetic latency", "value") * published("little", "lanes", "value") / 32
+    yield f"Those of text E are {warps:.0f} a multiprocessor, and its arithmetic needs {busy:.0f}."
+
+
+def hiding(outputs):
+    rows = outputs[0].rows()
+    fastest, slowest = least(rows, "median"), most(rows, "median")
+    named = [code(f"loads={row['loads']}", f"blocks_per_sm={row['blocks_per_sm']}") for row in (slowest, fastest)]
+    yield compare(named[0], number(slowest["median"]), named[1], number(fastest["median"]))
+    for parameter, other in (("loads", "blocks_per_sm"), ("blocks_per_sm", "loads")):
+        row = row_with(rows, **{parameter: most(rows, parameter)[parameter], other: least(rows, other)[other]})
+        named = code(f"loads={row['loads']}", f"blocks_per_sm={row['blocks_per_sm']}")
+        yield f"{named} reaches {row['rate']}, {row['of reads']} of the rate of reads."
+
+
+def scaling(outputs):
+    threads = int(outputs[0].asked("threads"))
+    time = by(outputs[0].rows(), "n", "best")
+    sizes = sorted(time, key=int)
+    for a, b in zip(sizes, sizes[1:]):
+        yield compare(f"a grid of {math.ceil(int(b) / threads)} blocks", time[b], f"one of {math.ceil(int(a) / threads)}", time[a])
+
+
+def device(outputs):
+    bandwidth = outputs[0].line("theoretical bandwidth")
+    yield f"Reads reach {share(number(outputs[0].line('reads measured')) / number(bandwidth))} of the theoretical bandwidth."
+    balance = number(outputs[0].line("FP32 peak")) / number(bandwidth)
+    yield f"Peak and theoretical bandwidth balance at {balance:.0f} operations a byte; a kernel with fewer waits for memory."
