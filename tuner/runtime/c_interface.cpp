@@ -217,7 +217,8 @@ Json json_of(const KernelSpec& spec) {
     about["arguments"].push_back({{"name", buffer.name},
                                   {"role", role_name(buffer.role)},
                                   {"type", buffer.type},
-                                  {"components", buffer.components}});
+                                  {"components", buffer.components},
+                                  {"count", buffer.count.text()}});
   }
   for (const ScalarSpec& scalar : spec.scalars)
     about["arguments"].push_back({{"name", scalar.name}, {"role", "scalar"}, {"type", scalar.type}});

@@ -1,0 +1,341 @@
+// The module tuner.lib._native: the functions of tuner.h with Python's numbers, texts and exceptions. It knows no
+// array: an argument is a tuple ("pointer", address, type, is_const), a float or an int. Python's side makes them
+// (tuner/_arrays.py). All calls release the interpreter's lock.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/tuner.h>
+
+namespace nb = nanobind;
+
+namespace {
+
+PyObject* error_type = nullptr;
+
+/// Throws tuner.Error(message, status) for a call that failed.
+void check(tuner_status status) {
+  if (status == TUNER_OK) return;
+  const nb::tuple arguments = nb::make_tuple(tuner_last_error(), tuner_status_name(status));
+  PyErr_SetObject(error_type, arguments.ptr());
+  throw nb::python_error();
+}
+
+/// Makes a call without the interpreter's lock.
+template <typename Call>
+void unlocked(const Call& call) {
+  tuner_status status = TUNER_OK;
+  {
+    const nb::gil_scoped_release released;
+    status = call();
+  }
+  check(status);
+}
+
+std::string taken(char* text) {
+  std::string copy = text;
+  tuner_text_free(text);
+  return copy;
+}
+
+tuner_stream stream_of(std::uintptr_t handle) { return reinterpret_cast<tuner_stream>(handle); }
+void* memory_at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+/// TUNER_VOID for types that tuner does not know.
+int type_of(nb::dlpack::dtype type) {
+  const int width = type.bits == 8 ? 0 : type.bits == 16 ? 2 : type.bits == 32 ? 4 : type.bits == 64 ? 6 : -1;
+  if (type.lanes != 1 || width < 0) return TUNER_VOID;
+  switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
+    case nb::dlpack::dtype_code::Int:
+      return width;
+    case nb::dlpack::dtype_code::UInt:
+      return width + 1;
+    case nb::dlpack::dtype_code::Float:
+      return width == 2 ? TUNER_HALF : width == 4 ? TUNER_FLOAT : width == 6 ? TUNER_DOUBLE : TUNER_VOID;
+    case nb::dlpack::dtype_code::Bfloat:
+      return width == 2 ? TUNER_BFLOAT16 : TUNER_VOID;
+    default:
+      return TUNER_VOID;
+  }
+}
+
+/// Address, type, shape and is_const of anything with __dlpack__. The caller keeps it alive.
+nb::tuple dlpack(nb::handle given) {
+  nb::ndarray<> array;
+  const bool writable = nb::try_cast(given, array);
+  const auto about = [&](const auto& view, bool is_const) {
+    std::int64_t expected = 1;
+    nb::list shape;
+    for (std::size_t i = view.ndim(); i-- > 0;) {
+      if (view.shape(i) > 1 && view.stride(i) != expected)
+        throw nb::value_error("tuner needs arrays whose elements are contiguous: make a copy");
+      expected *= static_cast<std::int64_t>(view.shape(i));
+    }
+    for (std::size_t i = 0; i < view.ndim(); ++i) shape.append(view.shape(i));
+    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data()), type_of(view.dtype()), nb::tuple(shape),
+                          is_const);
+  };
+  if (writable) return about(array, false);
+  return about(nb::cast<nb::ndarray<nb::ro>>(given), true);
+}
+
+tuner_argument argument_of(nb::handle given) {
+  if (nb::isinstance<nb::tuple>(given)) {
+    const auto [address, type, is_const] = nb::cast<std::tuple<std::uintptr_t, int, bool>>(given);
+    return is_const ? tuner_input(static_cast<tuner_type>(type), memory_at(address))
+                    : tuner_buffer(static_cast<tuner_type>(type), memory_at(address));
+  }
+  if (PyFloat_Check(given.ptr())) return tuner_real(nb::cast<double>(given));
+  std::int64_t integer = 0;
+  if (nb::try_cast(given, integer)) return tuner_signed(integer);
+  return tuner_unsigned(nb::cast<std::uint64_t>(given));
+}
+
+tuner_reduce_options reduce_options(int operation, int order, std::uintptr_t stream) {
+  tuner_reduce_options options = TUNER_REDUCE_OPTIONS;
+  options.operation = static_cast<tuner_operation>(operation);
+  options.order = static_cast<tuner_order>(order);
+  options.stream = stream_of(stream);
+  return options;
+}
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Sizes and arguments, as long as a call uses them.
+struct Call {
+  Call(const Numbers& given_sizes, const nb::list& given, std::uintptr_t stream) : sizes(given_sizes) {
+    for (const nb::handle one : given) arguments.push_back(argument_of(one));
+    call.sizes = sizes.data();
+    call.size_count = sizes.size();
+    call.arguments = arguments.data();
+    call.argument_count = arguments.size();
+    call.stream = stream_of(stream);
+  }
+  Numbers sizes;
+  std::vector<tuner_argument> arguments;
+  tuner_call call = TUNER_CALL;
+};
+
+/// Passes trials on to a function of Python. It stops the tuning when the function returns False or raises, and when
+/// Ctrl-C was pressed.
+struct Trials {
+  nb::object on_trial;
+  std::optional<nb::python_error> raised;
+
+  static int tell(std::size_t finished, double best_ns, void* user) {
+    auto& trials = *static_cast<Trials*>(user);
+    const nb::gil_scoped_acquire locked;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      return trials.on_trial.is_none() || !trials.on_trial(finished, best_ns).is(Py_False) ? 0 : 1;
+    } catch (nb::python_error& error) {
+      trials.raised.emplace(std::move(error));
+      return 1;
+    }
+  }
+};
+
+std::string json_of(tuner_result* result) {
+  std::string json = tuner_result_json(result);
+  tuner_result_free(result);
+  return json;
+}
+
+class Kernel {
+ public:
+  explicit Kernel(tuner_kernel* kernel) : kernel_(kernel) {}
+  Kernel(Kernel&& other) noexcept : kernel_(std::exchange(other.kernel_, nullptr)) {}
+  ~Kernel() { tuner_kernel_free(kernel_); }
+
+  static Kernel from_file(const std::string& name_or_path) {
+    tuner_kernel* kernel = nullptr;
+    unlocked([&] { return tuner_kernel_from_file(name_or_path.c_str(), &kernel); });
+    return Kernel(kernel);
+  }
+  static Kernel from_text(const std::string& text, const std::string& name) {
+    tuner_kernel* kernel = nullptr;
+    unlocked([&] { return tuner_kernel_from_text(text.c_str(), name.c_str(), &kernel); });
+    return Kernel(kernel);
+  }
+  Kernel with(const std::string& choices) const {
+    tuner_kernel* kernel = nullptr;
+    check(tuner_kernel_with(kernel_, choices.c_str(), &kernel));
+    return Kernel(kernel);
+  }
+  std::string json() const {
+    char* text = nullptr;
+    check(tuner_kernel_json(kernel_, &text));
+    return taken(text);
+  }
+  void launch(const Numbers& sizes, const nb::list& arguments, std::uintptr_t stream) const {
+    const Call call(sizes, arguments, stream);
+    unlocked([&] { return tuner_kernel_launch(kernel_, &call.call); });
+  }
+  void prepare(const Numbers& sizes, const nb::list& arguments, std::uintptr_t stream, std::size_t captures) const {
+    const Call call(sizes, arguments, stream);
+    unlocked([&] { return tuner_kernel_prepare(kernel_, &call.call, captures, nullptr); });
+  }
+  std::string explain(const Numbers& sizes, const std::string& choices) const {
+    char* text = nullptr;
+    unlocked([&] { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), choices.c_str(), &text); });
+    return taken(text);
+  }
+  std::string tune(const Numbers& sizes, const std::string& choices, double wall_time_s, std::size_t trials,
+                   const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
+                   const std::string& metrics, nb::object on_trial) const {
+    Trials told{std::move(on_trial), {}};
+    tuner_tune_options options = TUNER_TUNE_OPTIONS;
+    options.wall_time_s = wall_time_s;
+    options.trials = trials;
+    options.strategy = or_null(strategy);
+    options.seed = seed;
+    options.force = force;
+    options.isolated = isolated;
+    options.check_on_host = check_on_host;
+    options.metrics = or_null(metrics);
+    options.on_trial = Trials::tell;
+    options.user = &told;
+    tuner_result* result = nullptr;
+    tuner_status status = TUNER_OK;
+    {
+      const nb::gil_scoped_release released;
+      status = tuner_kernel_tune(kernel_, sizes.data(), sizes.size(), choices.c_str(), &options, &result);
+    }
+    if (told.raised) {
+      tuner_result_free(result);
+      throw std::move(*told.raised);
+    }
+    check(status);
+    return json_of(result);
+  }
+  std::string run(const Numbers& sizes, const std::string& choices, const std::string& configuration, bool verify,
+                  bool cold, const std::string& metrics) const {
+    tuner_run_options options = TUNER_RUN_OPTIONS;
+    options.configuration = or_null(configuration);
+    options.without_verification = !verify;
+    options.with_warm_cache = !cold;
+    options.metrics = or_null(metrics);
+    tuner_result* result = nullptr;
+    unlocked([&] { return tuner_kernel_run(kernel_, sizes.data(), sizes.size(), choices.c_str(), &options, &result); });
+    return json_of(result);
+  }
+
+ private:
+  tuner_kernel* kernel_;
+};
+
+void reduce_async(int type, std::uintptr_t data, std::int64_t n, std::uintptr_t out, int operation, int order,
+                  std::uintptr_t stream) {
+  const tuner_reduce_options options = reduce_options(operation, order, stream);
+  unlocked(
+      [&] { return tuner_reduce_async(static_cast<tuner_type>(type), memory_at(data), n, memory_at(out), &options); });
+}
+
+/// The value, as Python's float or int.
+nb::object reduce(int type, std::uintptr_t data, std::int64_t n, int operation, int order, std::uintptr_t stream) {
+  const tuner_reduce_options options = reduce_options(operation, order, stream);
+  const tuner_type of_result = tuner_reduce_result(static_cast<tuner_type>(type));
+  union {
+    float single;
+    double real;
+    std::int32_t int32;
+    std::uint32_t uint32;
+    std::int64_t int64;
+    std::uint64_t uint64;
+  } value{};
+  unlocked([&] {
+    return tuner_reduce(static_cast<tuner_type>(type), memory_at(data), n, &options, &value,
+                        tuner_type_bytes(of_result));
+  });
+  switch (of_result) {
+    case TUNER_FLOAT:
+      return nb::float_(value.single);
+    case TUNER_DOUBLE:
+      return nb::float_(value.real);
+    case TUNER_INT32:
+      return nb::int_(value.int32);
+    case TUNER_UINT32:
+      return nb::int_(value.uint32);
+    case TUNER_INT64:
+      return nb::int_(value.int64);
+    default:
+      return nb::int_(value.uint64);
+  }
+}
+
+void prepare_reduce(int type, std::uintptr_t data, std::int64_t n, int operation, int order, std::uintptr_t stream,
+                    std::size_t captures) {
+  const tuner_reduce_options options = reduce_options(operation, order, stream);
+  unlocked([&] {
+    return tuner_reduce_prepare(static_cast<tuner_type>(type), memory_at(data), n, &options, captures, nullptr);
+  });
+}
+
+std::vector<const char*> paths_of(const std::vector<std::string>& texts) {
+  std::vector<const char*> paths;
+  for (const std::string& text : texts) paths.push_back(text.c_str());
+  return paths;
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  error_type = PyErr_NewException("tuner.Error", PyExc_RuntimeError, nullptr);
+  module.attr("Error") = nb::handle(error_type);
+
+  module.def("version", &tuner_version);
+  module.def("dlpack", &dlpack);
+  module.def("reduce_result",
+             [](int type) { return static_cast<int>(tuner_reduce_result(static_cast<tuner_type>(type))); });
+  module.def("reduce", &reduce);
+  module.def("reduce_async", &reduce_async);
+  module.def("prepare_reduce", &prepare_reduce);
+  module.def("set",
+             [](const std::string& name, const std::string& value) { check(tuner_set(name.c_str(), value.c_str())); });
+  module.def("trim", [] { unlocked([] { return tuner_trim(); }); });
+  module.def("metrics", [] {
+    char* json = nullptr;
+    check(tuner_metrics_json(&json));
+    return taken(json);
+  });
+
+  module.def("export_wisdom", [](const std::string& database, const std::string& kernel) {
+    char* text = nullptr;
+    unlocked([&] { return tuner_wisdom_export(or_null(database), or_null(kernel), &text); });
+    return taken(text);
+  });
+  module.def("import_wisdom", [](const std::string& database, const std::string& text, const std::string& source) {
+    std::int64_t changed = 0;
+    unlocked([&] { return tuner_wisdom_import(or_null(database), text.c_str(), source.c_str(), &changed); });
+    return changed;
+  });
+  module.def("merge_wisdom", [](const std::string& into, const std::vector<std::string>& databases) {
+    std::int64_t changed = 0;
+    const std::vector<const char*> paths = paths_of(databases);
+    unlocked([&] { return tuner_wisdom_merge(into.c_str(), paths.data(), paths.size(), &changed); });
+    return changed;
+  });
+  module.def("freeze_wisdom", [](const std::string& frozen, const std::vector<std::string>& databases) {
+    const std::vector<const char*> paths = paths_of(databases);
+    unlocked([&] { return tuner_wisdom_freeze(frozen.c_str(), paths.data(), paths.size()); });
+  });
+
+  nb::class_<Kernel>(module, "Kernel")
+      .def_static("from_file", &Kernel::from_file)
+      .def_static("from_text", &Kernel::from_text)
+      .def("with_choices", &Kernel::with)
+      .def("json", &Kernel::json)
+      .def("launch", &Kernel::launch)
+      .def("prepare", &Kernel::prepare)
+      .def("explain", &Kernel::explain)
+      .def("tune", &Kernel::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("run", &Kernel::run);
+}

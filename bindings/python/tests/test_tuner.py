@@ -1,0 +1,172 @@
+"""The package on the host backend, with NumPy's arrays. Run by bindings/python/test."""
+
+import contextlib
+import gc
+import io
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+FOLDER = tempfile.TemporaryDirectory()
+os.environ.update(TUNER_CACHE_DIR=FOLDER.name, TUNER_DEVICE="host", TUNER_TUNE="never")
+
+import numpy  # noqa: E402
+
+import tuner  # noqa: E402
+
+AXPY = """
+#pragma tuner kernel      axpy
+#pragma tuner type        T = float double
+#pragma tuner size        n : int64 = 1000
+#pragma tuner parameter   block = 32 64 96 128 160 192
+#pragma tuner scalar      a : T = 2
+#pragma tuner in          x[n]
+#pragma tuner inout       y[n]
+#pragma tuner grid        max(1, ceil_div(n, block))
+#pragma tuner block       block
+#pragma tuner arguments   a, x, y, n
+#pragma tuner instantiate axpy<T>
+#pragma tuner reference   default
+#pragma tuner default     block=64
+template <typename T>
+__global__ void axpy(T a, const T* x, T* y, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+
+
+class Reduce(unittest.TestCase):
+    def test_reduces_with_every_operation(self):
+        x = numpy.array([3, -7, 2, 5], numpy.float64)
+        self.assertEqual([tuner.reduce(x, op) for op in ("sum", "min", "max", "product")], [3, -7, 5, -210])
+
+    def test_sums_small_integers_in_64_bits(self):
+        for kind in (numpy.int8, numpy.int16, numpy.uint16):
+            self.assertEqual(tuner.reduce(numpy.full(100_000, 127, kind)), 12_700_000)
+
+    def test_writes_into_an_array(self):
+        out = numpy.zeros(1, numpy.float32)
+        self.assertIs(tuner.reduce(numpy.ones(5000, numpy.float32), out=out), out)
+        self.assertEqual(out[0], 5000)
+
+    def test_refuses_what_it_cannot_reduce(self):
+        x = numpy.ones((10, 10), numpy.float32)
+        with self.assertRaisesRegex(ValueError, "contiguous"):
+            tuner.reduce(x[:, ::2])
+        with self.assertRaisesRegex(ValueError, "sum, min, max, product"):
+            tuner.reduce(x, "mean")
+        with self.assertRaisesRegex(ValueError, "out is a writable array of float"):
+            tuner.reduce(x, out=numpy.zeros(1))
+        with self.assertRaisesRegex(TypeError, "not list"):
+            tuner.reduce([1, 2])
+        with self.assertRaisesRegex(tuner.Error, "type"):
+            tuner.reduce(numpy.ones(3, numpy.complex64))
+
+    def test_takes_arrays_by_dlpack(self):
+        class Only:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        self.assertEqual(tuner.reduce(Only(numpy.arange(100, dtype=numpy.int32))), 4950)
+
+
+class Kernels(unittest.TestCase):
+    def setUp(self):
+        self.axpy = tuner.Kernel(text=AXPY, name="axpy")
+
+    def test_sizes_follow_from_the_arrays(self):
+        x, y = numpy.full(100, 3, numpy.float32), numpy.ones(100, numpy.float32)
+        self.axpy(2.0, x, y)
+        self.axpy(2, x, y)
+        self.assertTrue((y == 13).all())
+
+    def test_sizes_of_a_matrix_follow_from_its_shape(self):
+        a = numpy.arange(33, dtype=numpy.float32).reshape(3, 11)
+        c = numpy.zeros_like(a)
+        tuner.Kernel("sumMatrix2D")(a, a, c)
+        self.assertTrue((c == 2 * a).all())
+
+    def test_sizes_can_be_given(self):
+        x, y = numpy.full(100, 3, numpy.float64), numpy.ones(100, numpy.float64)
+        self.axpy.launch([50], 2.0, x, y)
+        self.assertEqual((y[49], y[50]), (7, 1))
+
+    def test_an_array_that_cannot_be_written_is_no_output(self):
+        x, y = numpy.ones(10, numpy.float32), numpy.ones(10, numpy.float32)
+        y.flags.writeable = False
+        with self.assertRaisesRegex(tuner.Error, "const") as caught:
+            self.axpy(2.0, x, y)
+        self.assertEqual(caught.exception.args[1], "invalid argument")
+
+    def test_tunes_runs_and_explains(self):
+        calls = []
+        tuned = self.axpy.tune([500], T="double", on_trial=lambda finished, best_ns: calls.append(finished))
+        self.assertEqual((tuned.trials, calls), (6, [1, 2, 3, 4, 5, 6]))
+        self.assertTrue(self.axpy.explain([500], T="double").startswith(tuned.configuration))
+        self.assertIn("best of 6", str(tuned))
+        self.assertIn("known", str(self.axpy.tune([500], T="double")))
+        ran = self.axpy.run([500], {"block": 128}, T="double")
+        self.assertEqual((ran.configuration, ran.launches[0]["block"][0]), ("block=128", 128))
+
+    def test_what_a_callback_raises_ends_the_tuning(self):
+        def fail(finished, best_ns):
+            raise KeyError("mine")
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            self.axpy.tune([600], on_trial=fail)
+
+    def test_wisdom_moves_between_databases(self):
+        self.axpy.tune([700])
+        copy = FOLDER.name + "/copy.db"
+        self.assertGreaterEqual(tuner.wisdom.load(tuner.wisdom.export("axpy"), copy), 1)
+        self.assertGreaterEqual(tuner.wisdom.merge(FOLDER.name + "/both.db", copy), 1)
+        tuner.wisdom.freeze(FOLDER.name + "/frozen.db", copy)
+        with self.assertRaisesRegex(tuner.Error, "no such database"):
+            tuner.wisdom.merge(FOLDER.name + "/both.db", "/nowhere.db")
+
+    def test_errors_say_what_and_where(self):
+        with self.assertRaisesRegex(tuner.Error, "mine:1"):
+            tuner.Kernel(text="#pragma tuner kernel", name="mine")
+        with self.assertRaisesRegex(TypeError, "a name or path, or a text"):
+            tuner.Kernel()
+
+
+class Documentation(unittest.TestCase):
+    def test_its_examples_run(self):
+        here = pathlib.Path(__file__).parents[1]
+        for page in (here / "README.md", here.parents[1] / "docs" / "python.md"):
+            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+                names = {}
+                for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+                    exec(compile(block, page.name, "exec"), names)
+
+
+class Memory(unittest.TestCase):
+    def test_many_calls_keep_nothing(self):
+        x = numpy.ones(100, numpy.float32)
+        with open("/proc/self/statm") as file:
+            def pages():
+                file.seek(0)
+                return int(file.read().split()[1])
+
+            for _ in range(2_000):
+                tuner.reduce(x)
+            gc.collect()
+            before = pages()
+            for _ in range(10_000):
+                tuner.reduce(x)
+            gc.collect()
+            self.assertLess(pages() - before, 128)
+
+
+if __name__ == "__main__":
+    unittest.main()

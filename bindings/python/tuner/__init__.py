@@ -1,0 +1,255 @@
+"""Tuned CUDA kernels for arrays of PyTorch, CuPy, JAX and NumPy.
+
+    import tuner
+    tuner.reduce(x)                       # the sum, with the best known kernel for this device, type and size
+    k = tuner.Kernel("axpy.cu")           # your own kernel file
+    k(2.0, x, y)                          # launched with its best known configuration
+    k.tune([x.size], budget="30s")        # measured, verified and stored; later processes use the result
+
+NumPy's arrays are in the host's memory: with TUNER_DEVICE=host, or without a GPU, kernels run on the CPU.
+"""
+
+import dataclasses
+import json
+import numbers
+
+from tuner import _arrays
+from tuner.lib import _native
+
+Error = _native.Error
+"""What goes wrong in tuner. `args[0]` says what, where, and what to do; `args[1]` is its kind: "not found"."""
+
+__version__ = _native.version()
+__all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_reduce", "reduce", "set", "trim", "wisdom"]
+
+_OPERATIONS = {"sum": 0, "min": 1, "max": 2, "product": 3}
+_ORDERS = {"fixed": 0, "any": 1}
+
+
+def _choice(what, value, values):
+    if value not in values:
+        raise ValueError(f"{what} is {', '.join(values)}, not {value!r}")
+    return values[value]
+
+
+def reduce(x, op="sum", out=None, stream=None, order="fixed"):
+    """The sum, "min", "max" or "product" of all elements of an array.
+
+    The reduction is enqueued on the current stream of the array's library, or on `stream`, and its result is a new array
+    of one element there, or `out`. For arrays whose library tuner cannot make arrays of, such as NumPy's and JAX's, the
+    call waits and returns a number, unless there is an `out`. Sums and products of 8- and 16-bit integers have 64 bits;
+    those of half and bfloat16 are float.
+
+    With order="any", floating-point values are combined in the order in which blocks end, which can be faster.
+    """
+    elements = _arrays.elements_of(x)
+    operation, order = _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS)
+    handle = _arrays.stream_handle(stream, elements.library)
+    result_type = _native.reduce_result(elements.type)
+    if out is None:
+        out = _arrays.new_like(x, result_type, elements.library)
+    if out is None:
+        return _native.reduce(elements.type, elements.address, elements.count, operation, order, handle)
+    into = _arrays.elements_of(out)
+    if into.count < 1 or into.type != result_type or into.is_const:
+        raise ValueError(f"out is a writable array of {_arrays.NAMES[result_type]} with an element")
+    _native.reduce_async(elements.type, elements.address, elements.count, into.address, operation, order, handle)
+    return out
+
+
+def prepare_reduce(x, op="sum", stream=None, order="fixed", captures=64):
+    """Does the work of the first `reduce` of this size, so that the next `captures` calls can be captured into graphs."""
+    elements = _arrays.elements_of(x)
+    _native.prepare_reduce(elements.type, elements.address, elements.count, _choice("op", op, _OPERATIONS),
+                           _choice("order", order, _ORDERS), _arrays.stream_handle(stream, elements.library), captures)
+
+
+def set(**settings):
+    """Changes settings, before the first launch: `tuner.set(tune="never", device="1")`.
+
+    tune: "never" or "on_first_use"; tuning_time: seconds; device: "auto", "cuda", "host" or the number of a GPU;
+    database: a path; remember_misses: True or False.
+    """
+    for name, value in settings.items():
+        _native.set(name, str(value).lower() if isinstance(value, bool) else str(value))
+
+
+trim = _native.trim
+
+
+def metrics():
+    """The metrics that have a name: a list of dictionaries with `name`, `unit` and `meaning`."""
+    return json.loads(_native.metrics())
+
+
+def _time(ns):
+    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= factor:
+            return f"{ns / factor:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneResult:
+    """What a tuning found."""
+
+    configuration: str
+    median_ns: float
+    low_ns: float
+    high_ns: float
+    """The 95% confidence interval of the median."""
+    trials: int
+    failures: dict
+    """How many configurations failed, by kind: compile, launch, timeout, wrong, invalid."""
+    from_cache: bool
+    metrics: dict
+
+    def __str__(self):
+        origin = "known" if self.from_cache else f"best of {self.trials}"
+        return f"{self.configuration}: {_time(self.median_ns)} ({origin})"
+
+
+@dataclasses.dataclass(frozen=True)
+class RunResult:
+    """What one configuration does."""
+
+    configuration: str
+    median_ns: float
+    low_ns: float
+    high_ns: float
+    verified: bool
+    limit: str
+    reason: str
+    """What limits it, and the numbers for it."""
+    launches: list
+    metrics: dict
+
+    def __str__(self):
+        return f"{self.configuration}: {_time(self.median_ns)}, limited by {self.limit}"
+
+
+def _seconds(budget):
+    """`30`, `"30s"`, `"5m"`; None: 0, the strategy decides."""
+    if budget is None:
+        return 0.0
+    if isinstance(budget, str):
+        factor = {"s": 1, "m": 60, "h": 3600}.get(budget[-1:])
+        budget = float(budget[:-1]) * factor if factor else float(budget)
+    if not budget > 0:
+        raise ValueError(f"a budget is a positive time, not {budget}")
+    return float(budget)
+
+
+class Kernel:
+    """A kernel file: its path, the name of a kernel that comes with tuner, or with `text=` its contents.
+
+    Calling it launches it: `k(a, x, y)`, with the arrays in the order of its buffers and the numbers in that of its
+    scalars. Sizes follow from the arrays where a buffer's count is a size, or a product of sizes as long as the array's
+    shape; otherwise use `launch`.
+    """
+
+    def __init__(self, name_or_path=None, *, text=None, name="kernel", **choices):
+        if (name_or_path is None) == (text is None):
+            raise TypeError("a kernel has a name or path, or a text")
+        made = _native.Kernel.from_text(text, name) if text is not None else _native.Kernel.from_file(str(name_or_path))
+        self._native = made.with_choices(_assignments(choices)) if choices else made
+        about = json.loads(self._native.json())
+        self.name = about["name"]
+        self.choices = {one["name"]: one["values"] for one in about["choices"]}
+        self.parameters = {one["name"]: one["values"] for one in about["parameters"]}
+        self.sizes = [one["name"] for one in about["sizes"]]
+        self._buffers = [one for one in about["arguments"] if one["role"] != "scalar"]
+
+    def __repr__(self):
+        return f"<tuner.Kernel {self.name} of {', '.join(self.sizes)}>"
+
+    def __call__(self, *arguments, stream=None):
+        arrays = [_arrays.elements_of(one) for one in arguments if one is not None and not _arrays.is_number(one)]
+        self.launch(self._sizes_of(arrays), *arguments, stream=stream)
+
+    def launch(self, sizes, *arguments, stream=None):
+        """Enqueues the kernel for these sizes, in the order of the kernel file, and returns."""
+        self._native.launch(*_call(sizes, arguments, stream))
+
+    def prepare(self, sizes, *arguments, stream=None, captures=64):
+        """Does the work of a first launch, so that the next `captures` launches can be captured into graphs."""
+        self._native.prepare(*_call(sizes, arguments, stream), captures)
+
+    def tune(self, sizes, *, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
+             metrics=(), on_trial=None, **choices):
+        """Finds and stores the best configuration for these sizes and choices (`T="float"`): a TuneResult.
+
+        `budget`: a time, such as "30s"; without it the strategy decides. `on_trial(finished, best_ns)` is called after
+        every trial and returns False to stop early. Ctrl-C stops too, and finished trials are kept.
+        """
+        text = self._native.tune(list(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
+                                 check_on_host, ",".join(metrics), on_trial)
+        return TuneResult(**json.loads(text))
+
+    def run(self, sizes, configuration="", *, verify=True, cold=True, metrics=(), **choices):
+        """Compiles, verifies and times one configuration, such as "block=256" or {"block": 256}: a RunResult."""
+        if isinstance(configuration, dict):
+            configuration = _assignments(configuration)
+        return RunResult(**json.loads(
+            self._native.run(list(sizes), _assignments(choices), configuration, verify, cold, ",".join(metrics))))
+
+    def explain(self, sizes, **choices):
+        """One sentence: the configuration that a launch uses, and how it was found."""
+        return self._native.explain(list(sizes), _assignments(choices))
+
+    def _sizes_of(self, arrays):
+        known = {}
+        for buffer, array in zip(self._buffers, arrays):
+            names = [name.strip() for name in buffer["count"].split("*")]
+            if len(names) == 1 and names[0] in self.sizes:
+                known.setdefault(names[0], array.count // buffer["components"])
+            elif len(names) == len(array.shape) and all(name in self.sizes for name in names):
+                # `nx * ny`: rows of nx elements, so nx is the last extent
+                for name, extent in zip(names, reversed(array.shape)):
+                    known.setdefault(name, extent)
+        missing = [name for name in self.sizes if name not in known]
+        if missing:
+            raise TypeError(f"{self.name}: the arrays do not tell {', '.join(missing)}: use launch([{', '.join(self.sizes)}], …)")
+        return [known[name] for name in self.sizes]
+
+
+def _assignments(values):
+    return " ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values.items())
+
+
+def _call(sizes, arguments, stream):
+    library, given = "", []
+    for one in arguments:
+        if one is None:
+            given.append((0, _arrays.VOID, False))
+        elif not _arrays.is_number(one):
+            elements = _arrays.elements_of(one)
+            library = library or elements.library
+            given.append(elements.argument())
+        else:
+            given.append(int(one) if isinstance(one, numbers.Integral) else float(one))
+    return list(sizes), given, _arrays.stream_handle(stream, library)
+
+
+class wisdom:
+    """Databases of results. A database is a path; "" is the user's."""
+
+    @staticmethod
+    def export(kernel="", database=""):
+        """The best configurations, of one kernel or of all, as text for review."""
+        return _native.export_wisdom(database, kernel)
+
+    @staticmethod
+    def load(text, database="", source="wisdom"):
+        """Adds such a text, all of it or nothing. Returns how many results are new."""
+        return _native.import_wisdom(database, text, source)
+
+    @staticmethod
+    def merge(into, *databases):
+        """Adds everything in databases to one. Returns how many best configurations are new."""
+        return _native.merge_wisdom(str(into), [str(one) for one in databases])
+
+    @staticmethod
+    def freeze(frozen, *databases):
+        """Makes a database that alone answers every call while TUNER_FROZEN names it."""
+        _native.freeze_wisdom(str(frozen), [str(one) for one in databases])
