@@ -251,7 +251,7 @@ TEST(KernelFile, TakesBoolsAsBytesAndVectorsForTheirSizes) {
       "#pragma tuner grid 1\n#pragma tuner arguments y, flag, false\n#pragma tuner instantiate k\n"
       "#pragma tuner bytes n * sizeof(float4)\n__global__ void k(float* y, bool a, bool b) {}\n");
   EXPECT_EQ(spec.find_scalar("flag")->type, "uint8");
-  EXPECT_EQ(spec.find_scalar("flag")->values, std::vector<double>{1});
+  EXPECT_THAT(spec.find_scalar("flag")->values, ElementsAre(1));
   EXPECT_EQ(spec.launches.front().find_computed("false")->type, "uint8");
   EXPECT_EQ(evaluate_amount(spec, *spec.work.bytes, complete(spec, {}), {}), 16'000);
 }

@@ -267,7 +267,7 @@ TEST_F(RunnerBuffers, FillsFloatingElementsWithNumbersThatHaveAPoint) {
 }
 
 TEST_F(RunnerBuffers, NamesThePlaceOfAScalarThatItsTypeCannotHold) {
-  spec.scalars = {{"factor", "half", {}, {70000}, {"scale.cu", 7, 9}}};
+  spec.scalars = {{"factor", "half", {}, {{70000}}, {"scale.cu", 7, 9}}};
   spec.verification.reference[0].arguments.push_back("factor");
   EXPECT_THAT(refusal(), HasSubstr("scale.cu:7:9: factor = 70000.000000 does not fit the type half"));
 }

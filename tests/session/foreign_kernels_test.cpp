@@ -211,16 +211,17 @@ std::string affine(const std::string& given) {
 #pragma tuner out         y[n] : float
 #pragma tuner scalar      map)" +
          given + R"(
-#pragma tuner scalar      ends = { 3, -1 }
+#pragma tuner scalar      ends = { n - 1, 0.5 * n }
 #pragma tuner grid        ceil_div(n, BLOCK)
 #pragma tuner block       BLOCK
 #pragma tuner arguments   y, x, nullptr, map, ends, n
 #pragma tuner instantiate affine
 #pragma tuner reference   plain
 #pragma tuner arguments   y, x, n
+#pragma tuner verify      n=33
 __global__ void plain(float* y, const float* x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = 2 * x[i] + 0.5f + 8 + 2;
+  if (i < n) y[i] = 2 * x[i] + 0.5f + 8 + (n - 1 + 0.5f * n);
 }
 )";
 }

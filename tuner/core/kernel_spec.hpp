@@ -146,12 +146,20 @@ struct TextureSpec {
   SourceLocation location;
 };
 
+/// A number that the kernel file gives, or computes from sizes and choices: `2.5`, `nx * ny`.
+struct ScalarValue {
+  double number = 0;
+  std::optional<Expression> computed = {};
+
+  friend bool operator==(const ScalarValue& value, double number) { return !value.computed && value.number == number; }
+};
+
 /// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`.
 struct ScalarSpec {
   std::string name;
   std::string type;                       ///< a type choice or an element type name
   std::optional<RecordType> record = {};  ///< set for structs: `type` is then uint8
-  std::vector<double> values;             ///< one, or the numbers of a struct
+  std::vector<ScalarValue> values;        ///< one, or those of a struct
   SourceLocation location = {};           ///< of the values
 };
 

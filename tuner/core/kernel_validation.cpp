@@ -127,7 +127,11 @@ class Validator : public Checks {
     };
     std::for_each(spec_.buffers.begin(), spec_.buffers.end(), require_type);
     std::for_each(spec_.scalars.begin(), spec_.scalars.end(), require_type);
-    for (const ScalarSpec& scalar : spec_.scalars) numbers(scalar);
+    for (const ScalarSpec& scalar : spec_.scalars) {
+      numbers(scalar);
+      for (const ScalarValue& value : scalar.values)
+        if (value.computed) check(*value.computed, "a scalar is the same for every configuration");
+    }
   }
 
   static void numbers(const ScalarSpec& scalar) {

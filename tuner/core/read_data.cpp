@@ -72,23 +72,23 @@ void read_buffers(KernelReader& kernel, TokenCursor& cursor) {
   } while (cursor.accept(","));
 }
 
-/// Reads a number, or an expression of sizes, up to a comma or the end of the line. If \p alone, a number also ends at
-/// a blank.
+/// Reads a number, or an expression of sizes, up to a comma, a brace or the end of the line. If \p alone, a number also
+/// ends at a blank.
 void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const char* what, double& number,
-                std::optional<Expression>& computed) {
+                std::optional<Expression>& computed, Numbers numbers = Numbers::integers) {
   TokenCursor ahead = cursor;
   ahead.accept("-");
   if (ahead.at_number()) {
     ahead = cursor;
     const double read = parse_number(ahead, what);
-    if (alone || ahead.at_end() || ahead.peek().is(",")) {
+    if (alone || ahead.at_end() || ahead.peek().is(",") || ahead.peek().is("}")) {
       number = read;
       cursor = ahead;
       return;
     }
   }
   if (cursor.at_end()) cursor.fail("expected " + std::string(what) + ", not " + cursor.described());
-  computed = kernel.expression(cursor);
+  computed = kernel.expression(cursor, "}", numbers);
 }
 
 void read_uniform(KernelReader& kernel, TokenCursor& cursor, FillSpec& fill) {
@@ -171,20 +171,23 @@ void read_scalar_type(KernelReader& kernel, TokenCursor& cursor, ScalarSpec& sca
   if (scalar.record) scalar.type = info(ElementType::uint8).name;
 }
 
-double read_value(TokenCursor& cursor) {
-  if (cursor.accept("true")) return 1;
-  if (cursor.accept("false")) return 0;
-  return parse_number(cursor, "a number");
+ScalarValue read_value(KernelReader& kernel, TokenCursor& cursor) {
+  if (cursor.accept("true")) return {1};
+  if (cursor.accept("false")) return {0};
+  ScalarValue value;
+  if (!read_special(cursor, value.number))
+    read_bound(kernel, cursor, false, "a number, or an expression of sizes", value.number, value.computed, Numbers::any);
+  return value;
 }
 
-/// Reads `{ 1, 2, { 3, true } }`.
-void read_values(TokenCursor& cursor, std::vector<double>& values) {
+/// Reads `{ 1, nx, { 3, true } }`.
+void read_values(KernelReader& kernel, TokenCursor& cursor, std::vector<ScalarValue>& values) {
   cursor.expect("{", "the numbers of a struct");
   do {
     if (cursor.peek().is("{"))
-      read_values(cursor, values);
+      read_values(kernel, cursor, values);
     else
-      values.push_back(read_value(cursor));
+      values.push_back(read_value(kernel, cursor));
   } while (cursor.accept(","));
   cursor.expect("}", "the numbers");
 }
@@ -196,9 +199,9 @@ void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   cursor.expect("=", "the scalar: the value used for tuning follows");
   scalar.location = cursor.place();
   if (cursor.peek().is("{"))
-    read_values(cursor, scalar.values);
+    read_values(kernel, cursor, scalar.values);
   else
-    scalar.values.push_back(read_value(cursor));
+    scalar.values.push_back(read_value(kernel, cursor));
   kernel.spec.scalars.push_back(std::move(scalar));
 }
 
