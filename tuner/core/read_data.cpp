@@ -176,7 +176,8 @@ ScalarValue read_value(KernelReader& kernel, TokenCursor& cursor) {
   if (cursor.accept("false")) return {0};
   ScalarValue value;
   if (!read_special(cursor, value.number))
-    read_bound(kernel, cursor, false, "a number, or an expression of sizes", value.number, value.computed, Numbers::any);
+    read_bound(kernel, cursor, false, "a number, or an expression of sizes", value.number, value.computed,
+               Numbers::any);
   return value;
 }
 

@@ -44,8 +44,7 @@ Argument struct_argument(const ScalarSpec& scalar, const Bindings& names) {
 
 /// \p names: sizes and choices.
 Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Bindings& names) try {
-  return scalar.record ? struct_argument(scalar, names)
-                       : number_argument(type, number_of(scalar.values.at(0), names));
+  return scalar.record ? struct_argument(scalar, names) : number_argument(type, number_of(scalar.values.at(0), names));
 } catch (const Error& error) {
   throw SpecError(scalar.location, scalar.name + " = " + error.what());
 }
