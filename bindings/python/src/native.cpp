@@ -66,23 +66,19 @@ int type_of(nb::dlpack::dtype type) {
   }
 }
 
-/// Address, type, shape and is_const of anything with __dlpack__. The caller keeps it alive.
+/// Address, type, count and is_const of anything with __dlpack__. The caller keeps it alive.
 nb::tuple dlpack(nb::handle given) {
-  nb::ndarray<> array;
-  const bool writable = nb::try_cast(given, array);
-  const auto about = [&](const auto& view, bool is_const) {
-    std::int64_t expected = 1;
-    nb::list shape;
-    for (std::size_t i = view.ndim(); i-- > 0;) {
-      if (view.shape(i) > 1 && view.stride(i) != expected)
+  const auto about = [](const auto& array, bool is_const) {
+    std::int64_t count = 1;
+    for (std::size_t i = array.ndim(); i-- > 0;) {
+      if (array.shape(i) > 1 && array.stride(i) != count)
         throw nb::value_error("tuner needs arrays whose elements are contiguous: make a copy");
-      expected *= static_cast<std::int64_t>(view.shape(i));
+      count *= static_cast<std::int64_t>(array.shape(i));
     }
-    for (std::size_t i = 0; i < view.ndim(); ++i) shape.append(view.shape(i));
-    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data()), type_of(view.dtype()), nb::tuple(shape),
-                          is_const);
+    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), type_of(array.dtype()), count, is_const);
   };
-  if (writable) return about(array, false);
+  nb::ndarray<> writable;
+  if (nb::try_cast(given, writable)) return about(writable, false);
   return about(nb::cast<nb::ndarray<nb::ro>>(given), true);
 }
 

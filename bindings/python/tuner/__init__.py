@@ -24,6 +24,7 @@ __all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_red
 
 _OPERATIONS = {"sum": 0, "min": 1, "max": 2, "product": 3}
 _ORDERS = {"fixed": 0, "any": 1}
+_RESULTS = {code: _native.reduce_result(code) for code in range(-1, len(_arrays.NAMES))}
 
 
 def _choice(what, value, values):
@@ -42,26 +43,26 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
 
     With order="any", floating-point values are combined in the order in which blocks end, which can be faster.
     """
-    elements = _arrays.elements_of(x)
+    address, code, count, _ = _arrays.locate(x)
     operation, order = _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS)
-    handle = _arrays.stream_handle(stream, elements.library)
-    result_type = _native.reduce_result(elements.type)
+    handle = _arrays.stream_for(x) if stream is None else _arrays.handle_of(stream)
+    result_code = _RESULTS[code]
+    if out is None and code >= 0:
+        out = _arrays.new_result(x, result_code)
     if out is None:
-        out = _arrays.new_like(x, result_type, elements.library)
-    if out is None:
-        return _native.reduce(elements.type, elements.address, elements.count, operation, order, handle)
-    into = _arrays.elements_of(out)
-    if into.count < 1 or into.type != result_type or into.is_const:
-        raise ValueError(f"out is a writable array of {_arrays.NAMES[result_type]} with an element")
-    _native.reduce_async(elements.type, elements.address, elements.count, into.address, operation, order, handle)
+        return _native.reduce(code, address, count, operation, order, handle)
+    to, out_code, out_count, is_const = _arrays.locate(out)
+    if out_count < 1 or out_code != result_code or is_const:
+        raise ValueError(f"out is a writable array of {_arrays.NAMES[result_code]} with an element")
+    _native.reduce_async(code, address, count, to, operation, order, handle)
     return out
 
 
 def prepare_reduce(x, op="sum", stream=None, order="fixed", captures=64):
     """Does the work of the first `reduce` of this size, so that the next `captures` calls can be captured into graphs."""
-    elements = _arrays.elements_of(x)
-    _native.prepare_reduce(elements.type, elements.address, elements.count, _choice("op", op, _OPERATIONS),
-                           _choice("order", order, _ORDERS), _arrays.stream_handle(stream, elements.library), captures)
+    address, code, count, _ = _arrays.locate(x)
+    _native.prepare_reduce(code, address, count, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS),
+                           _arrays.stream_for(x) if stream is None else _arrays.handle_of(stream), captures)
 
 
 def set(**settings):
@@ -164,7 +165,7 @@ class Kernel:
         return f"<tuner.Kernel {self.name} of {', '.join(self.sizes)}>"
 
     def __call__(self, *arguments, stream=None):
-        arrays = [_arrays.elements_of(one) for one in arguments if one is not None and not _arrays.is_number(one)]
+        arrays = [one for one in arguments if one is not None and not _arrays.is_number(one)]
         self.launch(self._sizes_of(arrays), *arguments, stream=stream)
 
     def launch(self, sizes, *arguments, stream=None):
@@ -202,7 +203,7 @@ class Kernel:
         for buffer, array in zip(self._buffers, arrays):
             names = [name.strip() for name in buffer["count"].split("*")]
             if len(names) == 1 and names[0] in self.sizes:
-                known.setdefault(names[0], array.count // buffer["components"])
+                known.setdefault(names[0], _arrays.locate(array)[2] // buffer["components"])
             elif len(names) == len(array.shape) and all(name in self.sizes for name in names):
                 # `nx * ny`: rows of nx elements, so nx is the last extent
                 for name, extent in zip(names, reversed(array.shape)):
@@ -218,17 +219,17 @@ def _assignments(values):
 
 
 def _call(sizes, arguments, stream):
-    library, given = "", []
+    handle, given = 0 if stream is None else _arrays.handle_of(stream), []
     for one in arguments:
         if one is None:
             given.append((0, _arrays.VOID, False))
-        elif not _arrays.is_number(one):
-            elements = _arrays.elements_of(one)
-            library = library or elements.library
-            given.append(elements.argument())
-        else:
+        elif _arrays.is_number(one):
             given.append(int(one) if isinstance(one, numbers.Integral) else float(one))
-    return list(sizes), given, _arrays.stream_handle(stream, library)
+        else:
+            address, code, _, is_const = _arrays.locate(one)
+            handle = handle or (_arrays.stream_for(one) if stream is None else 0)
+            given.append((address, code, is_const))
+    return list(sizes), given, handle
 
 
 class wisdom:

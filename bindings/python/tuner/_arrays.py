@@ -1,5 +1,10 @@
 """Where the elements of other libraries' arrays are. None of these libraries is imported: what a program has not imported
-itself, it has no arrays of."""
+itself, it has no arrays of.
+
+An array is located by a function for its type, which gives the address of the first element, the code of the elements'
+type, how many there are, and whether they may only be read. A call takes a microsecond at most, so functions are looked
+up by type alone.
+"""
 
 import numbers
 import sys
@@ -9,77 +14,95 @@ from tuner.lib import _native
 VOID = -1
 NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double")
 CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11}
+# The names of the types of results in other libraries.
+THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
 # `__array_interface__` and `__cuda_array_interface__`; a type that is not here, such as a struct, is VOID.
 TYPE_STRINGS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
 
-_torch_types = {}
+
+class _Codes(dict):
+    """The codes of another library's types, looked up by name once."""
+
+    def __missing__(self, dtype):
+        self[dtype] = code = CODES.get(str(dtype).removeprefix("torch."), VOID)
+        return code
 
 
-class Elements:
-    """The elements of an array: their address, type and number, and whether they may only be read."""
-
-    __slots__ = ("address", "type", "count", "is_const", "shape", "library")
-
-    def __init__(self, address, code, shape, is_const, library):
-        self.address = address
-        self.type = code
-        self.shape = shape
-        self.is_const = is_const
-        self.library = library
-        """`torch`, `cupy`, … or "" where Python's numbers are results."""
-        count = 1
-        for extent in shape:
-            count *= extent
-        self.count = count
-
-    def argument(self):
-        return (self.address, self.type, self.is_const)
+_codes = _Codes()
 
 
-def _torch_type(dtype):
-    code = _torch_types.get(dtype)
-    if code is None:
-        code = _torch_types[dtype] = CODES.get(str(dtype).removeprefix("torch."), VOID)
-    return code
+def _refuse_gaps():
+    raise ValueError("tuner needs arrays whose elements are contiguous: make a copy")
 
 
-def _is_contiguous(shape, strides, bytes_of_one):
-    if strides is None:
-        return True
-    expected = bytes_of_one
-    for extent, stride in zip(reversed(shape), reversed(strides)):
-        if extent > 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
+def _count(shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
 
 
-def _of_interface(array, interface, library):
+def _locate_torch(array):
+    if not array.is_contiguous():
+        _refuse_gaps()
+    return array.data_ptr(), _codes[array.dtype], array.numel(), False
+
+
+def _locate_cupy(array):
+    if not array.flags.c_contiguous:
+        _refuse_gaps()
+    return array.data.ptr, _codes[array.dtype], array.size, False
+
+
+def _locate_by_interface(interface):
     address, is_const = interface["data"]
-    shape, kind = interface["shape"], interface["typestr"]
-    if not _is_contiguous(shape, interface.get("strides"), int(kind[2:])):
-        raise ValueError("tuner needs arrays whose elements are contiguous: make a copy")
-    return Elements(address or 0, TYPE_STRINGS.get(kind[1:], VOID) if kind[0] in "<|=" else VOID, shape, is_const, library)
+    shape, kind, strides = interface["shape"], interface["typestr"], interface.get("strides")
+    if strides is not None:
+        expected = int(kind[2:])
+        for extent, stride in zip(reversed(shape), reversed(strides)):
+            if extent > 1 and stride != expected:
+                _refuse_gaps()
+            expected *= extent
+    return address or 0, TYPE_STRINGS.get(kind[1:], VOID) if kind[0] in "<|=" else VOID, _count(shape), is_const
 
 
-def elements_of(array):
-    """The elements of an array of PyTorch, CuPy, JAX or NumPy, or of anything with `__cuda_array_interface__`,
-    `__array_interface__` or `__dlpack__`. Raises TypeError for anything else, ValueError unless they are contiguous."""
-    library = type(array).__module__.partition(".")[0]
+def _locate_jax(array):
+    array.block_until_ready()  # XLA computes on streams of its own
+    interface = getattr(array, "__cuda_array_interface__", None)
+    return _locate_by_interface(interface) if interface is not None else _native.dlpack(array)
+
+
+def _locator_for(array):
+    library = library_of(array)
     if library == "torch":
-        if not array.is_contiguous():
-            raise ValueError("tuner needs arrays whose elements are contiguous: call contiguous()")
-        return Elements(array.data_ptr(), _torch_type(array.dtype), array.shape, False, library)
+        return _locate_torch
+    if library == "cupy":
+        return _locate_cupy
     if library in ("jax", "jaxlib"):
-        array.block_until_ready()  # XLA computes on streams of its own
+        return _locate_jax
     for name in ("__cuda_array_interface__", "__array_interface__"):
-        interface = getattr(array, name, None)
-        if interface is not None:
-            return _of_interface(array, interface, library)
+        if hasattr(array, name):
+            return lambda one: _locate_by_interface(getattr(one, name))
     if hasattr(array, "__dlpack__"):
-        address, code, shape, is_const = _native.dlpack(array)
-        return Elements(address, code, shape, is_const, library)
+        return _native.dlpack
     raise TypeError(f"tuner takes arrays, for example of PyTorch, CuPy, JAX or NumPy, not {type(array).__name__}")
+
+
+def library_of(array):
+    return type(array).__module__.partition(".")[0]
+
+
+_locators = {}
+
+
+def locate(array):
+    """Address, type, count and is_const of an array of PyTorch, CuPy, JAX or NumPy, or of anything with
+    `__cuda_array_interface__`, `__array_interface__` or `__dlpack__`. Raises TypeError for anything else, ValueError unless
+    its elements are contiguous."""
+    locator = _locators.get(type(array))
+    if locator is None:
+        locator = _locators[type(array)] = _locator_for(array)
+    return locator(array)
 
 
 def is_number(value):
@@ -87,22 +110,32 @@ def is_number(value):
     return isinstance(value, (int, float)) or isinstance(value, numbers.Real)
 
 
-def stream_of(library):
-    """The current stream of the library that made the arrays; 0, the default stream, for others."""
-    module = sys.modules.get(library)
-    if module is None:
+def _torch_stream(array):
+    if not array.is_cuda:
         return 0
-    if library == "torch":
-        return module.cuda.current_stream().cuda_stream if module.cuda.is_initialized() else 0
-    if library == "cupy":
-        return module.cuda.get_current_stream().ptr
-    return 0
+    torch = sys.modules["torch"]
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # what current_stream() makes an object of
+    return raw(array.get_device()) if raw else torch.cuda.current_stream(array.device).cuda_stream
 
 
-def stream_handle(stream, library):
-    """`stream`: None for the current one, an integer, or an object of PyTorch, CuPy or numba."""
-    if stream is None:
-        return stream_of(library)
+def _cupy_stream(array):
+    return sys.modules["cupy"].cuda.get_current_stream().ptr
+
+
+_streams = {}
+
+
+def stream_for(array):
+    """The current stream of the library that made an array; 0, the default stream, for others."""
+    current = _streams.get(type(array))
+    if current is None:
+        current = {"torch": _torch_stream, "cupy": _cupy_stream}.get(library_of(array), lambda _: 0)
+        _streams[type(array)] = current
+    return current(array)
+
+
+def handle_of(stream):
+    """Of an integer, or of an object of PyTorch, CuPy or numba."""
     for name in ("cuda_stream", "ptr", "handle"):
         handle = getattr(stream, name, None)
         if handle is not None:
@@ -110,12 +143,13 @@ def stream_handle(stream, library):
     return int(stream)
 
 
-def new_like(array, code, library):
+def new_result(array, code):
     """A new array of one element beside `array`, or None where results are Python's numbers."""
-    module = sys.modules.get(library)
+    library = library_of(array)
     if library == "torch" and array.is_cuda:
-        name = {8: "float16", 9: "bfloat16"}.get(code) or {10: "float32", 11: "float64"}.get(code) or NAMES[code]
-        return module.empty((), dtype=getattr(module, name), device=array.device)
+        if _codes[array.dtype] == code:
+            return array.new_empty(())
+        return array.new_empty((), dtype=getattr(sys.modules["torch"], THEIR_NAMES[code]))
     if library == "cupy":
-        return module.empty((), dtype={10: "float32", 11: "float64"}.get(code) or NAMES[code])
+        return sys.modules["cupy"].empty((), THEIR_NAMES[code])
     return None
