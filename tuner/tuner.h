@@ -10,8 +10,8 @@
 /// `tuner_..._free` frees an object; null is allowed. A text in `char**` is the caller's: tuner_text_free(). Texts are
 /// UTF-8. Sizes count elements. Pointers are borrowed until the launch has ended on its stream.
 ///
-/// From version 1.0 on this interface only grows: later versions add functions, values at the end of enumerations, and
-/// members at the end of options, whose first member says which of them the program knows.
+/// From version 1.0 on this interface only grows. Later versions add functions, and values at the end of enumerations.
+/// They add members at the end of options; the first member says which of them the program knows.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -131,8 +131,8 @@ TUNER_C_API tuner_status tuner_kernel_with(const tuner_kernel* kernel, const cha
 TUNER_C_API void tuner_kernel_free(tuner_kernel* kernel);
 
 TUNER_C_API const char* tuner_kernel_name(const tuner_kernel* kernel);
-/// What the kernel file describes, as JSON: `name`, `choices`, `sizes`, `parameters`, and `arguments`, which are the
-/// buffers and scalars that a launch takes, in that order.
+/// The kernel file as JSON: `name`, `choices`, `sizes`, `parameters` and `arguments`. The arguments are the buffers and
+/// scalars that a launch takes, in that order.
 TUNER_C_API tuner_status tuner_kernel_json(const tuner_kernel* kernel, char** json);
 
 typedef enum tuner_argument_kind {

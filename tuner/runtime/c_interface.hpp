@@ -1,5 +1,5 @@
 #pragma once
-/// What the functions of tuner.h share: exceptions become statuses, and texts become the caller's.
+/// Used by all functions of tuner.h: exceptions become statuses, and texts become the caller's.
 
 #include <string>
 #include <string_view>
