@@ -1,5 +1,6 @@
 // Directives that a kernel file may leave out.
 
+#include <algorithm>
 #include <string>
 
 #include "kernel_texts.hpp"
@@ -165,6 +166,19 @@ TEST(LeftOut, AreTheMacrosThatTheTextNames) {
   EXPECT_THAT(macros_of(parse(scale_with("", text))), IsEmpty()) << "an argument, and a word of a comment";
   EXPECT_THAT(macros_of(parse(scale("#pragma tuner define tile\n"))),
               ElementsAre("tile=tile", "block_size_x=block_size_x"));
+}
+
+TEST(LeftOut, AreNoMacrosWhereTheTextDeclaresAVariableOfTheirName) {
+  const auto is_macro = [](const std::string& code) {
+    std::string file = scale();
+    const KernelSpec spec = parse(file.insert(file.find("__global__"), code));
+    const auto named = [](const MacroSpec& one) { return one.name == "block_size_x"; };
+    return std::any_of(spec.program.macros.begin(), spec.program.macros.end(), named);
+  };
+  EXPECT_TRUE(is_macro("__device__ int twice() { return block_size_x * 2; }\n"));
+  EXPECT_TRUE(is_macro("\n#define block_size_x 64\n__device__ int twice(int block_size_x);\n"));
+  EXPECT_FALSE(is_macro("__device__ int twice() { auto block_size_x = 3; return block_size_x; }\n"));
+  EXPECT_FALSE(is_macro("void launch(dim3 block_size_x);\n"));
 }
 
 TEST(LeftOut, AreNoMacrosWhereAKernelIsInstantiated) {

@@ -243,5 +243,27 @@ TEST_F(DeviceHeadersTest, LetClassesOfTheHostBe) {
             "");
 }
 
+TEST_F(DeviceHeadersTest, HaveTheDeviceFunctionsOfCurand) {
+  EXPECT_EQ(
+      why_not(
+          "#include <curand.h>\n#include <curand_kernel.h>\n#include <random>\n"
+          "const unsigned none = std::numeric_limits<unsigned>::max();\n"
+          "__global__ void k(float* x) { curandState s; curand_init(1, 2, 0, &s); *x = curand_uniform(&s) * none; }"),
+      "");
+}
+
+TEST_F(DeviceHeadersTest, LetClassesOfTheHostHaveStringsByTheirShortName) {
+  EXPECT_EQ(why_not("#include <string>\nusing namespace std;\nstruct Host { string path; void read(string name); };\n"
+                    "string upper(const string& text) { string all = text; return all + text.substr(1); }\n"
+                    "__global__ void k(int* x) { *x = 1; }"),
+            "");
+}
+
+TEST_F(DeviceHeadersTest, TakeDesignatorsAsNvccDoes) {
+  EXPECT_EQ(why_not("__device__ float2 both(float a) { return {.x = a, .y = a}; }\n"
+                    "__global__ void k(float2* x) { *x = both(2); }"),
+            "");
+}
+
 }  // namespace
 }  // namespace tuner::cuda

@@ -132,6 +132,18 @@ __global__ void k(int* out) {
   EXPECT_THAT(seen(37), ElementsAre(5, 96, 1000, 1110, 35, 1 + 3700, 3, 0));
 }
 
+TEST(HostHeaders, HaveTheDeviceFunctionsOfCurandWhereTheToolkitIsFound) {
+  int out = 0;
+  EXPECT_EQ(
+      text(run("#if __has_include(<curand_uniform.h>)\n#include <curand_kernel.h>\n"
+               "__device__ unsigned drawn() { curandState s; curand_init(1, threadIdx.x, 0, &s); return curand(&s); }\n"
+               "#else\n__device__ unsigned drawn() { return 1; }\n#endif\n"
+               "__global__ void k(int* out) { *out = drawn() == drawn() && drawn() != 0; }\n",
+               "k", shape(1, 1), &out)),
+      "done");
+  EXPECT_EQ(out, 1);
+}
+
 TEST(HostHeaders, LetClassesOfTheHostBe) {
   int out = 0;
   EXPECT_EQ(text(run("#include <cublas_v2.h>\n#include <mma.h>\nusing namespace nvcuda;\ncublasHandle_t handle;\n"

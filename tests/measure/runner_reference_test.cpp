@@ -264,7 +264,7 @@ TEST_F(RecordedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference
 }
 
 TEST_F(RecordedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
-  spec.scalars.push_back({"shift", "int64", {}, {1}});
+  spec.scalars.push_back({"shift", "int64", {}, {{1}}});
   spec.launches[0].arguments.push_back("shift");
   options.recorded.scalars["shift"] = "9007199254740993";
   spec.verification.problems.push_back({{{"n", 7}}, 0});

@@ -104,6 +104,28 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightInOneOrderOfItsThreadsOnly) {
   EXPECT_EQ(backend.order.kind, ThreadOrder::Kind::forward) << "later runs are in order";
 }
 
+TEST_F(RunnerTest, BelievesAKernelWhoseBlocksWaitForThoseBeforeThemIfItsThreadsMayRunInAnyOrder) {
+  backend.has_order = true;
+  std::size_t backwards = 0;
+  for (const bool right : {true, false}) {
+    backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+      if (backend.order.kind == ThreadOrder::Kind::reverse) {
+        ++backwards;
+        return Timeout{"did not end"};
+      }
+      if (right || backend.order.kind == ThreadOrder::Kind::forward) testing::scale_kernel<float>(launch);
+      return std::nullopt;
+    };
+    const auto shared = runner();
+    const Image image = compile({"scale<32>"});
+    const Trial first = shared->evaluate(block(32), image, 0);
+    EXPECT_EQ(first.verified, right) << message(first.outcome);
+    EXPECT_EQ(message(first.outcome).starts_with("with its threads in another order"), !right);
+    EXPECT_EQ(shared->evaluate(block(32), image, 0).verified, right);
+    EXPECT_EQ(std::exchange(backwards, 0), 1u) << "once is enough";
+  }
+}
+
 TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightOnlyWhileItsThreadsDoNotSwitch) {
   backend.has_order = true;
   backend.kernels["scale<32>"] = scaled_while([&] { return backend.order.kind != ThreadOrder::Kind::interleaved; });

@@ -1,9 +1,11 @@
 #include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
@@ -15,6 +17,21 @@ namespace tuner {
 namespace {
 
 bool is_of_kernel(const LaunchDraft& one) { return one.role == LaunchDraft::Role::kernel; }
+
+/// Whether \p code has a variable, a function's or a template's parameter \p name, as far as its text shows: a word
+/// that follows a type. A macro would replace it.
+bool declares(std::string_view code, std::string_view name) {
+  constexpr std::string_view no_types[] = {"return", "else", "case", "goto",   "throw",
+                                           "and",    "or",   "not",  "sizeof", "do"};
+  const std::vector<DirectiveLine> directives = directives_of(code);
+  for (std::size_t at = find_word(code, name); at != std::string_view::npos; at = find_word(code, name, at + 1)) {
+    const auto holds = [at](const DirectiveLine& line) { return line.begin <= at && at < line.end; };
+    const std::string_view type = word_before(code, before_space(code, at).size());
+    if (type.empty() || std::isdigit(static_cast<unsigned char>(type.front())) || contains(no_types, type)) continue;
+    if (std::none_of(directives.begin(), directives.end(), holds)) return true;
+  }
+  return false;
+}
 
 class LeftOut {
  public:
@@ -210,7 +227,8 @@ class LeftOut {
     for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
       const auto is_argument = [&](const LaunchDraft& one) { return contains(one.launch.arguments, name); };
       if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
-          find_named(draft_.spec.program.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name))
+          find_named(draft_.spec.program.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name) ||
+          (declares(code_, name) && definitions_of(code_, name).empty()))
         continue;
       const SourceLocation& place = draft_.names.at(name).place;
       draft_.spec.program.macros.push_back({name, named(name, place), place});

@@ -29,6 +29,7 @@ constexpr std::string_view kOtherInputs = "right for the inputs it was timed wit
 
 /// Some races appear only if threads switch often, others only if they switch rarely.
 constexpr std::uint64_t kInterleavedRounds = 2;
+constexpr std::string_view kShuffled = "with its threads in another order (a missing __syncthreads()?) ";
 constexpr std::string_view kInReverse = "with its threads and blocks in reverse order (a missing __syncthreads()?) ";
 constexpr std::string_view kWhileInterleaved =
     "with its threads switching at memory accesses (an update without atomics, or a missing __syncthreads()?) ";
@@ -68,7 +69,7 @@ std::string_view text(Phase phase) {
 
 bool depends_on_order(const Outcome& outcome) {
   const std::string_view said = message(outcome);
-  return said.starts_with(kInReverse) || said.starts_with(kWhileInterleaved);
+  return said.starts_with(kInReverse) || said.starts_with(kShuffled) || said.starts_with(kWhileInterleaved);
 }
 
 Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
@@ -214,9 +215,17 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
 
   // Threads and blocks may run in any order. Without a needed __syncthreads(), one order may be right and another
   // wrong.
-  if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
   const InOrderAgain afterwards{backend};
-  return judge(problem, prepared.launches, kInReverse);
+  if (!blocks_wait) {
+    if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
+    const auto seen = judge(problem, prepared.launches, kInReverse);
+    blocks_wait = seen && std::holds_alternative<Timeout>(*seen);
+    if (!blocks_wait) return seen;
+  }
+  // Blocks that wait for those with lower numbers, as look-back and wavefronts do, end only if these start first. GPUs
+  // start them so. Then only the threads change their order.
+  backend.set_order({ThreadOrder::Kind::interleaved, options.seed});
+  return judge(problem, prepared.launches, kShuffled);
 }
 
 /// Runs \p launches once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray

@@ -134,6 +134,7 @@ struct Runner::State {
   std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
   int remeasured = 0;                                     // calls of remeasure()
   std::set<std::string> right_interleaved;                // configurations
+  bool blocks_wait = false;                               // the kernel ends only if its blocks start in order
   std::unique_ptr<Module> reference_module;
   Image reference_image;               // its function table only
   std::string no_counters, no_energy;  // why they failed the first time; then they are not tried again

@@ -27,8 +27,8 @@ constexpr std::string_view kOfTheHost =
     "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "
     "stdarg.h cstdarg syslog.h system_error sys/timeb.h sys/utsname.h termios.h typeindex valarray wchar.h wctype.h "
     "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
-    "locale.h map memory mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue random regex "
-    "sched.h set signal.h sstream stack stdexcept streambuf string string_view strings.h sys/ioctl.h sys/mman.h "
+    "locale.h map memory mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue regex "
+    "sched.h set signal.h sstream stack stdexcept streambuf string_view strings.h sys/ioctl.h sys/mman.h "
     "sys/resource.h sys/socket.h sys/stat.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
     "unordered_set vector";
 /// Headers that the toolkit has as <cuda/std/…>.
@@ -61,12 +61,15 @@ std::vector<std::string> names_of(const fs::path& path, const std::vector<fs::pa
 
 }  // namespace
 
-DeviceHeaders device_headers(const CompileRequest& request) {
+DeviceHeaders device_headers(const CompileRequest& request, std::span<const fs::path> toolkit) {
   std::set<std::string, std::less<>> taken;
   if (request.includes) {
     for (const IncludedFile& file : request.includes->files)
       for (std::string& name : names_of(file.path, own_folders(request))) taken.insert(std::move(name));
   }
+  std::error_code error;
+  if (std::any_of(toolkit.begin(), toolkit.end(), [&](const auto& one) { return fs::exists(one / "curand.h", error); }))
+    taken.insert("curand.h");
   DeviceHeaders headers;
   const auto add = [&](std::string_view name, std::string text) {
     if (!taken.contains(name)) headers.add(std::string(name), std::move(text));
@@ -74,6 +77,9 @@ DeviceHeaders device_headers(const CompileRequest& request) {
   for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
   const auto add_empty = [&](std::string_view name) { add(name, ""); };
   for_each_name(kOfTheHost, add_empty);
+  add("random", "#include <limits>\n");  // which programs expect of it
+  add("string",
+      "#pragma once\nnamespace std {\nstruct string {};\n}\n");  // a member of a class that only the host uses
   for_each_name(kProgramHeaders, [&](std::string_view name) { add(name, std::string(program_header_text(name))); });
   for_each_name(kBuiltIn, add_empty);
   for_each_name(kOfTheToolkit, [&](std::string_view name) { add(name, of_the_toolkit(name)); });

@@ -2,6 +2,7 @@
 /// Headers of the C and C++ libraries, which NVRTC lacks. Some are texts of this folder with the parts that device code
 /// can use. Some include the toolkit's <cuda/std/…> under their usual names. Those that only host code needs are empty.
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@ struct DeviceHeaders {
   }
 };
 
-/// All headers, except those for which the kernel's folder or its include folders have a file of the same name.
-DeviceHeaders device_headers(const CompileRequest& request);
+/// All headers, except those for which the kernel's folder or its include folders have a file of the same name, and
+/// except curand.h if one of the \p toolkit's include folders has it: curand_kernel.h, for device code, includes it.
+DeviceHeaders device_headers(const CompileRequest& request, std::span<const std::filesystem::path> toolkit);
 
 /// Adds the files that \p request includes from its own folders, if they must not be read as they are on the disk:
 /// under each name by which they can be included, without their definitions of the request's macros and, with \p

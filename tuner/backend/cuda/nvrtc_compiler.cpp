@@ -113,6 +113,9 @@ bool tells_of_missing_names(const std::string& log) {
          says("\"register\" storage class") || says("incomplete type");
 }
 
+/// What nvcc takes from a kernel in C++17 as g++ does, and NVRTC does not: `{.x = 1}`.
+bool tells_of_later_language(const std::string& log) { return log.find("expected an expression") != std::string::npos; }
+
 /// \p message after the place in the kernel file of the option that it names, if there is one.
 std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
   const auto named = [&](const CompileOption& option) {
@@ -124,18 +127,18 @@ std::string with_origin(const std::vector<CompileOption>& options, std::string m
 }
 
 constexpr const char* kLanguage = "--std=c++17";
+constexpr const char* kLaterLanguage = "--std=c++20";
 
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
   NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
-    fixed_.emplace_back(kLanguage);
     fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
     if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // the warning about `#pragma tuner`
     // With a hit in the driver's compute cache, the log would not contain the resources.
     if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
-    identity_ = "nvrtc " + version_text(facts.version);
+    identity_ = "nvrtc " + version_text(facts.version) + ' ' + kLanguage;
     for (const std::string& option : fixed_) identity_ += ' ' + option;
     identity_ += "; headers " + device_headers_version();
     if (!facts.headers.empty()) identity_ += "; " + facts.headers;
@@ -173,6 +176,9 @@ class NvrtcCompiler : public Compiler {
   struct Form {
     bool without_host_functions = false;
     bool with_names_of_nvcc = false;  ///< headers/tuner_nvcc.h
+    bool in_later_language = false;   ///< kLaterLanguage
+
+    bool is_plain() const { return !without_host_functions && !with_names_of_nvcc && !in_later_language; }
   };
 
   /// Compiles the whole text as it is. If that fails, compiles it in the form that the errors ask for.
@@ -193,13 +199,13 @@ class NvrtcCompiler : public Compiler {
     }
     // The names come last: a text may define them in another way.
     if (!form.with_names_of_nvcc && failed(&tells_of_missing_names)) {
-      Form wider{form.without_host_functions, true};
+      Form wider{form.without_host_functions, true, form.in_later_language};
       auto again = build(request, wider);
       const auto* error = std::get_if<CompileError>(&again);
       // The missing names hid errors in host functions, or are the host's own, such as std::string.
       if (error != nullptr && !wider.without_host_functions &&
           (tells_of_host_functions(error->log) || tells_of_missing_names(error->log))) {
-        Form kernels{true, true};
+        Form kernels{true, true, form.in_later_language};
         auto third = build(request, kernels);
         const auto* const rest = std::get_if<CompileError>(&third);
         if (rest == nullptr || tells_of_host_functions(error->log) || !tells_of_missing_names(rest->log))
@@ -210,7 +216,13 @@ class NvrtcCompiler : public Compiler {
       // With all names there, what is left is more likely what is wrong.
       if (error == nullptr || !tells_of_missing_names(error->log)) built = std::move(again);
     }
-    if (std::holds_alternative<Built>(built) && (form.without_host_functions || form.with_names_of_nvcc)) {
+    if (failed(&tells_of_later_language)) {
+      Form later = form;
+      later.in_later_language = true;
+      auto again = build(request, later);
+      if (std::holds_alternative<Built>(again)) built = std::move(again), form = later;
+    }
+    if (std::holds_alternative<Built>(built) && !form.is_plain()) {
       const std::lock_guard lock(forms_mutex_);
       forms_[text] = form;
     }
@@ -224,8 +236,8 @@ class NvrtcCompiler : public Compiler {
   }
 
   std::variant<Built, CompileError> build(const CompileRequest& request, Form form) const {
-    DeviceHeaders headers = device_headers(request);
-    std::vector<std::string> options;
+    DeviceHeaders headers = device_headers(request, library().includes);
+    std::vector<std::string> options{form.in_later_language ? kLaterLanguage : kLanguage};
     if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
     add_own_headers(request, form.without_host_functions, headers);
     if (!form.without_host_functions) return build(request, request.source, headers, options);
