@@ -151,7 +151,7 @@ struct ScalarValue {
   double number = 0;
   std::optional<Expression> computed = {};
 
-  friend bool operator==(const ScalarValue& value, double number) { return !value.computed && value.number == number; }
+  friend bool operator==(const ScalarValue& value, double other) { return !value.computed && value.number == other; }
 };
 
 /// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`.
