@@ -69,7 +69,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/docs DEST
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/experiment_page DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/scripts
         PATTERN __pycache__ EXCLUDE)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/scripts)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner)
+foreach(page IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md cache/README.md tuner/backend/host/README.md)
+  get_filename_component(folder ${page} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/${folder})
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)

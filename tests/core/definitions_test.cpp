@@ -31,7 +31,8 @@ TEST(Definitions, AreNothingElse) {
   for (const char* const other :
        {"int TILE = 16;", "const int TILE = 16, ROWS = 2;", "template <int TILE = 16> void f();",
         "void f(const int TILE = 16);", "for (const int TILE = 1; a; b) c();", "const int* TILE = p;",
-        "const bool b = TILE == 16;", "#define TILE(x) x", "// const int TILE = 16;", "constexpr int TILES = 16;"})
+        "const bool b = TILE == 16;", "const int TILE = blockIdx.x * 4;", "const int TILE = sizes[2];",
+        "#define TILE(x) x", "// const int TILE = 16;", "constexpr int TILES = 16;"})
     EXPECT_EQ(without_tile(other), other);
 }
 

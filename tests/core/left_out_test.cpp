@@ -181,6 +181,16 @@ TEST(LeftOut, AreNoMacrosWhereTheTextDeclaresAVariableOfTheirName) {
   EXPECT_FALSE(is_macro("void launch(dim3 block_size_x);\n"));
 }
 
+TEST(LeftOut, AreMacrosOfATemplateThatTheTextDefines) {
+  const auto macros = [](const std::string& code) {
+    std::string file = scale("#pragma tuner instantiate scale\n");
+    const KernelSpec spec = parse(file.insert(file.find("extern"), code));
+    return spec.program.macros.empty() ? std::string() : spec.program.macros.front().name;
+  };
+  EXPECT_EQ(macros("#define tile 4\n__device__ int twice() { return tile * 2; }\n"), "tile");
+  EXPECT_EQ(macros("__device__ int twice(int tile) { return tile * 2; }\n"), "");
+}
+
 TEST(LeftOut, AreNoMacrosWhereAKernelIsInstantiated) {
   EXPECT_THAT(macros_of(parse(scale("#pragma tuner instantiate scale\n"))), IsEmpty());
 }

@@ -23,7 +23,7 @@ inline constexpr std::string_view kProgramHeaders =
     "thrust/host_vector.h thrust/inner_product.h thrust/random.h thrust/reduce.h thrust/remove.h thrust/scan.h "
     "thrust/sequence.h thrust/sort.h thrust/functional.h thrust/transform.h thrust/transform_reduce.h thrust/unique.h "
     "torch/all.h "
-    "torch/extension.h torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h";
+    "torch/extension.h torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
 
 /// The type of the library's handle, which programs declare beside their kernels; empty for other headers.
 inline std::string_view program_header_text(std::string_view name) {

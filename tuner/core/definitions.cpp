@@ -33,7 +33,14 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
     if (!value.ends_with('}')) return std::nullopt;
     value = trimmed(value.substr(0, value.size() - 1));
   }
-  if (value.empty() || value.find_first_of("{}#") != npos || at_commas(value, true).size() != 1) return std::nullopt;
+  // What has members or elements is computed by each thread: `const int first = blockIdx.x * 64;`
+  const auto is_member = [&](std::size_t dot) {
+    const std::string_view of = word_before(value, dot);  // a digit: `1.f`
+    return dot + 1 < value.size() && is_word_start(value[dot + 1]) && (of.empty() || is_word_start(of.front()));
+  };
+  for (std::size_t dot = value.find('.'); dot != npos; dot = value.find('.', dot + 1))
+    if (is_member(dot)) return std::nullopt;
+  if (value.empty() || value.find_first_of("{}#[") != npos || at_commas(value, true).size() != 1) return std::nullopt;
   return DefinedValue{begin, end + 1, std::string(value)};
 }
 

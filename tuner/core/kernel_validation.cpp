@@ -123,7 +123,7 @@ class Validator : public Checks {
       if (typed.type.empty())
         throw SpecError(draft_.names.at(typed.name).place,
                         "an element type is needed, as in ': float' or ': { float x; int id; }': the kernel has no "
-                        "'type' to use instead");
+                        "'type' to use instead, and the text of its function does not tell");
     };
     std::for_each(spec_.buffers.begin(), spec_.buffers.end(), require_type);
     std::for_each(spec_.scalars.begin(), spec_.scalars.end(), require_type);

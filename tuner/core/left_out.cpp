@@ -48,7 +48,20 @@ class LeftOut {
       block(one);
     }
     types();
-    if (by_name && all_by_name) macros();
+    macros(by_name && all_by_name);
+  }
+
+  /// Parameters and choices whose names the text has, if its kernels are no templates; else those that it defines as
+  /// macros: they would have no effect otherwise.
+  void macros(bool of_all_names) {
+    for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
+      const auto is_argument = [&](const LaunchDraft& one) { return contains(one.launch.arguments, name); };
+      if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
+          find_named(draft_.spec.program.macros, name) || !(of_all_names ? is_replaceable(name) : is_macro(name)))
+        continue;
+      const SourceLocation& place = draft_.names.at(name).place;
+      draft_.spec.program.macros.push_back({name, named(name, place), place});
+    }
   }
 
  private:
@@ -130,7 +143,8 @@ class LeftOut {
     for (const Declared& argument : head->arguments) {
       if (argument.name.empty())
         fail(one, "arguments", ", and " + in_quotes(head->name) + " takes an argument without a name");
-      if (const auto let = draft_.lets.find(argument.name); let != draft_.lets.end()) {
+      const ChoiceSpec* const choice = draft_.spec.find_choice(argument.name);
+      if (draft_.lets.count(argument.name) != 0 || (choice != nullptr && choice->has_integers())) {
         one.launch.computed_arguments.push_back(
             {argument.name, named(argument.name, one.launch.location), number_type(argument, *head)});
       } else if (!contains(names, argument.name)) {
@@ -223,16 +237,15 @@ class LeftOut {
       if (scalar.name == name && scalar.type.empty() && !argument.is_pointer()) set_type(scalar, type);
   }
 
-  void macros() {
-    for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
-      const auto is_argument = [&](const LaunchDraft& one) { return contains(one.launch.arguments, name); };
-      if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
-          find_named(draft_.spec.program.macros, name) || !may_occur(draft_.spec, ProgramPart::kernel, name) ||
-          (declares(code_, name) && definitions_of(code_, name).empty()))
-        continue;
-      const SourceLocation& place = draft_.names.at(name).place;
-      draft_.spec.program.macros.push_back({name, named(name, place), place});
-    }
+  bool is_replaceable(const std::string& name) const {
+    return may_occur(draft_.spec, ProgramPart::kernel, name) &&
+           (!declares(code_, name) || !definitions_of(code_, name).empty());
+  }
+
+  bool is_macro(const std::string& name) const {
+    const std::vector<DirectiveLine> directives = directives_of(code_);
+    return std::any_of(directives.begin(), directives.end(),
+                       [&](const DirectiveLine& line) { return defined_name(line) == name; });
   }
 
   KernelDraft& draft_;
@@ -251,8 +264,11 @@ void fill_in_from_text(KernelDraft& draft) {
   const bool types_are_known =
       spec.type_choice() != nullptr || (std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
                                         std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type));
-  if (types_are_known && std::all_of(draft.launches.begin(), draft.launches.end(), says_all)) return;
-  LeftOut(draft).fill_in();
+  LeftOut left_out(draft);
+  if (types_are_known && std::all_of(draft.launches.begin(), draft.launches.end(), says_all))
+    left_out.macros(false);
+  else
+    left_out.fill_in();
 }
 
 }  // namespace tuner

@@ -108,6 +108,7 @@ Comparison compare_on_host(const std::vector<NumberRun>& runs, const HostBuffer&
       const bool same = std::memcmp(actual.bytes.data() + i * size, expected.bytes.data() + i * size, size) == 0;
       if (same && !is_floating) continue;
       const double is = element(actual, i), wanted = element(expected, i);
+      if (is_floating) result.largest_error = std::max(result.largest_error, fill_value::relative_error(is, wanted));
       if (is_floating && !fill_value::differs(is, wanted, tolerance.relative, tolerance.absolute)) continue;
       if (result.mismatches++ > 0) continue;
       result.first_index = i;
