@@ -3,8 +3,8 @@
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Nested
 // Hello World on the GPU", and exercises 8 (`parents=first_block`) and 9 (`--size deepest=2`). Written anew: a child
-// goes into its parent's tail stream (Programming Guide, "The Tail Launch Stream"), so that each depth is printed when
-// the one above has ended, and greetings are counted by depth, so that a launch that was lost is seen.
+// goes into its parent's tail stream (Programming Guide, "The Tail Launch Stream"), so that a child greets when its
+// parent has ended (blocks that no launch connects greet in any order), and greetings are counted by depth, so that a launch that was lost is seen.
 
 #pragma tuner kernel      nestedHello
 #pragma tuner choice      greetings = printed silent

@@ -20,7 +20,8 @@
 //
 // What a child may use: global memory, which it sees as its parent left it at the launch, and constant memory, which
 // both share and neither can write. It gets no pointer to shared or local memory, which belong to a block and a thread
-// of the parent. Launches may be nested 24 deep (Programming Guide, "Memory Model" and "Limits" of dynamic parallelism).
+// of the parent. What a child writes is seen by the tail launches of its parent, and after their end by the host; the
+// parent itself never sees it, as it can no longer wait. Launches may be nested 24 deep (Programming Guide, "Memory Model" and "Limits" of dynamic parallelism).
 //
 // Like the originals these work in place and destroy x; each block of the first grid leaves one partial result and a
 // second launch adds those. Results of integers wrap.

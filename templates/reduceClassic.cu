@@ -180,12 +180,17 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
 
   // A thread's own elements first, so that the tree below is over one chunk.
   if constexpr (step == Step::unroll8_loop || step == Step::unroll8_rolled) {
-    constexpr unsigned unrolled = step == Step::unroll8_loop ? chunks(step) : 1;
     const T* next = a + i;
     T sum = T(0);
-#pragma unroll unrolled
-    for (unsigned chunk = 0; chunk < chunks(step); ++chunk, next += threads) {
+    const auto add = [&](unsigned chunk) {
       if (chunk * threads + i < left) sum = plus(sum, *next);
+      next += threads;
+    };
+    if constexpr (step == Step::unroll8_rolled) {
+#pragma unroll 1
+      for (unsigned chunk = 0; chunk < chunks(step); ++chunk) add(chunk);
+    } else {
+      for (unsigned chunk = 0; chunk < chunks(step); ++chunk) add(chunk);  // compilers unroll it
     }
     if (i < left) a[i] = sum;
     __syncthreads();

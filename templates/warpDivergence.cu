@@ -50,6 +50,7 @@
 #pragma tuner verify      n=63 work=5 offset=3
 #pragma tuner verify      n=4129 work=13
 #pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner in_flight   sizeof(T)
 #pragma tuner flops       cause == condition ? 2 * n * work : n * work * 33 / 32
 #pragma tuner tolerance   relative 1e-5 absolute 1e-6
 #pragma tuner default     variant=by_warp threads=256 block_y=1 unroll=8 items=1

@@ -50,11 +50,11 @@ LOOP = "achieved_occupancy,gld_transactions,gst_transactions,gld_efficiency,gst_
 COULOMB = "--kernel examples/gallery/coulomb.cu --size n={2^22|512},m={1024|16}"
 TREE = "--kernel blockReduce --size n={100000000|4096}"
 OCCUPANCY = "occupancy --threads 256 --registers 32 --shared 4k --arch"
-LATENCY = "reduce --size n={2^28|4096} --type float"
+LATENCY = "warpReduce --size n={2^28|4096} --type float --choice operation=sum"
 SCALING = " ".join(f"--size n={{{large}|{small}}},work={{4096|8}}" for large, small in
                    ((16384, 1024), (65536, 2048), (131072, 4096), (1048576, 8192)))
 DEVICE = ("compute capability", "multiprocessors", "FP32 cores", "SM clock", "FP32 peak", "global memory", "memory clock", "memory bus",
-          "theoretical bandwidth", "bytes a memory clock", "bytes an SM clock", "L2 cache", "warp size", "registers per SM",
+          "theoretical bandwidth", "bytes a memory clock", "bytes an SM clock", "L2 cache", "warp size", "registers per SM", "registers per block", "shared memory per block", "constant memory",
           "threads per block", "threads per SM", "reads measured", "writes measured", "copies measured", "cores")
 
 MATRICES = [
@@ -63,7 +63,7 @@ MATRICES = [
         "Is the fastest shape of a block the one with the highest occupancy, or with the highest load throughput?",
         [Command(f'--kernel sumMatrix2D {SQUARE} --fix "{PLAIN} transposed=false" {ALL_SHAPES}', ("rows", "limit"),
                  say.SHAPES + ("(256,1)", "(4,32)", "(2,128)", "(1,256)"), "achieved_occupancy,gld_efficiency,gld_throughput")],
-        "Neighbouring threads of a wide block access neighbouring addresses. A block that is a few threads wide wastes a part of each "
+        "Neighbouring threads of a wide block access neighbouring addresses. A block that is less than eight floats wide wastes a part of each "
         "sector that it loads, and load throughput counts the bytes that nobody uses as well.",
         (say.fastest_shape, say.first_shapes, say.indicators), "blocks"),
     Experiment(
@@ -73,18 +73,18 @@ MATRICES = [
          Command(f'--kernel sumMatrix2D {SQUARE} --fix "transposed=true {PLAIN}" {ALL_SHAPES}', ("rows",), say.SHAPES + ("(1,256)",),
                  "achieved_occupancy,gld_throughput,gld_efficiency,gst_efficiency")],
         "Threads that are neighbours along x then access addresses that are a row apart, and those along y neighbouring addresses, so "
-        "that a tall block uses more of each sector.",
+        "that a narrow block uses more of each sector in one load, and a tall one finds the rest in a cache.",
         (say.swapped, say.swapped_against_text), "swapped"),
     Experiment(
         "A block that cannot be", "Why does (256,8) fail?",
         [Command(f'run --kernel sumMatrix2D {SQUARE} --config "block_x=256 block_y=8 {PLAIN}"', (), expected_to_fail=True)],
-        "The text names the limit, and warns that its program went on with wrong results; `tune` starts nothing.",
+        "Text D names the limit, and warns that its program went on with wrong results; `tune` starts nothing.",
         (say.impossible,)),
     Experiment(
         "The CPU beside it", "How does a simple kernel compare with this machine's CPU?",
         [Command(f'run {SUM} --config "step=neighbored {LAUNCH}"', ("time", "verified", "result")),
          Command(f"--kernel serialSum --device host {N} --type int --by step --rows all")],
-        "The text times the recursion, on one core. The sum by all cores gives each core a contiguous part.",
+        "Text B times one core; text D prints a recursion and times a plain loop. The sum by all cores gives each core a contiguous part.",
         (say.cpu, say.sums), "cpu"),
 ]
 
@@ -100,7 +100,7 @@ DIVERGENCE = [
     Experiment(
         "Warp divergence",
         "What does a branch that splits warps cost beside a branch between warps, computing both sides, or two conditions?",
-        [Command(f"--kernel warpDivergence {WORK} {VARIANTS}", ("rows", "limit"), metrics="branch_efficiency,warp_execution_efficiency"),
+        [Command(f"--kernel warpDivergence {WORK} {VARIANTS}", metrics="branch_efficiency,warp_execution_efficiency"),
          Command(f'run --kernel warpDivergence {WORK} --config "variant=by_warp threads=256 block_y=1 unroll=1 items=1"', ("limit",),
                  metrics="verdict")],
         "The loops of both sides are branches too, which all lanes take alike. They raise branch efficiency; warp execution efficiency "
@@ -118,7 +118,7 @@ DIVERGENCE = [
         "A warp waits for its longest lane.",
         (say.trips,)),
     Experiment(
-        "Blocks that end in part of a warp", "What do blocks of 80, 40 x 2 and 40 threads cost?",
+        "Blocks that end in part of a warp", "What do blocks cost whose last warp has too few threads?",
         [Command(f'--kernel warpDivergence {WORK} --fix "variant=by_thread unroll=1 items=1" --vary threads,block_y --rows 13',
                  metrics="warp_execution_efficiency,achieved_occupancy")],
         "The lanes of a warp that has no threads for them idle for the whole life of the block.",
@@ -152,8 +152,8 @@ REDUCTIONS = [
         [Command(f'--kernel reduceClassic {N} --type int,float,double --fix "{LAUNCH}" --by T --rows 4', ("by",), metrics="error"),
          Command(f'--kernel reduceClassic --size n={{10000000|40960}} --type float --fix "{LAUNCH}" --by step --rows all', metrics="error"),
          Command(f"--kernel serialSum --device host {N} --type float --fix lanes=1 --by step --rows all", metrics="error")],
-        "Each step adds in another order, and floats are rounded after each addition: the longer the chain of additions, the more. The "
-        "column `error` is the distance from a sum in double.",
+        "Each step adds in another order, and floats are rounded after each addition. The column `error` is the relative distance from a "
+        "sum in double.",
         (say.types, say.float_errors)),
 ]
 
@@ -166,12 +166,12 @@ WARP_FUNCTIONS = [
         (say.warp_steps,)),
     Experiment(
         "Trees in shared memory",
-        "How much do the tails of a tree differ: with one element a thread, as first written, and with 10240 blocks of 128 threads?",
+        "How much do the tails of a tree differ: with one element a thread, as first written, and with a fixed grid?",
         [Command(f'{TREE} --fix "width=32 threads=128 grid_blocks={blocks} final_threads=1024 finish=atomic" --by tail --rows all')
          for blocks in (0, 10240)] +
         [Command(f'{TREE} --fix "tail=tile width=32 threads=128 grid_blocks={{2048|256}} final_threads=1024" --by finish --rows all')],
-        "With one element a thread every block adds to one number by an atomic, one after the other. A barrier of the grid needs all "
-        "blocks to be resident.",
+        "With one element a thread there are as many blocks as that needs, and each adds to one number by an atomic. A barrier of the "
+        "grid needs all blocks to be resident.",
         (say.trees, say.finishes)),
     Experiment(
         "Races", "Do missing barriers show in the results?",
@@ -197,8 +197,8 @@ WARP_FUNCTIONS = [
         "Equal keys", "Does it pay if lanes with the same key find each other?",
         [Command(f'--kernel histogram {N} --choice keys={keys} --fix "threads=256 copies=1 loads=4 blocks_per_sm=8" --by equal_keys '
                  "--by counters --rows all") for keys in ("uniform", "skewed", "equal")],
-        "Atomics on one address wait for each other.",
-        (say.keys,)),
+        "In global memory, atomics on one address wait for each other.",
+        (say.keys, say.equal_keys)),
 ]
 
 NESTED = [
@@ -208,7 +208,7 @@ NESTED = [
          Command("run --kernel nestedHello --choice greetings=silent --size blocks=32,threads=2,elements=64", ("verified", "result"),
                  needs_gpu=True)],
         "Each block launches one with half as many threads as it has elements, until one element is left. CUDA does not define the "
-        "order of the lines within a depth.",
+        "order of lines that no launch connects.",
         (say.greetings, say.whole_greetings)),
     Experiment(
         "Nested reductions", "How long does a launch from the device take?",
@@ -229,24 +229,25 @@ NESTED = [
 
 RESOURCES = [
     Experiment(
-        "Occupancy by hand", "How many blocks of 256 threads and 32 registers fit, on a Hopper, a Kepler and a Fermi?",
+        "Occupancy by hand", "How many blocks fit on a multiprocessor of Hopper (`sm_90`), Kepler (`sm_35`) and Fermi (`sm_20`)?",
         [Command(f"{OCCUPANCY} {architecture}", ("head",)) for architecture in ("sm_90", "sm_35", "sm_20")],
-        "The text uses the occupancy calculator, a spreadsheet of its day.",
+        "Text E uses the occupancy calculator, a spreadsheet of its day.",
         (say.occupancy,)),
     Experiment(
         "Hiding latency", "More loads in flight in a thread, or more threads?",
-        [Command(f"--kernel {LATENCY} --vary loads,blocks_per_sm --rows {{20|12}}",
+        [Command(f'--kernel {LATENCY} --fix "warp_step=shuffle_down threads=256 finish=one_launch" --vary unroll,blocks_per_sm --rows 24',
                  metrics="achieved_occupancy,eligible_warps_per_cycle,issue_slot_utilization"),
-         Command(f"run --kernel {LATENCY}", ("time", "limit"))],
+         Command(f'run --kernel {LATENCY} --config "warp_step=shuffle_down threads=256 finish=one_launch unroll=1 blocks_per_sm=1"',
+                 ("time", "limit"))],
         "Little's law: the bytes in flight are the latency times the rate. Both kinds of parallelism supply them.",
         (say.little, say.hiding), "little"),
     Experiment(
         "More multiprocessors", "Does a kernel gain from every multiprocessor that its grid reaches?",
         [Command(f'--kernel warpDivergence {SCALING} --fix "variant=by_warp threads=1024 block_y=1 unroll=1 items=1" --by n', ("by",))],
-        "A block runs on one multiprocessor. Blocks of one grid share a multiprocessor when there are more of them than that.",
+        "A block runs on one multiprocessor. If a grid has more blocks than there are multiprocessors, several share one.",
         (say.scaling,)),
     Experiment(
-        "The device", "What are its properties?", [Command("devices --measure", DEVICE)],
+        "The device", "What are the properties of this device?", [Command("devices --measure", DEVICE)],
         "A kernel reads and writes memory at most at the measured rates.",
         (say.device,)),
 ]

@@ -14,14 +14,14 @@ TITLE = "# The experiments of the text-books, on "
 ON_HOST = "There was no GPU: all commands ran on the host backend, with small sizes, whose times say nothing about a GPU."
 NOT_HERE = "Not here: the host backend cannot launch kernels from the device."
 INTRODUCTION = (
-    "Each section asks a question of one of two books: the execution-model chapter of J. Cheng, M. Grossman and T. McKercher, "
+    "Each section asks a question that one of two books raises: the execution-model chapter of J. Cheng, M. Grossman and T. McKercher, "
     "\"Professional CUDA C Programming\" (2014), and the chapter on warp functions of Fan Zheyong, \"CUDA Programming: Basics and "
     "Practice\" (2020). A measurement that you can repeat answers it. You learn what block shapes, divergent branches, unrolled "
     "loops, shuffles, occupancy and nested launches cost on this device, and whether the answers are those that were published for "
     "other GPUs. Commands run in the folder that has `examples` in it: that of the repository, or `share/tuner` of an installation. "
     "Times are medians with a cold L2. Paragraphs that begin with \"Here\" are computed from the tables above them and from the "
     "published figures, and `scripts/experiments --check` computes them again. Times that differ by less than "
-    f"{share(SAME)} are called the same.")
+    f"{share(SAME)} are called the same. Figures are quoted from five texts about these books, A to E: [The texts](#the-texts).")
 SOURCES = "The published figures, with the text and the line of each, are in `scripts/experiment_page/published.tsv`."
 
 
@@ -68,7 +68,8 @@ def page(device, on_gpu, sections):
     lines = [TITLE + device, "", *wrapped(INTRODUCTION)]
     if not on_gpu:
         lines += ["", *wrapped(ON_HOST)]
-    lines += ["", *wrapped("Contents: " + " · ".join(f"[{one.title}](#{anchor(one.title)})" for one, _ in sections) + "."), ""]
+    lines += ["", *wrapped("Contents: " + " · ".join(f"[{one.title}](#{anchor(one.title)})" for one, _ in sections) +
+                            " · [The texts](#the-texts)."), ""]
     for experiment, outputs in sections:
         lines += section(experiment, outputs) + [""]
     lines += ["## The texts", "", SOURCES, ""]

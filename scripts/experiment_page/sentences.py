@@ -3,9 +3,9 @@
 import math
 import re
 
-from experiment_page.published import find, printed, published, source
+from experiment_page.published import PUBLISHED, find, printed, published, source
 from experiment_page.tables import Missing, number
-from experiment_page.words import (Numbers, by, capital, code, compare, extremes, fastest_by, least, listed, longer, most, plural,
+from experiment_page.words import (SAME, Numbers, by, capital, code, compare, extremes, fastest_by, least, listed, longer, most, plural,
                                    row_with, same, same_order, share, times)
 
 FIRST_SHAPES = ("(32,32)", "(32,16)", "(16,32)", "(16,16)")
@@ -53,12 +53,12 @@ def indicators(outputs):
     yield from most_of_metrics(outputs[0].rows())
 
 
-def most_of_metrics(rows):
+def most_of_metrics(rows, of=""):
     """Whether the shape with the highest occupancy, or load throughput, is the fastest."""
     fastest = least(rows, "median")
     for column, name in (("achieved_occupancy", "achieved occupancy"), ("gld_throughput", "load throughput")):
         best = most(rows, column)
-        said = f"{best['block']} has the highest {name} of these, {best[column]}"
+        said = f"{of}{best['block']} has the highest {name}{'' if of else ' of these'}, {best[column]}"
         if best is fastest:
             yield f"{said}, and is the fastest."
         else:
@@ -72,9 +72,10 @@ def swapped(outputs):
     if not ratio:
         raise Missing("shapes in both tables")
     low, high = min(ratio, key=ratio.get), max(ratio, key=ratio.get)
-    yield f"With the swapped index, {low} takes {times(ratio[low])} as long as without it, and {high} {times(ratio[high])}."
+    yield (f"Of the shapes in both tables, {low} loses least by the swapped index and takes {times(ratio[low])} as long; {high} loses "
+           f"most and takes {times(ratio[high])} as long.")
     fastest = least(outputs[1].rows(), "median")
-    yield f"The fastest shape of the table is then {fastest['block']}."
+    yield f"Of all shapes shown, {fastest['block']} is then the fastest."
 
 
 def swapped_against_text(outputs):
@@ -86,7 +87,7 @@ def swapped_against_text(outputs):
     equal = [name for name in known if abs(efficiency[name] - published("swapped", name, "load efficiency")) < 0.1]
     if known:
         yield f"Load efficiency is the published one for {len(equal)} of {plural(len(known), 'shape')}."
-    yield from most_of_metrics([row for row in rows if row["block"] in SHAPES])
+    yield from most_of_metrics([row for row in rows if row["block"] in SHAPES], "Of text D's shapes, ")
 
 
 def impossible(outputs):
@@ -100,14 +101,17 @@ def impossible(outputs):
 def cpu(outputs):
     time = fastest_by(outputs[1].rows(), "step")
     kernel = number(outputs[0].line("time"))
-    yield compare("one core's recursion", time["recursive"], "its loop", time["loop"])
-    yield compare("one core's loop", time["loop"], "the sum by all cores", time["all_cores"])
+    plain = number(row_with(outputs[1].rows(), step="loop", lanes="1")["median"])
+    yield compare("one core's recursion", time["recursive"], "one core's plain loop", plain)
+    yield compare("one core's plain loop", plain, "its loop with several sums at once", time["loop"])
+    yield compare("that one", time["loop"], "the sum by all cores", time["all_cores"])
     yield compare("the sum by all cores", time["all_cores"], "the simplest kernel", kernel)
     yield compare("one core's recursion", time["recursive"], "the simplest kernel", kernel)
     if outputs.on_gpu:
-        there = published("cpu", "one core, recursion", "time")
-        both = sorted(there / published("cpu", name, "time") for name in ("neighbored", "neighbored, timed again"))
-        yield f"Published, for other machines: {times(both[0])} and {times(both[1])}, as the text times the kernel twice."
+        there = published("cpu", "one core", "time")
+        kernels = [row for row in PUBLISHED if row["experiment"] == "cpu" and row["subject"].startswith("neighbored")]
+        both = sorted(there / number(printed(row)) for row in kernels)
+        yield f"Published, for other machines: between {times(both[0])} and {times(both[-1])}, as the text's times of the kernel differ."
 
 
 def sums(outputs):
@@ -213,9 +217,10 @@ def ladder_counters(outputs):
     rows = {row["step"]: row for row in outputs[0].rows()}
     changes = []
     for column, what in (("inst_per_warp", "instructions a warp"), ("gld_throughput", "load rate")):
-        here, there = (number(rows[LADDER[1]][column]) / number(rows[LADDER[0]][column]),
-                       published("ladder", LADDER[1], what, "RTX 4070") / published("ladder", LADDER[0], what, "RTX 4070"))
-        changes.append(f"{code(column)} changes by a factor of {here:.2f} (published: {there:.2f})")
+        here = number(rows[LADDER[1]][column]) / number(rows[LADDER[0]][column])
+        there = [f"{published('ladder', LADDER[1], what, gpu) / published('ladder', LADDER[0], what, gpu):.2f} on {gpu}"
+                 for gpu in ("RTX 4070", "GTX 1060")]
+        changes.append(f"{code(column)} changes by a factor of {here:.2f} (published: {listed(there)})")
     yield f"From {code(LADDER[0])} to {code(LADDER[1])}, {listed(changes)}."
     stalls = [printed(find("ladder", step, "stall_sync")) for step in ("unroll8", "unroll_warps8")]
     yield (f"Stalls at barriers: {rows['unroll8']['stall_sync']} in {code('unroll8')} and {rows['unroll_warps8']['stall_sync']} in "
@@ -250,7 +255,7 @@ def ladder_reads(outputs):
 def loop(outputs):
     first, second = outputs[0].rows()[0], outputs[1].rows()[0]
     yield compare(code("unroll8_loop"), number(second["median"]), code("unroll8"), number(first["median"]))
-    yield (f"It needs {second['registers']} registers a thread in place of {first['registers']} (published: "
+    yield (f"{code('unroll8_loop')} needs {second['registers']} registers a thread in place of {first['registers']} (published: "
            f"{published('loop', 'unroll8_loop', 'registers'):.0f} in place of {published('loop', 'unroll8', 'registers'):.0f}).")
     pairs = [(row[column], published("loop", name, what)) for name, row in (("unroll8", first), ("unroll8_loop", second))
              for column, what in (("gld_transactions", "load transactions"), ("gst_transactions", "store transactions"))]
@@ -258,7 +263,7 @@ def loop(outputs):
     yield f"Of {len(pairs)} numbers of transactions, {equal} are exactly the published ones."
     gain = number(second["gld_throughput"]) / number(first["gld_throughput"])
     there = published("loop", "unroll8_loop", "load rate") / published("loop", "unroll8", "load rate")
-    yield f"Its load throughput is {gain:.2f} times that of {code('unroll8')} (published: {there:.2f})."
+    yield f"The load throughput of {code('unroll8_loop')} is {gain:.2f} times that of {code('unroll8')} (published: {there:.2f})."
 
 
 def types(outputs):
@@ -269,19 +274,28 @@ def types(outputs):
 
 def float_errors(outputs):
     for output, where in ((outputs[1], "in these steps"), (outputs[2], "on the CPU")):
-        rows = output.rows()
+        rows = [row for row in output.rows() if "error" in row]
         low, high = least(rows, "error"), most(rows, "error")
         if number(high["error"]) == number(low["error"]):
             yield f"The error of a sum of floats {where} is always {high['error']}."
-        else:
-            yield (f"The error of a sum of floats {where} is largest in {code(high['step'])}, {high['error']}, and smallest in "
-                   f"{code(low['step'])}, {low['error']}.")
+            continue
+        names = [row["step"] for row in rows if row["error"] == high["error"]]
+        of = code(names[0]) if len(names) == 1 else f"{len(names)} of {len(rows)} steps"
+        yield (f"The error of a sum of floats {where} is largest in {of}, {high['error']}, and smallest in {code(low['step'])}, "
+               f"{low['error']}: the sums differ.")
 
 
 # Warp functions
 
 def warp_steps(outputs):
-    yield capital(extremes(fastest_by(outputs[0].rows(), "warp_step"), "steps"))
+    time = fastest_by(outputs[0].rows(), "warp_step")
+    fastest = min(time, key=time.get)
+    yield f"{code(fastest)} is the fastest."
+    slower = [name for name in time if not same(time[name], time[fastest])]
+    for name in slower:
+        yield compare(code(name), time[name], code(fastest), time[fastest])
+    if len(slower) + 1 < len(time):
+        yield f"The others take as long as it, within {share(SAME)}."
 
 
 def trees(outputs):
@@ -302,7 +316,9 @@ def races(outputs):
 
 
 def scans(outputs):
-    yield "The best of each step: " + lower_code(extremes(fastest_by(outputs[0].rows(), "step"), "steps"))
+    time = fastest_by(outputs[0].rows(), "step")
+    for name in ("hillis_steele", "blelloch"):
+        yield compare(code(name), time[name], code("shuffle_up"), time["shuffle_up"])
     yield "The best of each kind of offsets: " + extremes(fastest_by(outputs[0].rows(), "offsets"), "kinds")
 
 
@@ -326,6 +342,13 @@ def keys(outputs):
         for memory in ("global", "shared"):
             rows = [row for row in output.rows() if row.get("counters") == memory]
             yield f"{capital(output.asked('keys'))} keys in {memory} memory: " + extremes(fastest_by(rows, "equal_keys"), "ways")
+
+
+def equal_keys(outputs):
+    """How much longer equal keys take than uniform ones, without a search for equal keys."""
+    for memory in ("global", "shared"):
+        equal, uniform = (number(row_with(outputs[at].rows(), counters=memory, equal_keys="each")["median"]) for at in (2, 0))
+        yield f"In {memory} memory, " + lower(compare("a histogram of equal keys", equal, "one of uniform keys", uniform))
 
 
 # Launches from the device
@@ -355,14 +378,23 @@ def nested(outputs):
 
 def at_once(outputs):
     time = fastest_by(outputs[0].rows(), "step")
+    n, threads = int(outputs[0].asked("n")), int(outputs[0].asked("threads"))
+    launches = math.ceil(n / threads) * int(math.log2(threads) - 1)  # each block halves its threads down to two
+    each = [clock(one / launches) for one in (time["nested"], number(outputs[1].line("time")))]
+    yield f"{launches:,} launches take {each[0]} each, one after the other, and {each[1]} each if they are started at once."
     yield compare("one grid after the other", time["nested"], "the same grids started at once", number(outputs[1].line("time")))
+
+
+def clock(seconds):
+    """`12 us`, `0.56 us`."""
+    return f"{seconds * 1e6:.0f} us" if seconds >= 1e-5 else f"{seconds * 1e6:.2f} us"
 
 
 def dropped(outputs):
     output = outputs[0]
     wrong = re.search(r"^failed .*is (\S+), expected (\S+)", output.text, re.MULTILINE)
     if wrong:
-        yield f"The sum is {wrong[1]} in place of {wrong[2]}, which is {share(number(wrong[1]) / number(wrong[2]))} of it."
+        yield f"The sum is {wrong[1]}, {share(number(wrong[1]) / number(wrong[2]))} of {wrong[2]}."
     elif output.line("verified").startswith("yes"):
         yield "All launches found room, and the sum is right."
 
@@ -395,18 +427,33 @@ def little(outputs):
                f"flight. With a float each, {needed / 4:,.0f} threads or {needed / 128:.0f} warps have so many{so}.")
     warps = published("little", "warps", "value", "Fermi") / published("little", "multiprocessors", "value")
     busy = published("little", "arithmetic latency", "value") * published("little", "lanes", "value") / 32
-    yield f"Those of text E are {warps:.0f} a multiprocessor, and its arithmetic needs {busy:.0f}."
+    total = published("little", "warps", "value", "Fermi")
+    yield f"Text E's {total:.0f} warps are {warps:.0f} a multiprocessor; to keep its arithmetic busy, {busy:.0f} are enough."
 
 
 def hiding(outputs):
     rows = outputs[0].rows()
     fastest, slowest = least(rows, "median"), most(rows, "median")
-    named = [code(f"loads={row['loads']}", f"blocks_per_sm={row['blocks_per_sm']}") for row in (slowest, fastest)]
+    named = [code(f"unroll={row['unroll']}", f"blocks_per_sm={row['blocks_per_sm']}") for row in (slowest, fastest)]
     yield compare(named[0], number(slowest["median"]), named[1], number(fastest["median"]))
-    for parameter, other in (("loads", "blocks_per_sm"), ("blocks_per_sm", "loads")):
+    for parameter, other in (("unroll", "blocks_per_sm"), ("blocks_per_sm", "unroll")):
         row = row_with(rows, **{parameter: most(rows, parameter)[parameter], other: least(rows, other)[other]})
-        named = code(f"loads={row['loads']}", f"blocks_per_sm={row['blocks_per_sm']}")
+        named = code(f"unroll={row['unroll']}", f"blocks_per_sm={row['blocks_per_sm']}")
         yield f"{named} reaches {row['rate']}, {row['of reads']} of the rate of reads."
+    threads = int(outputs[0].asked("threads"))
+    shares = {}
+    for row in rows:
+        grid, block = (re.match(r"\((\d+),", row[name])[1] for name in ("grid", "block"))
+        if int(row["blocks_per_sm"]) * threads <= 2048:  # all blocks are resident
+            shares.setdefault(int(grid) * int(block) * 4 * int(row["unroll"]), []).append(number(row["of reads"]))
+    steps = [f"{size / 2**20:.2f} MiB: {spread(shares[size])}" for size in sorted(shares)]
+    if len(steps) > 2:
+        yield "What counts is the product. Bytes in flight, and the share of the rate of reads: " + "; ".join(steps) + "."
+
+
+def spread(shares):
+    low, high = f"{min(shares):.0f}", f"{max(shares):.0f}"
+    return f"{low}%" if low == high else f"{low} to {high}%"
 
 
 def scaling(outputs):

@@ -59,8 +59,8 @@ def same(a, b):
 
 
 def times(ratio):
-    """`0.82 times`, `1.6 times`, `14 times`."""
-    return f"{ratio:.2f} times" if ratio < 1.1 else f"{ratio:.1f} times" if ratio < 10 else f"{ratio:,.0f} times"
+    """`0.82 times`, `1.15 times`, `2.6 times`, `14 times`."""
+    return f"{ratio:.2f} times" if ratio < 2 else f"{ratio:.1f} times" if ratio < 10 else f"{ratio:,.0f} times"
 
 
 def share(part):

@@ -54,7 +54,7 @@ class GpuVerdict : public ::testing::TestWithParam<Known> {
     if (measured == nullptr) throw Error(std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome)));
     EXPECT_TRUE(trial.verified);
     no_metrics_ = measured->no_metrics;
-    return explain(spec, size, gpu().device(), trial.configuration, *measured, one.launches());
+    return explain(spec, size, gpu().device(), trial.configuration, *measured, one.launches(), false);
   }
 
   static std::string all_of(const Verdict& verdict) {

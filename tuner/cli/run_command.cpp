@@ -108,6 +108,7 @@ class OneRun {
     Configuration base = spec_.default_configuration.value_or(Configuration{});
     if (match.best) base = Configuration::parse(match.best->configuration);
     configuration_ = read_configuration(spec_, given_.text("config"), base);
+    is_best_ = match.tier == cache::Tier::exact && configuration_ == base;
     if (!given_.has("config"))
       base_ = "as a call would be served: ";
     else
@@ -253,7 +254,7 @@ class OneRun {
     const char* label = "metrics";
     for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
       line(std::exchange(label, ""), metric);
-    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches);
+    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches, is_best_);
     line("limit", limit_text(why));
     for (const std::string& number : why.numbers) line("", number);
     for (const std::string& remark : why.remarks) line("remark", remark);
@@ -327,6 +328,7 @@ class OneRun {
   const Given& given_;
   KernelSpec spec_;
   bool once_;
+  bool is_best_ = false;              // of a tuning for exactly this problem
   std::vector<std::string> metrics_;  ///< as asked for, sets kept
   Device device_;
   ProblemSize size_;

@@ -57,8 +57,9 @@ VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Dev
 
 Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                 const Configuration& configuration, const Measurement& measured,
-                const std::vector<LaunchDetail>& launches) {
+                const std::vector<LaunchDetail>& launches, bool is_best) {
   VerdictInput input = input_of(spec, size, device, configuration, measured);
+  input.is_best = is_best;
   for (const LaunchDetail& launch : launches)
     if (launch.timed) input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
   return explain(input);

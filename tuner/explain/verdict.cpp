@@ -192,9 +192,12 @@ void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
                                           format_ns(input.rates.launch_ns), percent(input.rates.launch_ns / input.ns)));
 }
 
+/// After the limit is known: sizes are advised only where something waits.
 void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
   const std::int64_t threads = launch.shape.threads_per_block(), blocks = launch.shape.blocks();
-  const bool is_advised = !input.is_best && !on_host(input);
+  const bool waits =
+      verdict.limit == Limit::latency || verdict.limit == Limit::launch || verdict.limit == Limit::unknown;
+  const bool is_advised = waits && !input.is_best && !on_host(input);
   const auto say = [&](std::string text) { verdict.remarks.push_back(std::move(text)); };
   if (!on_host(input) && threads % input.limits.warp_size != 0)
     say(fmt::format("a block of {} threads is no multiple of the warp's {}: {} lanes of its last warp never work",
@@ -293,7 +296,7 @@ Verdict explain(const VerdictInput& input) {
   const LaunchUse* const launch = largest(input);
   const std::vector<Use> all = uses(input);
   verdict.counted = std::any_of(all.begin(), all.end(), [](const Use& use) { return use.counted; });
-  if (launch) add_numbers(input, *launch, verdict), add_remarks(input, *launch, verdict);
+  if (launch) add_numbers(input, *launch, verdict);
 
   const double launches = static_cast<double>(std::max<std::size_t>(input.launches.size(), 1));
   auto busiest = std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
@@ -324,6 +327,7 @@ Verdict explain(const VerdictInput& input) {
   } else {
     verdict.reason = "neither bytes nor flops nor counters of the kernel are known: only its launches can be judged";
   }
+  if (launch) add_remarks(input, *launch, verdict);
   return verdict;
 }
 

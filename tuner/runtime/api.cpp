@@ -163,7 +163,9 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
     throw Error(code_of(trial.outcome),
                 spec.program.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
 
-  const Verdict verdict = explain(spec, size, known, trial.configuration, *measured, one.launches());
+  const Verdict verdict =
+      explain(spec, size, known, trial.configuration, *measured, one.launches(),
+              match.tier == cache::Tier::exact && match.best->configuration == trial.configuration.text());
   auto result = result_of<RunResult>(trial.configuration.text(), *measured);
   result.verified = trial.verified;
   result.limit = name(verdict.limit);
