@@ -39,7 +39,8 @@ typedef enum tuner_status {
   TUNER_CONTEXT_LOST,     /* a fault, a reset or fork() ended the device's context; nothing more runs in it */
   TUNER_DEVICE_ERROR,     /* any other error of the CUDA driver */
   TUNER_COMPILER_ERROR,   /* a kernel does not compile or load, or there is no compiler */
-  TUNER_CACHE_ERROR       /* a database or its file cannot be used */
+  TUNER_CACHE_ERROR,      /* a database or its file cannot be used */
+  TUNER_STATUS_INT = 0x7fffffff /* enumerations have the size of an int: values of other versions are no errors */
 } tuner_status;
 
 /// The last failure of this thread, until its next one; "" before the first.
@@ -64,7 +65,8 @@ typedef enum tuner_type {
   TUNER_HALF,
   TUNER_BFLOAT16,
   TUNER_FLOAT,
-  TUNER_DOUBLE
+  TUNER_DOUBLE,
+  TUNER_TYPE_INT = 0x7fffffff
 } tuner_type;
 
 /// Of one element; 0 for TUNER_VOID.
@@ -86,9 +88,15 @@ TUNER_C_API tuner_status tuner_trim(void);
 
 /* ---- reductions and matrix sums: tuner/reduce.hpp ---- */
 
-typedef enum tuner_operation { TUNER_SUM, TUNER_MIN, TUNER_MAX, TUNER_PRODUCT } tuner_operation;
+typedef enum tuner_operation {
+  TUNER_SUM,
+  TUNER_MIN,
+  TUNER_MAX,
+  TUNER_PRODUCT,
+  TUNER_OPERATION_INT = 0x7fffffff
+} tuner_operation;
 /// With TUNER_ANY_ORDER, floating-point values are combined in the order in which blocks end, which can be faster.
-typedef enum tuner_order { TUNER_FIXED_ORDER, TUNER_ANY_ORDER } tuner_order;
+typedef enum tuner_order { TUNER_FIXED_ORDER, TUNER_ANY_ORDER, TUNER_ORDER_INT = 0x7fffffff } tuner_order;
 
 typedef struct tuner_reduce_options {
   size_t bytes; /* sizeof(tuner_reduce_options) */
@@ -98,7 +106,8 @@ typedef struct tuner_reduce_options {
   void* workspace; /* null: the library's */
   size_t workspace_bytes;
 } tuner_reduce_options;
-#define TUNER_REDUCE_OPTIONS {sizeof(tuner_reduce_options), TUNER_SUM, TUNER_FIXED_ORDER, 0, 0, 0}
+#define TUNER_REDUCE_OPTIONS \
+  { sizeof(tuner_reduce_options), TUNER_SUM, TUNER_FIXED_ORDER, 0, 0, 0 }
 
 /// The type of the result of a reduction of elements of \p type: 64 bits for integers of 8 and 16 bits, float for half
 /// and bfloat16, else \p type.
@@ -139,7 +148,8 @@ typedef enum tuner_argument_kind {
   TUNER_ARGUMENT_BUFFER,
   TUNER_ARGUMENT_REAL,
   TUNER_ARGUMENT_SIGNED,
-  TUNER_ARGUMENT_UNSIGNED
+  TUNER_ARGUMENT_UNSIGNED,
+  TUNER_ARGUMENT_INT = 0x7fffffff
 } tuner_argument_kind;
 /// An argument of a launch: made by the functions below.
 typedef struct tuner_argument {
@@ -191,7 +201,8 @@ typedef struct tuner_call {
   void* workspace; /* null: the library's */
   size_t workspace_bytes;
 } tuner_call;
-#define TUNER_CALL {sizeof(tuner_call), 0, 0, 0, 0, 0, 0, 0}
+#define TUNER_CALL \
+  { sizeof(tuner_call), 0, 0, 0, 0, 0, 0, 0 }
 
 /// Enqueues the kernel, with its best known configuration, and returns.
 TUNER_C_API tuner_status tuner_kernel_launch(const tuner_kernel* kernel, const tuner_call* call);
@@ -221,7 +232,8 @@ typedef struct tuner_tune_options {
   int (*on_trial)(size_t finished, double best_ns, void* user);
   void* user;
 } tuner_tune_options;
-#define TUNER_TUNE_OPTIONS {sizeof(tuner_tune_options), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}
+#define TUNER_TUNE_OPTIONS \
+  { sizeof(tuner_tune_options), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0 }
 
 typedef struct tuner_run_options {
   size_t bytes;              /* sizeof(tuner_run_options) */
@@ -230,7 +242,8 @@ typedef struct tuner_run_options {
   int with_warm_cache; /* do not flush the L2 cache before each sample */
   const char* metrics; /* names with commas between them, or null */
 } tuner_run_options;
-#define TUNER_RUN_OPTIONS {sizeof(tuner_run_options), 0, 0, 0, 0}
+#define TUNER_RUN_OPTIONS \
+  { sizeof(tuner_run_options), 0, 0, 0, 0 }
 
 /// Tunes for one problem, and stores the result, which later launches use. \p choices: "T=float", or null. \p options
 /// may be null.
@@ -239,8 +252,7 @@ TUNER_C_API tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int
                                            tuner_result** result);
 /// Compiles, verifies and times one configuration. Stores nothing.
 TUNER_C_API tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
-                                          const char* choices, const tuner_run_options* options,
-                                          tuner_result** result);
+                                          const char* choices, const tuner_run_options* options, tuner_result** result);
 
 TUNER_C_API const char* tuner_result_configuration(const tuner_result* result);
 /// The median of one run. \p low_ns, \p high_ns: its 95% confidence interval; they may be null.

@@ -445,14 +445,20 @@ def hiding(outputs):
     for row in rows:
         grid, block = (re.match(r"\((\d+),", row[name])[1] for name in ("grid", "block"))
         if int(row["blocks_per_sm"]) * threads <= 2048:  # all blocks are resident
-            shares.setdefault(int(grid) * int(block) * 4 * int(row["unroll"]), []).append(number(row["of reads"]))
-    steps = [f"{size / 2**20:.2f} MiB: {spread(shares[size])}" for size in sorted(shares)]
-    if len(steps) > 2:
-        yield "What counts is the product. Bytes in flight, and the share of the rate of reads: " + "; ".join(steps) + "."
+            of_size = shares.setdefault(int(grid) * int(block) * 4 * int(row["unroll"]), [])
+            of_size.append((int(row["unroll"]), number(row["of reads"])))
+    if len(shares) < 2:
+        raise Missing("resident blocks")
+    steps = [f"{size / 2**20:.2f} MiB: {spread([share for _, share in shares[size]])}" for size in sorted(shares)]
+    yield "Bytes in flight, and the share of the rate of reads: " + "; ".join(steps) + "."
+    several = [sorted(one) for one in shares.values() if len(one) > 1]
+    threads_win = sum(max(share for _, share in one) == one[0][1] for one in several)
+    yield (f"Where several rows have the same bytes in flight, the one with the fewest loads a thread, and so the most threads, is "
+           f"the fastest in {threads_win} of {plural(len(several), 'case')}.")
 
 
-def spread(shares):
-    low, high = f"{min(shares):.0f}", f"{max(shares):.0f}"
+def spread(numbers):
+    low, high = f"{min(numbers):.0f}", f"{max(numbers):.0f}"
     return f"{low}%" if low == high else f"{low} to {high}%"
 
 

@@ -101,6 +101,8 @@ detail::LaunchArgument number_or_pointer(const tuner_argument& given) {
       argument.kind = given.kind == TUNER_ARGUMENT_SIGNED ? Kind::signed_integer : Kind::unsigned_integer;
       argument.integer = given.value.natural;
       return argument;
+    default:
+      break;
   }
   refuse("there is no kind of argument " + std::to_string(given.kind));
 }
