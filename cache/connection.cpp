@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cache/database.hpp>
@@ -44,6 +47,32 @@ std::string immutable_uri(const fs::path& file) {
   return uri + "?immutable=1";
 }
 
+/// Far more than any record.
+constexpr int kMostBytesOfValue = 16 << 20;
+
+/// Why SQLite must not see the journal \p side beside the database \p file. It applies what is there to the database,
+/// and deletes a file that the journal's end may name (https://www.sqlite.org/fileformat.html, "The Rollback Journal").
+/// tuner's own journals name none.
+std::optional<std::string> why_no_journal(const fs::path& file, const char* side) {
+  constexpr std::string_view kNamesAFile("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  const std::string journal = file.string() + side;
+  struct stat of_journal {};
+  struct stat of_file {};
+  if (::lstat(journal.c_str(), &of_journal) != 0) return std::nullopt;
+  const auto refused = [&](const char* why) {
+    return fmt::format("{} beside it {}; remove it, or give the database another name", journal, why);
+  };
+  if (!S_ISREG(of_journal.st_mode)) return refused("is no regular file");
+  if (of_journal.st_uid != ::geteuid() && of_journal.st_uid != 0 &&
+      (::stat(file.c_str(), &of_file) != 0 || of_journal.st_uid != of_file.st_uid))
+    return refused("belongs to another user than the database");
+  std::ifstream text(journal, std::ios::binary | std::ios::ate);
+  std::string end(kNamesAFile.size(), '\0');
+  if (text.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end).read(end.data(), 8) && end == kNamesAFile)
+    return refused("names another file, which would be deleted");
+  return std::nullopt;
+}
+
 }  // namespace
 
 Patience::Patience(std::chrono::milliseconds wait)
@@ -52,9 +81,16 @@ Patience::Patience(std::chrono::milliseconds wait)
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();
   patience.asks_a_server = on_network_file_system(file);
-  auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : file.string(),
+  if (file.empty()) throw SQLite::Exception("its name is empty", SQLITE_PERM);
+  // With links followed, as SQLite does. An absolute path is never an URI, nor ":memory:".
+  const fs::path real = fs::weakly_canonical(fs::absolute(file));
+  if (!never_written)
+    for (const char* side : {"-journal", "-wal", "-shm"})
+      if (const auto why = why_no_journal(real, side)) throw SQLite::Exception(*why, SQLITE_PERM);
+  auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : real.string(),
                                                flags | (never_written ? SQLite::OPEN_URI : 0));
   sqlite3* handle = db->getHandle();
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &wait_for_lock, &patience);
   // The file may come from anywhere: none of its triggers and views runs, and SQL cannot write to its internal tables.

@@ -98,6 +98,7 @@ class Reader {
  public:
   void read(std::string_view text) {
     Json line;
+    if (nests_deeply(text)) throw MemberError("not a record: its brackets are nested too deeply");
     try {
       line = Json::parse(text);
     } catch (const Json::exception& error) {

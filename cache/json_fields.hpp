@@ -18,8 +18,30 @@ namespace tuner::cache {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns a discarded value when \p text is not JSON.
-inline Json parsed(std::string_view text) { return Json::parse(text, nullptr, false); }
+/// Whether \p text has more brackets in each other than any record: copying and printing such a value would exhaust the
+/// stack.
+inline bool nests_deeply(std::string_view text) {
+  constexpr int kMost = 32;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == '[' || c == '{') && ++depth > kMost)
+      return true;
+    else if (!in_string && (c == ']' || c == '}'))
+      --depth;
+  }
+  return false;
+}
+
+/// Returns a discarded value when \p text is not JSON, or nests deeply.
+inline Json parsed(std::string_view text) {
+  return nests_deeply(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+}
 inline std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// what() names the member and its fault.

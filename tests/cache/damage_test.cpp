@@ -168,6 +168,52 @@ TEST_F(ReadOnly, OpeningTakesBackACommitThatWasInterrupted) {
   EXPECT_EQ(find(database, query()).best->configuration, "block=1");
 }
 
+TEST_F(ReadOnly, AJournalThatIsNoneOfTunersIsNeverApplied) {
+  make();
+  const std::string before = read_file(file);
+  const fs::path journal = file.string() + "-journal";
+  const auto refused = [&](auto open) {
+    try {
+      open();
+    } catch (const CacheError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto read = [&] { Database::open_read_only(file); };
+  const auto write = [&] { Database::open_user(file, {.strict = true}); };
+  write_file(journal, std::string(1024, 'x') + "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7");  // as if it named another file
+  EXPECT_THAT(refused(read), HasSubstr("names another file, which would be deleted"));
+  EXPECT_THAT(refused(write), HasSubstr("names another file, which would be deleted"));
+  fs::remove(journal);
+  ASSERT_EQ(::mkfifo(journal.c_str(), 0600), 0);
+  EXPECT_THAT(refused(read), HasSubstr("is no regular file"));
+  fs::remove(journal);
+  EXPECT_EQ(refused(read), "");
+  EXPECT_EQ(read_file(file), before);
+}
+
+TEST_F(FileTest, ANameIsThatOfAFileWhateverItLooksLike) {
+  const fs::path place = fs::current_path();
+  fs::current_path(folder.path());
+  for (const char* const name : {":memory:", "file:other.db?mode=memory", "file:..%2Fother.db"}) {
+    {
+      store_best(*std::make_unique<Database>(Database::open_user(name, {.strict = true})), session_key(4242), "block=7",
+                 7);
+    }
+    EXPECT_TRUE(fs::exists(folder / name)) << name;
+  }
+  fs::current_path(place);
+}
+
+TEST_F(ReadOnly, ATextThatNestsWithoutEndIsNoRecord) {
+  auto database = Database::in_memory();
+  for (const char* const before : {"{\"tuner_wisdom\": ", "{\"device\": \"\\\"[\", \"a\": "}) {
+    const std::string deep = before + std::string(100'000, '[') + std::string(100'000, ']') + "}\n";
+    EXPECT_THROW(import_text(database, deep), ImportError);
+  }
+}
+
 using Strict = FileTest;
 TEST_F(Strict, WritingSaysThatItDidNotHappen) {
   auto from = Database::in_memory();
