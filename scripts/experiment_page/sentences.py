@@ -326,10 +326,6 @@ def arrangements(outputs):
     yield capital(extremes(fastest_by(outputs[1].rows(), "arrangement"), "arrangements"))
 
 
-def lower_code(sentence):
-    return sentence if sentence.startswith("`") else lower(sentence)
-
-
 def compaction(outputs):
     for output in outputs:
         rows = output.rows()

@@ -227,7 +227,7 @@ class Kernel {
   tuner_kernel* kernel_;
 };
 
-void reduce_async(int type, std::uintptr_t data, std::int64_t n, std::uintptr_t out, int operation, int order,
+void reduce_async(std::uintptr_t out, int type, std::uintptr_t data, std::int64_t n, int operation, int order,
                   std::uintptr_t stream) {
   const tuner_reduce_options options = reduce_options(operation, order, stream);
   unlocked(

@@ -33,6 +33,13 @@ def _choice(what, value, values):
     return values[value]
 
 
+def _reduction(x, op, order, stream):
+    """The arguments that all native reductions have: type, address, count, operation, order and stream."""
+    address, code, count, _ = _arrays.locate(x)
+    return (code, address, count, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS),
+            _arrays.stream_for(x) if stream is None else _arrays.handle_of(stream))
+
+
 def reduce(x, op="sum", out=None, stream=None, order="fixed"):
     """The sum, "min", "max" or "product" of all elements of an array.
 
@@ -43,26 +50,22 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
 
     With order="any", floating-point values are combined in the order in which blocks end, which can be faster.
     """
-    address, code, count, _ = _arrays.locate(x)
-    operation, order = _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS)
-    handle = _arrays.stream_for(x) if stream is None else _arrays.handle_of(stream)
-    result_code = _RESULTS[code]
-    if out is None and code >= 0:
+    reduction = _reduction(x, op, order, stream)
+    result_code = _RESULTS[reduction[0]]
+    if out is None and result_code >= 0:
         out = _arrays.new_result(x, result_code)
     if out is None:
-        return _native.reduce(code, address, count, operation, order, handle)
+        return _native.reduce(*reduction)
     to, out_code, out_count, is_const = _arrays.locate(out)
     if out_count < 1 or out_code != result_code or is_const:
         raise ValueError(f"out is a writable array of {_arrays.NAMES[result_code]} with an element")
-    _native.reduce_async(code, address, count, to, operation, order, handle)
+    _native.reduce_async(to, *reduction)
     return out
 
 
 def prepare_reduce(x, op="sum", stream=None, order="fixed", captures=64):
     """Does the work of the first `reduce` of this size, so that the next `captures` calls can be captured into graphs."""
-    address, code, count, _ = _arrays.locate(x)
-    _native.prepare_reduce(code, address, count, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS),
-                           _arrays.stream_for(x) if stream is None else _arrays.handle_of(stream), captures)
+    _native.prepare_reduce(*_reduction(x, op, order, stream), captures)
 
 
 def set(**settings):
@@ -72,7 +75,7 @@ def set(**settings):
     database: a path; remember_misses: True or False.
     """
     for name, value in settings.items():
-        _native.set(name, str(value).lower() if isinstance(value, bool) else str(value))
+        _native.set(name, _text(value))
 
 
 trim = _native.trim
@@ -214,8 +217,13 @@ class Kernel:
         return [known[name] for name in self.sizes]
 
 
+def _text(value):
+    """As tuner writes it: `true` for True."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _assignments(values):
-    return " ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values.items())
+    return " ".join(f"{name}={_text(value)}" for name, value in values.items())
 
 
 def _call(sizes, arguments, stream):
