@@ -73,6 +73,19 @@ std::optional<std::string> why_no_journal(const fs::path& file, const char* side
   return std::nullopt;
 }
 
+/// How SQLite names \p file: with links followed, and absolute, which is never an URI nor ":memory:". Throws
+/// SQLite::Exception if there is a journal that it must not see.
+std::string checked_name(const fs::path& file) {
+  if (file.empty()) throw SQLite::Exception("its name is empty", SQLITE_PERM);
+  std::error_code error;
+  const fs::path absolute = fs::absolute(file, error);
+  const fs::path real = error ? absolute : fs::weakly_canonical(absolute, error);
+  if (error) throw SQLite::Exception(error.message(), SQLITE_CANTOPEN);
+  for (const char* side : {"-journal", "-wal", "-shm"})
+    if (const auto why = why_no_journal(real, side)) throw SQLite::Exception(*why, SQLITE_PERM);
+  return real.string();
+}
+
 }  // namespace
 
 Patience::Patience(std::chrono::milliseconds wait)
@@ -81,13 +94,7 @@ Patience::Patience(std::chrono::milliseconds wait)
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();
   patience.asks_a_server = on_network_file_system(file);
-  if (file.empty()) throw SQLite::Exception("its name is empty", SQLITE_PERM);
-  // With links followed, as SQLite does. An absolute path is never an URI, nor ":memory:".
-  const fs::path real = fs::weakly_canonical(fs::absolute(file));
-  if (!never_written)
-    for (const char* side : {"-journal", "-wal", "-shm"})
-      if (const auto why = why_no_journal(real, side)) throw SQLite::Exception(*why, SQLITE_PERM);
-  auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : real.string(),
+  auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : checked_name(file),
                                                flags | (never_written ? SQLite::OPEN_URI : 0));
   sqlite3* handle = db->getHandle();
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);

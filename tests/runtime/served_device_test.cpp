@@ -59,16 +59,16 @@ TEST(Serving, LetsAForkedChildConfigureWhileAnotherThreadDoesSoBeforeAnyCall) {
   std::thread busy([&] {
     Settings settings;
     settings.database = std::string(100'000, 'x');
-    while (!done) Serving::process().configure(settings);
+    while (!done) tuner::configure(settings);
   });
   const int ended = testing::children_that_end(30, [] {
-    Serving::process().configure({});
+    tuner::configure({});
     return true;
   });
   EXPECT_EQ(ended, 30);
   done = true;
   busy.join();
-  Serving::process().configure({});
+  tuner::configure({});
 }
 
 TEST(LoadedModules, TriesAgainToLoadWhatCouldNotBeLoaded) {

@@ -117,6 +117,13 @@ std::string filled_name(const FillDraft& fill) {
   return fill.field.empty() ? fill.buffer : fill.buffer + '.' + fill.field;
 }
 
+bool KernelDraft::is_computed(std::string_view name) const {
+  const auto is_integer = [](const std::string& value) { return Value::parse(value).is_integer(); };
+  const ChoiceSpec* const choice = spec.find_choice(name);
+  return lets.find(name) != lets.end() ||
+         (choice != nullptr && std::all_of(choice->values.begin(), choice->values.end(), is_integer));
+}
+
 void count_in_numbers(BufferSpec& buffer) {
   if (buffer.components == 1) return;
   const std::string components = std::to_string(buffer.components);

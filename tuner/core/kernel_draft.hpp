@@ -75,6 +75,9 @@ struct KernelDraft {
   Places default_places;                ///< of the names in KernelSpec::default_configuration
   std::vector<Expression> expressions;  ///< of all directives
 
+  /// Whether an argument called \p name is computed: a `let`, or a choice of integers.
+  bool is_computed(std::string_view name) const;
+
   std::string code;            ///< code_of() the program
   std::string reference_code;  ///< code_of() the reference's program, if that has its own sources
 };

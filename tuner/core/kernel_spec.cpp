@@ -200,11 +200,6 @@ const ChoiceSpec* KernelSpec::type_choice() const {
 const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
 const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
 const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
-bool ChoiceSpec::has_integers() const {
-  return std::all_of(values.begin(), values.end(),
-                     [](const std::string& value) { return Value::parse(value).is_integer(); });
-}
-
 const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
 const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 

@@ -31,9 +31,6 @@ struct ChoiceSpec {
   std::string name;
   bool is_type = false;
   std::vector<std::string> values;  ///< canonical type names for a type; the first is the default
-
-  /// Whether all values are integers: then it can be an argument.
-  bool has_integers() const;
 };
 
 /// A type that follows from a type choice: `type R of T = int8:int64 half:float`. If T has no entry, R is T. The caller

@@ -1,10 +1,10 @@
 #include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
@@ -18,24 +18,9 @@ namespace {
 
 bool is_of_kernel(const LaunchDraft& one) { return one.role == LaunchDraft::Role::kernel; }
 
-/// Whether \p code has a variable, a function's or a template's parameter \p name, as far as its text shows: a word
-/// that follows a type. A macro would replace it.
-bool declares(std::string_view code, std::string_view name) {
-  constexpr std::string_view no_types[] = {"return", "else", "case", "goto",   "throw",
-                                           "and",    "or",   "not",  "sizeof", "do"};
-  const std::vector<DirectiveLine> directives = directives_of(code);
-  for (std::size_t at = find_word(code, name); at != std::string_view::npos; at = find_word(code, name, at + 1)) {
-    const auto holds = [at](const DirectiveLine& line) { return line.begin <= at && at < line.end; };
-    const std::string_view type = word_before(code, before_space(code, at).size());
-    if (type.empty() || std::isdigit(static_cast<unsigned char>(type.front())) || contains(no_types, type)) continue;
-    if (std::none_of(directives.begin(), directives.end(), holds)) return true;
-  }
-  return false;
-}
-
 class LeftOut {
  public:
-  explicit LeftOut(KernelDraft& draft) : draft_(draft), code_(draft.code) {}
+  explicit LeftOut(KernelDraft& draft) : draft_(draft), code_(draft.code), directives_(directives_of(code_)) {}
 
   void fill_in() {
     bool by_name = false, all_by_name = true;
@@ -143,8 +128,7 @@ class LeftOut {
     for (const Declared& argument : head->arguments) {
       if (argument.name.empty())
         fail(one, "arguments", ", and " + in_quotes(head->name) + " takes an argument without a name");
-      const ChoiceSpec* const choice = draft_.spec.find_choice(argument.name);
-      if (draft_.lets.count(argument.name) != 0 || (choice != nullptr && choice->has_integers())) {
+      if (draft_.is_computed(argument.name)) {
         one.launch.computed_arguments.push_back(
             {argument.name, named(argument.name, one.launch.location), number_type(argument, *head)});
       } else if (!contains(names, argument.name)) {
@@ -239,17 +223,32 @@ class LeftOut {
 
   bool is_replaceable(const std::string& name) const {
     return may_occur(draft_.spec, ProgramPart::kernel, name) &&
-           (!declares(code_, name) || !definitions_of(code_, name).empty());
+           (!is_declared(name) || !definitions_of(code_, name).empty());
   }
 
-  bool is_macro(const std::string& name) const {
-    const std::vector<DirectiveLine> directives = directives_of(code_);
-    return std::any_of(directives.begin(), directives.end(),
+  /// Whether the text has a variable, or a function's or a template's parameter \p name, as far as it shows: a word
+  /// that follows a type. A macro would replace it.
+  bool is_declared(std::string_view name) const {
+    constexpr std::string_view no_types[] = {"return", "else", "case", "goto",   "throw",
+                                             "and",    "or",   "not",  "sizeof", "do"};
+    const std::string_view code = code_;
+    for (std::size_t at = find_word(code, name); at != std::string_view::npos; at = find_word(code, name, at + 1)) {
+      const auto holds = [at](const DirectiveLine& line) { return line.begin <= at && at < line.end; };
+      const std::string_view type = word_before(code, before_space(code, at).size());
+      if (type.empty() || is_digit(type.front()) || contains(no_types, type)) continue;
+      if (std::none_of(directives_.begin(), directives_.end(), holds)) return true;
+    }
+    return false;
+  }
+
+  bool is_macro(std::string_view name) const {
+    return std::any_of(directives_.begin(), directives_.end(),
                        [&](const DirectiveLine& line) { return defined_name(line) == name; });
   }
 
   KernelDraft& draft_;
   const std::string& code_;
+  const std::vector<DirectiveLine> directives_;  // of code_
 };
 
 }  // namespace

@@ -65,9 +65,7 @@ std::string read_argument(KernelReader& kernel, TokenCursor& cursor, LaunchSpec&
         launch.computed_arguments.push_back({name, Expression::constant(name == "true" ? 1 : 0), "uint8"});
       return name;
     }
-    const ChoiceSpec* const choice = kernel.spec.find_choice(token.text);
-    const bool is_computed = kernel.draft.lets.count(token.text) != 0 || (choice != nullptr && choice->has_integers());
-    if ((ahead.at_end() || ahead.peek().is(",")) && !is_computed) {
+    if ((ahead.at_end() || ahead.peek().is(",")) && !kernel.draft.is_computed(token.text)) {
       cursor.take();
       return std::string(token.text);
     }

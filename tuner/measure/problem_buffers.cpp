@@ -24,27 +24,28 @@ const std::string* recorded_text(const std::map<std::string, std::string>& texts
   return at == texts.end() ? nullptr : &at->second;
 }
 
-double number_of(const ScalarValue& value, const Bindings& names) {
-  return value.computed ? value.computed->evaluate_number(names) : value.number;
-}
-
-/// A struct with the numbers of \p scalar.
-Argument struct_argument(const ScalarSpec& scalar, const Bindings& names) {
+/// A struct with the numbers of \p scalar, which \p number_of() computes.
+template <typename NumberOf>
+Argument struct_argument(const ScalarSpec& scalar, const NumberOf& number_of) {
   std::vector<std::byte> bytes(scalar.record->bytes);
   auto value = scalar.values.begin();
   for (const RecordField& field : scalar.record->fields) {
     std::byte* to = bytes.data() + field.offset;
     for (int i = 0; i < field.count; ++i, ++value, to += info(field.type).bytes) {
-      const Argument number = number_argument(field.type, number_of(*value, names));
+      const Argument number = number_argument(field.type, number_of(*value));
       std::copy_n(number.bytes, number.size, to);
     }
   }
   return Argument::of_struct(std::move(bytes));
 }
 
-/// \p names: sizes and choices.
-Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Bindings& names) try {
-  return scalar.record ? struct_argument(scalar, names) : number_argument(type, number_of(scalar.values.at(0), names));
+/// \p names: makes the names of sizes and choices, if a number is computed.
+template <typename Names>
+Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Names& names) try {
+  const auto number_of = [&](const ScalarValue& value) {
+    return value.computed ? value.computed->evaluate_number(names()) : value.number;
+  };
+  return scalar.record ? struct_argument(scalar, number_of) : number_argument(type, number_of(scalar.values.at(0)));
 } catch (const Error& error) {
   throw SpecError(scalar.location, scalar.name + " = " + error.what());
 }
@@ -383,8 +384,8 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
       case BoundArgument::Kind::scalar: {
         const ScalarSpec& scalar = spec_.scalars[bound.index];
         const std::string* const given = recorded_ ? recorded_text(recorded_->scalars, scalar.name) : nullptr;
-        result.push_back(given ? recorded_number(bound.type, *given)
-                               : scalar_argument(scalar, bound.type, bindings(spec_, size_, backend_.device().limits)));
+        const auto names = [&] { return bindings(spec_, size_, backend_.device().limits); };
+        result.push_back(given ? recorded_number(bound.type, *given) : scalar_argument(scalar, bound.type, names));
         break;
       }
       case BoundArgument::Kind::texture:

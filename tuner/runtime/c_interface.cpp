@@ -19,6 +19,7 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/reduce.hpp>
 #include <tuner/run.hpp>
@@ -125,12 +126,8 @@ Choices choices_of(const char* text) {
 
 std::vector<std::string> names_in(const char* text) {
   std::vector<std::string> names;
-  std::string rest = text_or_empty(text);
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (comma > 0) names.push_back(rest.substr(0, comma));
-    rest.erase(0, comma + 1);
-  }
+  for (const std::string_view name : at_commas(text == nullptr ? "" : text))
+    if (!name.empty()) names.emplace_back(name);
   return names;
 }
 
@@ -176,13 +173,14 @@ struct CallArguments {
   std::vector<detail::LaunchArgument> many;
 };
 
-Json numbers(double median_ns, double low_ns, double high_ns, const std::map<std::string, double>& metrics) {
-  return {{"median_ns", median_ns}, {"low_ns", low_ns}, {"high_ns", high_ns}, {"metrics", metrics}};
-}
-
+/// \p about: what only one of TuneResult and RunResult has.
 template <typename Result>
 tuner_result* callers_result(const Result& from, Json about) {
-  about["configuration"] = from.configuration;
+  about.update({{"configuration", from.configuration},
+                {"median_ns", from.median_ns},
+                {"low_ns", from.low_ns},
+                {"high_ns", from.high_ns},
+                {"metrics", from.metrics}});
   return new tuner_result{from.configuration, about.dump(-1, ' ', false, Json::error_handler_t::replace),
                           from.median_ns, from.low_ns, from.high_ns};
 }
@@ -228,13 +226,9 @@ Json json_of(const KernelSpec& spec) {
 }
 
 void change(Settings& settings, const std::string& name, const std::string& value) {
-  const auto one_of = [&](const char* first, const char* second) {
-    if (value != first && value != second)
-      refuse("'" + name + "' is '" + first + "' or '" + second + "', not '" + value + '\'');
-    return value == first;
-  };
+  const auto is = [&](const char* first, const char* second) { return is_first(name.c_str(), value, {first, second}); };
   if (name == "tune") {
-    settings.tune = one_of("never", "on_first_use") ? TuneOnMiss::never : TuneOnMiss::on_first_use;
+    settings.tune = is("never", "on_first_use") ? TuneOnMiss::never : TuneOnMiss::on_first_use;
   } else if (name == "tuning_time") {
     settings.tuning_time = std::chrono::duration<double>(positive_seconds("tuning_time", value.c_str()));
   } else if (name == "device") {
@@ -242,7 +236,7 @@ void change(Settings& settings, const std::string& name, const std::string& valu
   } else if (name == "database") {
     settings.database = value;
   } else if (name == "remember_misses") {
-    settings.remember_misses = one_of("true", "false");
+    settings.remember_misses = is("true", "false");
   } else {
     refuse("there is no setting '" + name + "': there are tune, tuning_time, device, database and remember_misses");
   }
@@ -309,7 +303,7 @@ tuner_status tuner_set(const char* name, const char* value) {
   return guarded([&] {
     require(name, "name");
     require(value, "value");
-    Serving::process().change([&](Settings& settings) { change(settings, name, value); });
+    Serving::process().configure([&](Settings& settings) { change(settings, name, value); });
   });
 }
 
@@ -317,7 +311,7 @@ tuner_status tuner_on_warning(void (*warn)(const char* message, void* user), voi
   return guarded([&] {
     std::function<void(std::string_view)> sink;
     if (warn != nullptr) sink = [warn, user](std::string_view message) { warn(std::string(message).c_str(), user); };
-    Serving::process().change([&](Settings& settings) { settings.on_warning = std::move(sink); });
+    Serving::process().configure([&](Settings& settings) { settings.on_warning = std::move(sink); });
   });
 }
 
@@ -459,11 +453,8 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
         return given.on_trial(finished, best_ns, given.user) == 0;
       };
     const TuneResult tuned = tuner::tune(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), tuning);
-    Json about = numbers(tuned.median_ns, tuned.low_ns, tuned.high_ns, tuned.metrics);
-    about["trials"] = tuned.trials;
-    about["failures"] = tuned.failures;
-    about["from_cache"] = tuned.from_cache;
-    *result = callers_result(tuned, std::move(about));
+    *result = callers_result(
+        tuned, {{"trials", tuned.trials}, {"failures", tuned.failures}, {"from_cache", tuned.from_cache}});
   });
 }
 
@@ -480,13 +471,11 @@ tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, 
     running.cold = given.with_warm_cache == 0;
     running.metrics = names_in(given.metrics);
     const RunResult ran = tuner::run(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), running);
-    Json about = numbers(ran.median_ns, ran.low_ns, ran.high_ns, ran.metrics);
-    about["verified"] = ran.verified;
-    about["limit"] = ran.limit;
-    about["reason"] = ran.reason;
-    about["launches"] = Json::array();
-    for (const RunLaunch& launch : ran.launches) about["launches"].push_back(json_of(launch));
-    *result = callers_result(ran, std::move(about));
+    Json launches = Json::array();
+    for (const RunLaunch& launch : ran.launches) launches.push_back(json_of(launch));
+    *result = callers_result(
+        ran,
+        {{"verified", ran.verified}, {"limit", ran.limit}, {"reason", ran.reason}, {"launches", std::move(launches)}});
   });
 }
 

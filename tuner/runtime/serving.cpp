@@ -43,13 +43,6 @@ struct User {
   bool stays = false;
 };
 
-/// Whether \p text is the first of two \p words. Throws Error if it is neither.
-bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words) {
-  if (text == words.first || text == words.second) return text == words.first;
-  throw Error(ErrorCode::invalid_argument,
-              std::string(name) + "='" + text + "': it is '" + words.first + "' or '" + words.second + '\'');
-}
-
 /// Never destroyed: threads may launch while the process ends, and drivers may be gone by then.
 ByContext<ServedDevice>& all_devices() {
   static ByContext<ServedDevice>& devices = *new ByContext<ServedDevice>;
@@ -65,6 +58,12 @@ double positive_seconds(const char* name, const char* text) {
   if (end == text || *end != '\0' || !(seconds > 0))
     throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is not a positive number of seconds");
   return seconds;
+}
+
+bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words) {
+  if (text == words.first || text == words.second) return text == words.first;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(name) + "='" + text + "': it is '" + words.first + "' or '" + words.second + '\'');
 }
 
 bool Serving::watch_forks() {
@@ -84,11 +83,13 @@ void Serving::refuse_forked() const {
               "threads survive fork(): start it with exec, or fork before the first launch");
 }
 
-void Serving::configure(Settings settings) {
+void Serving::configure(const std::function<void(Settings&)>& change) {
   if (ordinal_ == kForked) return;
   const User user;
   const std::lock_guard lock(mutex_);
-  configured_ = std::move(settings);
+  Settings changed = configured_;
+  change(changed);
+  configured_ = std::move(changed);
 }
 
 Settings Serving::settings() {

@@ -2,6 +2,7 @@
 /// The settings, wisdom and warnings of this process. Devices: see served_device.hpp.
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -16,8 +17,12 @@
 
 namespace tuner::runtime {
 
-/// `2`, `0.5s`. \p name: of the setting, for the message. Throws Error.
+// Values of settings. \p name is for the message. Both throw Error.
+
+/// `2`, `0.5s`.
 double positive_seconds(const char* name, const char* text);
+/// Whether \p text is the first of two \p words.
+bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words);
 
 class Serving {
  public:
@@ -51,19 +56,9 @@ class Serving {
   /// of the result waits for it. Throws Error as ordinal() does; terms() reports other failures.
   std::future<void> open_meanwhile();
 
-  /// Does nothing in a forked child, whose calls are all refused.
-  void configure(Settings settings);
-  /// The same for some of the settings, which \p change replaces.
-  template <typename Change>
-  void change(const Change& change) {
-    Settings settings;
-    {
-      const std::lock_guard lock(mutex_);
-      settings = configured_;
-    }
-    change(settings);
-    configure(std::move(settings));
-  }
+  /// \p change makes other settings of the present ones. What it throws leaves them as they are. Does nothing in a
+  /// forked child, whose calls are all refused.
+  void configure(const std::function<void(Settings&)>& change);
   /// From now on, refuse_forked() knows of forks. Returns whether that works; only the first call has an effect.
   static bool watch_forks();
   /// Queues \p message for Settings::on_warning; the same message only once.

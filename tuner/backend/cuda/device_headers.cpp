@@ -77,9 +77,6 @@ DeviceHeaders device_headers(const CompileRequest& request, std::span<const fs::
   for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
   const auto add_empty = [&](std::string_view name) { add(name, ""); };
   for_each_name(kOfTheHost, add_empty);
-  add("random", "#include <limits>\n");  // which programs expect of it
-  add("string",
-      "#pragma once\nnamespace std {\nstruct string {};\n}\n");  // a member of a class that only the host uses
   for_each_name(kProgramHeaders, [&](std::string_view name) { add(name, std::string(program_header_text(name))); });
   for_each_name(kBuiltIn, add_empty);
   for_each_name(kOfTheToolkit, [&](std::string_view name) { add(name, of_the_toolkit(name)); });
