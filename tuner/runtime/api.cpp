@@ -181,9 +181,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   runtime::leave_with_error();
 }
 
-void configure(Settings settings) {
-  runtime::Serving::process().configure([&](Settings& present) { present = std::move(settings); });
-}
+void configure(Settings settings) { runtime::Serving::process().configure(std::move(settings)); }
 
 void trim() try { runtime::ServedDevice::trim_all(); } catch (...) {
   runtime::leave_with_error();

@@ -303,7 +303,7 @@ tuner_status tuner_set(const char* name, const char* value) {
   return guarded([&] {
     require(name, "name");
     require(value, "value");
-    Serving::process().configure([&](Settings& settings) { change(settings, name, value); });
+    Serving::process().change([&](Settings& settings) { change(settings, name, value); });
   });
 }
 
@@ -311,7 +311,7 @@ tuner_status tuner_on_warning(void (*warn)(const char* message, void* user), voi
   return guarded([&] {
     std::function<void(std::string_view)> sink;
     if (warn != nullptr) sink = [warn, user](std::string_view message) { warn(std::string(message).c_str(), user); };
-    Serving::process().configure([&](Settings& settings) { settings.on_warning = std::move(sink); });
+    Serving::process().change([&](Settings& settings) { settings.on_warning = std::move(sink); });
   });
 }
 
