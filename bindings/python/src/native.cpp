@@ -227,6 +227,27 @@ class Kernel {
   tuner_kernel* kernel_;
 };
 
+/// Memory where kernels run.
+class Array {
+ public:
+  explicit Array(std::size_t bytes) {
+    unlocked([&] { return tuner_array_new(bytes, &array_); });
+  }
+  Array(Array&& other) noexcept : array_(std::exchange(other.array_, nullptr)) {}
+  ~Array() { tuner_array_free(array_); }
+
+  std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(tuner_array_data(array_)); }
+  void upload(std::uintptr_t from, std::size_t bytes) {
+    unlocked([&] { return tuner_array_upload(array_, memory_at(from), bytes); });
+  }
+  void download(std::uintptr_t to, std::size_t bytes) const {
+    unlocked([&] { return tuner_array_download(array_, memory_at(to), bytes); });
+  }
+
+ private:
+  tuner_array* array_ = nullptr;
+};
+
 void reduce_async(std::uintptr_t out, int type, std::uintptr_t data, std::int64_t n, int operation, int order,
                   std::uintptr_t stream) {
   const tuner_reduce_options options = reduce_options(operation, order, stream);
@@ -323,6 +344,11 @@ NB_MODULE(_native, module) {
     unlocked([&] { return tuner_wisdom_freeze(frozen.c_str(), paths.data(), paths.size()); });
   });
 
+  nb::class_<Array>(module, "Array")
+      .def(nb::init<std::size_t>())
+      .def("address", &Array::address)
+      .def("upload", &Array::upload)
+      .def("download", &Array::download);
   nb::class_<Kernel>(module, "Kernel")
       .def_static("from_file", &Kernel::from_file)
       .def_static("from_text", &Kernel::from_text)

@@ -1,0 +1,293 @@
+"""Kernel Tuner's interface and the conversion of its scripts, on the host backend. Run by bindings/python/test."""
+
+import contextlib
+import io
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+FOLDER = tempfile.TemporaryDirectory()
+os.environ.update(TUNER_CACHE_DIR=FOLDER.name, TUNER_DEVICE="host", TUNER_TUNE="never")
+
+import numpy  # noqa: E402
+
+import tuner  # noqa: E402
+from tuner import _expressions, convert  # noqa: E402
+from tuner.kernel_tuner import observers, run_kernel, store_output_file, strategies, tune_kernel, util  # noqa: E402
+
+PROGRAM = pathlib.Path(tuner.__file__).parent / "bin" / "tune"
+SCALE = """
+__global__ void scale(float *y, const float *x, float a, int n) {
+  for (int k = 0; k < tile; ++k) {
+    const int i = (blockIdx.x * tile + k) * block_size_x + threadIdx.x;
+    if (i < n) y[i] = a * x[i];
+  }
+}
+"""
+N = 1000
+X = numpy.arange(N, dtype=numpy.float32)
+ARGUMENTS = [numpy.zeros(N, numpy.float32), X, numpy.float32(2.5), numpy.int32(N)]
+PARAMETERS = {"block_size_x": [32, 64], "tile": [1, 2]}
+GRID = {"grid_div_x": ["block_size_x", "tile"]}
+
+
+def tuned(**options):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return tune_kernel("scale", SCALE, N, ARGUMENTS, PARAMETERS, **{"quiet": True, **GRID, **options})
+
+
+class Expressions(unittest.TestCase):
+    parameters = {"a": [1, 2, 4, 8], "b": [1, 3, 6], "c": [-2, 0, 2], "t": ["float", "half"], "u": [True, False]}
+
+    def holds_for(self, texts):
+        """The configurations that a kernel file with these constraints has."""
+        file = pathlib.Path(FOLDER.name) / "expressions.cu"
+        lines = [f"#pragma tuner parameter {name} = {' '.join(map(_expressions.literal, values))}" for name, values in self.parameters.items()]
+        lines += [f"#pragma tuner constraint c{at}: {text}" for at, text in enumerate(texts)]
+        file.write_text("#pragma tuner kernel k\n#pragma tuner size n = 1\n" + "\n".join(lines) + "\n"
+                        "#pragma tuner out y[n] : int\n#pragma tuner block 1\n#pragma tuner grid 1\n__global__ void k(int *y) {}\n")
+        printed = subprocess.run([PROGRAM, file, "--dry-run", "--json", "--unverified"], capture_output=True, text=True)
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        return json.loads(printed.stdout)["spaces"][0]["valid"]
+
+    def test_mean_what_python_means(self):
+        z = 7
+        conditions = ["a * b <= 8", "a == 1 or b == 3 and not a > 2", "b % ((a * 6) / 2) == 0", "1 < a <= 4", "a in (1, 2, 9)",
+                      "t == 'float'", "t not in ['float', 'double']", "u", "not u and a > 1", "a - b // 2 > 0", "a % 2", "2**a <= 16",
+                      "(a if b == 1 else 3) > 2", "int(a / 3) == 1", "a / 2 < b / 3", "a - (b - a) > 0", "a * (b // a * 2) > 3",
+                      "max(a, b) * 2 <= 12", "a == 1 and b == 1 and u", "c // 2 == -1", "c % 3 == 1", "abs(c) == 2", "-c < a - 4",
+                      "a & 2", "a == 0.5 * b * 2", "c / a < 0.5", "math.ceil(b / a) == 2", lambda p: p["a"] * p["b"] < z,
+                      lambda p: p["t"] == "half" or p["c"] > 0]
+        for condition in conditions:
+            function = _expressions.python_function(condition)
+            every = [dict(zip(self.parameters, values)) for values in itertools.product(*self.parameters.values())]
+            texts = _expressions.condition(condition, self.parameters)
+            with self.subTest(condition=condition, texts=texts):
+                self.assertEqual(self.holds_for(texts), sum(map(bool, map(function, every))))
+
+    def test_of_a_function_are_a_table_of_what_it_looks_at(self):
+        def allowed(p):
+            if p["a"] > 2:
+                return p["b"] == 3
+            return True
+
+        self.assertEqual(_expressions.condition(allowed, self.parameters), ["a in {1, 2} or a in {4, 8} and b == 3"])
+
+    def test_that_cannot_be_are_refused(self):
+        large = {name: list(range(200)) for name in ("p", "q", "r")}
+        with self.assertRaisesRegex(_expressions.Untranslatable, "8000000 combinations"):
+            _expressions.condition(lambda x: (x["p"] ^ x["q"] ^ x["r"]) == 0, large)
+        with self.assertRaisesRegex(_expressions.Untranslatable, "no value"):
+            _expressions.literal([1, 2])
+
+
+class TuneKernel(unittest.TestCase):
+    def test_gives_a_result_for_each_configuration(self):
+        results, environment = tuned(answer=[2.5 * X, None, None, None])
+        self.assertEqual(sorted((one["block_size_x"], one["tile"]) for one in results), [(32, 1), (32, 2), (64, 1), (64, 2)])
+        self.assertEqual(environment["best_config"], min(results, key=lambda one: one["time"]))
+        self.assertGreater(len(results[0]["times"]), 1)
+
+    def test_finds_wrong_configurations_by_the_answer(self):
+        results, _ = tuned(answer=[2.5 * X, None, None, None], grid_div_x=["block_size_x"], restrictions=["tile == 2"])
+        self.assertTrue(all("__error__" not in one for one in results))
+        results, environment = tuned(answer=[3 * X, None, None, None])
+        self.assertTrue(all(isinstance(one["__error__"], util.RuntimeFailedConfig) for one in results))
+        self.assertNotIn("best_config", environment)
+
+    def test_measures_without_an_answer(self):
+        self.assertEqual(len(tuned()[0]), 4)
+
+    def test_keeps_to_restrictions_and_limits(self):
+        self.assertEqual(len(tuned(restrictions=["tile == 1", lambda p: p["block_size_x"] > 32])[0]), 1)
+        self.assertEqual(len(tuned(strategy="random_sample", strategy_options={"max_fevals": 2})[0]), 2)
+
+    def test_asks_a_function_about_the_best(self):
+        asked = []
+
+        def verify(answer, outputs, atol=None):
+            asked.append(outputs[0])
+            return len(asked) == 2 and numpy.allclose(outputs[0], answer[0], atol=atol)
+
+        results, environment = tuned(answer=[2.5 * X, None, None, None], verify=verify)
+        self.assertEqual(sum("__error__" in one for one in results), 1)
+        self.assertNotIn("__error__", environment["best_config"])
+
+    def test_computes_metrics_and_objectives(self):
+        results, environment = tuned(metrics={"GB/s": lambda p: N * 8 / 1e6 / p["time"], "inverse": "1 / time"}, objective="GB/s")
+        self.assertEqual(environment["best_config"], max(results, key=lambda one: one["GB/s"]))
+        self.assertAlmostEqual(results[0]["inverse"], 1 / results[0]["time"])
+
+    def test_writes_and_reads_cache_files(self):
+        file = pathlib.Path(FOLDER.name) / "scale_cache"
+        first, _ = tuned(cache=str(file))
+        stored = json.loads(file.with_suffix(".json").read_text())
+        self.assertEqual(sorted(stored["cache"]), ["32,1", "32,2", "64,1", "64,2"])
+        self.assertEqual(stored["tune_params_keys"], ["block_size_x", "tile"])
+        again, _ = tuned(cache=str(file))
+        self.assertEqual([one["time"] for one in again], [one["time"] for one in first], "nothing is measured again")
+
+    def test_writes_t4(self):
+        file = pathlib.Path(FOLDER.name) / "out.json"
+        store_output_file(str(file), tuned()[0], PARAMETERS)
+        self.assertEqual(len(json.loads(file.read_text())["results"]), 4)
+
+    def test_refuses_by_name_what_is_not_supported(self):
+        for options, message in (({"lang": "OpenCL"}, "OpenCL"), ({"simulation_mode": True}, "simulation_mode"),
+                                 ({"texmem_args": {"t": X}}, "texmem_args"), ({"observers": [observers.BenchmarkObserver()]}, "observer")):
+            with self.subTest(options=options), self.assertRaisesRegex(NotImplementedError, message):
+                tuned(**options)
+        with self.assertRaisesRegex(NotImplementedError, "kernel_source is a function"):
+            tune_kernel("scale", lambda p: SCALE, N, ARGUMENTS, PARAMETERS)
+        with self.assertRaisesRegex(ValueError, "unknown strategy"):
+            strategies.name_of("luck")
+
+    def test_takes_types_and_constants(self):
+        text = "__constant__ double factor[2];\n" + SCALE.replace("float", "real").replace("a * x[i]", "factor[1] * x[i]")
+        text = text.replace("real a", "float a")
+        results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "real": ["float"]}, quiet=True, **GRID,
+                                 cmem_args={"factor": numpy.array([0, 4.0])}, answer=[4 * X, None, None, None])
+        self.assertTrue(all("__error__" not in one for one in results))
+
+
+class RunKernel(unittest.TestCase):
+    def test_returns_all_arguments(self):
+        outputs = run_kernel("scale", SCALE, N, ARGUMENTS, {"block_size_x": 64, "tile": 2}, **GRID)
+        numpy.testing.assert_array_equal(outputs[0], 2.5 * X)
+        self.assertEqual(outputs[3], N)
+        numpy.testing.assert_array_equal(ARGUMENTS[0], 0, "the caller's arrays stay as they are")
+
+
+SCRIPT = """
+    import sys
+    import numpy
+    from kernel_tuner import tune_kernel
+    text = open("scale.cu").read()
+    n = numpy.int32(1000)
+    x = numpy.random.rand(n).astype(numpy.float32)
+    parameters = dict(block_size_x=[32 * i for i in range(1, 5)])
+    parameters[f"ti{'le'}"] = [1, 2, 4]
+    for kernel in sys.argv[1:] or ["scale"]:
+        results, _ = tune_kernel(kernel, text, n, [numpy.zeros_like(x), x, numpy.float32(2), n], parameters,
+                                 grid_div_x=["block_size_x", "tile"], restrictions=lambda p: p["tile"] * p["block_size_x"] <= 256,
+                                 answer=[2 * x, None, None, None], atol=1e-4)
+        print("best", min(results, key=lambda one: one["time"])["block_size_x"])
+"""
+
+
+class Convert(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=FOLDER.name))
+        (self.folder / "scale.cu").write_text(SCALE)
+
+    def convert(self, *arguments):
+        """Exit status and what is printed."""
+        process = subprocess.run([sys.executable, "-m", "tuner.convert", *arguments], cwd=self.folder, capture_output=True, text=True)
+        return process.returncode, process.stdout + process.stderr
+
+    def write(self, name, text):
+        (self.folder / name).write_text(textwrap.dedent(text))
+
+    def tune(self, *arguments):
+        return subprocess.run([PROGRAM, *arguments], cwd=self.folder, capture_output=True, text=True)
+
+    def test_writes_what_a_script_passes(self):
+        self.write("script.py", SCRIPT)
+        status, printed = self.convert("script.py")
+        self.assertEqual(status, 0, printed)
+        text = (self.folder / "scale.tuner.cu").read_text()
+        for line in ("parameter   block_size_x = 32 64 96 128", "parameter   tile = 1 2 4", "constraint  c1: tile * block_size_x <= 256",
+                     "grid        ceil_div(problem_x, block_size_x * tile)", 'source      "scale.cu"', "tolerance   relative 1e-05 absolute 0.0001",
+                     'reference   file y = "scale.y.answer.npy"', "in          x[1000] : float", "scalar      a : float = 2.0"):
+            self.assertIn("#pragma tuner " + line, text)
+        self.assertNotIn("Left", text)
+        tuned = self.tune("scale.tuner.cu", "--db", "scale.db", "--trials", "3")
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+
+    def test_writes_a_file_for_each_call(self):
+        self.write("script.py", SCRIPT)
+        status, printed = self.convert("-o", "made.cu", "script.py", "scale", "scale")
+        self.assertEqual((status, printed.count("best ")), (0, 2), printed)
+        self.assertTrue((self.folder / "made-2.cu").exists())
+
+    def test_replaces_nothing_unasked(self):
+        self.write("script.py", SCRIPT)
+        status, printed = self.convert("-o", "scale.cu", "script.py")
+        self.assertEqual(status, 1)
+        self.assertIn("is read for this kernel file", printed)
+        self.assertEqual((self.folder / "scale.cu").read_text(), SCALE)
+        self.assertEqual(self.convert("script.py")[0], 0)
+        self.assertIn("the file exists", self.convert("script.py")[1])
+        self.assertEqual(self.convert("-f", "script.py")[0], 0)
+
+    def test_reports_scripts_that_fail_or_tune_nothing(self):
+        self.write("fails.py", "import kernel_tuner\nraise KeyError('x')\n")
+        self.assertIn("ended before any call of tune_kernel: KeyError: 'x'", self.convert("fails.py")[1])
+        self.write("nothing.py", "import kernel_tuner\n")
+        self.assertEqual(self.convert("nothing.py")[0], 1)
+        self.assertIn("there is no such file", self.convert("missing.py")[1])
+
+    def t1(self, kernel, parameters='{"Name": "tile", "Values": "[2**i for i in range(3)]", "Default": 2}'):
+        self.write("scale.json", """{"ConfigurationSpace": {"TuningParameters": [
+            {"Name": "block_size_x", "Type": "int", "Values": "[32 * i for i in range(1, 33)]", "Default": 64}, %s],
+            "Conditions": [{"Expression": "32 <= block_size_x * tile <= 1024"}]},
+            "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "scale.cu",
+            "LocalSize": {"X": "block_size_x"}, "Arguments": [
+            {"Name": "x", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Random", "FillValue": 20, "Size": 4096},
+            {"Name": "y", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "FillType": "Constant", "FillValue": 0, "Size": "2**12"},
+            {"Name": "a", "Type": "float", "MemoryType": "Scalar", "FillValue": 2},
+            {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 4096}], %s}}""" % (parameters, kernel))
+        status, printed = self.convert("-f", "scale.json")
+        return status, printed, (self.folder / "scale.tuner.cu").read_text() if status == 0 else ""
+
+    def test_reads_t1(self):
+        status, printed, text = self.t1('"GlobalSizeType": "OpenCL", "GlobalSize": {"X": "4096 // tile"}, "CompilerOptions": ["-O3", "-use_fast_math"]')
+        self.assertEqual(status, 0, printed)
+        for line in ("grid        ceil_div(4096 / tile, block_size_x)", "arguments   y, x, a, n", "default     block_size_x=64 tile=2",
+                     "out         y[4096] : float", "fill        x = uniform 0 20", "compile     -use_fast_math", "scalar      n : int = 4096"):
+            self.assertIn("#pragma tuner " + line, text)
+        self.assertEqual(self.tune("scale.tuner.cu", "--db", "scale.db", "--trials", "2").returncode, 0)
+
+    def test_reads_what_the_hub_adds_to_t1(self):
+        text = self.t1('"ProblemSize": [4096], "GridDivX": ["block_size_x", "tile"]')[2]
+        self.assertIn("grid        ceil_div(problem_x, block_size_x * tile)", text)
+
+    def test_never_runs_or_follows_what_t1_says(self):
+        victim = self.folder / "victim"
+        status, _, text = self.t1('"ProblemSize": [4096], "SharedMemory": "open(\'victim\', \'w\')"', """
+            {"Name": "tile", "Values": "[1, 2]"}, {"Name": "evil", "Values": "[().__class__, __import__('os').system('touch victim')]"}""")
+        self.assertEqual(status, 0)
+        self.assertFalse(victim.exists())
+        self.assertIn("parameter evil has no values", text)
+        self.write("secret", "secret")
+        status, _, text = self.t1('"ProblemSize": [4096], "ReferenceArguments": [{"TargetName": "y", "FillType": "BinaryRaw", "DataSource": "../secret"}]')
+        self.assertIn("y should become BinaryRaw", text)
+        self.assertEqual(self.t1('"ProblemSize": [1], "CompilerOptions": ["-DX=1\\n#pragma tuner kernel b"]')[0], 1)
+        self.write("broken.json", "[" * 100_000)
+        self.assertEqual(self.convert("broken.json")[0], 1)
+
+
+class Scripts(unittest.TestCase):
+    def test_run_unchanged(self):
+        script = pathlib.Path(FOLDER.name) / "unchanged.py"
+        script.write_text(textwrap.dedent("""
+            import numpy
+            import kernel_tuner
+            from kernel_tuner.observers.nvml import NVMLObserver
+            from kernel_tuner.util import get_config_string
+            x = numpy.ones(64, numpy.float32)
+            text = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
+            print(kernel_tuner.run_kernel("twice", text, 64, [x], {"block_size_x": 64})[0].sum())
+            """))
+        process = subprocess.run([sys.executable, "-m", "tuner.kernel_tuner", script], capture_output=True, text=True)
+        self.assertEqual(process.stdout, "128.0\n", process.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+"""Kernel Tuner's interface for CUDA kernels, on tuner.
+
+    from tuner.kernel_tuner import tune_kernel, run_kernel
+
+A script runs with this line changed, or unchanged as `python -m tuner.kernel_tuner SCRIPT.py`. Kernel Tuner's
+documentation says what the arguments mean. tuner differs in this:
+
+- Configurations are compiled side by side, by NVRTC, and run in a process of their own.
+- `time` is the median in milliseconds, of as many runs with a cold L2 cache as it takes to know it; `times` are all of them.
+- Without a strategy every configuration is measured. "random_sample" is tuner's "random"; every other strategy that
+  tuner does not have itself is tuner's own, "auto".
+- A `verify` function judges the fastest configurations, one after the other, until one passes.
+
+Other languages than CUDA, kernel_source as a function, texture references and simulation_mode raise NotImplementedError.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+
+import tuner
+from tuner import _kernel_file
+from tuner._expressions import Untranslatable
+from tuner.kernel_tuner import _describe, _results, file_utils, observers, strategies, util
+from tuner.kernel_tuner.file_utils import store_metadata_file, store_output_file
+
+__all__ = ["file_utils", "observers", "run_kernel", "store_metadata_file", "store_output_file", "strategies", "tune_kernel", "util"]
+
+_LANGUAGES = (None, "CUDA", "CUPY", "NVCUDA")
+_PROGRAM = pathlib.Path(tuner.__file__).parent / "bin" / "tune"
+
+
+def _require(lang, **unsupported):
+    if (lang.upper() if isinstance(lang, str) else lang) not in _LANGUAGES:
+        raise NotImplementedError(f"lang={lang!r}: tuner tunes CUDA kernels; code of the host and other languages are not supported")
+    for name, value in unsupported.items():
+        if value:
+            raise NotImplementedError(f"{name} is not supported")
+
+
+def _described(kernel_name, *arguments, **options):
+    try:
+        return _describe.describe(f"a call of tune_kernel for {kernel_name}", kernel_name, *arguments, **options)
+    except Untranslatable as error:
+        raise NotImplementedError(f"tune_kernel({kernel_name!r}): {error}") from error
+
+
+def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None, grid_div_y=None, grid_div_z=None,
+                restrictions=None, answer=None, atol=1e-6, verify=None, verbose=False, lang=None, device=0, platform=0,
+                smem_args=None, cmem_args=None, texmem_args=None, compiler=None, compiler_options=None, defines=None, log=None,
+                iterations=7, block_size_names=None, quiet=False, strategy=None, strategy_options=None, cache=None, metrics=None,
+                simulation_mode=None, parallel=None, observers=None, objective=None, objective_higher_is_better=None,
+                objectives=None, seed=None):
+    """Measures configurations of a kernel. Returns Kernel Tuner's results: a dictionary for each configuration that works, and
+    one about the environment."""
+    started = time.perf_counter()
+    _require(lang, simulation_mode=simulation_mode)
+    wanted = _results.Objectives(objective, objective_higher_is_better, objectives, metrics)
+    described = _described(
+        kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=grid_div_x, grid_div_y=grid_div_y,
+        grid_div_z=grid_div_z, restrictions=restrictions, answer=None if verify else answer, atol=atol, smem_args=smem_args,
+        cmem_args=cmem_args, texmem_args=texmem_args, compiler_options=compiler_options, defines=defines,
+        block_size_names=block_size_names)
+    described.compare_by_default = False
+    watched = _results.Observations(observers)
+    known = _results.Cache(cache, kernel_name, problem_size, tune_params, wanted)
+    with tempfile.TemporaryDirectory(prefix="tuner-") as folder:
+        file, trials = pathlib.Path(folder) / f"{described.kernel}.cu", pathlib.Path(folder) / "trials.jsonl"
+        _kernel_file.write(described, file)
+        options = ["--strategy", strategies.name_of(strategy), "--db", str(file.with_suffix(".db")), "--log", str(trials), "--json"]
+        options += strategies.limits_of(strategy, strategy_options, time.perf_counter() - started)
+        options += watched.options() + (["--seed", str(seed)] if seed is not None else [])
+        options += [] if any(one.answer is not None for one in described.arguments) else ["--unverified"]
+        options += ["--quiet"] if quiet else ["--verbose"] if verbose else []
+        if not os.environ.get("TUNER_DEVICE"):
+            options += ["--device", str(device)] if device else []
+        about = known.about if known.is_complete(described) else _tune(file, options)
+        results = known.with_trials(trials, watched)
+    if verify:
+        _verify(verify, answer, atol, results, wanted, tune_params, kernel_name, kernel_source, problem_size, arguments, dict(
+            grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, cmem_args=cmem_args,
+            compiler_options=compiler_options, defines=defines, block_size_names=block_size_names))
+    known.store(results, about)
+    return wanted.finish(results, tune_params, about, quiet, 1000 * (time.perf_counter() - started))
+
+
+def _tune(file, options):
+    """Runs the program, whose progress is on stderr. Returns what it prints about the device."""
+    process = subprocess.Popen([str(_PROGRAM), str(file), *options], stdout=subprocess.PIPE, text=True)
+    try:
+        printed = process.communicate()[0]
+    except KeyboardInterrupt:
+        process.communicate()  # it has received the signal as well, and stops with what it has
+        raise
+    if not printed:
+        raise tuner.Error(f"tune ended with status {process.returncode}: see its message above", "internal")
+    about = json.loads(printed)
+    if about.get("interrupted"):
+        raise KeyboardInterrupt
+    return about
+
+
+def _verify(verify, answer, atol, results, wanted, tune_params, kernel_name, kernel_source, problem_size, arguments, options):
+    """Takes configurations whose outputs `verify` refuses out of the results, from the best on until one passes."""
+    for result in wanted.sorted(results):
+        configuration = {name: result[name] for name in tune_params}
+        outputs = run_kernel(kernel_name, kernel_source, problem_size, arguments, configuration, **options)
+        compared = [None if right is None else output for right, output in zip(answer or [None] * len(outputs), outputs)]
+        if util.call_verify(verify, answer, compared if answer else outputs, atol):
+            return
+        result["__error__"] = util.RuntimeFailedConfig()
+
+
+def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid_div_x=None, grid_div_y=None, grid_div_z=None,
+               lang=None, device=0, platform=0, smem_args=None, cmem_args=None, texmem_args=None, compiler=None,
+               compiler_options=None, defines=None, block_size_names=None, quiet=False, log=None, observers=None):
+    """Runs one configuration. Returns all arguments as they are afterwards."""
+    _require(lang, cmem_args=cmem_args)
+    described = _described(
+        kernel_name, kernel_source, problem_size, arguments, {name: [value] for name, value in params.items()},
+        grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, texmem_args=texmem_args,
+        compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
+    with tempfile.TemporaryDirectory(prefix="tuner-") as folder:
+        file = pathlib.Path(folder) / f"{described.kernel}.cu"
+        _kernel_file.write(described, file, with_contents=False)
+        kernel = tuner.Kernel(str(file))
+        given, buffers = [], []
+        for argument in described.arguments:
+            if isinstance(argument.value, numpy.ndarray):
+                buffers.append(_describe.DeviceArray(argument.value))
+                given.append(buffers[-1])
+            elif argument.value is not None:
+                given.append(_describe.plain(argument.value))
+        kernel.launch([described.sizes[name] for name in kernel.sizes], *given)
+    outputs = iter(buffers)
+    return [next(outputs).download() if isinstance(one.value, numpy.ndarray) else one.value for one in described.arguments]

@@ -1,0 +1,192 @@
+"""The arguments of tune_kernel as the description of a kernel file. Kernel Tuner's documentation of tune_kernel says what
+they mean."""
+
+import math
+import numbers
+import os
+import pathlib
+
+import numpy
+
+from tuner import _expressions, _kernel_file
+from tuner._expressions import Untranslatable, possible_name
+from tuner.lib import _native
+
+AXES = "xyz"
+OPTIONS = ("grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol", "smem_args", "cmem_args", "texmem_args",
+           "compiler_options", "defines", "block_size_names")
+
+
+def host(array):
+    """An array in the host's memory."""
+    for method in ("get", "numpy"):
+        if type(array).__module__.partition(".")[0] in ("cupy", "torch") and hasattr(array, method):
+            return numpy.ascontiguousarray(getattr(array.cpu() if hasattr(array, "cpu") else array, method)())
+    return numpy.ascontiguousarray(array) if isinstance(array, numpy.ndarray) and array.ndim > 0 else array
+
+
+def plain(value):
+    """NumPy's numbers as Python's."""
+    return value.item() if isinstance(value, numpy.generic) else value
+
+
+class DeviceArray:
+    """A copy of an array where kernels run."""
+
+    def __init__(self, array):
+        self._like, self._native = array, _native.Array(array.nbytes)
+        self._native.upload(array.ctypes.data, array.nbytes)
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self._like.shape, "typestr": self._like.dtype.str, "data": (self._native.address(), False), "version": 3}
+
+    def download(self):
+        """Its present contents, as an array in the host's memory."""
+        array = numpy.empty_like(self._like)
+        self._native.download(array.ctypes.data, array.nbytes)
+        return array
+
+
+def source_of(kernel_source):
+    """The text of a kernel, and its file or None."""
+    if callable(kernel_source):
+        raise Untranslatable("kernel_source is a function: a kernel file has one text for all configurations")
+    if isinstance(kernel_source, (list, tuple)):
+        kernel_source = kernel_source[0]
+    text = str(kernel_source)
+    if "\n" not in text and (pathlib.Path(text).suffix in (".cu", ".cuh", ".h", ".hpp", ".cpp") or isinstance(kernel_source, os.PathLike)):
+        return pathlib.Path(text).read_text(encoding="utf-8"), pathlib.Path(text).absolute()
+    return text, None
+
+
+def _restrictions(restrictions):
+    if restrictions is None:
+        return []
+    return list(restrictions) if isinstance(restrictions, (list, tuple)) else [restrictions]
+
+
+def _holds(restriction, block_size_names):
+    """A restriction as a function of a configuration."""
+    if not isinstance(restriction, str) and not callable(restriction):
+        raise Untranslatable(f"a restriction that is a {type(restriction).__name__}")
+    return _expressions.python_function(restriction)
+
+
+def _divisor(given, default, parameters):
+    """The factors of a grid divisor as pairs of texts, and the same as a function."""
+    if given is None:
+        given = [default] if default in parameters else []
+    if isinstance(given, (str, numbers.Real)) or callable(given):
+        given = [given]
+    return [_expressions.number(f"int({one})" if isinstance(one, str) else plain(one), parameters) for one in given]
+
+
+def _grid(problem, divisors, size):
+    """ceil(problem / product of divisors) as a text."""
+    above, below = [size], []
+    if problem[1] != "1":
+        below.append(problem[1])
+    for numerator, denominator in divisors:
+        if numerator != "1":
+            below.append(numerator)
+        if denominator != "1":
+            above.append(denominator)
+    join = lambda texts: " * ".join(one if one.isidentifier() or one.isdigit() or len(texts) == 1 else f"({one})" for one in texts)
+    return join(above) if not below else f"ceil_div({join(above)}, {join(below)})"
+
+
+def _problem(problem_size, parameters, sizes):
+    """A pair of texts for each axis, and the names of sizes in place of numbers."""
+    if callable(problem_size):
+        whole = [_expressions.number(lambda p, at=at: _axis(problem_size(p), at), parameters) for at in range(3)]
+        return [(numerator, (numerator, denominator)) for numerator, denominator in whole]
+    axes = list(problem_size) if isinstance(problem_size, (list, tuple, numpy.ndarray)) else [problem_size]
+    if len(axes) > 3:
+        raise Untranslatable(f"a problem_size of {len(axes)} dimensions")
+    made = []
+    for axis, extent in zip(AXES, axes + [1] * (3 - len(axes))):
+        extent = plain(extent)
+        if isinstance(extent, numbers.Integral) and extent != 1:
+            sizes["problem_" + axis] = int(extent)
+            made.append(("problem_" + axis, (str(extent), "1")))
+        else:
+            pair = _expressions.number(extent, parameters)
+            made.append((pair[0], pair))
+    return made
+
+
+def _axis(extents, at):
+    extents = extents if isinstance(extents, (list, tuple, numpy.ndarray)) else (extents,)
+    return extents[at] if at < len(extents) else 1
+
+
+def add_options(compiler_options, made, folder):
+    """Options for nvcc, as far as they are not tuner's own."""
+    for option in compiler_options or []:
+        if option.startswith(("-std", "--std", "-arch", "--gpu-architecture", "-gencode", "-code")) or option in ("-O2", "-O3", "-lineinfo"):
+            continue  # tuner sets them for the present device
+        if option.startswith("-I"):
+            made.include_paths.append((folder / option[2:].strip()).absolute())
+        elif option.startswith("-D"):
+            name, _, value = option[2:].partition("=")
+            made.macros[name] = value or "1"
+        else:
+            made.options.append(option)
+
+
+def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_params, *, grid_div_x=None, grid_div_y=None,
+             grid_div_z=None, restrictions=None, answer=None, atol=1e-6, smem_args=None, cmem_args=None, texmem_args=None,
+             compiler_options=None, defines=None, block_size_names=None):
+    """The tuning as a _kernel_file.Description. Raises Untranslatable for what a kernel file cannot say."""
+    if texmem_args:
+        raise Untranslatable("texmem_args: CUDA 12 has no texture references. Write a kernel file with a `texture`")
+    text, source = source_of(kernel_source)
+    parameters = {name: [plain(one) for one in values] for name, values in tune_params.items()}
+    names = [(list(block_size_names or []) + [f"block_size_{axis}" for axis in AXES][len(block_size_names or []):])[at] for at in range(3)]
+    sizes = {}
+    block = [possible_name(name) if name in parameters else "1" for name in names]
+    problem = _problem(problem_size, parameters, sizes)
+    grid = [_grid(pair, _divisor(given, name, parameters), size)
+            for (size, pair), given, name in zip(problem, (grid_div_x, grid_div_y, grid_div_z), names)]
+    conditions = [_holds(one, names) for one in _restrictions(restrictions)]
+    made = _kernel_file.Description(
+        origin=origin, instantiate=kernel_name, text=text, source=source, parameters=parameters, arguments=[],
+        constants={name: host(one).reshape(-1) for name, one in (cmem_args or {}).items()},
+        constraints=[one for restriction in _restrictions(restrictions) for one in _expressions.condition(restriction, parameters)],
+        is_valid=lambda configuration: all(one(configuration) for one in conditions), block=block, grid=grid,
+        threads=lambda configuration: math.prod(int(configuration.get(name, 1)) for name in names), sizes=sizes or {"problem_x": 1},
+        tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [])
+    if smem_args and "size" in smem_args:
+        above, below = _expressions.number(plain(smem_args["size"]), parameters)
+        made.shared = above if below == "1" else f"ceil_div({above}, {below})"
+    known = _kernel_file.parameters_of(text, made.kernel) or []
+    answers = list(answer) if answer is not None else [None] * len(arguments)
+    if len(answers) != len(arguments):
+        raise ValueError(f"answer has {len(answers)} elements, but there are {len(arguments)} arguments")
+    for at, (value, right) in enumerate(zip(arguments, answers)):
+        name, is_const = known[at] if len(known) == len(arguments) else (f"argument{at}", False)
+        made.arguments.append(_kernel_file.Argument(name, host(value), None if right is None else host(right), is_const))
+    if defines is None:
+        add_macros(made, names)
+    else:
+        _add_defines(made, defines)
+    add_options(compiler_options, made, pathlib.Path.cwd())
+    return made
+
+
+def _add_defines(made, defines):
+    for name, value in defines.items():
+        if name in made.parameters and str(value) == name:
+            continue
+        above, below = _expressions.number(plain(value), made.parameters)
+        made.macros[name] = above if below == "1" else f"{above} / {below}"
+
+
+def add_macros(made, block_names):
+    """What Kernel Tuner defines besides the parameters, if the kernel uses it."""
+    given = {"kernel_tuner": "1", **{f"grid_size_{axis}": one for axis, one in zip(AXES, made.grid)},
+             **{name: one for name, one in zip(block_names, made.block) if name not in made.parameters}}
+    for name, text in given.items():
+        if _kernel_file.occurs(name, made.text):
+            made.macros[name] = text

@@ -1,0 +1,161 @@
+"""What a tuning found, in Kernel Tuner's words."""
+
+import json
+import math
+import os
+import pathlib
+import time
+
+import numpy
+
+from tuner import _expressions
+from tuner.kernel_tuner import util
+from tuner.kernel_tuner.observers import BenchmarkObserver
+
+_ERRORS = {"invalid": util.InvalidConfig, "compile": util.CompilationFailedConfig}
+_HIGHER = ("FLOP", "GB/s", "per_second", "throughput")
+
+
+class Observations:
+    """The metrics of all observers."""
+
+    def __init__(self, observers):
+        self.metrics = {}
+        for one in observers or []:
+            if getattr(one, "metrics", None) is None:
+                raise NotImplementedError(f"the observer {type(one).__name__} is not supported: NVMLObserver and NCUObserver are")
+            self.metrics.update(one.metrics)
+
+    def options(self):
+        return ["--metrics", ",".join(dict.fromkeys(self.metrics.values())), "--metrics-for", "all"] if self.metrics else []
+
+
+class Objectives:
+    """What is best, and the metrics of the user."""
+
+    def __init__(self, objective, higher_is_better, objectives, metrics):
+        self.metrics = dict(metrics or {})
+        if objectives:
+            self.names, self.higher = list(objectives.keys()), list(objectives.values())
+            return
+        self.names = objective if isinstance(objective, list) else [objective or "time"]
+        if higher_is_better is None:
+            higher_is_better = [any(one in name for one in _HIGHER) for name in self.names]
+        self.higher = higher_is_better if isinstance(higher_is_better, list) else [higher_is_better]
+
+    def compute(self, result):
+        """Adds the user's metrics."""
+        for name, metric in self.metrics.items():
+            result[name] = metric(result) if callable(metric) else eval(metric, {"math": math, "numpy": numpy}, dict(result))
+
+    def sorted(self, results):
+        """Those that work, the best first."""
+        return sorted((one for one in results if "__error__" not in one), key=lambda one: one[self.names[0]], reverse=self.higher[0])
+
+    def finish(self, results, tune_params, about, quiet, milliseconds):
+        """The results and the environment that tune_kernel returns."""
+        working = [one for one in results if "__error__" not in one]
+        device = about.get("device", {})
+        environment = {"device_name": device.get("name", ""), "compute_capability": device.get("compute_capability", 0),
+                       "driver": device.get("driver", ""), "compiler": device.get("compiler", ""), "tuner": about.get("tuner", ""),
+                       "total_time": milliseconds}
+        for name in ("compile_time", "verification_time", "benchmark_time"):
+            environment["total_" + name] = sum(one.get(name, 0) for one in results)
+        if not working:
+            if not quiet:
+                print("no results to report")
+            return results, environment
+        if len(self.names) == 1:
+            environment["best_config"] = best = self.sorted(working)[0]
+            shown = [best]
+        else:
+            environment["best_config"] = shown = self._front(working)
+        if not quiet:
+            keys = [*tune_params, *self.names, *self.metrics]
+            print(f"best configuration{'s' if len(shown) > 1 else ''} for {', '.join(self.names)}:")
+            for one in shown:
+                print("  " + util.get_config_string(one, keys, {"time": "ms"}))
+        return results, environment
+
+    def _front(self, working):
+        """Those that no other one beats in every objective."""
+        costs = [[-one[name] if higher else one[name] for name, higher in zip(self.names, self.higher)] for one in working]
+        return [one for one, cost in zip(working, costs)
+                if not any(all(a <= b for a, b in zip(other, cost)) and other != cost for other in costs)]
+
+
+class Cache:
+    """A cache file as Kernel Tuner writes and reads it, or None."""
+
+    def __init__(self, path, kernel_name, problem_size, tune_params, wanted):
+        self.path = None if path is None else pathlib.Path(str(path) if str(path).endswith(".json") else f"{path}.json")
+        self.parameters, self.wanted, self.about, self.entries = list(tune_params), wanted, {}, {}
+        self.head = {"device_name": "", "kernel_name": kernel_name,
+                     "problem_size": "callable" if callable(problem_size) else problem_size, "tune_params_keys": self.parameters,
+                     "tune_params": {name: list(values) for name, values in tune_params.items()}, "objective": wanted.names}
+        if self.path is None or not self.path.exists():
+            return
+        stored = json.loads(_closed(self.path.read_text(encoding="utf-8")))
+        for name in ("kernel_name", "tune_params_keys"):
+            if stored.get(name) != self.head[name]:
+                raise ValueError(f"{self.path}: it is a cache of another {name}, {stored.get(name)}")
+        self.about = {"device": {"name": stored.get("device_name", "")}}
+        for one in stored["cache"].values():
+            failed = next((value for value in one.values() if isinstance(value, str) and value.endswith("FailedConfig") or
+                           value == "InvalidConfig"), None)
+            if failed is not None:
+                one["__error__"] = getattr(util, failed)()
+            self.entries[self.key(one)] = one
+
+    def key(self, result):
+        return ",".join(str(result[name]) for name in self.parameters)
+
+    def is_complete(self, described):
+        """Whether every valid configuration is known already."""
+        return bool(self.entries) and all(self.key(one) in self.entries for one in described.configurations())
+
+    def with_trials(self, trials, watched):
+        """All results: those of the file, and those of a log of trials."""
+        lines = trials.read_text(encoding="utf-8").splitlines() if trials.exists() else []
+        for one in map(json.loads, lines):
+            result = _result(one, self.parameters, watched)
+            if "__error__" not in result:
+                self.wanted.compute(result)
+            self.entries[self.key(result)] = result
+        return list(self.entries.values())
+
+    def store(self, results, about):
+        if self.path is None:
+            return
+        whole = {**self.head, "device_name": about.get("device", {}).get("name", ""), "cache": {self.key(one): one for one in results}}
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        temporary.write_text(json.dumps(whole, default=_plain, indent=0), encoding="utf-8")
+        temporary.replace(self.path)
+
+
+def _closed(text):
+    """A cache file of an interrupted tuning lacks its last two brackets."""
+    text = text.strip()
+    return text if text.replace("\n", "").endswith(("}}}", "{}}")) or text.endswith("}\n}") else text.rstrip(",") + "}\n}"
+
+
+def _plain(value):
+    return value.item() if isinstance(value, numpy.generic) else value.tolist() if isinstance(value, numpy.ndarray) else str(value)
+
+
+def _result(trial, parameters, watched):
+    """A line of the log of trials."""
+    given = trial["configuration"]
+    result = {name: given[_expressions.possible_name(name)] for name in parameters}
+    seconds = trial.get("times_s", {})
+    if trial["outcome"] == "ok":
+        result["time"] = trial["median_ns"] / 1e6
+        result["times"] = [one / 1e6 for one in trial["samples_ns"]]
+        metrics = trial.get("metrics", {})
+        result.update({name: metrics[metric] for name, metric in watched.metrics.items() if metric in metrics})
+    else:
+        result["__error__"] = result["time"] = _ERRORS.get(trial["outcome"], util.RuntimeFailedConfig)()
+    result.update(compile_time=1000 * seconds.get("compile", 0), verification_time=1000 * seconds.get("verify", 0),
+                  benchmark_time=1000 * seconds.get("measure", 0), strategy_time=0, framework_time=0,
+                  timestamp=time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()))
+    return result
