@@ -206,29 +206,5 @@ TEST_F(DbProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatAreTh
   EXPECT_EQ(call("db export --as images wisdom --arch 90 --kernel scale.cu").code, 2);
 }
 
-TEST_F(DbProgram, ConvertsToAKernelFileAndListsWhatIsLeft) {
-  file("scale.json",
-       R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "b", "Type": "int", "Values": "[32, 64]"}],
-    "Conditions": [{"Expression": "b ^ 1"}]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "scale",
-    "KernelFile": "kernel.cu", "GlobalSize": {"X": "8"}, "LocalSize": {"X": "b"}}})");
-  file("kernel.cu", "__global__ void scale() {}\n");
-  const Finished made = call("convert scale.json -o made.cu");
-  EXPECT_EQ(made.code, 0);
-  EXPECT_THAT(made.err, Holds("left: the condition 'b ^ 1' is not translated", "made.cu written, 3 things left"));
-  EXPECT_THAT(contents(folder() / "made.cu"),
-              AllOf(StartsWith("// Made from"), HasSubstr("source      \"kernel.cu\"")));
-  EXPECT_EQ(call("convert scale.json -o made.cu").code, 1) << "what may have been edited is not replaced";
-  EXPECT_EQ(call("convert scale.json -o made.cu --force").code, 0);
-  EXPECT_THAT(call("convert scale.json").out, StartsWith("// Made from"));
-  EXPECT_THAT(shell("\"$TUNE\" convert - < scale.json").out,
-              AllOf(StartsWith("// Made from"), HasSubstr("source      \"kernel.cu\"")));
-  EXPECT_THAT(shell("\"$TUNE\" convert - < scale.json -o piped.cu && cat piped.cu").out,
-              HasSubstr("source      \"kernel.cu\""));
-  EXPECT_THAT(shell("echo nothing | \"$TUNE\" convert -").err, HasSubstr("tune: standard input: not a T1"));
-  expect_failures(1, "the kernel's source", {"convert scale.json -o kernel.cu --force"});
-  EXPECT_EQ(contents(folder() / "kernel.cu"), "__global__ void scale() {}\n");
-  expect_failures(1, "", {"convert scale.json -o scale.json --force", "convert kernel.cu"});
-}
-
 }  // namespace
 }  // namespace tuner::cli

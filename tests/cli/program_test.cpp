@@ -35,8 +35,8 @@ class Program : public ProgramTest {
   void tune_once() { ASSERT_EQ(call("scale.cu --quiet").code, 0); }
 };
 
-constexpr const char* kCommands[] = {"tune", "run", "check",  "init",    "list",   "devices", "occupancy",
-                                     "show", "db",  "report", "compare", "replay", "convert"};
+constexpr const char* kCommands[] = {"tune",      "run",  "check", "init",   "list",    "devices",
+                                     "occupancy", "show", "db",    "report", "compare", "replay"};
 
 TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   EXPECT_THAT(call("--version").out, StartsWith("tuner 0."));

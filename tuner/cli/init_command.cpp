@@ -42,10 +42,10 @@ int run_init(const Given& given) {
   const std::string text = read_input_file(source, kMaxKernelFileBytes, "source");
   const std::string kernel = chosen_name(text, words.size() > 1 ? words[1] : "", words[0]);
   const fs::path folder = output == "-" ? fs::current_path() : fs::absolute(output).parent_path();
-  const convert::Conversion made = convert::first_file(text, kernel, source, folder);
+  const convert::FirstFile made = convert::first_file(text, kernel, source, folder);
   if (write_or_print(output, made.text))
     std::fprintf(stderr, "%s written, with %s; then: tune check %s\n", output.c_str(),
-                 plural(static_cast<std::int64_t>(made.left.size()), "question").c_str(), output.c_str());
+                 plural(static_cast<std::int64_t>(made.questions.size()), "question").c_str(), output.c_str());
   return kDone;
 }
 

@@ -54,7 +54,6 @@ constexpr Entry kCommands[] = {
     {"compare", "what became faster or slower between databases or devices", compare_command},
     {"db", "import, export, merge, freeze, clear and check databases", db_command},
     {"replay", "score search strategies on recorded spaces", replay_command},
-    {"convert", "a kernel file from another tuner's description or script", convert_command},
     {"help", "this text, or the page of a command", nullptr},
 };
 

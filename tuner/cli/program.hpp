@@ -28,7 +28,6 @@ int program(int argc, char** argv, const TuneCommand& tune);
 
 Command check_command();
 Command compare_command();
-Command convert_command();
 Command db_command();
 Command devices_command();
 Command init_command();

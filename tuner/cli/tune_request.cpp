@@ -177,7 +177,7 @@ Options tune_options() {
       "it. Without a limit a search ends after 60 s on a GPU, and after 30 s on the\n"
       "host. Several GPUs of one kind (--device 0,1 or all) share the work.\n"
       "Other commands: run, check, init, list, devices, occupancy, show, report,\n"
-      "compare, db, replay, convert (`tune help`).",
+      "compare, db, replay (`tune help`).",
       kTuneExamples);
   options.group("What to tune");
   add_problem_and_limits(options);

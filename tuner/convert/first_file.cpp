@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/convert/kernel_draft.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
@@ -22,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Writes a kernel file from the head and body of its kernel, with a comment for each question that they leave open.
-class FirstFile {
+class Writer {
  public:
-  FirstFile(std::string_view code, Signature kernel)
+  Writer(std::string_view code, Signature kernel)
       : kernel_(std::move(kernel)),
         code_(code),
         body_(code.substr(kernel_.begin)),
@@ -242,8 +241,7 @@ std::vector<std::string> kernels_of(const std::string& text) {
   return names;
 }
 
-Conversion first_file(const std::string& text, const std::string& kernel, const fs::path& file,
-                      const fs::path& folder) {
+FirstFile first_file(const std::string& text, const std::string& kernel, const fs::path& file, const fs::path& folder) {
   const std::string code = code_of(text);
   const auto signature = find_signature(code, kernel);
   if (!signature) throw Error(fmt::format("{}: there is no kernel {}", file.string(), in_quotes(kernel)));
@@ -252,10 +250,12 @@ Conversion first_file(const std::string& text, const std::string& kernel, const 
     throw Error(fmt::format("{}: {} takes no pointer, so it has no result that could be compared", file.string(),
                             in_quotes(kernel)));
   const std::string source = file.lexically_normal().lexically_proximate(folder.lexically_normal()).generic_string();
-  require_plain(source, file);
-  FirstFile first(code, *signature);
-  std::string whole = first.text(source);
-  return {std::move(whole), first.questions(), file};
+  if (std::any_of(source.begin(), source.end(),
+                  [](unsigned char c) { return c < ' ' || c == '"' || c == '\\' || c == 127; }))
+    throw Error(fmt::format("{}: {} is not possible in a kernel file", file.string(), in_quotes(source)));
+  Writer writer(code, *signature);
+  std::string whole = writer.text(source);
+  return {std::move(whole), writer.questions()};
 }
 
 }  // namespace tuner::convert

@@ -1,2 +1,0 @@
-def
-tune_kernel
