@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import importlib.util
 import io
 import os
 import pathlib
@@ -148,6 +149,33 @@ class Documentation(unittest.TestCase):
                 names = {}
                 for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
                     exec(compile(block, page.name, "exec"), names)
+
+
+class Display(unittest.TestCase):
+    def test_shows_how_far_a_tuning_is(self):
+        written = io.StringIO()
+        written.isatty = lambda: True
+        with contextlib.redirect_stderr(written):
+            tuner.Kernel(text=AXPY, name="axpy").tune([40_000], trials=2, T="float", force=True)
+        self.assertRegex(written.getvalue(), r"axpy: \d+ configurations?, best ")
+        self.assertTrue(written.getvalue().endswith("\r"), "the line is cleared")
+
+    def test_a_result_is_a_row_of_a_table(self):
+        result = tuner.Kernel(text=AXPY, name="axpy").run([1000], {"block": 96}, T="float")
+        if importlib.util.find_spec("pandas"):
+            row = result.to_pandas().iloc[0]
+            self.assertEqual((row["block"], row["verified"]), (96, True))
+        self.assertIn("96", result._repr_html_())
+
+    def test_a_report_is_a_page(self):
+        kernel = tuner.Kernel(text=AXPY, name="axpy")
+        kernel.tune([1000], trials=2, T="float")
+        report = tuner.report("axpy")
+        self.assertTrue(report.html.startswith("<!doctype html>"))
+        self.assertTrue(report._repr_html_().startswith("<iframe"))
+        self.assertTrue(report.save(pathlib.Path(FOLDER.name) / "page.html").read_text(encoding="utf-8") == report.html)
+        with self.assertRaisesRegex(tuner.Error, "nothingOfTheKind"):
+            tuner.report("nothingOfTheKind")
 
 
 class Memory(unittest.TestCase):

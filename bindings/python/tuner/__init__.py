@@ -13,14 +13,14 @@ import dataclasses
 import json
 import numbers
 
-from tuner import _arrays
+from tuner import _arrays, _display
 from tuner.lib import _native
 
 Error = _native.Error
 """What goes wrong in tuner. `args[0]` says what, where, and what to do; `args[1]` is its kind: "not found"."""
 
 __version__ = _native.version()
-__all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_reduce", "reduce", "set", "trim", "wisdom"]
+__all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_reduce", "reduce", "report", "set", "trim", "wisdom"]
 
 _OPERATIONS = {"sum": 0, "min": 1, "max": 2, "product": 3}
 _ORDERS = {"fixed": 0, "any": 1}
@@ -86,15 +86,23 @@ def metrics():
     return json.loads(_native.metrics())
 
 
-def _time(ns):
-    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= factor:
-            return f"{ns / factor:.3g} {unit}"
-    return f"{ns:.3g} ns"
+def report(kernel="", database=""):
+    """The page of `tune report` about all results, or those of one kernel: an object that a notebook shows as a page, and
+    whose `save(path)` writes it."""
+    return _display.Report(kernel, database)
+
+
+class _Result:
+    def to_pandas(self):
+        """A pandas.DataFrame of one row: the configuration's parameters, the numbers of the result, and its metrics."""
+        return _display.table([self])
+
+    def _repr_html_(self):
+        return _display.table([self])._repr_html_() if _display.has_pandas() else f"<pre>{_display.escaped(str(self))}</pre>"
 
 
 @dataclasses.dataclass(frozen=True)
-class TuneResult:
+class TuneResult(_Result):
     """What a tuning found."""
 
     configuration: str
@@ -110,11 +118,11 @@ class TuneResult:
 
     def __str__(self):
         origin = "known" if self.from_cache else f"best of {self.trials}"
-        return f"{self.configuration}: {_time(self.median_ns)} ({origin})"
+        return f"{self.configuration}: {_display.time_text(self.median_ns)} ({origin})"
 
 
 @dataclasses.dataclass(frozen=True)
-class RunResult:
+class RunResult(_Result):
     """What one configuration does."""
 
     configuration: str
@@ -129,7 +137,7 @@ class RunResult:
     metrics: dict
 
     def __str__(self):
-        return f"{self.configuration}: {_time(self.median_ns)}, limited by {self.limit}"
+        return f"{self.configuration}: {_display.time_text(self.median_ns)}, limited by {self.limit}"
 
 
 def _seconds(budget):
@@ -184,8 +192,13 @@ class Kernel:
         """Finds and stores the best configuration for these sizes and choices (`T="float"`): a TuneResult.
 
         `budget`: a time, such as "30s"; without it the strategy decides. `on_trial(finished, best_ns)` is called after
-        every trial and returns False to stop early. Ctrl-C stops too, and finished trials are kept.
+        every trial and returns False to stop early; without it, a terminal or notebook shows how far the tuning is. Ctrl-C
+        stops too, and finished trials are kept.
         """
+        if on_trial is None and _display.is_watched():
+            with _display.Progress(self.name) as on_trial:
+                return self.tune(sizes, budget=budget, trials=trials, strategy=strategy, seed=seed, force=force, isolated=isolated,
+                                 check_on_host=check_on_host, metrics=metrics, on_trial=on_trial, **choices)
         text = self._native.tune(list(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
                                  check_on_host, ",".join(metrics), on_trial)
         return TuneResult(**json.loads(text))
