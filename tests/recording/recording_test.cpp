@@ -203,5 +203,33 @@ TEST_F(RecordingTest, ReadsNoFileOutsideOfItsFolder) {
         << name;
 }
 
+TEST_F(RecordingTest, FollowsNoLinkOutOfItsFolder) {
+  const fs::path outside = recorded("other") / "x.before.npy";
+  const fs::path path = recorded();
+  fs::remove(path / "x.before.npy");
+  fs::create_symlink(outside, path / "x.before.npy");
+  EXPECT_THAT(error_of([&] { read_recording(path); }), HasSubstr("a symbolic link leads out of its folder"));
+  fs::remove(path / "x.before.npy");
+  fs::copy_file(outside, path / "real.npy");
+  fs::create_symlink("real.npy", path / "x.before.npy");
+  EXPECT_EQ(read_recording(path).data.inputs.size(), 2u) << "a link to a file of the folder";
+  fs::rename(path / "kernel", folder_ / "kernel");
+  fs::create_directory_symlink(folder_ / "kernel", path / "kernel");
+  EXPECT_THAT(error_of([&] { read_recording(path); }), HasSubstr("'kernel/add.cu' is not a file of the recording"));
+}
+
+TEST_F(RecordingTest, TakesOnlyIntegersWhereItHasIntegers) {
+  for (const char* number : {"1.5", "true", "\"3\"", "18446744073709551615", "1e300", "null"}) {
+    const auto value = nlohmann::json::parse(number);
+    EXPECT_THAT(error_after([&](auto& list) { list["sizes"]["n"] = value; }), HasSubstr("'n' is ")) << number;
+    EXPECT_THAT(error_after([&](auto& list) { list["version"] = value; }), HasSubstr("'version' is ")) << number;
+    EXPECT_THAT(error_after([&](auto& list) { list["buffers"]["x"]["before"]["bytes"] = value; }),
+                HasSubstr("'bytes' is "))
+        << number;
+  }
+  EXPECT_THAT(error_after([](auto& list) { list["version"] = (std::int64_t{1} << 32) + 1; }),
+              HasSubstr("its version is 4294967297"));
+}
+
 }  // namespace
 }  // namespace tuner

@@ -1,5 +1,11 @@
 #include <tuner/recording/recording.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <system_error>
+
 #include <nlohmann/json.hpp>
 
 #include <cache/sha256.hpp>
@@ -7,6 +13,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/measure/recorded_launch.hpp>
 #include <tuner/session/records.hpp>
 
@@ -18,20 +25,37 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxListBytes = std::int64_t{1} << 24;
 
-/// The path of a file of the recording. A recording may come from anybody, so it may name only files in its own folder.
+/// The path of a file of the recording. A recording may come from anybody, so it may name only files in its own folder,
+/// also through symbolic links.
 fs::path own_file(const fs::path& folder, const std::string& name) {
   const fs::path path(name);
   bool inside = !path.empty() && path.is_relative();
   for (const fs::path& part : path) inside = inside && part != "..";
-  if (!inside) throw Error("'" + name + "' is not a file of the recording");
+  if (!inside) throw Error(in_quotes(name) + " is not a file of the recording");
+  std::error_code error;
+  const fs::path own = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+  const fs::path real = error ? fs::path() : fs::weakly_canonical(own / path, error);
+  if (error || std::mismatch(own.begin(), own.end(), real.begin(), real.end()).first != own.end())
+    throw Error(in_quotes(name) + " is not a file of the recording: " +
+                (error ? error.message() : "a symbolic link leads out of its folder"));
   return folder / path;
+}
+
+/// The integer \p name of a list. The JSON library would also round fractions and wrap large numbers.
+std::int64_t integer(const Json& list, const std::string& name) {
+  const Json& value = list.at(name);
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > most))
+    throw Error(in_quotes(name) + " is " + (value.is_number() ? value.dump() : value.type_name()) +
+                ", not an integer of 64 bits");
+  return value.get<std::int64_t>();
 }
 
 /// The file of \p listed, checked to be the one that was recorded.
 fs::path checked_file(const fs::path& folder, const Json& listed) {
   const fs::path path = own_file(folder, listed.at("file").get<std::string>());
   require_input_file(path, kMaxDataFileBytes, "recorded buffer");
-  if (static_cast<std::int64_t>(fs::file_size(path)) != listed.at("bytes").get<std::int64_t>())
+  if (static_cast<std::int64_t>(fs::file_size(path)) != integer(listed, "bytes"))
     throw Error(path.string() + " has " + std::to_string(fs::file_size(path)) + " bytes, not the " +
                 listed.at("bytes").dump() + " that were recorded");
   if (cache::sha256_file(path) != listed.at("sha256").get<std::string>())
@@ -49,12 +73,14 @@ KernelSpec checked_kernel(const fs::path& folder, const Json& listed) {
 
 Recording recording_of(const fs::path& folder, const Json& list) {
   if (list.at("format") != kRecordingFormat) throw Error("it is not a recording");
-  if (const int version = list.at("version").get<int>(); version != kRecordingVersion)
+  if (const std::int64_t version = integer(list, "version"); version != kRecordingVersion)
     throw Error("its version is " + std::to_string(version) + ", and this tuner reads " +
                 std::to_string(kRecordingVersion));
   Recording recording;
   recording.spec = checked_kernel(folder, list.at("kernel"));
-  recording.size = complete(recording.spec, {list.at("sizes"), list.at("choices")});
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, size] : list.at("sizes").items()) sizes[name] = integer(list.at("sizes"), name);
+  recording.size = complete(recording.spec, {sizes, list.at("choices")});
   if (const Json& configuration = list.at("configuration"); !configuration.is_null())
     recording.configuration = Configuration::parse(configuration.get<std::string>());
   const Json& device = list.at("device");
