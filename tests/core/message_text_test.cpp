@@ -32,6 +32,7 @@ TEST(Printable, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\xe2\x80\xae"
                       "txt.exe"),
             "\\u202etxt.exe");
+  EXPECT_EQ(printable("\xef\xbf\xbe\xef\xbf\xbf"), "\\ufffe\\uffff") << "no characters";
 }
 
 TEST(Printable, EscapesWhatIsNotUtf8) {

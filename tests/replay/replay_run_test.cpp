@@ -110,6 +110,14 @@ TEST(Replay, IsDrawn) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
+TEST(Replay, IsDrawnAsXmlWhateverTheNameOfASpaceHolds) {
+  Recording hostile = convolution();
+  hostile.name = "a\x1b[2J\x01\xff\xef\xbf\xbf<&]]>";
+  const std::string svg = svg_report(run_replay({hostile}, quick()));
+  EXPECT_TRUE(std::none_of(svg.begin(), svg.end(), [](unsigned char c) { return c < ' ' && c != '\n'; })) << svg;
+  EXPECT_NE(svg.find("<title>a\\x1b[2J\\x01\\xff\\uffff&lt;&amp;]]&gt;</title>"), std::string::npos) << svg;
+}
+
 /// The texts of the `<text …>` elements of \p svg.
 std::vector<std::string> texts_of(const std::string& svg) {
   std::vector<std::string> texts;

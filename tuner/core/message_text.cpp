@@ -30,10 +30,11 @@ CodePoint first_code_point(std::string_view text) {
   return value < least[bytes] || value > 0x10ffff || surrogate ? CodePoint{} : CodePoint{value, bytes};
 }
 
-/// Control characters, and characters that change the direction of writing or separate lines (Unicode 15, 23.2).
+/// Control characters, characters that change the direction of writing or separate lines (Unicode 15, 23.2), and the
+/// two that are none, which XML does not allow either.
 bool is_hidden(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069);
+         (c >= 0x2066 && c <= 0x2069) || c == 0xfffe || c == 0xffff;
 }
 
 void append_hex(std::string& text, char letter, std::uint32_t value, int digits) {

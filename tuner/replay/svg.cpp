@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/message_text.hpp>
+
 namespace tuner::svg {
 namespace {
 
+/// \p text as XML has it, which allows neither control characters nor bytes that are not UTF-8.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '&')
       out += "&amp;";
     else if (c == '<')
       out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";  // "]]>" is not allowed
     else
       out += c;
   }
