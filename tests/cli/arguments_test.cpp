@@ -38,6 +38,16 @@ TEST(ParseCount, NamesTheOptionAndTheTextInItsMessage) {
   }
 }
 
+TEST(ParseCount, NamesTheRangeThatItChecks) {
+  EXPECT_EQ(parse_count("1k", "--repeats", 1, 10000), 1024);
+  for (const char* text : {"0", "99999999999"}) try {
+      parse_count(text, "--repeats", 1, 10000);
+      FAIL() << text;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(), "--repeats: " + std::string(text) + " is not between 1 and 10000");
+    }
+}
+
 TEST(ParseDuration, ReadsUnitsAndTheirSums) {
   const std::pair<const char*, double> table[] = {{"30s", 30},   {"500ms", 0.5}, {"12us", 12e-6}, {"5m", 300},
                                                   {"2.5m", 150}, {"1h", 3600},   {" 1m30s ", 90}, {"1min", 60}};

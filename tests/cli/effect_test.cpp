@@ -93,6 +93,8 @@ TEST_F(Effect, OfWordsThatNobodyUnderstandsIsAnErrorThatHelps) {
       {"reduce --budget 200", "--budget: '200' is not a time with a unit"},
       {"reduce --budget ''", "--budget is empty"},
       {"replay two.csv --budget 200", "--budget: '200' is not a time with a unit"},
+      {"replay two.csv -r 99999999999", "--repeats: 99999999999 is not between 1 and 10000"},
+      {"replay two.csv --ahead 0", "--ahead: 0 is not between 1 and 10000"},
       {"replay two.csv --target 3", "--target: '3' is not a time with a unit"},
       {"replay", "replay needs recorded spaces"},
       {"replay - --prior -", "standard input (-) can be read only once"},

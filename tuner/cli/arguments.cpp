@@ -53,6 +53,13 @@ std::int64_t parse_count(std::string_view text, std::string_view option) {
   return *count;
 }
 
+std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low, std::int64_t high) {
+  const std::int64_t count = parse_count(text, option);
+  if (count < low || count > high)
+    throw UsageError(fmt::format("{}: {} is not between {} and {}", option, text, low, high));
+  return count;
+}
+
 std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option) {
   double seconds = 0;
   for (std::string_view rest = trimmed(text); !rest.empty();) {

@@ -22,6 +22,8 @@ class UsageError : public std::runtime_error {
 /// A whole number: `4096`, `4k`, `16M`, `1G` (powers of 1024), `1e6`, `2.5e3`, `2^24`, `2**24`. Never negative.
 /// Throws UsageError naming \p option.
 std::int64_t parse_count(std::string_view text, std::string_view option);
+/// The same, in [low, high].
+std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low, std::int64_t high);
 
 /// `30s`, `2.5m`, `1h`, `12us`, `1m30s`; a unit is required. Throws UsageError naming \p option.
 std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option);

@@ -138,13 +138,13 @@ replay::ReplayOptions read_replay_options(const Given& given) {
   replay::ReplayOptions options;
   options.strategies = split(given.texts("strategy"), ',');
   for (const std::string& name : options.strategies) require_known("strategy", name, names_of(search::strategies()));
-  options.repeats = static_cast<std::size_t>(parse_count(given.text("repeats"), "--repeats"));
-  if (options.repeats == 0) throw UsageError("--repeats: at least 1");
+  constexpr std::int64_t most = 10'000;  // each is kept until all are scored
+  options.repeats = static_cast<std::size_t>(parse_count(given.text("repeats"), "--repeats", 1, most));
   options.seed = read_seed(given);
   options.budget = read_budget(given);
   options.strategy_options = read_strategy_options(given);
   for (const std::string& one : given.texts("first")) options.first.push_back(parse_configuration(one, "--first"));
-  options.ahead = static_cast<std::size_t>(parse_count(given.text("ahead"), "--ahead"));
+  options.ahead = static_cast<std::size_t>(parse_count(given.text("ahead"), "--ahead", 1, most));
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
 }
