@@ -112,6 +112,87 @@ int main() {
       << text;
 }
 
+TEST(TunedHeader, NamesNothingWithAWordThatCppOrTheHeaderNeeds) {
+  std::string configuration = "kind_values=1 kind=a kindness=NULL";
+  for (const char* word : {"alignas",
+                           "alignof",
+                           "and",
+                           "and_eq",
+                           "asm",
+                           "auto",
+                           "bitand",
+                           "bitor",
+                           "bool",
+                           "case",
+                           "char8_t",
+                           "char16_t",
+                           "char32_t",
+                           "class",
+                           "co_await",
+                           "co_return",
+                           "co_yield",
+                           "compl",
+                           "concept",
+                           "const_cast",
+                           "consteval",
+                           "constinit",
+                           "default",
+                           "delete",
+                           "dynamic_cast",
+                           "not",
+                           "not_eq",
+                           "operator",
+                           "or",
+                           "or_eq",
+                           "requires",
+                           "reinterpret_cast",
+                           "static_assert",
+                           "static_cast",
+                           "thread_local",
+                           "wchar_t",
+                           "while",
+                           "xor",
+                           "xor_eq",
+                           "NULL",
+                           "INFINITY",
+                           "NAN",
+                           "M_PI",
+                           "HUGE_VAL",
+                           "FP_NAN",
+                           "Configuration",
+                           "configurations",
+                           "configuration",
+                           "Chosen",
+                           "choose",
+                           "rows",
+                           "Row",
+                           "Problem",
+                           "Device",
+                           "Size",
+                           "dispatch",
+                           "index",
+                           "log2_of",
+                           "launch",
+                           "std",
+                           "tuned",
+                           "linux"})
+    configuration += std::string(" ") + word + "=3";
+  TunedSize row = row_of(7, 132, configuration, "operation=xor");
+  row.problem.sizes = {{"Size", 1}, {"long", 2}, {"Problem", 3}};
+  TunedResults results = sample({row});
+  results.kernel.name = "std";
+  const std::string text = header_text(results);
+  EXPECT_EQ(run(text, R"(
+int main() {
+  return tuned::std_2::dispatch({90, 132}, {1, 3, 2}, [](auto chosen) {
+    using C = decltype(chosen);
+    return C::static_assert_ == 3 && C::Configuration_2 == 3 && C::kind == tuned::std_2::kind_values::a && C::kind_values_2 == 1 ? 0 : 1;
+  });
+})"),
+            0)
+      << text;
+}
+
 TEST(TunedHeader, HoldsNoCodeOfTheTextsThatItRemarks) {
   TunedSize row = row_of(7, 132, "block=3", "T=float\n#error choices");
   row.device.name = "GPU\n#error device";

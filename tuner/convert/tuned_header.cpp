@@ -1,12 +1,14 @@
 #include <tuner/convert/tuned_header.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,19 +17,21 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
+#include <tuner/core/words.hpp>
 
 namespace tuner::convert {
 namespace {
 
-constexpr std::array kCppWords = {
-    "alignas",  "alignof", "and",      "asm",       "auto",     "bool",     "break",     "case",      "catch",
-    "char",     "class",   "const",    "constexpr", "continue", "decltype", "default",   "delete",    "do",
-    "double",   "else",    "enum",     "explicit",  "export",   "extern",   "false",     "float",     "for",
-    "friend",   "goto",    "if",       "inline",    "int",      "long",     "mutable",   "namespace", "new",
-    "noexcept", "not",     "nullptr",  "operator",  "or",       "private",  "protected", "public",    "register",
-    "return",   "short",   "signed",   "sizeof",    "static",   "struct",   "switch",    "template",  "this",
-    "throw",    "true",    "try",      "typedef",   "typeid",   "typename", "union",     "unsigned",  "using",
-    "virtual",  "void",    "volatile", "while",     "xor",      "linux",    "unix"};
+/// Whether a compiler knows \p name as a macro where only <cmath> is included.
+bool is_macro(std::string_view name) {
+  constexpr std::string_view kMacros[] = {
+      "EXIT_FAILURE",     "EXIT_SUCCESS", "INFINITY", "MATH_ERREXCEPT", "MATH_ERRNO", "MAXFLOAT",
+      "math_errhandling", "NAN",          "NULL",     "RAND_MAX",       "linux",      "unix"};
+  constexpr std::string_view kBeginnings[] = {"FP_", "HUGE_VAL", "M_", "SNAN"};
+  return contains(kMacros, name) || std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                                                [&](std::string_view one) { return name.starts_with(one); });
+}
 
 /// \p text for the end of a comment, where a backslash would also comment out the next line.
 std::string comment(const std::string& text) {
@@ -49,13 +53,15 @@ std::string identifier(const std::string& text) {
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.empty()) name = "any";
   if (name.front() >= '0' && name.front() <= '9') name.insert(0, "v");
-  if (std::find(kCppWords.begin(), kCppWords.end(), name) != kCppWords.end()) name += '_';
+  if (is_word_of_cpp(name) || is_macro(name)) name += '_';
   return name;
 }
 
-/// A unique identifier for each text.
+/// A unique identifier for each text, other than those that the header uses itself.
 class Identifiers {
  public:
+  Identifiers() = default;
+  explicit Identifiers(std::set<std::string> taken) : taken_(std::move(taken)) {}
   const std::string& of(const std::string& text) { return of(text, identifier(text)); }
   const std::string& of(const std::string& text, const std::string& wanted) {
     if (const auto at = names_.find(text); at != names_.end()) return at->second;
@@ -78,7 +84,7 @@ struct Member {
   Identifiers words = {};
 
   std::string literal(const Value& value) {
-    if (!values.empty()) return name + "_values::" + words.of(value.text());
+    if (!values.empty()) return type + "::" + words.of(value.text());
     if (value.is_boolean()) return value.boolean() ? "true" : "false";
     return value.is_string() ? value.string() : std::to_string(value.integer());  // a floating number
   }
@@ -88,7 +94,7 @@ class HeaderWriter {
  public:
   HeaderWriter(const TunedResults& results, const HeaderOptions& options) : results_(results), options_(options) {
     if (results.rows.empty()) throw Error("there are no results for a header");
-    name_ = identifier(results.kernel.name);
+    name_ = Identifiers({"std"}).of(results.kernel.name);
     for (const auto& [size, value] : results.rows.front().problem.sizes) sizes_.push_back(size);
     for (const TunedSize& row : results.rows) {
       if (std::find(problems_.begin(), problems_.end(), row.problem.choices) == problems_.end())
@@ -136,8 +142,7 @@ class HeaderWriter {
   }
 
   void make_members() {
-    Identifiers names;
-    for (const char* taken : {"configuration", "index"}) names.of(std::string("the header's own ") + taken, taken);
+    Identifiers names({"Chosen", "Configuration", "configuration", "configurations", "index"});
     for (const auto& [parameter, first] : configurations_.front().entries()) {
       Member& member = members_.emplace_back(Member{parameter, names.of(parameter), "int", {}});
       bool booleans = true, integers = true, floating = true;
@@ -157,7 +162,7 @@ class HeaderWriter {
       } else if (floating) {
         member.type = "double";
       } else if (!integers) {
-        member.type = member.name + "_values";
+        member.type = names.of("the values of " + parameter, member.name + "_values");
         member.values = {values.begin(), values.end()};
         for (const std::string& value : member.values) member.words.of(value);
       }
@@ -372,7 +377,7 @@ inline int choose(Problem problem, const Device& device, [[maybe_unused]] const 
   std::vector<std::string> problems_;  // texts of choices
   std::vector<Configuration> configurations_;
   std::vector<Member> members_;
-  Identifiers size_names_, problem_names_;
+  Identifiers size_names_{{"Size"}}, problem_names_;
 };
 
 }  // namespace

@@ -6,21 +6,10 @@
 namespace tuner {
 namespace {
 
-/// Whether CUDA C++ reserves \p name, so that it cannot name a template argument, a macro or a variable.
+/// Whether \p name cannot name a template argument, a macro or a variable in CUDA C++.
 bool is_word_of_cuda(std::string_view name) {
-  constexpr std::string_view kWords[] = {
-      "alignas",     "alignof",      "asm",      "auto",      "blockDim",  "blockIdx",     "bool",
-      "break",       "case",         "catch",    "char",      "class",     "concept",      "const",
-      "const_cast",  "constexpr",    "continue", "decltype",  "default",   "delete",       "do",
-      "double",      "dynamic_cast", "else",     "enum",      "explicit",  "export",       "extern",
-      "false",       "float",        "for",      "friend",    "goto",      "gridDim",      "if",
-      "inline",      "int",          "long",     "mutable",   "namespace", "new",          "noexcept",
-      "nullptr",     "operator",     "private",  "protected", "public",    "register",     "reinterpret_cast",
-      "requires",    "return",       "short",    "signed",    "sizeof",    "static",       "static_assert",
-      "static_cast", "struct",       "switch",   "template",  "this",      "thread_local", "threadIdx",
-      "throw",       "true",         "try",      "typedef",   "typeid",    "typename",     "union",
-      "unsigned",    "using",        "virtual",  "void",      "volatile",  "warpSize",     "while"};
-  return contains(kWords, name);
+  constexpr std::string_view kOfDeviceCode[] = {"blockDim", "blockIdx", "gridDim", "threadIdx", "warpSize"};
+  return is_word_of_cpp(name) || contains(kOfDeviceCode, name);
 }
 
 }  // namespace
@@ -48,6 +37,25 @@ const std::vector<std::string>& device_limit_names() {
     return bindings.names();
   }());
   return names;
+}
+
+bool is_word_of_cpp(std::string_view name) {
+  constexpr std::string_view kWords[] = {
+      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char8_t",
+      "char16_t",    "char32_t", "class",      "co_await",  "co_return", "co_yield",     "compl",
+      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+      "xor_eq"};
+  return contains(kWords, name);
 }
 
 KnownNames known_names(const KernelSpec& spec) {

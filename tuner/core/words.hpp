@@ -16,6 +16,9 @@ std::string name_problem(std::string_view name);
 /// \p name, with a `_` at its end if it cannot name anything otherwise.
 std::string possible_name(const std::string& name);
 
+/// Whether C++20 reserves \p name: a keyword, or a word for an operator such as `xor`.
+bool is_word_of_cpp(std::string_view name);
+
 /// The names of the device's limits in expressions, such as `warp_size`.
 const std::vector<std::string>& device_limit_names();
 
