@@ -1,6 +1,10 @@
 #include <tuner/cli/table.hpp>
 
+#include <algorithm>
+#include <cstdio>
+#include <functional>
 #include <stdexcept>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -56,19 +60,39 @@ TEST(Facts, AlignsNames) {
   EXPECT_EQ(facts({{"a", "1"}}, "", 4), "a     1\n");
 }
 
+/// What \p print prints with and without --json.
+std::string printed(bool json, const std::function<void(const Given&)>& print) {
+  char command[] = "run", flag[] = "--json";
+  char* argv[] = {command, flag};
+  const Given given = Options().add("json").read(json ? 2 : 1, argv);
+  ::testing::internal::CaptureStdout();
+  print(given);
+  std::fflush(stdout);
+  return ::testing::internal::GetCapturedStdout();
+}
+
 TEST(Answer, ShowsEachPartOnceAndAlignsThem) {
-  const auto printed = [](bool json) {
-    char command[] = "run", flag[] = "--json";
-    char* argv[] = {command, flag};
-    const Given given = Options().add("json").read(json ? 2 : 1, argv);
-    ::testing::internal::CaptureStdout();
+  const auto print = [](const Given& given) {
     Answer answer(6);
     answer.fact("a", 1).show(given);
     answer.fact("longer", 2).print(given);
-    return ::testing::internal::GetCapturedStdout();
   };
-  EXPECT_EQ(printed(false), "a       1\nlonger  2\n");
-  EXPECT_EQ(Json::parse(printed(true)), Json::parse(R"({"a": 1, "longer": 2})"));
+  EXPECT_EQ(printed(false, print), "a       1\nlonger  2\n");
+  EXPECT_EQ(Json::parse(printed(true, print)), Json::parse(R"({"a": 1, "longer": 2})"));
+}
+
+TEST(Answer, SendsNoControlCharacterToATerminalAndLosesNoneInJson) {
+  const std::string hostile = "x\x1b[2J\x7f\xc2\x9b\xe2\x80\xae", shown = "x\\x1b[2J\\x7f\\u009b\\u202e";
+  const auto print = [&](const Given& given) {
+    Table table({"name"});
+    table.add({hostile});
+    Answer().fact("fact", hostile).text(hostile + '\n').rows("rows", table, "").print(given);
+  };
+  EXPECT_EQ(printed(false, print), "fact  " + shown + '\n' + shown + "\nname\n" + shown + '\n');
+  const std::string json = printed(true, print);
+  EXPECT_TRUE(std::all_of(json.begin(), json.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
+      << json;
+  EXPECT_EQ(Json::parse(json), (Json{{"fact", hostile}, {"rows", Json::array({{{"name", hostile}}})}}));
 }
 
 }  // namespace

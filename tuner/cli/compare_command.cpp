@@ -164,7 +164,7 @@ int run_compare(const Given& given) {
       .data("counts", counts)
       .data("results", table_of(all, how.across_devices).json())
       .text(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)))
-      .text(table_text(all, how.across_devices, style) + '\n' + summary(all, style))
+      .styled(table_text(all, how.across_devices, style) + '\n' + summary(all, style))
       .print(given, count(all, Change::slower) > 0 ? kSlower : kDone);
 }
 

@@ -33,7 +33,7 @@ namespace {
 using convert::RecordedTuning;
 
 void write(const std::string& file, const std::string& text) {
-  if (write_or_print(file, text)) std::fprintf(stderr, "%s written\n", file.c_str());
+  if (write_or_print(file, text)) std::fprintf(stderr, "%s written\n", printable(file).c_str());
 }
 
 /// The database to export, and the part of it that is asked for.
@@ -203,7 +203,7 @@ int export_header(const Given& given) {
   for (const convert::TunedSize& row : results.rows) devices.insert(row.device.key);
   print_portfolios(results.portfolios);
   std::fprintf(stderr, "%s\n",
-               fmt::format("{} with {} on {}", is_file ? file + " written," : "a header",
+               fmt::format("{} with {} on {}", is_file ? printable(file) + " written," : "a header",
                            plural(static_cast<std::int64_t>(results.rows.size()), "size"),
                            plural(static_cast<std::int64_t>(devices.size()), "device"))
                    .c_str());

@@ -1,6 +1,6 @@
 #include <tuner/cli/json.hpp>
 
-#include <cstdio>
+#include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
 
@@ -121,9 +121,10 @@ void add_reference(Json& object, const std::string& reference) {
   if (!reference.empty()) object["reference"] = reference;
 }
 
-void print_json(const Json& document) {
-  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
-  std::fprintf(stdout, "%s\n", text.c_str());
+std::string json_text(const Json& document, int indent) {
+  return document.dump(indent, ' ', true, Json::error_handler_t::replace) + '\n';
 }
+
+void print_json(const Json& document) { print(json_text(document, 2)); }
 
 }  // namespace tuner::cli

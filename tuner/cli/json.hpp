@@ -27,7 +27,10 @@ Json to_json(const Verdict& verdict);
 
 /// Adds what the result was compared with, unless \p reference is empty: then it was the reference of the kernel.
 void add_reference(Json& object, const std::string& reference);
-/// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
+/// \p document and a line end, in ASCII: a terminal obeys none of it. Text that is not UTF-8 (compiler output) is
+/// repaired. \p indent: -1 for one line.
+std::string json_text(const Json& document, int indent = -1);
+/// Writes \p document to stdout, in several lines.
 void print_json(const Json& document);
 
 }  // namespace tuner::cli

@@ -110,7 +110,7 @@ void TrialLog::add(const SessionPlan& plan, const Trial& trial, const Progress& 
             {"device", plan.device->key.text()},
             {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = json_text(line);
   // In one call: other sessions append to the same file.
   if (::write(::fileno(file_), text.data(), text.size()) != static_cast<ssize_t>(text.size()) &&
       all_written_.exchange(false))

@@ -140,7 +140,9 @@ std::string facts(const Facts& pairs, std::string_view indent, std::size_t width
   return all;
 }
 
-Answer& Answer::text(std::string_view text) {
+Answer& Answer::text(std::string_view text) { return styled(printable_lines(text)); }
+
+Answer& Answer::styled(std::string_view text) {
   end_facts();
   text_ += text;
   return *this;

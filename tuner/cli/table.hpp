@@ -108,8 +108,10 @@ class Answer {
   /// too.
   explicit Answer(std::size_t width) : width_(width) {}
 
-  /// For people only.
+  /// For people only. Control characters are shown as escapes.
   Answer& text(std::string_view text);
+  /// The same of text that is printable already, and has the marks of a Style.
+  Answer& styled(std::string_view text);
   /// For programs only.
   Answer& data(const std::string& key, Json value);
   /// A line of facts(): its name and text for people, its key and value for programs.

@@ -20,6 +20,7 @@
 #include <tuner/cli/program.hpp>
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/mpi/communicator.hpp>
 #include <tuner/mpi/hub.hpp>
 #include <tuner/mpi/relay.hpp>
@@ -50,7 +51,7 @@ void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub&
   const std::vector<std::size_t> compilers = compile_workers(members);
   request.tuning.compile_workers = compilers.front();
   if (const std::string warning = binding_warning(members); !warning.empty())
-    std::fprintf(stderr, "tune-mpi: %s\n", warning.c_str());
+    std::fprintf(stderr, "tune-mpi: %s\n", printable_lines(warning).c_str());
   for (std::size_t i = 1; i < members.size(); ++i) {
     const int rank = static_cast<int>(i);
     request.tuning.hosts.push_back(
@@ -66,7 +67,7 @@ template <typename Work>
 void or_end_job(mpi::Communicator& world, Work work) try {
   work();
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "tune-mpi: rank %d: %s\n", world.rank(), error.what());
+  std::fprintf(stderr, "tune-mpi: rank %d: %s\n", world.rank(), printable_lines(error.what()).c_str());
   world.abort();
 }
 
