@@ -113,6 +113,21 @@ TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
   EXPECT_TRUE(has_image());
 }
 
+TEST_F(DbProgram, ClearsTheDatabaseThatALinkNames) {
+  namespace fs = std::filesystem;
+  fill();
+  fs::rename(database(), folder() / "real.db");
+  for (const fs::path& link : {folder() / "link.db", database()}) {
+    fs::copy_file(folder() / "real.db", folder() / "copy.db");
+    fs::create_symlink(folder() / "copy.db", link);
+    const std::string line = "db clear results" + (link == database() ? "" : " --db " + link.string());
+    EXPECT_THAT(call(line).out, Holds("copy.db removed; the link ", " stays"));
+    EXPECT_FALSE(fs::exists(folder() / "copy.db"));
+    expect_failures(1, "link", {line});
+    EXPECT_TRUE(fs::is_symlink(link)) << "it leads nowhere, and stays";
+  }
+}
+
 TEST_F(DbProgram, CountsTheImagesThatItRemovesInJson) {
   keep_an_image();
   const json cleared = document("db clear --json");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/configuration.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/named.hpp>
 
@@ -175,14 +177,25 @@ void clear_images(Answer& answer) {
   cache::remove_kept_images(*folder);
 }
 
+/// Where SQLite keeps the database \p file and its journals: where a link leads.
+fs::path real_database(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_symlink(file, error)) return file;
+  const fs::path real = fs::canonical(file, error);
+  if (error) throw Error(fmt::format("{}: it is a link that leads nowhere; nothing was changed", file.string()));
+  return real;
+}
+
 /// The whole file, or only the results of one kernel, of one device or of both.
 void clear_results(const Given& given, const fs::path& file, Answer& answer) {
   if (!given.has("kernel") && !given.has("device")) {
+    const fs::path real = real_database(file);
     bool removed = false;
     for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"})
-      removed |= fs::remove(file.string() + suffix);
+      removed |= fs::remove(real.string() + suffix);
     answer.data("file_removed", removed)
-        .text(fmt::format("{} {}\n", printable(file.string()), removed ? "removed" : "was not there"));
+        .text(fmt::format("{} {}{}\n", printable(real.string()), removed ? "removed" : "was not there",
+                          real == file ? "" : fmt::format("; the link {} stays", printable(file.string()))));
     return;
   }
   cache::Database database = open_to_clear(file);
