@@ -262,7 +262,7 @@ std::optional<std::string> Store::set_aside(const Refusal& refusal) {
 bool Store::recover(const SQLite::Exception& error) {
   const int code = error.getErrorCode() & 0xff;
   if (read_only()) {
-    drop(error.what());
+    drop(reason_of(error));
     return true;
   }
   if (mode_ == Mode::memory || in_memory_) return false;

@@ -206,6 +206,23 @@ TEST_F(FileTest, ANameIsThatOfAFileWhateverItLooksLike) {
   fs::current_path(place);
 }
 
+TEST_F(ReadOnly, ASchemaThatIsNotTunersIsDamageInOneSentence) {
+  for (const char* change :
+       {"ALTER TABLE best RENAME TO other; CREATE VIEW best AS SELECT * FROM other",
+        "DROP TABLE best; CREATE TABLE best(id INTEGER PRIMARY KEY, kernel TEXT)", "DROP TABLE best"}) {
+    make();
+    execute(file, change);
+    auto database = Database::open_read_only(file);
+    try {
+      best_rows(database);
+      ADD_FAILURE() << change;
+    } catch (const CacheError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("wisdom.db cannot be used: it is damaged (")) << change;
+    }
+    fs::remove(file);
+  }
+}
+
 TEST_F(ReadOnly, ATextThatNestsWithoutEndIsNoRecord) {
   auto database = Database::in_memory();
   for (const char* const before : {"{\"tuner_wisdom\": ", "{\"device\": \"\\\"[\", \"a\": "}) {
