@@ -119,6 +119,20 @@ TEST_F(Trouble, OutputThatCannotBeWrittenIsAFailure) {
   EXPECT_THAT(run.err, HasSubstr("could not be written"));
 }
 
+TEST_F(Trouble, AFolderInWhichNothingCanBeWrittenIsNamedBeforeAnyWork) {
+  file("a.csv", "block,eval_time_s,objective\n1,0.5,4\n2,0.5,3\n");
+  file("file", "");
+  expect_failures(1, "--plot none/x.svg: no file can be written in the folder none: No such file or directory",
+                  {"replay a.csv --plot none/x.svg"});
+  expect_failures(1, "--csv file/x.csv: no file can be written in the folder file: Not a directory",
+                  {"scale.cu --csv file/x.csv"});
+  EXPECT_FALSE(fs::exists(cache() / "wisdom.db")) << "nothing was tuned";
+  if (::geteuid() == 0) return;  // root may write anywhere
+  fs::create_directory(folder() / "shut");
+  fs::permissions(folder() / "shut", fs::perms::owner_read | fs::perms::owner_exec);
+  expect_failures(1, "in the folder shut: Permission denied", {"report -o shut/x.html"});
+}
+
 TEST_F(Trouble, ClosedStreamsAreAFailureAndNoFileTakesTheirPlace) {
   const Finished run = shell("\"$TUNE\" list >&-");
   EXPECT_EQ(run.code, 1);

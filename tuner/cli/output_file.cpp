@@ -1,7 +1,11 @@
 #include <tuner/cli/output_file.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -97,6 +101,16 @@ Found found_at(const fs::path& path) {
   }
 }
 
+/// Throws Error unless files can be made in the folder of \p path: a result must not fail after all the work for it.
+void require_folder(const fs::path& path, std::string_view option) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (::access((folder / "").c_str(), W_OK | X_OK) == 0) return;
+  throw Error(
+      fmt::format("{} {}: no file can be written in the folder {}: {}; nothing was changed. Give a name in "
+                  "another folder",
+                  option, printable(path.string()), printable(folder.string()), std::strerror(errno)));
+}
+
 }  // namespace
 
 void refuse_standard_output(const fs::path& path, std::string_view option) {
@@ -108,10 +122,10 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
   if (path == "-") return;
   const Found found = found_at(path);
   const bool is_log = kind == OutputKind::trial_log;
-  if (found.standing == Standing::free || found.kind == kind) return;
   const bool never = found.standing == Standing::folder || found.standing == Standing::database ||
                      kind == OutputKind::frozen || (!is_log && found.standing == Standing::special);
-  if (force && !never) return;
+  if (found.standing == Standing::free || found.kind == kind || (force && !never))
+    return is_log ? void() : require_folder(path, option);  // a log is opened at once
   throw Error(fmt::format("{} {}: it is {} and would be {}; nothing was changed. Give another name{}", option,
                           printable(path.string()), found.text, is_log ? "appended to" : "replaced",
                           never ? "" : ", or --force"));

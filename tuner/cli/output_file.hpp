@@ -14,7 +14,7 @@ enum class OutputKind { wisdom_text, trial_log, picture, report, table, header, 
 
 /// Throws Error with a description of the file, unless \p path is new, an empty file, one of \p kind, or `-`. \p option
 /// names it in the message: "--log". \p force allows other files too, and for a log links and devices, but never a
-/// folder or a database.
+/// folder or a database. Throws Error also if no file can be made in the folder.
 void require_output(const std::filesystem::path& path, OutputKind kind, bool force, std::string_view option);
 
 /// require_output() by `--force`, which has no effect on `-`.
