@@ -99,7 +99,14 @@ TEST_F(Trouble, WhatAKernelPrintsIsShownOnce) {
   file("prints.cu", text);
   const Finished run = call("prints.cu --trials 3");
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, Holds("the kernel prints; its first lines are shown once", "n is 33\n"));
+  EXPECT_THAT(run.err, Holds("printed while the kernel ran; the first lines are shown once", "n is 33\n"));
+}
+
+TEST_F(Trouble, AWarningOfAWorkerIsNotCalledTheKernels) {
+  fs::create_directory(cache());
+  fs::permissions(cache(), fs::perms::all);
+  const Finished run = call("scale.cu --trials 3");  // "tuner: compiled objects are not kept: …"
+  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("the kernel prints")));
 }
 
 TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {

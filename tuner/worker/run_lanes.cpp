@@ -176,7 +176,8 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// A kernel prints in each of its many runs. Only the first lines of the first run are shown.
+/// A kernel prints in each of its many runs. Only the first lines of the first run are shown. A compiler, or tuner's
+/// own warning about it, may have printed them too.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
   std::string said = slot_.take_said();
   if (said.empty() || std::exchange(queue_.printed, true)) return;
@@ -186,7 +187,7 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
   if (end != std::string::npos) said.resize(end);
   while (said.ends_with('\n')) said.pop_back();
   if (queue_.options.warn)
-    queue_.options.warn(fmt::format("the kernel prints; its first lines are shown once, here with {}:\n{}",
+    queue_.options.warn(fmt::format("printed while the kernel ran; the first lines are shown once, here with {}:\n{}",
                                     configuration.text(), said));
 }
 
