@@ -4,6 +4,7 @@
 # find_package(tuner), pkg-config and add_subdirectory() (FetchContent) give the same library: static, or shared with
 # BUILD_SHARED_LIBS.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tuner)  # cmake/Package.cmake makes a Debian package of each component
 
 get_property(rooms GLOBAL PROPERTY TUNER_ROOMS)
 set(objects)
@@ -39,18 +40,26 @@ add_dependencies(tuner tuner-worker)
 if(TARGET tuner_wisdom)
   add_dependencies(tuner tuner_wisdom)
 endif()
-install(TARGETS tuner EXPORT tuner-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT tuner-targets NAMESPACE tuner:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner)
+install(TARGETS tuner EXPORT tuner-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libtuner-dev
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT libtuner-dev
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libtuner-dev)
+install(EXPORT tuner-targets NAMESPACE tuner:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner COMPONENT libtuner-dev)
+# A program that links the archive needs what it is made of; the shared library holds that itself.
+set(third_party_flags "-lSQLiteCpp -lsqlite3 -lmd -lz -lboost_context -lpthread -ldl -lstdc++ -lm")
+if(BUILD_SHARED_LIBS)
+  set(third_party_flags)
+endif()
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/tuner.pc.in ${PROJECT_BINARY_DIR}/tuner.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tuner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/tuner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libtuner-dev)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tuner-config.cmake.in ${PROJECT_BINARY_DIR}/tuner-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tuner-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tuner-config.cmake ${PROJECT_BINARY_DIR}/tuner-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/ThirdParty.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner COMPONENT libtuner-dev)
 
 if(TARGET tune)
   install(TARGETS tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -77,7 +86,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
 if(wisdom)
-  install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom)
+  install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom COMPONENT tuner-wisdom)
 endif()
 
 # The reference of the public headers, where Doxygen is installed.

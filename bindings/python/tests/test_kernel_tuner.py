@@ -63,9 +63,10 @@ class Expressions(unittest.TestCase):
                       "(a if b == 1 else 3) > 2", "int(a / 3) == 1", "a / 2 < b / 3", "a - (b - a) > 0", "a * (b // a * 2) > 3",
                       "max(a, b) * 2 <= 12", "a == 1 and b == 1 and u", "c // 2 == -1", "c % 3 == 1", "abs(c) == 2", "-c < a - 4",
                       "a & 2", "a == 0.5 * b * 2", "c / a < 0.5", "math.ceil(b / a) == 2", lambda p: p["a"] * p["b"] < z,
-                      lambda p: p["t"] == "half" or p["c"] > 0]
+                      lambda p: p["t"] == "half" or p["c"] > 0, lambda a, b: a < b + z, lambda p: dict(p)["a"] == 2,
+                      lambda **p: p["b"] > p["a"]]
         for condition in conditions:
-            function = _expressions.python_function(condition)
+            function = _expressions.python_function(condition, self.parameters)
             every = [dict(zip(self.parameters, values)) for values in itertools.product(*self.parameters.values())]
             texts = _expressions.condition(condition, self.parameters)
             with self.subTest(condition=condition, texts=texts):
@@ -143,10 +144,15 @@ class TuneKernel(unittest.TestCase):
                                  ({"texmem_args": {"t": X}}, "texmem_args"), ({"observers": [observers.BenchmarkObserver()]}, "observer")):
             with self.subTest(options=options), self.assertRaisesRegex(NotImplementedError, message):
                 tuned(**options)
-        with self.assertRaisesRegex(NotImplementedError, "kernel_source is a function"):
-            tune_kernel("scale", lambda p: SCALE, N, ARGUMENTS, PARAMETERS)
         with self.assertRaisesRegex(ValueError, "unknown strategy"):
             strategies.name_of("luck")
+
+    def test_takes_texts_that_a_function_makes(self):
+        def text(parameters):
+            return SCALE.replace("tile", str(dict(parameters)["tile"]))
+
+        results, _ = tune_kernel("scale", text, N, ARGUMENTS, PARAMETERS, quiet=True, answer=[2.5 * X, None, None, None], **GRID)
+        self.assertEqual(sum("__error__" not in one for one in results), 4)
 
     def test_takes_types_and_constants(self):
         text = "__constant__ double factor[2];\n" + SCALE.replace("float", "real").replace("a * x[i]", "factor[1] * x[i]")

@@ -267,11 +267,17 @@ class _Translation(ast.NodeVisitor):
         return _Text(f"{word} {sign} {value}", _COMPARE)
 
 
+def _arguments_of(function, parameters):
+    """The parameters that a function takes by their names; None if it takes a dictionary of all."""
+    names = list(inspect.signature(function).parameters)
+    return names if names and all(name in parameters for name in names) else None
+
+
 def _lambda_of(function):
     """Its syntax tree, by the place of its code in its file."""
     places = {(line, column, end, end_column) for line, end, column, end_column in function.__code__.co_positions()}
     for node in ast.walk(ast.parse("".join(inspect.findsource(function)[0]))):
-        if isinstance(node, ast.Lambda) and len(node.args.args) == 1:
+        if isinstance(node, ast.Lambda):
             body = node.body
             if (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset) in places:
                 return node
@@ -284,20 +290,32 @@ def _tree_of(condition, parameters):
         return ast.parse(condition.strip(), mode="eval").body, {"math": math}, None
     if getattr(condition, "__name__", "") != "<lambda>":
         raise Untranslatable("a function")
-    tree = _lambda_of(condition)
+    tree, names = _lambda_of(condition), _arguments_of(condition, parameters)
     closure = inspect.getclosurevars(condition)
-    return tree.body, {**closure.builtins, **closure.globals, **closure.nonlocals}, tree.args.args[0].arg
+    known = {**closure.builtins, **closure.globals, **closure.nonlocals}
+    if names is not None:
+        return tree.body, {name: value for name, value in known.items() if name not in names}, None
+    if len(tree.args.args) != 1:
+        raise Untranslatable("a lambda of names that are no parameters")
+    return tree.body, known, tree.args.args[0].arg
 
 
-def python_function(condition):
-    """A condition or number as a function of a dictionary."""
-    if callable(condition):
-        return condition
-    code = compile(str(condition).strip(), "<condition>", "eval")
-    return lambda parameters: eval(code, {"math": math}, dict(parameters))
+def python_function(condition, parameters=()):
+    """A condition or number as a function of a dictionary. A function may take the parameters by their names."""
+    if isinstance(condition, str):
+        code = compile(condition.strip(), "<condition>", "eval")
+        return lambda values: eval(code, {"math": math}, values)
+    names = _arguments_of(condition, parameters)
+    if names is not None:
+        return lambda values: condition(**{name: values[name] for name in names})
+    if any(one.kind == one.VAR_KEYWORD for one in inspect.signature(condition).parameters.values()):
+        return lambda values: condition(**dict(values))
+    return condition
 
 
 class _Watched(dict):
+    """Knows which of its values were looked at."""
+
     def __init__(self, values, looked_at):
         super().__init__(values)
         self.looked_at = looked_at
@@ -310,7 +328,18 @@ class _Watched(dict):
         return self[name] if name in self else otherwise
 
     def _all(self):
-        self.looked_at.update(self)
+        self.looked_at.update(super().keys())
+
+    def __iter__(self):  # dict(p) and f(**p) look at everything, and through this
+        self._all()
+        return super().__iter__()
+
+    def keys(self):
+        self._all()
+        return super().keys()
+
+    def copy(self):
+        return dict(self)
 
     def items(self):
         self._all()
@@ -322,22 +351,23 @@ class _Watched(dict):
 
 
 def _table(condition, parameters, convert):
-    """As nested choices by value of the parameters that it looks at."""
-    function, used = condition if callable(condition) else python_function(condition), []
+    """The parameters that a condition or number looks at, and its value for each combination of them."""
+    function, used = python_function(condition, parameters), []
     first = {name: values[0] for name, values in parameters.items()}
     while True:
-        looked_at = set()
-        results, count = {}, 1
-        for name in used:
-            count *= len(parameters[name])
+        looked_at, results = set(), {}
+        count = math.prod(len(parameters[name]) for name in used)
         if count > MOST_COMBINATIONS:
             raise Untranslatable(f"a function of {', '.join(used)}, which have {count} combinations")
+        if isinstance(condition, str):
+            looked_at = {node.id for node in ast.walk(ast.parse(condition.strip())) if isinstance(node, ast.Name)}
         for values in itertools.product(*(parameters[name] for name in used)):
-            if callable(condition):
+            try:
                 results[values] = convert(function(_Watched({**first, **dict(zip(used, values))}, looked_at)))
-            else:
-                looked_at = {node.id for node in ast.walk(ast.parse(condition.strip())) if isinstance(node, ast.Name)}
-                results[values] = convert(function({**first, **dict(zip(used, values))}))
+            except Untranslatable:
+                raise
+            except Exception as error:  # of the user's function
+                raise Untranslatable(f"{condition if isinstance(condition, str) else 'a function'}: {type(error).__name__}: {error}") from error
         more = [name for name in parameters if name in looked_at and name not in used]
         if not more:
             return used, results
@@ -377,7 +407,7 @@ def condition(given, parameters):
         translation = _Translation(parameters, known, dictionary)
         return [translation.condition(one).text for one in parts]
     except (Untranslatable, SyntaxError, OSError, TypeError) as error:
-        if isinstance(error, SyntaxError):
+        if isinstance(error, SyntaxError) and isinstance(given, str):
             raise Untranslatable(f"{given!r}: {error.msg}") from None
         used, results = _table(given, parameters, lambda value: "true" if value else "false")
         return [_table_text(used, results, parameters, True)]

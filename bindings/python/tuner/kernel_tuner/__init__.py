@@ -11,7 +11,7 @@ documentation says what the arguments mean. tuner differs in this:
   tuner does not have itself is tuner's own, "auto".
 - A `verify` function judges the fastest configurations, one after the other, until one passes.
 
-Other languages than CUDA, kernel_source as a function, texture references and simulation_mode raise NotImplementedError.
+Other languages than CUDA, texture references and simulation_mode raise NotImplementedError.
 """
 
 import json

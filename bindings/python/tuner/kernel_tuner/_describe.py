@@ -13,6 +13,7 @@ from tuner._expressions import Untranslatable, possible_name
 from tuner.lib import _native
 
 AXES = "xyz"
+MOST_GENERATED = 900_000  # bytes
 OPTIONS = ("grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol", "smem_args", "cmem_args", "texmem_args",
            "compiler_options", "defines", "block_size_names")
 
@@ -48,10 +49,20 @@ class DeviceArray:
         return array
 
 
-def source_of(kernel_source):
-    """The text of a kernel, and its file or None."""
+def _generated(kernel_source, parameters, macros):
+    """The texts of all configurations, as branches of one text. A macro chooses the branch."""
+    texts = {}
+    above, _ = _expressions.number(lambda values: texts.setdefault(kernel_source(values), len(texts)), parameters)
+    if sum(map(len, texts)) > MOST_GENERATED:
+        raise Untranslatable(f"kernel_source makes {len(texts)} texts, more than a kernel file can hold")
+    macros["tuner_text"] = above
+    return "".join(f"#{'el' if at else ''}if tuner_text == {at}\n{text}\n" for text, at in texts.items()) + "#endif\n"
+
+
+def source_of(kernel_source, parameters, macros):
+    """The text of a kernel, and its file or None. Macros are added for a text that a function makes."""
     if callable(kernel_source):
-        raise Untranslatable("kernel_source is a function: a kernel file has one text for all configurations")
+        return _generated(kernel_source, parameters, macros), None
     if isinstance(kernel_source, (list, tuple)):
         kernel_source = kernel_source[0]
     text = str(kernel_source)
@@ -60,17 +71,22 @@ def source_of(kernel_source):
     return text, None
 
 
+def _is_pair(restriction):
+    """A function, and the names of the parameters that it takes."""
+    return isinstance(restriction, tuple) and len(restriction) > 1 and callable(restriction[0]) and isinstance(restriction[1], (list, tuple))
+
+
 def _restrictions(restrictions):
+    """As a list of texts and functions."""
     if restrictions is None:
         return []
-    return list(restrictions) if isinstance(restrictions, (list, tuple)) else [restrictions]
-
-
-def _holds(restriction, block_size_names):
-    """A restriction as a function of a configuration."""
-    if not isinstance(restriction, str) and not callable(restriction):
-        raise Untranslatable(f"a restriction that is a {type(restriction).__name__}")
-    return _expressions.python_function(restriction)
+    if not isinstance(restrictions, (list, tuple)) or _is_pair(restrictions):
+        restrictions = [restrictions]
+    made = [one[0] if _is_pair(one) else one for one in restrictions]
+    for one in made:
+        if not isinstance(one, str) and not callable(one):
+            raise Untranslatable(f"a restriction that is a {type(one).__name__}")
+    return made
 
 
 def _divisor(given, default, parameters):
@@ -141,22 +157,24 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     """The tuning as a _kernel_file.Description. Raises Untranslatable for what a kernel file cannot say."""
     if texmem_args:
         raise Untranslatable("texmem_args: CUDA 12 has no texture references. Write a kernel file with a `texture`")
-    text, source = source_of(kernel_source)
-    parameters = {name: [plain(one) for one in values] for name, values in tune_params.items()}
+    parameters, macros = {name: [plain(one) for one in values] for name, values in tune_params.items()}, {}
+    if not all(parameters.values()):
+        raise ValueError(f"there are no values for {', '.join(name for name, values in parameters.items() if not values)}")
+    text, source = source_of(kernel_source, parameters, macros)
     names = [(list(block_size_names or []) + [f"block_size_{axis}" for axis in AXES][len(block_size_names or []):])[at] for at in range(3)]
     sizes = {}
     block = [possible_name(name) if name in parameters else "1" for name in names]
     problem = _problem(problem_size, parameters, sizes)
     grid = [_grid(pair, _divisor(given, name, parameters), size)
             for (size, pair), given, name in zip(problem, (grid_div_x, grid_div_y, grid_div_z), names)]
-    conditions = [_holds(one, names) for one in _restrictions(restrictions)]
+    conditions = [_expressions.python_function(one, parameters) for one in _restrictions(restrictions)]
     made = _kernel_file.Description(
         origin=origin, instantiate=kernel_name, text=text, source=source, parameters=parameters, arguments=[],
         constants={name: host(one).reshape(-1) for name, one in (cmem_args or {}).items()},
         constraints=[one for restriction in _restrictions(restrictions) for one in _expressions.condition(restriction, parameters)],
         is_valid=lambda configuration: all(one(configuration) for one in conditions), block=block, grid=grid,
         threads=lambda configuration: math.prod(int(configuration.get(name, 1)) for name in names), sizes=sizes or {"problem_x": 1},
-        tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [])
+        tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [], macros=macros)
     if smem_args and "size" in smem_args:
         above, below = _expressions.number(plain(smem_args["size"]), parameters)
         made.shared = above if below == "1" else f"ceil_div({above}, {below})"
