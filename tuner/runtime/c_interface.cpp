@@ -282,6 +282,8 @@ char* callers_text(std::string_view text) {
   return copy;
 }
 
+// The attribute in tuner.h is that of the global names, not of these.
+#pragma GCC visibility push(default)
 extern "C" {
 
 const char* tuner_last_error() { return last_error.c_str(); }
@@ -529,5 +531,6 @@ tuner_status tuner_array_download(const tuner_array* array, void* to, size_t byt
 void tuner_array_free(tuner_array* array) { delete array; }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace tuner::runtime

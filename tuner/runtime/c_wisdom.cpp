@@ -49,6 +49,8 @@ std::vector<cache::Database> all_opened(const char* const* databases, std::size_
 
 }  // namespace
 
+// The attribute in tuner.h is that of the global names, not of these.
+#pragma GCC visibility push(default)
 extern "C" {
 
 tuner_status tuner_wisdom_export(const char* database, const char* kernel, char** text) {
@@ -93,5 +95,6 @@ tuner_status tuner_wisdom_freeze(const char* frozen, const char* const* database
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace tuner::runtime
