@@ -118,7 +118,7 @@ TEST(LeftOut, AreTheTypesOfConstantMemory) {
             "half x 1");
   for (const char* const unknown :
        {"__constant__ T weights[4];",
-        "#ifdef A\n__constant__ int weights[4];\n#else\n__constant__ float weights[4];\n#endif",
+        "#ifdef __CUDA_ARCH__\n__constant__ int weights[4];\n#else\n__constant__ float weights[4];\n#endif",
         "__device__ void f(int* a, int weights[4]) {}"})
     EXPECT_THAT(error_of([&] { type_of(unknown); }), HasSubstr("an element type is needed")) << unknown;
 }
@@ -146,18 +146,42 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
   EXPECT_EQ(type_of_y("#define WIDE double\r\n# define real WIDE\r\nusing realistic = int;\n"), "double");
   EXPECT_EQ(type_of_y("#include <real>\ntypedef double real;\nreal zero = 0;\n"), "double");
   for (const char* const text :
-       {"#ifdef WIDE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n",
-        "#ifndef real\n#define real float\n#endif\n", "#define real real\n", "#define real other\n#define other real\n",
-        "#if 0\ntypedef double real;\n#endif\n", "struct Foo { using real = double; };\n",
-        "extern \"C\" void f() {\ntypedef double real;\n}\n", "typedef float* real;\n", "#define real(x) float\n",
-        "#define real \\\n float\n", "template <typename real> struct S;\n"})
+       {"#ifdef __GNUC__\ntypedef double real;\n#else\ntypedef float real;\n#endif\n", "#define real real\n",
+        "#define real other\n#define other real\n", "#if 0\ntypedef double real;\n#endif\n",
+        "struct Foo { using real = double; };\n", "extern \"C\" void f() {\ntypedef double real;\n}\n",
+        "typedef float* real;\n", "#define real(x) float\n", "template <typename real> struct S;\n"})
     EXPECT_THAT(error_of([&] { type_of_y(text); }), HasSubstr("an element type is needed")) << text;
-  EXPECT_THAT(error_of([] {
-                parse(scale_with("#pragma tuner instantiate scale<double>\n",
-                                 "using real = float;\ntemplate <typename real>\n__global__ void scale(real* y, "
-                                 "const float* x, int n) {}\n"));
-              }),
-              HasSubstr("an element type is needed"));
+}
+
+TEST(LeftOut, AreTypesThatATemplateIsGiven) {
+  const std::string text =
+      "using real = float;\ntemplate <int n, typename real>\n__global__ void scale(real* y, const float* x, int n) "
+      "{}\n";
+  const auto type_of_y = [&](const std::string& lines) {
+    return parse(scale_with(lines, text)).find_buffer("y")->type;
+  };
+  EXPECT_EQ(type_of_y("#pragma tuner instantiate scale<4, double>\n"), "double");
+  EXPECT_THAT(
+      error_of([&] { type_of_y("#pragma tuner parameter R = float half\n#pragma tuner instantiate scale<4, R>\n"); }),
+      HasSubstr("'real' is a template parameter of 'scale': a line 'type real = float' before it"));
+}
+
+TEST(LeftOut, AreTypesOfTheBranchThatIsTaken) {
+  const auto type_of_y = [](const std::string& text) {
+    return parse(scale_with("", text + "__global__ void scale(real* y, const float* x, int n) {}\n"))
+        .find_buffer("y")
+        ->type;
+  };
+  const std::string branches = "typedef double real;\n#else\ntypedef float real;\n#endif\n";
+  EXPECT_EQ(type_of_y("#ifdef WIDE\n" + branches), "float");
+  EXPECT_EQ(type_of_y("#define WIDE\n#ifdef WIDE\n" + branches), "double");
+  EXPECT_EQ(type_of_y("#define BITS 0\n#if BITS * 2u >= 64 && defined(__GNUC__)\n" + branches), "float");
+  EXPECT_EQ(type_of_y("#define BITS (1 << 6)\n#if defined BITS && !defined(NARROW)\n#if BITS == 64\n" + branches +
+                      "#endif\n"),
+            "double");
+  EXPECT_EQ(type_of_y("#if 0\ntypedef half real;\n#elif 1\n" + branches), "double");
+  EXPECT_EQ(type_of_y("#ifndef real\n#define real float\n#endif\n"), "float");
+  EXPECT_EQ(type_of_y("#define real \\\n float\n"), "float");
 }
 
 TEST(LeftOut, AreTheMacrosThatTheTextNames) {

@@ -100,10 +100,10 @@ TEST(Records, AreNotReadWhereTheirLayoutIsNotPlain) {
        {"struct Star " + fields + " __attribute__((packed));\n", "#pragma pack(1)\nstruct Star " + fields + ";\n",
         "struct alignas(4 * sizeof(float)) Star " + fields + ";\n", "struct __align__(A16) Star " + fields + ";\n",
         "#define A16 __align__(16)\nstruct A16 Star " + fields + ";\n",
-        "#ifdef A\nstruct __attribute__((aligned(32))) Star " + fields + ";\n#else\nstruct Star " + fields +
+        "#ifdef __GNUC__\nstruct __attribute__((aligned(32))) Star " + fields + ";\n#else\nstruct Star " + fields +
             ";\n#endif\n",
         "struct Star " + fields + " star;\n", "struct Star : Planet " + fields + ";\n",
-        "#ifdef WIDE\nstruct Star { double mass; double id; };\n#else\nstruct Star " + fields + ";\n#endif\n",
+        "#ifdef __GNUC__\nstruct Star { double mass; double id; };\n#else\nstruct Star " + fields + ";\n#endif\n",
         std::string("struct Star { half3 color; int id; };\n")})
     EXPECT_THAT(error_of([&] { parse(move_with("", text)); }), HasSubstr("an element type is needed")) << text;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/names.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/validation.hpp>
@@ -111,6 +113,40 @@ void add_launch(KernelSpec& spec, const LaunchDraft& one) {
   (is_reference ? spec.verification.reference : spec.prepare).push_back(std::move(launch));
 }
 
+/// The value that the texts of \p spec give \p parameter by their only definition of it.
+std::optional<Value> defined_value(const KernelSpec& spec, const TuningParameter& parameter) {
+  std::vector<std::string> values;
+  const auto look = [&](const std::string& text) {
+    for (DefinedValue& one : definitions_of(code_of(text), parameter.name)) values.push_back(std::move(one.value));
+  };
+  look(spec.program.text);
+  for (const SourceFile& file : spec.program.sources)
+    if (!file.of_reference) look(file.text);
+  if (spec.program.includes)
+    for (const IncludedFile& file : spec.program.includes->files)
+      if (has_word(file.text, parameter.name)) look(file.text);
+  const auto is_value = [&](const Value& one) { return values.size() == 1 && one.text() == values.front(); };
+  const auto at = std::find_if(parameter.values.begin(), parameter.values.end(), is_value);
+  return at == parameter.values.end() ? std::nullopt : std::optional(*at);
+}
+
+/// Completes the default with the values that the texts define. Without a `default`, all must be defined.
+void complete_default(KernelDraft& draft) {
+  KernelSpec& spec = draft.spec;
+  const bool is_given = spec.default_configuration.has_value();
+  Configuration values = spec.default_configuration.value_or(Configuration{});
+  for (const TuningParameter& parameter : draft.parameters) {
+    if (values.find(parameter.name) != nullptr) continue;
+    const MacroSpec* const macro = find_named(spec.program.macros, parameter.name);
+    const auto value = macro == nullptr ? std::nullopt : defined_value(spec, parameter);
+    if (!value && !is_given) return;
+    if (!value) continue;
+    values.set(parameter.name, *value);
+    draft.default_places[parameter.name] = macro->location;
+  }
+  if (is_given || !draft.parameters.empty()) spec.default_configuration = std::move(values);
+}
+
 }  // namespace
 
 std::string filled_name(const FillDraft& fill) {
@@ -131,17 +167,48 @@ void count_in_numbers(BufferSpec& buffer) {
                          components + " * (" + buffer.count.text() + ')');
 }
 
-KernelSpec finish(KernelDraft draft, Judged judged) {
+void read_texts(KernelDraft& draft, Judged judged) {
   include_beside_sources(draft.spec);
   const std::string program = program_text(draft.spec);
   draft.code = code_of(program);
-  if (judged == Judged::now) draft.spec.program.includes = includes_of(draft.spec, program);
-  if (judged == Judged::now && draft.spec.has_reference_sources()) {
-    const std::string reference = program_text(draft.spec, ProgramPart::reference);
-    draft.reference_code = code_of(reference);
-    draft.spec.program.reference_includes = includes_of(draft.spec, reference);
-  }
+  if (judged == Judged::before) return;
+  draft.spec.program.includes = includes_of(draft.spec, program);
+  if (!draft.spec.has_reference_sources()) return;
+  const std::string reference = program_text(draft.spec, ProgramPart::reference);
+  draft.reference_code = code_of(reference);
+  draft.spec.program.reference_includes = includes_of(draft.spec, reference);
+}
+
+const ExpandedCode& expanded(KernelDraft& draft) {
+  const ProgramSpec& program = draft.spec.program;
+  if (!draft.expanded)
+    draft.expanded =
+        expanded_code(program_text(draft.spec), program.file, program.includes.get(), program.include_paths,
+                      {names_of(program.macros), names_of(draft.parameters, draft.spec.choices)});
+  return *draft.expanded;
+}
+
+Substitutions constants_of(KernelDraft& draft) {
+  Substitutions constants;
+  const auto is_value = [&](const std::string& name) {
+    return std::any_of(draft.values.begin(), draft.values.end(),
+                       [&](const ValuesDraft& one) { return contains(texts_of(one.values), name); });
+  };
+  for (const Expression& expression : draft.expressions)
+    for (const std::string& name : expression.names()) {
+      if (draft.names.contains(name) || constants.contains(name) || name == "i" || !name_problem(name).empty() ||
+          find_named(draft.spec.program.macros, name) || !may_occur(draft.spec, ProgramPart::kernel, name) ||
+          is_value(name))
+        continue;
+      if (const auto value = constant_called(expanded(draft).code, name))
+        constants.emplace(name, Expression::constant(*value));
+    }
+  return constants;
+}
+
+KernelSpec finish(KernelDraft draft, Judged judged) {
   fill_in_from_text(draft);
+  complete_default(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const ChoiceSpec* const type = draft.spec.type_choice();
   const std::string first_type = type == nullptr ? "" : type->name;

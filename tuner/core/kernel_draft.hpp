@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tuner/core/expanded_code.hpp>
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_spec.hpp>
 
@@ -78,8 +79,12 @@ struct KernelDraft {
   /// Whether an argument called \p name is computed: a `let`, or a choice of integers.
   bool is_computed(std::string_view name) const;
 
-  std::string code;            ///< code_of() the program
-  std::string reference_code;  ///< code_of() the reference's program, if that has its own sources
+  std::string code;                      ///< code_of() the program
+  std::string reference_code;            ///< code_of() the reference's program, if that has its own sources
+  std::optional<ExpandedCode> expanded;  ///< the program's; see expanded()
+
+  /// Why the text does not tell the types of buffers and scalars, by their names.
+  std::map<std::string, std::string, std::less<>> untyped;
 };
 
 /// `stars`, or `stars.mass`.
@@ -87,6 +92,15 @@ std::string filled_name(const FillDraft& fill);
 
 /// Changes the count of \p buffer from elements, as the file declares them, to numbers.
 void count_in_numbers(BufferSpec& buffer);
+
+/// Whether a kernel file was read and judged before.
+enum class Judged { now, before };
+/// Sets the program's code, and finds the files that it includes if the kernel has to be judged.
+void read_texts(KernelDraft& draft, Judged judged);
+/// The expanded_code() of the program. Call read_texts() first.
+const ExpandedCode& expanded(KernelDraft& draft);
+/// The constants of the program that expressions name and that the directives do not declare.
+Substitutions constants_of(KernelDraft& draft);
 
 /// For each launch of the kernel, fills in the directives that were left out:
 /// - `instantiate`: the function with the name of the launch.
@@ -97,9 +111,8 @@ void count_in_numbers(BufferSpec& buffer);
 /// launch for which the text does not have the information.
 void fill_in_from_text(KernelDraft& draft);
 
-/// Whether a kernel file was read and judged before.
-enum class Judged { now, before };
-/// Fills in what was left out, then validates the kernel if it has to be judged. Throws SpecError with a place.
+/// Fills in what was left out, then validates the kernel if it has to be judged. Call read_texts() first. Throws
+/// SpecError with a place.
 KernelSpec finish(KernelDraft draft, Judged judged = Judged::now);
 
 }  // namespace tuner

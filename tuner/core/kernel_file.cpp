@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
-#include <tuner/core/definitions.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_reader.hpp>
 #include <tuner/core/named.hpp>
@@ -51,39 +50,11 @@ void require_comment(const KernelReader& kernel, const LogicalLine& line) {
                       "expression cannot begin with a number, a bracket or a name of this file");
 }
 
-/// The value that the texts of \p spec give \p parameter by their only definition of it.
-std::optional<Value> defined_value(const KernelSpec& spec, const TuningParameter& parameter) {
-  const MacroSpec* const macro = find_named(spec.program.macros, parameter.name);
-  if (macro == nullptr) return std::nullopt;
-  std::vector<std::string> values;
-  const auto look = [&](const std::string& text) {
-    for (DefinedValue& one : definitions_of(code_of(text), parameter.name)) values.push_back(std::move(one.value));
-  };
-  look(spec.program.text);
-  for (const SourceFile& file : spec.program.sources)
-    if (!file.of_reference) look(file.text);
-  const auto is_value = [&](const Value& one) { return values.size() == 1 && one.text() == values.front(); };
-  const auto at = std::find_if(parameter.values.begin(), parameter.values.end(), is_value);
-  return at == parameter.values.end() ? std::nullopt : std::optional(*at);
-}
-
-/// Completes the default with the values that the kernel's text defines. Without a `default`, all must be defined.
-void complete_default(KernelReader& kernel) {
-  const bool is_given = kernel.spec.default_configuration.has_value();
-  Configuration values = kernel.spec.default_configuration.value_or(Configuration{});
-  for (const TuningParameter& parameter : kernel.draft.parameters) {
-    if (values.find(parameter.name) != nullptr) continue;
-    const auto value = defined_value(kernel.spec, parameter);
-    if (!value && !is_given) return;
-    if (!value) continue;
-    values.set(parameter.name, *value);
-    kernel.draft.default_places[parameter.name] = find_named(kernel.spec.program.macros, parameter.name)->location;
-  }
-  if (is_given || !kernel.draft.parameters.empty()) kernel.spec.default_configuration = std::move(values);
-}
-
-KernelDraft read_directives(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
+/// \p constants: names of the text that expressions may use.
+KernelDraft read_directives(std::string_view text, std::string file_name, std::vector<SourceFile> sources,
+                            const Substitutions& constants = {}) {
   KernelReader kernel;
+  kernel.draft.lets = constants;
   kernel.known_sources = std::move(sources);
   kernel.spec.program.file = std::move(file_name);
   kernel.spec.program.text = without_byte_order_mark(text);
@@ -99,18 +70,25 @@ KernelDraft read_directives(std::string_view text, std::string file_name, std::v
   if (kernel.spec.name.empty())
     throw SpecError({kernel.spec.program.file, 1, 1},
                     "no kernel: a kernel file starts with '#pragma tuner kernel NAME'; `tune init` writes a first one");
-  complete_default(kernel);
   return std::move(kernel.draft);
 }
 
 }  // namespace
 
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
-  return finish(read_directives(text, std::move(file_name), std::move(sources)));
+  KernelDraft draft = read_directives(text, file_name, std::move(sources));
+  read_texts(draft, Judged::now);
+  if (const Substitutions constants = constants_of(draft); !constants.empty()) {
+    draft = read_directives(text, std::move(file_name), std::move(draft.spec.program.sources), constants);
+    read_texts(draft, Judged::now);
+  }
+  return finish(std::move(draft));
 }
 
 KernelSpec parse_built_in_kernel_file(std::string_view text, std::string file_name) {
-  return finish(read_directives(text, std::move(file_name), {}), Judged::before);
+  KernelDraft draft = read_directives(text, std::move(file_name), {});
+  read_texts(draft, Judged::before);
+  return finish(std::move(draft), Judged::before);
 }
 
 KernelSpec read_kernel_file(const std::filesystem::path& path) {

@@ -123,7 +123,8 @@ class Validator : public Checks {
       if (typed.type.empty())
         throw SpecError(draft_.names.at(typed.name).place,
                         "an element type is needed, as in ': float' or ': { float x; int id; }': the kernel has no "
-                        "'type' to use instead, and the text of its function does not tell");
+                        "'type' to use instead, and " +
+                            why_untyped(typed.name));
     };
     std::for_each(spec_.buffers.begin(), spec_.buffers.end(), require_type);
     std::for_each(spec_.scalars.begin(), spec_.scalars.end(), require_type);
@@ -132,6 +133,11 @@ class Validator : public Checks {
       for (const ScalarValue& value : scalar.values)
         if (value.computed) check(*value.computed, "a scalar is the same for every configuration");
     }
+  }
+
+  std::string why_untyped(const std::string& name) const {
+    const auto why = draft_.untyped.find(name);
+    return why != draft_.untyped.end() ? why->second : in_quotes(name) + " is no argument of the kernel";
   }
 
   static void numbers(const ScalarSpec& scalar) {

@@ -130,7 +130,7 @@ class LeftOut {
         fail(one, "arguments", ", and " + in_quotes(head->name) + " takes an argument without a name");
       if (draft_.is_computed(argument.name)) {
         one.launch.computed_arguments.push_back(
-            {argument.name, named(argument.name, one.launch.location), number_type(argument, *head)});
+            {argument.name, named(argument.name, one.launch.location), number_type(argument, *head, one)});
       } else if (!contains(names, argument.name)) {
         fail(one, "arguments",
              ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
@@ -165,60 +165,125 @@ class LeftOut {
       if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
   }
 
-  /// The type of an argument of \p head. A template parameter of \p head hides an alias of the same name.
-  std::string type_of(const Declared& argument, const Signature& head) const {
+  /// What the text and the files that it includes declare.
+  const std::string& declarations() const { return expanded(draft_).code; }
+
+  /// The type of an argument of \p head, which \p one launches. A template parameter of \p head hides an alias of the
+  /// same name, and stands for what `instantiate` gives it.
+  std::string type_of(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
     std::string type = plain_type(argument.type);
-    return find_named(head.template_parameters, type) ? type : without_aliases(code_, std::move(type));
+    const Declared* const parameter = find_named(head.template_parameters, type);
+    if (parameter == nullptr) return without_aliases(declarations(), std::move(type));
+    const auto place = static_cast<std::size_t>(parameter - head.template_parameters.data());
+    const std::vector<std::string_view> given = template_arguments(one.launch.instantiate);
+    const bool is_type = place < given.size() && !parameter->is_pack() && !draft_.names.contains(given[place]);
+    return is_type ? without_aliases(declarations(), std::string(given[place])) : type;
   }
 
-  std::string number_type(const Declared& argument, const Signature& head) const {
-    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(type_of(argument, head));
+  std::string number_type(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
+    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(type_of(argument, head, one));
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
 
   /// Fills in types. If the file has a `type`, that is the default instead.
   void types() {
     if (draft_.spec.type_choice() != nullptr) return;
-    for (const LaunchDraft& one : draft_.launches) {
-      if (!is_of_kernel(one)) continue;
-      const std::vector<Signature> heads = heads_of(one);
-      if (heads.size() != 1) continue;
-      const Signature& head = heads.front();
-      const std::vector<Declared>& taken = head.arguments;
-      for (std::size_t i = 0; i < std::min(taken.size(), one.launch.arguments.size()); ++i)
-        type(one.launch.arguments[i], taken[i], head);
+    for (const LaunchDraft& one : draft_.launches)
+      if (is_of_kernel(one)) types(one);
+    for (BufferSpec& buffer : draft_.spec.buffers) {
+      if (buffer.role != BufferRole::constant || !buffer.type.empty()) continue;
+      const std::string type = device_variable_type(declarations(), buffer.scope, buffer.name);
+      set_type(buffer, without_aliases(declarations(), type), "its variable");
+      if (type.empty())
+        draft_.untyped[buffer.name] = in_quotes(buffer.scope + buffer.name) +
+                                      " is no __constant__ or __device__ variable of one type in " + places();
     }
-    for (BufferSpec& buffer : draft_.spec.buffers)
-      if (buffer.role == BufferRole::constant && buffer.type.empty())
-        set_type(buffer, without_aliases(code_, device_variable_type(code_, buffer.scope, buffer.name)));
   }
 
-  /// Sets the type of the elements, \p type of the text. Sets nothing if that consists of anything but numbers.
-  void set_type(BufferSpec& buffer, const std::string& type) const {
+  void types(const LaunchDraft& one) {
+    const std::vector<Signature> heads = heads_of(one);
+    if (heads.size() != 1) {
+      for (const std::string& name : one.launch.arguments)
+        draft_.untyped[name] = heads.empty()
+                                   ? "the text has no __global__ function " + in_quotes(one.launch.instantiate)
+                                   : "the text has several functions " + in_quotes(heads.front().name);
+      return;
+    }
+    const Signature& head = heads.front();
+    for (std::size_t i = 0; i < std::min(head.arguments.size(), one.launch.arguments.size()); ++i)
+      type(one.launch.arguments[i], head.arguments[i], head, one);
+  }
+
+  /// Sets the type of the elements, \p type of the text. Sets nothing if that consists of anything but numbers, and
+  /// notes why. \p user: who has the type.
+  void set_type(BufferSpec& buffer, const std::string& type, const std::string& user) {
     if (const auto numbers = numbers_of(type)) {
       buffer.type = info(numbers->type).name;
       buffer.components = numbers->components;
       count_in_numbers(buffer);
-    } else if ((buffer.record = record_called(code_, type))) {
+    } else if ((buffer.record = record_called(declarations(), type))) {
       buffer.type = info(ElementType::uint8).name;
+    } else {
+      draft_.untyped[buffer.name] = why_unknown(type, user);
     }
   }
 
-  void set_type(ScalarSpec& scalar, const std::string& type) const {
+  void set_type(ScalarSpec& scalar, const std::string& type, const std::string& user) {
     if (const auto numbers = numbers_of(type); numbers && numbers->components == 1) {
       scalar.type = info(numbers->type).name;
     } else {
-      scalar.record = numbers ? vector_record(*numbers) : record_called(code_, type);
+      scalar.record = numbers ? vector_record(*numbers) : record_called(declarations(), type);
       if (scalar.record) scalar.type = info(ElementType::uint8).name;
+      if (!scalar.record) draft_.untyped[scalar.name] = why_unknown(type, user);
     }
   }
 
-  void type(const std::string& name, const Declared& argument, const Signature& head) {
-    const std::string type = type_of(argument, head);
-    for (BufferSpec& buffer : draft_.spec.buffers)
-      if (buffer.name == name && buffer.type.empty() && argument.is_pointer()) set_type(buffer, type);
-    for (ScalarSpec& scalar : draft_.spec.scalars)
-      if (scalar.name == name && scalar.type.empty() && !argument.is_pointer()) set_type(scalar, type);
+  void type(const std::string& name, const Declared& argument, const Signature& head, const LaunchDraft& one) {
+    const std::string user = in_quotes(head.name);
+    const auto set = [&](auto& typed, bool by_pointer) {
+      if (typed.name != name || !typed.type.empty()) return;
+      const std::string type = type_of(argument, head, one);
+      if (argument.is_pointer() != by_pointer)
+        draft_.untyped[name] = user + " takes it as " + in_quotes(argument.type) + ", which is " +
+                               (by_pointer ? "no pointer to elements" : "a pointer");
+      else if (find_named(head.template_parameters, type))
+        draft_.untyped[name] = in_quotes(type) + " is a template parameter of " + user + ": a line 'type " + type +
+                               " = float' before it gives it values";
+      else
+        set_type(typed, type, user);
+    };
+    for (BufferSpec& buffer : draft_.spec.buffers) set(buffer, true);
+    for (ScalarSpec& scalar : draft_.spec.scalars) set(scalar, false);
+  }
+
+  /// Why \p type, which \p user has, is not known.
+  std::string why_unknown(const std::string& type, const std::string& user) const {
+    const std::string subject = in_quotes(type) + ", the type that " + user + " has for it, ";
+    const std::size_t count = type_definitions(declarations(), type);
+    if (count == 1) return subject + "is more than a plain struct of numbers, vectors and arrays of these";
+    if (count > 1) return subject + "is defined several times in " + places();
+    if (is_alias(declarations(), type))
+      return subject + "has several meanings, or one under an '#if' that only a compiler decides, in " + places();
+    return subject + "is not defined in " + places();
+  }
+
+  /// The files in which types are looked for, and those that were not found.
+  std::string places() const {
+    constexpr std::size_t most = 4;
+    const ProgramSpec& program = draft_.spec.program;
+    std::vector<std::string> files{program.file};
+    for (const SourceFile& file : program.sources)
+      if (!file.of_reference) files.push_back(file.path);
+    if (program.includes)
+      for (const IncludedFile& file : program.includes->files) files.push_back(file.path);
+    const std::size_t more = files.size() > most ? files.size() - most : 0;
+    files.resize(files.size() - more);
+    std::string text = listed(files, ", ");
+    if (more > 0) text += " and " + std::to_string(more) + " more included files";
+    const std::vector<std::string>& missing = expanded(draft_).missing;
+    if (!missing.empty())
+      text += " (" + in_quotes(missing.front()) + " was not found: give its folder, as in 'include_path \"include\"')";
+    return text;
   }
 
   bool is_replaceable(const std::string& name) const {
@@ -242,8 +307,14 @@ class LeftOut {
   }
 
   bool is_macro(std::string_view name) const {
-    return std::any_of(directives_.begin(), directives_.end(),
-                       [&](const DirectiveLine& line) { return defined_name(line) == name; });
+    const auto defines = [&](const DirectiveLine& line) { return defined_name(line) == name; };
+    if (std::any_of(directives_.begin(), directives_.end(), defines)) return true;
+    const auto& includes = draft_.spec.program.includes;
+    return includes && std::any_of(includes->files.begin(), includes->files.end(), [&](const IncludedFile& file) {
+             if (!has_word(file.text, name)) return false;
+             const std::vector<DirectiveLine> lines = directives_of(code_of(file.text));
+             return std::any_of(lines.begin(), lines.end(), defines);
+           });
   }
 
   KernelDraft& draft_;

@@ -6,6 +6,7 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/expanded_code.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
@@ -98,7 +99,15 @@ std::optional<VectorType> field_type(std::string_view type) {
   return vector;
 }
 
-/// \p code may define aliases of types.
+/// An integer, or a constant of \p code.
+std::int64_t read_count(TokenCursor& cursor, std::string_view code) {
+  const auto constant = cursor.at_identifier() ? constant_called(code, cursor.peek().text) : std::nullopt;
+  if (!constant) return parse_integer(cursor, "how many there are");
+  cursor.take();
+  return *constant;
+}
+
+/// \p code may define aliases of types, and numbers of elements.
 RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code) {
   cursor.expect("{", "the struct");
   do {
@@ -112,7 +121,7 @@ RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code
     for (;;) {
       std::int64_t count = 1;
       while (cursor.accept("[")) {
-        const std::int64_t more = parse_integer(cursor, "how many there are");
+        const std::int64_t more = read_count(cursor, code);
         cursor.expect("]", "how many there are");
         count =
             more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
@@ -188,8 +197,10 @@ std::optional<Definition> definition_at(std::string_view code, std::size_t at, s
   return Definition{code.substr(head->brace, end + 1 - head->brace), head->alignment};
 }
 
-/// How often \p name occurs where a type is defined: before `{` or `:`, or after `}`.
-std::size_t definitions(std::string_view code, std::string_view name) {
+}  // namespace
+
+/// Counts where \p name is before `{` or `:`, or after `}`.
+std::size_t type_definitions(std::string_view code, std::string_view name) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at) {
     const std::string_view after = code.substr(skip_space(code, at + name.size()), 2);
@@ -198,8 +209,6 @@ std::size_t definitions(std::string_view code, std::string_view name) {
   }
   return count;
 }
-
-}  // namespace
 
 RecordType vector_record(const VectorType& type) {
   Layout layout(alignment_of(type));
@@ -211,7 +220,8 @@ RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(
 
 std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
   constexpr std::string_view word = "struct";
-  if (definitions(code, name) != 1) return std::nullopt;  // the preprocessor or a namespace decides between several
+  if (type_definitions(code, name) != 1)
+    return std::nullopt;  // the preprocessor or a namespace decides between several
   for (const char* const packs : {"pack", "packed", "__packed__"})
     if (occurs_in_code(code, packs)) return std::nullopt;
   std::optional<Definition> only;

@@ -17,6 +17,9 @@ RecordType read_record(TokenCursor& cursor);
 /// classes, packing and macros, and with fields that read_record() accepts.
 std::optional<RecordType> record_called(std::string_view code, std::string_view name);
 
+/// How often \p code defines a type \p name, as far as it shows.
+std::size_t type_definitions(std::string_view code, std::string_view name);
+
 /// The numbers `x y z w` of a vector of CUDA's.
 RecordType vector_record(const VectorType& type);
 

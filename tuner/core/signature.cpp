@@ -311,6 +311,11 @@ std::size_t count_word(std::string_view code, std::string_view word) {
 
 }  // namespace
 
+std::vector<std::string_view> template_arguments(std::string_view instantiation) {
+  const auto called = parse_instantiation(instantiation);
+  return called ? called->arguments : std::vector<std::string_view>();
+}
+
 std::vector<std::string_view> ignored_template_arguments(std::string_view code, std::string_view instantiation) {
   const auto called = parse_instantiation(instantiation);
   if (!called) return {};
@@ -355,6 +360,17 @@ std::string template_argument_problem(std::string_view code, std::string_view in
          ", but " + in_quotes(instantiation) + " gives it " + std::to_string(given);
 }
 
+bool is_always_there(std::string_view code, std::size_t at) {
+  int open = 0;
+  for (const DirectiveLine& line : directives_of(code.substr(0, at)))
+    open += line.name().starts_with("if") ? 1 : line.name() == "endif" ? -1 : 0;
+  const std::vector<std::string_view> scopes = open_scopes(code, at);
+  return open <= 0 && std::all_of(scopes.begin(), scopes.end(), [](std::string_view scope) {
+           const std::string_view before = before_space(scope, scope.size());
+           return namespace_name(scope) || word_before(before, before.size()) == "extern";
+         });
+}
+
 namespace {
 
 /// The meaning that one occurrence of a word in \p code gives it.
@@ -382,18 +398,6 @@ Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
   return {trimmed(statement.substr(word.size()))};
 }
 
-/// Whether \p at is outside of every `#if` and of all braces except those of namespaces and of `extern "C"`.
-bool is_always_there(std::string_view code, std::size_t at) {
-  int open = 0;
-  for (const DirectiveLine& line : directives_of(code.substr(0, at)))
-    open += line.name().starts_with("if") ? 1 : line.name() == "endif" ? -1 : 0;
-  const std::vector<std::string_view> scopes = open_scopes(code, at);
-  return open <= 0 && std::all_of(scopes.begin(), scopes.end(), [](std::string_view scope) {
-           const std::string_view before = before_space(scope, scope.size());
-           return namespace_name(scope) || word_before(before, before.size()) == "extern";
-         });
-}
-
 std::optional<std::string_view> meaning(std::string_view code, std::string_view name) {
   std::optional<std::string_view> only;
   for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at) {
@@ -413,6 +417,12 @@ std::string without_class_key(std::string type) {
 }
 
 }  // namespace
+
+bool is_alias(std::string_view code, std::string_view name) {
+  for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at)
+    if (!said_at(code, at, at + name.size()).type.empty()) return true;
+  return false;
+}
 
 std::string without_aliases(std::string_view code, std::string type) {
   constexpr int kMostAliases = 8;  // in a chain

@@ -61,10 +61,17 @@ std::string device_variable_type(std::string_view code, std::string_view scope, 
 /// declares. Empty if the number is right, or if only a compiler can know (macros, other files).
 std::string template_argument_problem(std::string_view code, std::string_view instantiation);
 
+/// `T` and `block` of `f<T, block>`.
+std::vector<std::string_view> template_arguments(std::string_view instantiation);
 /// The arguments of \p instantiation whose template parameters the kernel's head and body never name. Empty if only a
 /// compiler can know.
 std::vector<std::string_view> ignored_template_arguments(std::string_view code, std::string_view instantiation);
 
+/// Whether \p at is outside of every `#if` and of all braces except those of namespaces and of `extern "C"`.
+bool is_always_there(std::string_view code, std::size_t at);
+
+/// Whether \p code gives \p name a meaning in one of the ways of without_aliases(), or in several.
+bool is_alias(std::string_view code, std::string_view name);
 /// The type that \p type stands for in \p code, by `typedef float real;`, `using real = float;` or
 /// `#define real float`. Aliases of aliases are followed. Returns \p type itself if it is not an alias, or if the
 /// preprocessor or a namespace decides: it has several meanings, or a directive asks whether it is defined.

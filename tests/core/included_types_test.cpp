@@ -1,0 +1,145 @@
+// Types and constants of a kernel that stand in the files that it includes.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <tests/temporary_folder.hpp>
+
+#include "kernel_texts.hpp"
+
+namespace tuner {
+namespace {
+
+class IncludedTypes : public ::testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  }
+  /// A kernel with one buffer, `y`, and one scalar, `by`, of types that \p text has to tell.
+  KernelSpec read(const std::string& text, const std::string& lines = "", const std::string& by = "real") const {
+    const std::string scalar = lines.find("scalar") == std::string::npos ? "#pragma tuner scalar by = 2\n" : "";
+    write("k.cu",
+          "#pragma tuner kernel    scale\n#pragma tuner size n = 1000\n#pragma tuner parameter p = 1 2\n"
+          "#pragma tuner out y[n]\n" +
+              scalar + lines +
+              "#pragma tuner grid 1\n#pragma tuner block 32\n#pragma tuner reference default\n#pragma tuner default "
+              "p=1\n" +
+              text + "\n__global__ void scale(real* y, const " + by + " by, int n) { y[0] = p; }\n");
+    return read_kernel_file(folder_ / "k.cu");
+  }
+  std::string type(const std::string& text, const std::string& lines = "") const {
+    return read(text, lines).find_buffer("y")->type;
+  }
+  std::string error(const std::string& text, const std::string& lines = "") const {
+    return error_of([&] { read(text, lines); });
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(IncludedTypes, AreReadHoweverAHeaderNamesThem) {
+  for (const char* const header : {"typedef double real;\n", "using real = double;\n", "#define real double\n",
+                                   "#ifndef COMMON_H\n#define COMMON_H\ntypedef double real;\n#endif  // COMMON_H\n",
+                                   "#pragma once\n#ifdef __cplusplus\nextern \"C\" {\n#endif\ntypedef double "
+                                   "real;\n#ifdef __cplusplus\n}\n#endif\n",
+                                   "#ifndef __COMMON_H__\n#define __COMMON_H__\nnamespace a { using wide = double; "
+                                   "}\ntypedef wide real;\n#endif\n",
+                                   "#ifdef SINGLE\ntypedef float real;\n#else\ntypedef double real;\n#endif\n"}) {
+    write("common.h", header);
+    const KernelSpec spec = read("#include \"common.h\"\n#include \"common.h\"");
+    EXPECT_EQ(spec.find_buffer("y")->type, "double") << header;
+    EXPECT_EQ(spec.scalars[0].type, "double") << header;
+  }
+}
+
+TEST_F(IncludedTypes, AreThoseThatTheTextChooses) {
+  write("common.h", "#ifdef DOUBLE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n");
+  EXPECT_EQ(type("#include \"common.h\""), "float");
+  EXPECT_EQ(type("#define DOUBLE\n#include \"common.h\""), "double");
+  EXPECT_EQ(type("#if 0\n#include \"common.h\"\n#else\ntypedef half real;\n#endif"), "half");
+  EXPECT_EQ(type("#include \"common.h\"", "#pragma tuner define DOUBLE = p - 1\n"), "double");
+  write("common.h", "#if DOUBLE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n");
+  EXPECT_EQ(type("#include \"common.h\""), "float");
+  EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner define DOUBLE = p - 1\n"),
+              HasSubstr("'real', the type that 'scale' has for it, has several meanings, or one under an '#if' that"));
+}
+
+TEST_F(IncludedTypes, AreFoundInHeadersOfHeadersAndInNamedFolders) {
+  write("include/types/real.h", "#pragma once\n#include \"../config.h\"\ntypedef REAL real;\n");
+  write("include/config.h", "#define REAL double\n");
+  write("outer.h", "#include <types/real.h>\n");
+  EXPECT_EQ(type("#include \"outer.h\"", "#pragma tuner include_path \"include\"\n"), "double");
+  write("sources/part.cu", "#include \"beside.h\"\n");
+  write("sources/beside.h", "typedef int real;\n");
+  EXPECT_EQ(type("", "#pragma tuner source \"sources/part.cu\"\n"), "int");
+}
+
+TEST_F(IncludedTypes, AreStructsWithConstantLengths) {
+  write("sizes.h", "#define ROWS 2\nconst int COLUMNS = ROWS * (1 + 1);\n");
+  write("common.h",
+        "#include \"sizes.h\"\ntypedef struct { float at[ROWS][COLUMNS]; int id; } Cell;\ntypedef Cell real;\n");
+  const KernelSpec spec = read("#include \"common.h\"", "#pragma tuner scalar by = { 1, 2, 3 }\n", "int3");
+  ASSERT_TRUE(spec.find_buffer("y")->record);
+  EXPECT_EQ(spec.find_buffer("y")->record->bytes, 36u);
+  write("common.h", "struct Params { double scale; int rows, columns; };\ntypedef float real;\n");
+  EXPECT_EQ(
+      read("#include \"common.h\"", "#pragma tuner scalar by = { 0.5, n, 3 }\n", "Params").scalars[0].record->bytes,
+      16u);
+}
+
+TEST_F(IncludedTypes, AreThoseOfConstantMemory) {
+  write("common.h", "typedef float real;\n#define TAPS 9\n__constant__ double filter[TAPS];\n");
+  const KernelSpec spec = read("#include \"common.h\"", "#pragma tuner constant filter[TAPS]\n");
+  EXPECT_EQ(spec.find_buffer("filter")->type, "double");
+  EXPECT_EQ(spec.find_buffer("filter")->count.evaluate_integer({}), 9);
+}
+
+TEST_F(IncludedTypes, ThatAreNotFoundAreNamedWithThePlacesThatWereRead) {
+  write("common.h", "#include \"missing/config.h\"\n");
+  const std::string folder = folder_.path().string() + '/';
+  EXPECT_THAT(
+      error("#include \"common.h\""),
+      HasSubstr("k.cu:4:19: an element type is needed, as in ': float' or ': { float x; int id; }': the kernel has no "
+                "'type' to use instead, and 'real', the type that 'scale' has for it, is not defined in " +
+                folder + "k.cu, " + folder +
+                "common.h ('missing/config.h' was not found: give its folder, as in 'include_path \"include\"')"));
+  write("common.h", "struct real { float* data; int n; };\n");
+  EXPECT_THAT(error("#include \"common.h\""),
+              HasSubstr("'real', the type that 'scale' has for it, is more than a plain struct of numbers"));
+  write("common.h", "typedef float real;\n");
+  EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner scratch other[n]\n"),
+              HasSubstr("'other' is no argument of the kernel"));
+}
+
+TEST_F(IncludedTypes, StandBesideConstantsForExpressions) {
+  write("common.h", "typedef float real;\n#define BLOCK (1 << 7)\nconst unsigned HALF = BLOCK / 2u;\n");
+  const auto shared = [&](const std::string& expression) {
+    return read("#include \"common.h\"", "#pragma tuner shared " + expression + "\n")
+        .launches[0]
+        .shared_bytes.evaluate_integer({});
+  };
+  EXPECT_EQ(shared("BLOCK * 4 + HALF"), 576);
+  EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner shared BLOK\n"), HasSubstr("unknown name 'BLOK'"));
+  EXPECT_THAT(error("#include \"common.h\"\nvoid f() { const int INSIDE = 3; }", "#pragma tuner shared INSIDE\n"),
+              HasSubstr("unknown name 'INSIDE'"));
+  EXPECT_THAT(error("#include \"common.h\"\n#define BLOCK 3", "#pragma tuner shared BLOCK\n"),
+              HasSubstr("unknown name 'BLOCK'"));
+}
+
+TEST_F(IncludedTypes, StandBesideValuesOfParameters) {
+  write("common.h", "typedef float real;\n#ifndef TILE\n#define TILE 4\n#endif\n");
+  const std::string file =
+      "#pragma tuner kernel scale\n#pragma tuner parameter TILE = 2 4\n#pragma tuner inout y[1]\n#pragma tuner grid 1\n"
+      "#pragma tuner block 32\n#pragma tuner instantiate scale\n#pragma tuner reference default\n#include "
+      "\"common.h\"\n"
+      "__global__ void scale(real* y) { y[0] = TILE; }\n";
+  write("k.cu", file);
+  const KernelSpec spec = read_kernel_file(folder_ / "k.cu");
+  ASSERT_EQ(spec.program.macros.size(), 1u) << "without it the parameter would have no effect";
+  EXPECT_EQ(spec.default_configuration->text(), "TILE=4");
+}
+
+}  // namespace
+}  // namespace tuner
