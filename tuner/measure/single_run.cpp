@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/reference_failure.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {
@@ -18,17 +19,27 @@ std::string dimensions(const std::array<std::int64_t, 3>& extent) {
   return fmt::format("({}, {}, {})", extent[0], extent[1], extent[2]);
 }
 
-Image compiled(Backend& backend, const CompileRequest& request, const std::string& what) {
+/// \p message: makes that of an error.
+Image compiled(Backend& backend, const CompileRequest& request, const auto& message) {
   CompileResult result = backend.compiler().compile(request);
   if (auto* const image = std::get_if<Image>(&result)) return std::move(*image);
-  const CompileError& error = std::get<CompileError>(result);
-  throw Error(ErrorCode::compiler,
-              fmt::format("{}: {} does not compile: {}\n{}", request.file_name, what, error.message, error.log));
+  throw Error(ErrorCode::compiler, message(std::get<CompileError>(result)));
+}
+
+Image compiled_configuration(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
+                             const Configuration& configuration) {
+  const Device& device = backend.device();
+  const CompileRequest request =
+      compile_request(spec, size, device.limits, backend.architecture(), configuration, device.name);
+  return compiled(backend, request, [&](const CompileError& error) {
+    return fmt::format("{}: {} does not compile: {}\n{}", spec.program.file, configuration.text(), error.message,
+                       error.log);
+  });
 }
 
 Image compiled_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size) {
   return compiled(backend, reference_request(spec, size, backend.device().limits, backend.architecture()),
-                  "the reference");
+                  [&](const CompileError& error) { return reference_failure(spec, error); });
 }
 
 }  // namespace
@@ -42,11 +53,8 @@ SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize
                      const MeasureOptions& options)
     : configuration_(std::move(configuration)), runner_(backend, spec, asked, options) {
   const ProblemSize size = complete(spec, asked);
-  const Device& device = backend.device();
-  image_ =
-      compiled(backend, compile_request(spec, size, device.limits, backend.architecture(), configuration_, device.name),
-               configuration_.text());
-  launches_ = launch_details(spec, size, device.limits, configuration_, image_);
+  image_ = compiled_configuration(backend, spec, size, configuration_);
+  launches_ = launch_details(spec, size, backend.device().limits, configuration_, image_);
   if (!options.verify || !spec.has_reference_program()) {
     runner_.prepare(nullptr);
     return;

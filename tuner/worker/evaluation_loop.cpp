@@ -14,6 +14,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/input_file.hpp>
+#include <tuner/core/reference_failure.hpp>
 #include <tuner/core/without_signals.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -244,9 +245,7 @@ void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
   if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&result)) return lanes_.set_reference(*image);
   // Once more: the compiler's process may have died without any fault of the reference.
   if (!std::exchange(job.again, true)) return pool_.push_first(std::move(job));
-  const CompileError& error = std::get<CompileError>(result);
-  throw Error(ErrorCode::compiler,
-              fmt::format("{}: the reference does not compile: {}\n{}", spec_.program.file, error.message, error.log));
+  throw Error(ErrorCode::compiler, reference_failure(spec_, std::get<CompileError>(result)));
 }
 
 void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
