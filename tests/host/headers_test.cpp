@@ -1,5 +1,7 @@
 // Parts of real kernel files: headers, host functions, and words that only CUDA's compiler knows.
 
+#include <fstream>
+
 #include "host_fixture.hpp"
 
 namespace tuner::host_test {
@@ -205,6 +207,25 @@ TEST(HostHeaders, OfLibrariesAndToolsAreEmptyUnlessTheAuthorHasThem) {
   int out = 0;
   EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
   EXPECT_EQ(out, 7);
+}
+
+TEST(HostHeaders, WithInlinePtxAreNamedAsTheCause) {
+  const TemporaryFolder folder;
+  const auto why = [&](const std::string& assembly) {
+    std::ofstream(folder / "ptx.cuh") << "__device__ inline unsigned lane() { unsigned r = 0; " + assembly +
+                                             " return r; }\n";
+    CompileRequest kernel =
+        request("#include \"ptx.cuh\"\n__global__ void k(unsigned* out) { out[0] = lane(); }\n", {"k"});
+    kernel.file_name = (folder / "k.cu").string();
+    const CompileResult result = backend().compiler().compile(kernel);
+    const auto* error = std::get_if<CompileError>(&result);
+    return error != nullptr ? error->message : "it compiles";
+  };
+  for (const char* const assembly :
+       {"asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(r));", "asm(\"mov.u32 %0, %laneid;\" : \"=r\"(r));",
+        "asm(\"mov.b16 %0, 1;\" : \"=h\"(r));"})
+    EXPECT_THAT(why(assembly), ::testing::EndsWith("this is inline PTX, which only a GPU runs")) << assembly;
+  EXPECT_THAT(why("r = nowhere;"), Not(HasSubstr("PTX")));
 }
 
 }  // namespace

@@ -85,15 +85,28 @@ std::string first_error(const std::string& log, const char* sign = "error :") {
 constexpr std::string_view kNamesOfWmma[] = {"wmma",        "fragment",         "matrix_a",          "matrix_b",
                                              "accumulator", "load_matrix_sync", "store_matrix_sync", "mma_sync"};
 
-/// Whether the errors of \p log are about `asm` in \p source.
-bool is_about_assembly(const std::string& source, const std::string& log) {
-  const auto has = [&](const char* word) { return occurs_in_code(source, word); };
-  return (log.find("Assembler messages") != std::string::npos || log.find("constraint") != std::string::npos) &&
-         (has("asm") || has("__asm__") || has("__asm"));
+/// Whether the code of \p request, or of a file that it includes, has one of \p words.
+bool has_any(const CompileRequest& request, std::initializer_list<const char*> words) {
+  const auto is_in = [&](const std::string& text) {
+    return std::any_of(words.begin(), words.end(), [&](const char* word) { return occurs_in_code(text, word); });
+  };
+  if (is_in(request.source)) return true;
+  const Includes includes = includes_of(request);
+  return std::any_of(includes.files.begin(), includes.files.end(),
+                     [&](const IncludedFile& file) { return is_in(file.text); });
 }
 
-bool is_about_tensor_cores(const std::string& source, const std::string& message) {
-  return occurs_in_code(source, "wmma") &&
+/// Whether the errors of \p log are about `asm` in \p request.
+bool is_about_assembly(const CompileRequest& request, const std::string& log) {
+  constexpr std::string_view signs[] = {"Assembler messages", "constraint", "error: invalid 'asm'",
+                                        "unterminated assembly dialect"};
+  return std::any_of(std::begin(signs), std::end(signs),
+                     [&](std::string_view sign) { return log.find(sign) != std::string::npos; }) &&
+         has_any(request, {"asm", "__asm__", "__asm"});
+}
+
+bool is_about_tensor_cores(const CompileRequest& request, const std::string& message) {
+  return has_any(request, {"wmma"}) &&
          std::any_of(std::begin(kNamesOfWmma), std::end(kNamesOfWmma),
                      [&](std::string_view name) { return message.find(name) != std::string::npos; });
 }
@@ -351,9 +364,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
       message = request.file_name + ": a '{' is not closed before the end of the text";
     const std::string file = '/' + message.substr(0, message.find(':'));
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
-    if (is_about_assembly(request.source, result.output))
-      message = first_error(result.output, "Error:") + ": " + kInlinePtx;
-    if (is_about_tensor_cores(request.source, message)) message += std::string(": ") + kTensorCores;
+    if (is_about_assembly(request, result.output)) message = first_error(result.output, "Error:") + ": " + kInlinePtx;
+    if (is_about_tensor_cores(request, message)) message += std::string(": ") + kTensorCores;
     if (message.empty())
       message = listed(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     const bool machine_fault = is_machine_fault(result);
