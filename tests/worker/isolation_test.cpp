@@ -234,7 +234,7 @@ TEST_F(IsolationTest, SaysWhyNothingCanRun) {
                {"fills for ever", "scripted.cu: filling the inputs has no end: the worker did not answer for", false},
                {"reference crashes",
                 "scripted.cu: the kernel's reference took its worker down, most likely by reading or writing outside "
-                "its buffers: killed by signal 11 (Segmentation fault)",
+                "its buffers or __shared__ arrays: killed by signal 11 (Segmentation fault)",
                 false}};
   for (const auto& [workers, wanted, is_about_workers] : table) {
     ::setenv("TUNER_TEST_WORKER", workers, 1);

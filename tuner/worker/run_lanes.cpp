@@ -198,7 +198,7 @@ void RunLane::lost(const Loss& loss) {
                                                      open_.file_name, loss.message, kFillFaster));
   if (state_ == State::preparing && !loss.innocent)
     return start_failed({fmt::format("{}: the kernel's reference took its worker down, most likely by reading or "
-                                     "writing outside its buffers: {}",
+                                     "writing outside its buffers or __shared__ arrays: {}",
                                      open_.file_name, loss.message)},
                         true);
   if (state_ != State::prepared) return start_failed({"a run worker cannot start: " + loss.message});

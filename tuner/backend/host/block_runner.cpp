@@ -1,8 +1,10 @@
 #include <tuner/backend/host/block_runner.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <thread>
 #include <utility>
@@ -27,6 +29,12 @@ constexpr std::uint64_t kSwitchesOfThread = 16;
 // it, and the update is not atomic, their value is lost.
 constexpr std::chrono::microseconds kPause{50};
 constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
+
+constexpr unsigned char kGuard = 0xd7;
+constexpr std::size_t kNearest = 256;  // bytes that are checked after each block; all are after each launch
+
+// Static shared memory is in a heap of the C library, which reserves so much address space for a thread (glibc).
+constexpr std::uintptr_t kHeapBytes = std::uintptr_t{64} << 20;
 
 }  // namespace
 
@@ -63,6 +71,10 @@ void BlockRunner::begin(const Kernel& kernel) {
   block.order = kernel.order;
   block.cooperative = kernel.cooperative;
   shared_.resize(kernel.shared_bytes);
+  for (std::size_t i = 0; i < guards_.size(); ++i) {
+    guards_[i] = kernel.guards[i]();
+    std::memset(guards_[i].begin, kGuard, guards_[i].bytes);
+  }
   running = this;
   if (kernel.accesses == nullptr) return;
   accesses_ = kernel.accesses();
@@ -76,8 +88,9 @@ void BlockRunner::begin(const Kernel& kernel) {
   pauses_of_launch_ = kPausesOfLaunch;
 }
 
-void BlockRunner::end() {
+std::optional<std::string> BlockRunner::end() {
   running = nullptr;
+  std::optional<std::string> outside = outside_static_shared(std::numeric_limits<std::size_t>::max());
   if (accesses_ != nullptr) {
     accesses_->due = nullptr;
     accesses_->updates = 0;
@@ -86,6 +99,7 @@ void BlockRunner::end() {
   context_->block = nullptr;
   context_->thread = nullptr;
   kernel_ = nullptr;
+  return outside;
 }
 
 std::optional<std::string> BlockRunner::run(std::uint64_t index) {
@@ -112,6 +126,8 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   switch_to(&main_, next());
   if (dirty_) drop_fibers();
   if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
+  if (const auto outside = outside_static_shared(kNearest); outside && !must_stop())
+    failure_ = *outside + " in " + place();
   return std::exchange(failure_, std::nullopt);
 }
 
@@ -306,7 +322,8 @@ void (*BlockRunner::leave(const char* what, const void* address, char** stack))(
     left_address_ = nullptr;  // not an address of a buffer
   }
   left_shared_ = address != nullptr && shared_.is_beyond(address);
-  if (left_shared_) left_address_ = nullptr;
+  left_static_shared_ = address != nullptr && !left_shared_ && is_near_static_shared(address);
+  if (left_shared_ || left_static_shared_) left_address_ = nullptr;  // not an address of a buffer
   sanitizer::unpoison(self->stack.bottom, self->stack.bytes());
   *stack = self->stack.top;
   return &BlockRunner::leave_now;
@@ -317,7 +334,10 @@ void BlockRunner::leave_now() {
   if (runner.left_because_ == nullptr) runner.leave_silently();
   char address[40] = "";
   if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
-  const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
+  const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes")
+                           : runner.left_static_shared_
+                               ? std::string("reads or writes far outside of a __shared__ array")
+                               : runner.left_because_;
   runner.fails_here(what + address);
   runner.abandon();
 }
@@ -342,6 +362,27 @@ std::string BlockRunner::thread_text(unsigned linear) const {
 std::string BlockRunner::beyond_shared(const char* does) const {
   return std::string(does) + " beyond the " + std::to_string(shared_.bytes()) +
          " bytes of dynamic shared memory that it is launched with (`shared`)";
+}
+
+std::optional<std::string> BlockRunner::outside_static_shared(std::size_t nearest) {
+  const auto& [before, after] = guards_;
+  const auto is_intact = [](unsigned char* begin, std::size_t bytes) {
+    if (*begin == kGuard && std::memcmp(begin, begin + 1, bytes - 1) == 0) return true;
+    std::memset(begin, kGuard, bytes);
+    return false;
+  };
+  const std::size_t bytes = std::min<std::size_t>(nearest, before.bytes);
+  std::optional<std::string> outside;
+  if (!is_intact(before.begin + before.bytes - bytes, bytes))
+    outside = "writes before the beginning of its __shared__ arrays";
+  if (!is_intact(after.begin, std::min<std::size_t>(nearest, after.bytes)))
+    outside = "writes beyond the end of its __shared__ arrays";
+  return outside;
+}
+
+bool BlockRunner::is_near_static_shared(const void* address) const {
+  const auto from = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(guards_[1].begin);
+  return from + kHeapBytes < 2 * kHeapBytes;
 }
 
 std::string BlockRunner::deadlock() const {

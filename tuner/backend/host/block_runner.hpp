@@ -50,6 +50,7 @@ class GridBarrier {
 struct Kernel {
   tuner_host::Entry* run = nullptr;
   tuner_host::GetContext* context = nullptr;
+  std::array<tuner_host::GetGuard*, 2> guards{};  ///< before and after static shared memory
   void* const* arguments = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;
@@ -77,8 +78,8 @@ class BlockRunner {
   std::optional<std::string> run(std::uint64_t index);
   /// The address at which the last run() failed; nullptr when its error has no address.
   const void* fault_address() const { return left_address_; }
-  /// After the last block of a launch.
-  void end();
+  /// After the last block of a launch. Returns an error that no block has reported, or nothing.
+  std::optional<std::string> end();
 
   /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock, so that it
   /// can be left at any instruction.
@@ -150,6 +151,9 @@ class BlockRunner {
   void fails_here(const std::string& what);
   std::string deadlock() const;
   std::string beyond_shared(const char* does) const;
+  /// Says what was done to the \p nearest bytes of the guards of static shared memory, if they were changed.
+  std::optional<std::string> outside_static_shared(std::size_t nearest);
+  bool is_near_static_shared(const void* address) const;
   std::string place() const;
   std::string thread_text(unsigned linear) const;
 
@@ -167,6 +171,7 @@ class BlockRunner {
   StackPool stacks_;
   State state_{};
   SharedArena shared_;
+  std::array<tuner_host::Guard, 2> guards_{};  ///< of the kernel: before and after its static shared memory
   const std::size_t max_shared_;
   std::deque<Fiber> fibers_;
   std::vector<Fiber*> free_;
@@ -194,7 +199,8 @@ class BlockRunner {
 
   const char* left_because_ = nullptr;
   const void* left_address_ = nullptr;
-  bool left_shared_ = false;  // because of an access beyond the block's dynamic shared memory
+  bool left_shared_ = false;         // because of an access beyond the block's dynamic shared memory
+  bool left_static_shared_ = false;  // because of an access far outside of its static shared memory
 };
 
 /// The table that kernels are bound to.

@@ -34,7 +34,19 @@ namespace tuner::host {
 namespace {
 
 constexpr const char* kUnit = "unit.cpp";  // the translation unit: the kernel's text between parts of ours
-constexpr const char* kHooks = "hooks.o";
+/// A part of ours that is linked with kernels.
+struct Part {
+  const char* name;
+  const char* text;
+};
+constexpr Part kHooks{"hooks", "#include \"tuner_host_interleave.h\"\n"};
+// A block that is a few times too large for an array stays within the second.
+constexpr Part kGuardBefore{"guard_before",
+                            "#define TUNER_HOST_GUARD tuner_host_guard_before\n"
+                            "#define TUNER_HOST_GUARD_BYTES 2048\n#include \"tuner_host_guard.h\"\n"};
+constexpr Part kGuardAfter{"guard_after",
+                           "#define TUNER_HOST_GUARD tuner_host_guard_after\n"
+                           "#define TUNER_HOST_GUARD_BYTES 8192\n#include \"tuner_host_guard.h\"\n"};
 constexpr const char* kArchitecture = "host";                // the folder of compiled objects among the kept images
 constexpr std::int64_t kMostKept = std::int64_t{256} << 20;  // bytes of compiled objects
 
@@ -319,24 +331,26 @@ HostCompiler::SharedFolder HostCompiler::shim_folder() const {
   return shim_;
 }
 
-/// Compiles the hooks of interleaved objects into \p shim. All objects share them, so this happens once.
-std::optional<CompileError> HostCompiler::compile_hooks(const CompileRequest& request,
-                                                        const std::filesystem::path& shim, std::string& log) const {
-  const std::lock_guard lock(hooks_mutex_);
-  const std::filesystem::path object = shim / kHooks, source = shim / "hooks.cpp", part = shim / "hooks.part";
-  if (std::filesystem::exists(object)) return std::nullopt;
-  const std::string key = cache::sha256_of_parts({identity(), "hooks"});
+/// Compiles a part of ours into \p shim. All objects share it, so this happens once. Gives its path.
+std::variant<std::string, CompileError> HostCompiler::compile_part(const CompileRequest& request, const char* name,
+                                                                   const char* text, const std::filesystem::path& shim,
+                                                                   std::string& log) const {
+  const std::lock_guard lock(parts_mutex_);
+  const std::filesystem::path base = shim / name;
+  const std::string object = base.string() + ".o", source = base.string() + ".cpp", part = base.string() + ".part";
+  if (std::filesystem::exists(object)) return object;
+  const std::string key = cache::sha256_of_parts({identity(), name});
   if (const auto object_code = kept(key)) {
     write_file(part, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
   } else {
-    write_file(source, "#include \"tuner_host_interleave.h\"\n");
+    write_file(source, text);
     std::vector<std::string> arguments = plain_flags(is_gnu(found().version));
-    arguments.insert(arguments.end(), {"-c", "-o", part.string(), source.string()});
-    if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return error;
+    arguments.insert(arguments.end(), {"-c", "-o", part, source});
+    if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return *std::move(error);
     keep(key, read_file(part));
   }
   std::filesystem::rename(part, object);  // so that a stopped compile leaves no partial object
-  return std::nullopt;
+  return object;
 }
 
 /// Runs the compiler with \p arguments. Appends its output to \p log, without the names of \p folders.
@@ -451,27 +465,39 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   }
   headers.push_back("-I" + (folders.shim / kEmpty).string());  // after the author's folders, before the system's
   image.log.clear();
-  const auto failed = [&](std::vector<std::string> arguments, std::initializer_list<std::string> more) {
+  const auto failed = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());
-    arguments.insert(arguments.end(), more);
+    arguments.insert(arguments.end(), more.begin(), more.end());
     return run_compiler(request, folders, arguments, image.log);
+  };
+  std::vector<std::string> parts;  // in the order of linking, which is that of their thread_local variables
+  for (const Part* const part : {&kHooks, &kGuardBefore, &kGuardAfter}) {
+    if (part == &kHooks && !request.interleaved) continue;
+    auto compiled = compile_part(request, part->name, part->text, folders.shim, image.log);
+    if (auto* const error = std::get_if<CompileError>(&compiled)) return std::move(*error);
+    parts.push_back(std::get<std::string>(std::move(compiled)));
+  }
+  const auto with_parts = [&](const std::filesystem::path& unit) {
+    std::vector<std::string> all = parts;
+    all.insert(all.end() - 1, unit.string());  // before kGuardAfter
+    return all;
   };
   if (request.interleaved) {
     // Two steps, because -fsanitize at linking would add the sanitizer's library.
-    const std::filesystem::path hooks = folders.shim / kHooks, part = directory.path() / "unit.o";
-    if (auto error = compile_hooks(request, folders.shim, image.log)) return error;
+    const std::filesystem::path part = directory.path() / "unit.o";
     std::vector<std::string> instrumented = plain_flags(gnu);
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
     // Without this, clang has a hook for the write of `x += 1`, but none for the read before it.
     if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;
     std::vector<std::string> linking = plain_flags(gnu);
-    linking.insert(linking.end(), {"-shared", "-Wl,--as-needed"});
-    if (auto error = failed(linking, {"-o", object.string(), hooks.string(), part.string()})) return error;
+    linking.insert(linking.end(), {"-shared", "-Wl,--as-needed", "-o", object.string()});
+    if (auto error = failed(linking, with_parts(part))) return error;
   } else {
     std::vector<std::string> plain = flags(gnu);
     if (unoptimised(request)) plain.emplace_back("-O0");
-    if (auto error = failed(plain, {"-o", object.string(), source.string()})) return error;
+    plain.insert(plain.end(), {"-o", object.string()});
+    if (auto error = failed(plain, with_parts(source))) return error;
   }
   if (!std::filesystem::exists(object))
     return CompileError{listed(found().command) + " wrote no object", std::move(image.log)};

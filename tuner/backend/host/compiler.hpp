@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -52,14 +53,15 @@ class HostCompiler final : public Compiler {
 
   using SharedFolder = std::shared_ptr<const PrivateDirectory>;
   SharedFolder shim_folder() const;
-  std::optional<CompileError> compile_hooks(const CompileRequest& request, const std::filesystem::path& shim,
-                                            std::string& log) const;
+  std::variant<std::string, CompileError> compile_part(const CompileRequest& request, const char* name,
+                                                       const char* text, const std::filesystem::path& shim,
+                                                       std::string& log) const;
 
   HostOptions options_;
   std::optional<std::filesystem::path> cache_folder_;
   mutable Once searched_;
   mutable Found found_;
-  mutable std::mutex shim_mutex_, hooks_mutex_;
+  mutable std::mutex shim_mutex_, parts_mutex_;
   mutable SharedFolder shim_;
   std::mutex with_host_functions_mutex_;
   std::set<std::size_t> with_host_functions_;  // hashes of texts that compile only without their host functions

@@ -169,6 +169,7 @@ class HostBackend final : public Backend {
     host::Kernel kernel;
     kernel.run = module.functions()[function].entry->run;
     kernel.context = module.context();
+    kernel.guards = module.guards();
     kernel.arguments = arguments;
     for (std::size_t i = 0; i < 3; ++i) {
       kernel.grid[i] = static_cast<unsigned>(shape.grid[i]);

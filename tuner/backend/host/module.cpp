@@ -79,7 +79,10 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   const auto bind = reinterpret_cast<tuner_host::Bind*>(find("tuner_host_bind"));
   module->context_ = reinterpret_cast<tuner_host::GetContext*>(find("tuner_host_context"));
   module->accesses_ = reinterpret_cast<tuner_host::GetAccesses*>(find("tuner_host_accesses"));
-  if (bind == nullptr || module->context_ == nullptr || bind(&api()) == 0) {
+  module->guards_ = {reinterpret_cast<tuner_host::GetGuard*>(find("tuner_host_guard_before")),
+                     reinterpret_cast<tuner_host::GetGuard*>(find("tuner_host_guard_after"))};
+  if (bind == nullptr || module->context_ == nullptr || module->guards_[0] == nullptr ||
+      module->guards_[1] == nullptr || bind(&api()) == 0) {
     return LaunchError{"the kernel was not compiled by this version of the host backend"};
   }
   for (const CompiledFunction& function : image.functions) {

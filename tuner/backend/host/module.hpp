@@ -1,6 +1,7 @@
 #pragma once
 /// A compiled kernel file in this process.
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -33,6 +34,8 @@ class HostModule final : public Module {
   };
   const std::vector<Function>& functions() const { return functions_; }
   tuner_host::GetContext* context() const { return context_; }
+  /// Before and after static shared memory.
+  const std::array<tuner_host::GetGuard*, 2>& guards() const { return guards_; }
   /// Null when the image is not interleaved.
   tuner_host::GetAccesses* accesses() const { return accesses_; }
   std::uintptr_t text_begin() const { return text_begin_; }
@@ -45,6 +48,7 @@ class HostModule final : public Module {
   int descriptor_ = -1;
   std::string path_;  // of a file that the destructor removes; empty for a memory file
   tuner_host::GetContext* context_ = nullptr;
+  std::array<tuner_host::GetGuard*, 2> guards_{};
   tuner_host::GetAccesses* accesses_ = nullptr;
   std::vector<Function> functions_;
   std::uintptr_t text_begin_ = 0, text_end_ = 0;

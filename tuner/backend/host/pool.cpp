@@ -98,7 +98,9 @@ struct Pool::Impl {
         stop_all();
       }
     }
-    runner.end();
+    std::optional<std::string> error = runner.end();
+    const std::lock_guard lock(mutex);
+    if (error && !failure && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0) failure = LaunchError{*std::move(error)};
   }
 
   ~Impl() {

@@ -50,7 +50,7 @@ extern "C" void tuner_host_stay();
 
 namespace tuner_host {
 
-inline thread_local Context context{};
+inline thread_local Context context{nullptr, nullptr, 1};
 inline const Api* api = nullptr;
 
 __tuner_unseen inline unsigned lane() { return context.thread->linear & 31u; }
@@ -114,7 +114,8 @@ inline int __syncthreads_or(int predicate, TUNER_HOST_SITE) {
 inline void __tuner_require_bounds(unsigned long most, unsigned = 0, unsigned = 0) {
   if (tuner_host::context.block->threads <= most) return;
   char message[128];
-  __builtin_snprintf(message, sizeof message, "block of %u threads exceeds this kernel's limit of %lu (__launch_bounds__)",
+  __builtin_snprintf(message, sizeof message,
+                     "block of %u threads exceeds this kernel's limit of %lu (__launch_bounds__)",
                      tuner_host::context.block->threads, most);
   tuner_host::api->fail(tuner_host::context.block, message, nullptr, 0);
 }

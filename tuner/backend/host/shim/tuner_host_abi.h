@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Increase this with every change below. A kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 7;
+inline constexpr unsigned kAbiVersion = 8;
 
 struct Index {
   unsigned x, y, z;
@@ -55,6 +55,13 @@ struct Block {
 struct Context {
   Thread* thread;
   Block* block;
+  int initial;  // not 0, so that it is not beside shared memory, which is
+};
+
+/// Bytes that no kernel may change; one of each kind for each operating-system thread.
+struct Guard {
+  unsigned char* begin;
+  unsigned long bytes;
 };
 
 /// Decides when an interleaved object switches to another thread of its block; one for each operating-system thread.
@@ -104,10 +111,11 @@ struct Api {
   void (*fail)(Block*, const char* message, const char* file, int line);
 };
 
-/// Functions that the shared object exports: tuner_host_bind, tuner_host_context and, if it is interleaved,
-/// tuner_host_accesses.
+/// Functions that the shared object exports: tuner_host_bind, tuner_host_context, tuner_host_guard_before and
+/// tuner_host_guard_after and, if it is interleaved, tuner_host_accesses.
 using Bind = int(const Api*);
 using GetContext = Context*();
+using GetGuard = Guard();
 using GetAccesses = Accesses*();
 /// One kernel: runs threads of the current block until all have been started.
 using Entry = void(void* const* arguments);

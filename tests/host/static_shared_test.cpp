@@ -1,0 +1,43 @@
+// Accesses outside of static shared arrays: found, and harmless for the process.
+
+#include "host_fixture.hpp"
+
+namespace tuner::host_test {
+namespace {
+
+/// The outcome of writing `part[at]` of an array of 64 numbers.
+std::string outcome(const std::string& declaration, long at, bool interleaved = false) {
+  CompileRequest kernel =
+      request(declaration +
+                  " void k(float* out, long at) {\n"
+                  "  __shared__ float part[64];\n  part[at] = 1;\n  __syncthreads();\n  out[0] = part[at & 63];\n}\n",
+              {declaration.starts_with("template") ? "k<int>" : "k"});
+  kernel.interleaved = interleaved;
+  const std::unique_ptr<Module> module = load(backend().compiler().compile(kernel));
+  float out = 0;
+  return text(launch(*module, 0, shape(1, 1), 20, backend(), &out, at));
+}
+
+TEST(StaticSharedMemory, IsGuardedOnBothSides) {
+  const std::string beyond = "launch: k: writes beyond the end of its __shared__ arrays";
+  const std::string before = "launch: k: writes before the beginning of its __shared__ arrays";
+  for (const bool interleaved : {false, true}) {
+    EXPECT_EQ(outcome("__global__", 63, interleaved), "done");
+    for (const long at : {64, 100}) EXPECT_EQ(outcome("__global__", at, interleaved), beyond + " in block (0, 0, 0)");
+    EXPECT_EQ(outcome("__global__", 1000, interleaved), beyond) << "far from it, found after the launch";
+    EXPECT_EQ(outcome("__global__", -1, interleaved), before + " in block (0, 0, 0)");
+    EXPECT_EQ(outcome("__global__", -100, interleaved), before);
+  }
+}
+
+TEST(StaticSharedMemory, OfTemplatesIsGuardedToo) {
+  EXPECT_EQ(outcome("template <typename T> __global__", 63), "done");
+  EXPECT_THAT(outcome("template <typename T> __global__", 200), HasSubstr("writes beyond the end of its __shared__"));
+}
+
+TEST(StaticSharedMemory, IsNamedWhereAnAccessFarFromItFaults) {
+  EXPECT_THAT(outcome("__global__", 4 << 20), HasSubstr("reads or writes far outside of a __shared__ array in block"));
+}
+
+}  // namespace
+}  // namespace tuner::host_test
