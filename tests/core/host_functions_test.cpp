@@ -137,6 +137,20 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
   EXPECT_EQ(kept(stays), stays);
 }
 
+TEST(HostFunctions, TakeWithThemWhatANameOfTheLibraryStandsFor) {
+  EXPECT_EQ(kept("using std::string;\nusing std::vector;\nstring name = \"x\";\nstruct Config { string name; };\n"
+                 "static vector<Config> all;\n"),
+            "");
+  const char* const stays = "const std::size_t kRows = 4;\nstruct Row { std::int32_t a; };\n";
+  EXPECT_EQ(kept(std::string("using std::string;\n") + stays), stays) << "other names of the library";
+}
+
+TEST(HostFunctions, WithBranchesAmongTheirArgumentsGoWhole) {
+  EXPECT_EQ(kept("void f(\n#ifdef X\n  cublasHandle_t h,\n#else\n  int a,\n#endif\n  std::vector<float>& c);\n"
+                 "void g(int a\n#if X\n  , std::string b\n#endif\n  );\nint x;\n"),
+            "#ifdef X\n#else\n#endif\n#if X\n#endif\nint x;\n");
+}
+
 TEST(HostFunctions, ThatBeginInBranchesGoWhole) {
   EXPECT_EQ(kept("#ifdef X\nvoid f(int a,\n#else\nvoid f(float a,\n#endif\n  int b) { g(); }\nint x;\n"),
             "#ifdef X\n#else\n#endif\nint x;\n");

@@ -209,6 +209,22 @@ TEST(HostHeaders, OfLibrariesAndToolsAreEmptyUnlessTheAuthorHasThem) {
   EXPECT_EQ(out, 7);
 }
 
+TEST(HostHeaders, MayCallFunctionsOfOtherFilesInHostFunctions) {
+  const std::string host = "int elsewhere(int a);\nvoid start(int n) { elsewhere(n); }\n";
+  for (const bool interleaved : {false, true}) {
+    CompileRequest kernel = request(host + "__global__ void k(int* out) { out[0] = 1; }\n", {"k"});
+    kernel.interleaved = interleaved;
+    int out = 0;
+    EXPECT_EQ(text(launch(*load(backend().compiler().compile(kernel)), 0, shape(1, 1), 20, backend(), &out)), "done");
+    EXPECT_EQ(out, 1);
+  }
+  const std::string device =
+      "__device__ int elsewhere(int a);\n__global__ void k(int* out) { out[0] = elsewhere(1); }\n";
+  EXPECT_THAT(why_not(backend().compiler().compile(request(device, {"k"}))),
+              AllOf(::testing::StartsWith("test.cu: undefined reference to "), HasSubstr("elsewhere(int)"),
+                    HasSubstr(": its definition is in another file, which a 'source' line can add")));
+}
+
 TEST(HostHeaders, WithInlinePtxAreNamedAsTheCause) {
   const TemporaryFolder folder;
   const auto why = [&](const std::string& assembly) {

@@ -292,12 +292,21 @@ class HostFunctionScanner {
            });
   }
 
-  /// The name of the type that a declaration with the words \p words of its head defines; empty if it defines none.
+  /// The name of the type that a declaration with the words \p words of its head defines, or takes from a namespace
+  /// (`using std::string;`); empty if there is none.
   static std::string_view defined_type(const std::vector<std::string_view>& words, std::string_view rest) {
     if (words.size() < 2) return {};
     if (words.front() == "typedef") return word_before(rest, before_space(rest, rest.size()).size());
-    if (words.front() == "using" || (defines_type(words) && words[1] != "class")) return words[1];
+    if (words.front() == "using") return rest.find('=') != std::string_view::npos ? words[1] : words.back();
+    if (defines_type(words) && words[1] != "class") return words[1];
     return words.size() > 2 && defines_type(words) ? words[2] : std::string_view();
+  }
+
+  /// The first place after the declaration's first bracket that is neither white space nor in a directive.
+  std::size_t first_inside() const {
+    std::size_t at = std::min(code_.find('(', now_.begin), code_.size() - 1) + 1;
+    for (at = skip_space(code_, at); const auto line = directive_at(code_, at);) at = skip_space(code_, line->end);
+    return at;
   }
 
   void end_of_declaration() {
@@ -312,10 +321,11 @@ class HostFunctionScanner {
       HostFunctionScanner(code_.substr(0, at_), known_, result_, now_.open + 1, true).scan();
     const std::size_t bracket = text.find('(');
     // `void f(int);`, not `int x(3);` or `MACRO(x);`: a type and a name before the bracket.
-    const std::size_t inside = code_.find_first_not_of(" \t\n", code_.find('(', now_.begin) + 1);
-    const bool is_prototype =
-        bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
-        text.find('=') == std::string::npos && (code_[inside] == ')' || is_word_start(code_[inside]));
+    const std::size_t inside = first_inside();
+    const bool is_prototype = bracket != std::string::npos &&
+                              words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
+                              text.find('=') == std::string::npos && inside < code_.size() &&
+                              (code_[inside] == ')' || is_word_start(code_[inside]));
     const std::string rest = rest_of_declaration();
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||

@@ -61,10 +61,16 @@ std::vector<std::string> plain_flags(bool gnu) {
   return result;
 }
 
+/// Functions of other files are missing. Such an object would not load, so the compiler refuses it, and the text is
+/// compiled without its host functions.
+constexpr const char* kNoneMissing = "-Wl,-z,defs";
+
 std::vector<std::string> flags(bool gnu) {
   std::vector<std::string> result = plain_flags(gnu);
   result.insert(result.end(), {"-shared", "-Wl,--as-needed"});
-#if defined(TUNER_HOST_SANITIZE)
+#if !defined(TUNER_HOST_SANITIZE)
+  result.push_back(kNoneMissing);
+#else  // the program has the sanitizer's functions
   result.insert(result.end(),
                 {"-g1", "-fsanitize=" TUNER_HOST_SANITIZE, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
 #endif
@@ -82,6 +88,13 @@ std::string where_it_is_used(const std::string& message, const std::string& log)
   const std::size_t line = log.rfind('\n', at) + 1, name = at + note.size();  // npos + 1: the first
   return log.substr(line, at - line) + message.substr(error) +
          " (a parameter is a macro there: " + log.substr(name, log.find('\n', name) - name) + ')';
+}
+
+/// The linker's first complaint in \p log; empty if there is none.
+std::string missing_function(const std::string& log) {
+  const std::size_t at = log.find("undefined reference to ");
+  if (at == std::string::npos) return {};
+  return log.substr(at, log.find('\n', at) - at) + ": its definition is in another file, which a 'source' line can add";
 }
 
 /// The compiler's first error, without the lines before it ("In file included from", "In instantiation of"). \p sign:
@@ -372,6 +385,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   }
   if (result.exit_code != 0) {
     std::string message = first_error(result.output);
+    if (const std::string missing = missing_function(result.output); !missing.empty())
+      message = request.file_name + ": " + missing;
     const bool is_after_the_text =
         message.starts_with("tuner_host_entry.h:") || message.starts_with("instantiation of ");
     if (is_after_the_text && leaves_a_brace_open(request.source))
@@ -491,7 +506,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;
     std::vector<std::string> linking = plain_flags(gnu);
-    linking.insert(linking.end(), {"-shared", "-Wl,--as-needed", "-o", object.string()});
+    linking.insert(linking.end(), {"-shared", "-Wl,--as-needed", kNoneMissing, "-o", object.string()});
     if (auto error = failed(linking, with_parts(part))) return error;
   } else {
     std::vector<std::string> plain = flags(gnu);
