@@ -143,6 +143,8 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
   EXPECT_EQ(type_of_y("typedef double real;\n"), "double");
   EXPECT_EQ(type_of_y("typedef  unsigned\tlong long  int real ;\n"), "uint64");
   EXPECT_EQ(type_of_y("extern \"C\" {\nnamespace a::b\n{\nusing real = double;  // of real numbers\n}\n}\n"), "double");
+  EXPECT_EQ(type_of_y("namespace a { typedef double real; }\n", "a::real"), "double");
+  EXPECT_EQ(type_of_y("#include <stdint.h>\n", "std::uint32_t"), "unsigned");
   EXPECT_EQ(type_of_y("#define WIDE double\r\n# define real WIDE\r\nusing realistic = int;\n"), "double");
   EXPECT_EQ(type_of_y("#include <real>\ntypedef double real;\nreal zero = 0;\n"), "double");
   for (const char* const text :

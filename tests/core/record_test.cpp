@@ -85,9 +85,57 @@ TEST(Records, AreReadFromTheTextOfTheKernel) {
   EXPECT_EQ(layout("", "struct __align__(32) Star { double mass; const unsigned short id; };\n"), fields + "32");
 }
 
+TEST(Records, LeaveOutWhatTakesNoRoom) {
+  const std::string fields = "double mass[1] 0, int id[1] 8, 16";
+  for (const char* const body :
+       {"double mass = 1.5; int id{3};", "enum { kMost = 3 }; static const int most = 3; double mass; int id;",
+        "__host__ __device__ Star() : mass(0), id{1} {} double mass; int id;",
+        "public: double mass; private: int id; friend class Sky; public: int number() const { return id; }",
+        "double mass; int id; bool operator==(const Star& o) const { if (id) { return true; } return mass == o.mass; }",
+        "typedef int index; double mass; int id; template <typename T> __device__ T scaled(T by) const;"})
+    for (const char* const key : {"struct ", "class "})
+      EXPECT_EQ(layout("", key + ("Star { " + std::string(body) + " };\n")), fields) << body;
+  EXPECT_EQ(layout("", "typedef struct Star { double mass; int id; } Star;\n"), fields);
+  EXPECT_EQ(layout("", "typedef struct Star { double mass; int id; } Star_t;\n"), fields);
+  EXPECT_EQ(layout("", "struct Star { double mass; int id; };\nvoid f() {}\nStar f(int) { return Star{1, 2}; }\n"),
+            fields);
+}
+
+TEST(Records, MayBeFieldsOfOthers) {
+  struct Place {
+    float x, y, z;
+  };
+  struct Kind {
+    double weight;
+    char letter;
+  };
+  struct Star {
+    char c;
+    Place at[2];
+    Kind kind;
+    short id;
+  };
+  const std::string text =
+      "struct Place { float x, y, z; };\ntypedef struct { double weight; char letter; } Kind;\n"
+      "struct Star { char c; Place at[2]; Kind kind; short id; };\n";
+  EXPECT_EQ(layout("", text), "int8 c[1] 0, float at[6] " + std::to_string(offsetof(Star, at)) +
+                                  ", double kind.weight[1] " + std::to_string(offsetof(Star, kind)) +
+                                  ", int8 kind.letter[1] " +
+                                  std::to_string(offsetof(Star, kind) + offsetof(Kind, letter)) + ", int16 id[1] " +
+                                  std::to_string(offsetof(Star, id)) + ", " + std::to_string(sizeof(Star)));
+  EXPECT_EQ(layout("", "struct __align__(16) Place { float x, y, z, w; };\nstruct Star { float c; Place at; };\n"),
+            "float c[1] 0, float at.x[1] 16, float at.y[1] 20, float at.z[1] 24, float at.w[1] 28, 32");
+  const KernelSpec spec = parse(move_with("", text, "#pragma tuner fill x.kind.weight = constant 2\n"));
+  EXPECT_EQ(x_of(spec).record->fields[2].fill->numbers.low, 2);
+  EXPECT_THAT(error_of([&] { parse(move_with("", "struct Star { Star s; int id; };\n")); }),
+              HasSubstr("an element type is needed"));
+}
+
 TEST(Records, ThatHoldMoreThanNumbersHaveToBeSaid) {
-  for (const char* const body : {"float* p; int id;", "struct { int x; } y;", "int id() const { return 0; }",
-                                 "int id : 3; float x;", "Planet p; float x;", "float x; int n[N];"}) {
+  for (const char* const body :
+       {"float* p; int id;", "struct { int x; } y;", "int id() const { return 0; }", "int id : 3; float x;",
+        "Planet p; float x;", "float x; int n[N];", "virtual int id(); float x;", "float (*f)(int); float x;",
+        "union { int a; float b; }; int c;", "float& x; int c;", "alignas(8) float x; int c;"}) {
     EXPECT_THAT(error_of([&] { parse(move_with("", "struct Star { " + std::string(body) + " };\n")); }),
                 HasSubstr("4:24: an element type is needed, as in ': float' or ': { float x; int id; }'"))
         << body;

@@ -11,6 +11,7 @@
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
+#include <tuner/core/struct_text.hpp>
 #include <tuner/core/message_text.hpp>
 
 namespace tuner {
@@ -260,8 +261,11 @@ class LeftOut {
   std::string why_unknown(const std::string& type, const std::string& user) const {
     const std::string subject = in_quotes(type) + ", the type that " + user + " has for it, ";
     const std::size_t count = type_definitions(declarations(), type);
-    if (count == 1) return subject + "is more than a plain struct of numbers, vectors and arrays of these";
+    if (count == 1)
+      return subject +
+             "has members that are no numbers, vectors, arrays or structs of these, or a base class, or is packed";
     if (count > 1) return subject + "is defined several times in " + places();
+    if (type.find('<') != std::string::npos) return subject + "is made by a template, which is not read";
     if (is_alias(declarations(), type))
       return subject + "has several meanings, or one under an '#if' that only a compiler decides, in " + places();
     return subject + "is not defined in " + places();

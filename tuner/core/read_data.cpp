@@ -128,7 +128,8 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   do {
     const Token token = cursor.expect_identifier("the name of a buffer");
     FillDraft& one = all.emplace_back(FillDraft{std::string(token.text), {}, {}, cursor.place(token)});
-    if (cursor.accept(".")) one.field = cursor.expect_identifier("the name of a field").text;
+    while (cursor.accept("."))
+      one.field.append(one.field.empty() ? "" : ".").append(cursor.expect_identifier("the name of a field").text);
   } while (cursor.accept(","));
   cursor.expect("=", "the buffer's name");
   const Token kind = cursor.expect_identifier(

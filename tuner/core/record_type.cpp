@@ -1,17 +1,15 @@
 #include <tuner/core/record_type.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
-#include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/expanded_code.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
+#include <tuner/core/struct_text.hpp>
 
 namespace tuner {
 namespace {
@@ -43,8 +41,7 @@ class Layout {
     RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), is_bool, {}};
     if (count < 1 || count > static_cast<std::int64_t>(kMostBytes) || record_.fields.size() == kMostFields ||
         field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostBytes)
-      throw SpecError(place, "an element has at most " + std::to_string(kMostFields) + " fields and " +
-                                 std::to_string(kMostBytes) + " bytes");
+      fail_as_too_large(place);
     if (find_named(record_.fields, field.name) != nullptr)
       throw SpecError(place, in_quotes(field.name) + " is given twice");
     field.count = static_cast<int>(count) * type.components;
@@ -53,12 +50,48 @@ class Layout {
     record_.fields.push_back(std::move(field));
   }
 
+  /// Adds \p count structs, whose fields are named `position.x`.
+  void add(const std::string& name, const Layout& inner, std::int64_t count, const SourceLocation& place) {
+    const std::size_t bytes = rounded_up(inner.end_, inner.alignment_);
+    for (std::int64_t i = 0; i < count || count < 1; ++i) {
+      const std::size_t begin = rounded_up(end_, inner.alignment_);
+      if (count < 1 || record_.fields.size() + inner.record_.fields.size() > kMostFields || begin + bytes > kMostBytes)
+        fail_as_too_large(place);
+      const std::string prefix = count == 1 ? name + '.' : name + '[' + std::to_string(i) + "].";
+      for (RecordField field : inner.record_.fields) {
+        field.name = prefix + field.name;
+        field.offset += begin;
+        record_.fields.push_back(std::move(field));
+      }
+      end_ = begin + bytes;
+    }
+    alignment_ = std::max(alignment_, inner.alignment_);
+  }
+
+  /// The type and the number of the numbers, if there is nothing else and they need no other alignment than they have.
+  std::optional<VectorType> numbers() const {
+    const RecordField& first = record_.fields.front();
+    std::size_t count = 0;
+    for (const RecordField& field : record_.fields) {
+      if (field.type != first.type || field.is_bool) return std::nullopt;
+      count += static_cast<std::size_t>(field.count);
+    }
+    const std::size_t one = info(first.type).bytes;
+    if (alignment_ != one || count * one != end_) return std::nullopt;
+    return VectorType{first.type, static_cast<int>(count)};
+  }
+
   RecordType finish() && {
     record_.bytes = rounded_up(end_, alignment_);
     return std::move(record_);
   }
 
  private:
+  [[noreturn]] static void fail_as_too_large(const SourceLocation& place) {
+    throw SpecError(place, "an element has at most " + std::to_string(kMostFields) + " fields and " +
+                               std::to_string(kMostBytes) + " bytes");
+  }
+
   RecordType record_;
   std::size_t end_ = 0;
   std::size_t alignment_;
@@ -107,15 +140,18 @@ std::int64_t read_count(TokenCursor& cursor, std::string_view code) {
   return *constant;
 }
 
-/// \p code may define aliases of types, and numbers of elements.
-RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code) {
+std::optional<Layout> layout_called(std::string_view code, std::string_view name, int depth);
+
+/// \p code may define aliases of types, numbers of elements, and structs that are fields. \p depth: structs around it.
+Layout read_fields(TokenCursor& cursor, Layout layout, std::string_view code, int depth = 0) {
   cursor.expect("{", "the struct");
   do {
     const SourceLocation place = cursor.place();
     TypeAndName one = read_type_and_name(cursor);
     const std::string name = without_aliases(code, one.type);
     const auto type = field_type(name);
-    if (!type)
+    const auto inner = type ? std::nullopt : layout_called(code, name, depth + 1);
+    if (!type && !inner)
       throw SpecError(place, in_quotes(one.type) +
                                  " is not a type of a field: fields are numbers, CUDA's vectors, and arrays of these");
     for (;;) {
@@ -127,88 +163,37 @@ RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code
             more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
         if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() reports it
       }
-      layout.add(std::string(one.name.text), *type, count, name == "bool", cursor.place(one.name));
+      const auto numbers = inner ? inner->numbers() : std::nullopt;
+      if (numbers)
+        layout.add(std::string(one.name.text), {numbers->type, 1}, count * numbers->components, false,
+                   cursor.place(one.name));
+      else if (inner)
+        layout.add(std::string(one.name.text), *inner, count, cursor.place(one.name));
+      else
+        layout.add(std::string(one.name.text), *type, count, name == "bool", cursor.place(one.name));
       if (!cursor.accept(",")) break;
       one.name = cursor.expect_identifier("a name");
     }
     if (!cursor.peek().is("}")) cursor.expect(";", "the field");
   } while (!cursor.peek().is("}"));
   cursor.expect("}", "the fields");
-  return std::move(layout).finish();
+  return layout;
 }
 
-/// `struct __align__(16) NAME {`, read from after `struct`.
-struct StructHead {
-  std::size_t alignment = 1;
-  std::string_view name;
-  std::size_t brace = 0;  ///< offset of `{`
-};
-
-std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
-  StructHead head;
-  for (;;) {
-    at = skip_space(code, at);
-    if (at == code.size()) return std::nullopt;
-    if (code[at] == '{') {
-      head.brace = at;
-      return head;
-    }
-    const std::string_view word = word_at(code, at);
-    if (word.empty()) return std::nullopt;
-    at += word.size();
-    if (word != "__align__" && word != "alignas") {
-      if (!head.name.empty()) return std::nullopt;  // one of them is a macro
-      head.name = word;
-      continue;
-    }
-    at = skip_space(code, at);
-    if (at == code.size() || code[at] != '(') return std::nullopt;
-    at = skip_space(code, at + 1);
-    const std::string_view number = word_at(code, at);
-    const auto alignment = number_of<std::size_t>(number);
-    if (!alignment || *alignment > kMostBytes || !std::has_single_bit(*alignment)) return std::nullopt;
-    at = skip_space(code, at + number.size());
-    if (at == code.size() || code[at] != ')') return std::nullopt;
-    ++at;
-    head.alignment = std::max(head.alignment, *alignment);
+std::optional<Layout> layout_called(std::string_view code, std::string_view name, int depth) {
+  constexpr int most = 4;
+  const auto text = depth > most ? std::nullopt : struct_called(code, name);
+  if (!text) return std::nullopt;
+  try {
+    const LogicalLine line = LogicalLine::from(text->fields, {});
+    TokenCursor cursor(line);
+    return read_fields(cursor, Layout(text->alignment), code, depth);
+  } catch (const SpecError&) {  // pointers, references, bit fields
+    return std::nullopt;
   }
-}
-
-/// The definition of a struct in a text.
-struct Definition {
-  std::string_view code;  ///< its braces and all between them
-  std::size_t alignment = 1;
-};
-
-/// The definition of \p name if the `struct` before \p at begins one: `struct NAME {...};` or
-/// `typedef struct {...} NAME;`. Nothing if the struct has another name. Its code is empty in any other form.
-std::optional<Definition> definition_at(std::string_view code, std::size_t at, std::string_view name) {
-  const auto head = read_head(code, at);
-  if (!head) return std::nullopt;
-  const std::size_t end = code.find('}', head->brace);
-  if (end == std::string_view::npos) return std::nullopt;
-  std::size_t after = skip_space(code, end + 1);
-  const std::string_view other = word_at(code, after);
-  if (head->name != name && other != name) return std::nullopt;
-  after = skip_space(code, after + other.size());
-  const bool is_plain =
-      after < code.size() && code[after] == ';' && (other.empty() || other == name) && end - head->brace < kMostBytes;
-  if (!is_plain) return Definition{};
-  return Definition{code.substr(head->brace, end + 1 - head->brace), head->alignment};
 }
 
 }  // namespace
-
-/// Counts where \p name is before `{` or `:`, or after `}`.
-std::size_t type_definitions(std::string_view code, std::string_view name) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at) {
-    const std::string_view after = code.substr(skip_space(code, at + name.size()), 2);
-    const bool opens = after.starts_with('{') || (after.starts_with(':') && after != "::");
-    if (opens || before_space(code, at).ends_with('}')) ++count;
-  }
-  return count;
-}
 
 RecordType vector_record(const VectorType& type) {
   Layout layout(alignment_of(type));
@@ -216,27 +201,11 @@ RecordType vector_record(const VectorType& type) {
   return std::move(layout).finish();
 }
 
-RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {}); }
+RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {}).finish(); }
 
 std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
-  constexpr std::string_view word = "struct";
-  if (type_definitions(code, name) != 1)
-    return std::nullopt;  // the preprocessor or a namespace decides between several
-  for (const char* const packs : {"pack", "packed", "__packed__"})
-    if (occurs_in_code(code, packs)) return std::nullopt;
-  std::optional<Definition> only;
-  for (std::size_t at = 0; (at = find_word(code, word, at)) != std::string_view::npos; ++at) {
-    only = definition_at(code, at + word.size(), name);
-    if (only) break;
-  }
-  if (!only || only->code.empty()) return std::nullopt;
-  try {
-    const LogicalLine line = LogicalLine::from(only->code, {});
-    TokenCursor cursor(line);
-    return read_fields(cursor, Layout(only->alignment), code);
-  } catch (const SpecError&) {  // functions, pointers, structs of structs
-    return std::nullopt;
-  }
+  std::optional<Layout> layout = layout_called(code, name, 0);
+  return layout ? std::optional(std::move(*layout).finish()) : std::nullopt;
 }
 
 bool is_random(const std::optional<FillSpec>& fill) {

@@ -13,12 +13,9 @@ namespace tuner {
 /// the place of a field that is not a number, a vector of CUDA's, or an array of these.
 RecordType read_record(TokenCursor& cursor);
 
-/// The struct \p name of \p code (code_of() a text). Nothing unless \p code defines it exactly once, without base
-/// classes, packing and macros, and with fields that read_record() accepts.
+/// The struct_called() \p name, if its fields are those of read_record(), with types that \p code may define, or other
+/// such structs.
 std::optional<RecordType> record_called(std::string_view code, std::string_view name);
-
-/// How often \p code defines a type \p name, as far as it shows.
-std::size_t type_definitions(std::string_view code, std::string_view name);
 
 /// The numbers `x y z w` of a vector of CUDA's.
 RecordType vector_record(const VectorType& type);

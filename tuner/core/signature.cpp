@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -428,6 +429,9 @@ std::string without_aliases(std::string_view code, std::string type) {
   constexpr int kMostAliases = 8;  // in a chain
   constexpr std::size_t kLongest = 64;
   type = without_class_key(std::move(type));
+  const bool is_path = std::all_of(type.begin(), type.end(), [](char c) { return is_word(c) || c == ':'; });
+  if (const std::size_t colon = type.rfind(':'); is_path && colon != std::string::npos && !numbers_of(type))
+    type.erase(0, colon + 1);  // namespaces are not told apart
   for (int i = 0; i < kMostAliases; ++i) {
     const bool is_name = !type.empty() && std::all_of(type.begin(), type.end(), is_word);
     const auto means = is_name ? meaning(code, type) : std::nullopt;
