@@ -170,15 +170,14 @@ class Expansion {
     Truth is_taken = Truth::yes;
     bool others_are_not = false;  ///< an earlier branch is taken for certain
     bool is_written = false;      ///< its `#if` stays
+    bool around_is_read = true, around_is_certain = true;
+
+    bool is_read() const { return around_is_read && is_taken != Truth::no; }
+    bool is_certain() const { return around_is_certain && is_taken == Truth::yes; }
   };
 
-  bool is_read() const {
-    return std::all_of(branches_.begin(), branches_.end(), [](const Branch& one) { return one.is_taken != Truth::no; });
-  }
-  bool is_certain() const {
-    return std::all_of(branches_.begin(), branches_.end(),
-                       [](const Branch& one) { return one.is_taken == Truth::yes; });
-  }
+  bool is_read() const { return branches_.empty() || branches_.back().is_read(); }
+  bool is_certain() const { return branches_.empty() || branches_.back().is_certain(); }
 
   void write(std::string_view code) {
     if (is_read() && result_.code.size() < kMostExpandedBytes) result_.code += code;
@@ -195,11 +194,8 @@ class Expansion {
   void directive(const DirectiveLine& line, bool begins_guard, std::filesystem::path& path) {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") {
-      branches_.push_back({Truth::no, true, false});
-      if (is_read_around()) {
-        branches_.back().others_are_not = false;
-        choose(begins_guard ? std::optional(true) : condition(line));
-      }
+      branches_.push_back({Truth::no, !is_read(), false, is_read(), is_certain()});
+      if (branches_.back().around_is_read) choose(begins_guard ? std::optional(true) : condition(line));
     } else if (word == "elif" && !branches_.empty()) {
       choose(macros_.holds(line.rest()));
     } else if (word == "else" && !branches_.empty()) {
@@ -209,12 +205,6 @@ class Expansion {
     } else if (is_read()) {
       other_directive(line, path);
     }
-  }
-
-  /// Whether the text around the innermost branch is read.
-  bool is_read_around() const {
-    return std::all_of(branches_.begin(), branches_.end() - 1,
-                       [](const Branch& one) { return one.is_taken != Truth::no; });
   }
 
   std::optional<bool> condition(const DirectiveLine& line) const {
@@ -313,7 +303,8 @@ std::optional<std::int64_t> constant_value(std::string_view code, std::string_vi
   const auto is_other = [&](const DefinedValue& one) {
     return one.value != all.front().value || !is_always_there(code, one.begin);
   };
-  if (all.empty() || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
+  constexpr std::size_t many = 16;  // all of one value
+  if (all.empty() || all.size() > many || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
   bool is_known = true;
   const std::string text = with_words(all.front().value, [&](std::string_view word) {
     const auto value = constant_value(code, word, left);
