@@ -1,5 +1,7 @@
 // Accesses outside of static shared arrays: found, and harmless for the process.
 
+#include <tuner/backend/host/sanitizer.hpp>
+
 #include "host_fixture.hpp"
 
 namespace tuner::host_test {
@@ -18,7 +20,14 @@ std::string outcome(const std::string& declaration, long at, bool interleaved = 
   return text(launch(*module, 0, shape(1, 1), 20, backend(), &out, at));
 }
 
-TEST(StaticSharedMemory, IsGuardedOnBothSides) {
+class StaticSharedMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (host::sanitizer::kActive) GTEST_SKIP() << "the sanitizer reports such accesses itself";
+  }
+};
+
+TEST_F(StaticSharedMemory, IsGuardedOnBothSides) {
   const std::string beyond = "launch: k: writes beyond the end of its __shared__ arrays";
   const std::string before = "launch: k: writes before the beginning of its __shared__ arrays";
   for (const bool interleaved : {false, true}) {
@@ -30,12 +39,12 @@ TEST(StaticSharedMemory, IsGuardedOnBothSides) {
   }
 }
 
-TEST(StaticSharedMemory, OfTemplatesIsGuardedToo) {
+TEST_F(StaticSharedMemory, OfTemplatesIsGuardedToo) {
   EXPECT_EQ(outcome("template <typename T> __global__", 63), "done");
   EXPECT_THAT(outcome("template <typename T> __global__", 200), HasSubstr("writes beyond the end of its __shared__"));
 }
 
-TEST(StaticSharedMemory, IsNamedWhereAnAccessFarFromItFaults) {
+TEST_F(StaticSharedMemory, IsNamedWhereAnAccessFarFromItFaults) {
   EXPECT_THAT(outcome("__global__", 4 << 20), HasSubstr("reads or writes far outside of a __shared__ array in block"));
 }
 
