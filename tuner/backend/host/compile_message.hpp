@@ -1,0 +1,14 @@
+#pragma once
+/// Turns what a C++ compiler says about a kernel into one sentence.
+
+#include <string>
+
+#include <tuner/backend/backend.hpp>
+
+namespace tuner::host {
+
+/// The first error of \p log with its place, or the cause if that is known: inline PTX, tensor cores, a function of
+/// another file, a brace that is not closed. Empty if \p log is. \p unit: the name of the translation unit.
+std::string failure_message(const CompileRequest& request, const std::string& log, const std::string& unit);
+
+}  // namespace tuner::host
