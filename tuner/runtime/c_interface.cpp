@@ -13,7 +13,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tuner/array.hpp>
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_spec.hpp>
@@ -44,11 +43,6 @@ struct tuner_kernel {
 struct tuner_result {
   std::string configuration, json;
   double median_ns, low_ns, high_ns;
-};
-
-struct tuner_array {
-  tuner::detail::ArrayMemory memory;
-  std::size_t bytes;
 };
 
 namespace tuner::runtime {
@@ -240,13 +234,6 @@ void change(Settings& settings, const std::string& name, const std::string& valu
   } else {
     refuse("there is no setting '" + name + "': there are tune, tuning_time, device, database and remember_misses");
   }
-}
-
-void require_room(const tuner_array* array, const void* memory, std::size_t bytes) {
-  require(array, "array");
-  if (bytes > 0) require(memory, "the host's memory");
-  if (bytes > array->bytes)
-    refuse("the array holds " + std::to_string(array->bytes) + " bytes, not " + std::to_string(bytes));
 }
 
 }  // namespace
@@ -504,31 +491,6 @@ tuner_status tuner_metrics_json(char** json) {
     *json = callers_text(list.dump());
   });
 }
-
-tuner_status tuner_array_new(size_t bytes, tuner_array** array) {
-  return guarded([&] {
-    require(array, "array");
-    *array = new tuner_array{detail::ArrayMemory(bytes), bytes};
-  });
-}
-
-void* tuner_array_data(tuner_array* array) { return array == nullptr ? nullptr : array->memory.address(); }
-
-tuner_status tuner_array_upload(tuner_array* array, const void* from, size_t bytes) {
-  return guarded([&] {
-    require_room(array, from, bytes);
-    array->memory.upload(from, bytes);
-  });
-}
-
-tuner_status tuner_array_download(const tuner_array* array, void* to, size_t bytes) {
-  return guarded([&] {
-    require_room(array, to, bytes);
-    array->memory.download(to, bytes);
-  });
-}
-
-void tuner_array_free(tuner_array* array) { delete array; }
 
 }  // extern "C"
 #pragma GCC visibility pop
