@@ -32,15 +32,17 @@ def record(which, script, to):
         options.pop("verbose", None)
         if which != "tuner":
             options["lang"] = "cupy"
+        parameters = list(options["tune_params"] if "tune_params" in options else arguments[4])
         started = time.perf_counter()
         results, environment = real(*arguments, **options)
-        calls.append({"kernel": arguments[0], "seconds": time.perf_counter() - started, "results": [
-            {name: value for name, value in one.items() if isinstance(value, (int, float, str)) and name != "timestamp"}
+        calls.append({"kernel": arguments[0] if arguments else options["kernel_name"], "seconds": time.perf_counter() - started, "results": [
+            {"time": one["time"], **{name: one[name] for name in parameters}}
             for one in results if "__error__" not in one]})
         return results, environment
 
     kernel_tuner.tune_kernel = timed
     os.chdir(pathlib.Path(script).parent)
+    sys.path.insert(0, os.getcwd())
     sys.argv = [script]
     try:
         runpy.run_path(script, run_name="__main__")
@@ -62,17 +64,16 @@ def main():
         return record(*sys.argv[2:])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("script", nargs="+")
+    scripts = parser.parse_args().script
     print(f"{'script':28} {'kernel':24} {'configurations':>14} {'Kernel Tuner':>12} {'tuner':>8} {'ratio':>6} {'its choice is slower by':>23}")
-    for script in parser.parse_args().script:
+    for script in scripts:
         with tempfile.TemporaryDirectory() as folder:
             ours, theirs = outcome("tuner", script, folder), outcome("kernel_tuner", script, folder)
         for mine, other in zip(ours, theirs):
             if not mine["results"] or not other["results"]:
                 continue
             best, chosen = (min(one["results"], key=lambda result: result["time"]) for one in (mine, other))
-            names = [name for name in chosen if name in best and not name.endswith("time") and
-                     all(isinstance(one.get(name), (int, str)) for one in other["results"])]
-            same = next((one for one in mine["results"] if all(one[name] == chosen[name] for name in names)), None)
+            same = next((one for one in mine["results"] if all(one[name] == chosen[name] for name in best if name != "time")), None)
             slower = f"{100 * (same['time'] / best['time'] - 1):.1f}%" if same else "not measured"
             print(f"{pathlib.Path(script).name:28} {mine['kernel'][:24]:24} {len(mine['results']):14} {other['seconds']:10.1f} s "
                   f"{mine['seconds']:6.1f} s {mine['seconds'] / other['seconds']:6.2f} {slower:>23}", flush=True)

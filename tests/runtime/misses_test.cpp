@@ -57,6 +57,13 @@ TEST_F(ServedMisses, AreCountedBySizeClass) {
   EXPECT_THAT(one.device_key, HasSubstr("host"));
 }
 
+TEST_F(ServedMisses, AreNoneOfAKernelWithASingleConfiguration) {
+  const Kernel kernel =
+      kernel_named("single", testing::replaced(testing::kScale, "parameter block = 32 64", "parameter block = 32"));
+  launch(kernel, 1000);
+  EXPECT_THAT(remembered("single"), IsEmpty());
+}
+
 TEST_F(ServedMisses, AreWrittenOnce) {
   const Kernel kernel = kernel_named("once", testing::kScale);
   launch(kernel, 1000);

@@ -227,8 +227,11 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelS
   if (terms.wisdom.frozen()) return decide_frozen(terms, device, spec, size, lowest, match);
   if (auto decision = answer(spec, match, lowest)) return std::move(*decision);
   const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
+  const auto& parameters = spec.space.parameters();
+  const bool has_choice =
+      std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.values.size() > 1; });
   bool for_now = TuningHere::active();
-  if (may_tune && !empty && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
+  if (may_tune && !empty && has_choice && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
     FirstUse first(device.first_use, spec.name + ' ' + lowest.text());
     FirstResult result = use_first(first, terms, device, spec, size, lowest, look);
     if (result.decision) return std::move(*result.decision);
@@ -236,7 +239,7 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelS
   }
   Decision decision = known_or_default(terms, device, spec, size, match);
   decision.for_now = for_now;
-  if (!empty) decision.missed = name(match.tier);
+  if (!empty && has_choice) decision.missed = name(match.tier);
   return decision;
 }
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import itertools
 import json
+import operator
 import os
 import pathlib
 import subprocess
@@ -64,7 +65,8 @@ class Expressions(unittest.TestCase):
                       "max(a, b) * 2 <= 12", "a == 1 and b == 1 and u", "c // 2 == -1", "c % 3 == 1", "abs(c) == 2", "-c < a - 4",
                       "a & 2", "a == 0.5 * b * 2", "c / a < 0.5", "math.ceil(b / a) == 2", lambda p: p["a"] * p["b"] < z,
                       lambda p: p["t"] == "half" or p["c"] > 0, lambda a, b: a < b + z, lambda p: dict(p)["a"] == 2,
-                      lambda **p: p["b"] > p["a"]]
+                      lambda **p: p["b"] > p["a"], "abs(a / -2) >= 2", "abs(3 / a) >= 2", "(a or b) == 1", "(a and b) == 3",
+                      "a * 0.1 > 0.3", "a in (2.0, 4)", "any(a == x for x in (1, 2))", operator.itemgetter("u"), "0.5 / 7 < 1 / a"]
         for condition in conditions:
             function = _expressions.python_function(condition, self.parameters)
             every = [dict(zip(self.parameters, values)) for values in itertools.product(*self.parameters.values())]
@@ -79,6 +81,13 @@ class Expressions(unittest.TestCase):
             return True
 
         self.assertEqual(_expressions.condition(allowed, self.parameters), ["a in {1, 2} or a in {4, 8} and b == 3"])
+
+    def test_choose_among_many_numbers(self):
+        many = {"a": list(range(1, 300))}
+        above, below = _expressions.number(lambda p: p["a"] * 7 % 300, many)
+        self.assertEqual(below, "1")
+        depth = max(itertools.accumulate((one == "(") - (one == ")") for one in above))
+        self.assertLess(depth, 12)
 
     def test_that_cannot_be_are_refused(self):
         large = {name: list(range(200)) for name in ("p", "q", "r")}
@@ -134,6 +143,50 @@ class TuneKernel(unittest.TestCase):
         again, _ = tuned(cache=str(file))
         self.assertEqual([one["time"] for one in again], [one["time"] for one in first], "nothing is measured again")
 
+    def test_keeps_to_the_space_of_a_larger_cache(self):
+        file = str(pathlib.Path(FOLDER.name) / "larger")
+        tuned(cache=file)
+        with contextlib.redirect_stdout(io.StringIO()):
+            results, _ = tune_kernel("scale", SCALE, N, ARGUMENTS, {"block_size_x": [64], "tile": [2]}, quiet=True, cache=file, **GRID,
+                                     metrics={"GB/s": "1 / time"}, objective="GB/s")
+        self.assertEqual([(one["block_size_x"], one["tile"]) for one in results], [(64, 2)])
+        self.assertIn("GB/s", results[0])
+        with self.assertRaisesRegex(ValueError, "another problem_size"):
+            tune_kernel("scale", SCALE, 2 * N, ARGUMENTS, PARAMETERS, quiet=True, cache=file, **GRID)
+
+    def test_keeps_results_when_a_metric_fails(self):
+        file = pathlib.Path(FOLDER.name) / "fails.json"
+        with self.assertRaises(ZeroDivisionError):
+            tuned(cache=str(file), metrics={"bad": lambda p: 1 / 0})
+        self.assertEqual(len(json.loads(file.read_text())["cache"]), 4)
+
+    def test_has_blocks_of_256_without_a_parameter(self):
+        text = SCALE.replace("block_size_x", "blockDim.x")
+        results, _ = tune_kernel("scale", text, N, ARGUMENTS, {"tile": [1, 2]}, quiet=True, grid_div_x=[256, "tile"],
+                                 answer=[2.5 * X, None, None, None])
+        self.assertTrue(all("__error__" not in one for one in results))
+
+    def test_gives_values_back_as_they_were(self):
+        text = SCALE.replace("a * x[i]", "a * x[i] * factor / factor")
+        results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "factor": [0.5, 1], "BLOCK": [numpy.int32(3)]}, quiet=True,
+                                 answer=[2.5 * X, None, None, None], **GRID)
+        self.assertEqual({one["factor"] for one in results}, {0.5, 1})
+        outputs = run_kernel("scale", text, N, ARGUMENTS, results[0], **GRID)
+        numpy.testing.assert_array_equal(outputs[0], 2.5 * X)
+
+    def test_defines_what_it_is_told(self):
+        text = "template <int block_size_x, int tile> " + SCALE.strip().replace("a * x[i]", "FACTOR * x[i]")
+        results, _ = tune_kernel("scale<block_size_x, tile>", text, N, ARGUMENTS, PARAMETERS, quiet=True, defines={"FACTOR": 0.5},
+                                 answer=[0.5 * X, None, None, None], **GRID)
+        self.assertTrue(all("__error__" not in one for one in results))
+
+    def test_keeps_large_numbers_and_the_sign_of_zero(self):
+        text = "__global__ void same(long long *y, const long long *x, float *z, const float *w) { y[threadIdx.x] = x[threadIdx.x]; z[threadIdx.x] = 1 / w[threadIdx.x]; }"
+        x, w = numpy.full(64, 2**53 + 1), numpy.array([0.0, -0.0] * 32, numpy.float32)
+        results, _ = tune_kernel("same", text, 64, [numpy.zeros_like(x), x, numpy.zeros_like(w), w], {"block_size_x": [64]}, quiet=True,
+                                 answer=[x, None, numpy.where(numpy.signbit(w), -numpy.inf, numpy.inf).astype(numpy.float32), None])
+        self.assertTrue(all("__error__" not in one for one in results))
+
     def test_writes_t4(self):
         file = pathlib.Path(FOLDER.name) / "out.json"
         store_output_file(str(file), tuned()[0], PARAMETERS)
@@ -144,6 +197,14 @@ class TuneKernel(unittest.TestCase):
                                  ({"texmem_args": {"t": X}}, "texmem_args"), ({"observers": [observers.BenchmarkObserver()]}, "observer")):
             with self.subTest(options=options), self.assertRaisesRegex(NotImplementedError, message):
                 tuned(**options)
+        with self.assertRaisesRegex(NotImplementedError, "numbers with a point"):
+            tune_kernel("scale", SCALE, N, ARGUMENTS, {**PARAMETERS, "f": [0.5, 1.0]}, restrictions=["f > 0.7"], **GRID)
+        with self.assertRaisesRegex(ValueError, "objective_higher_is_better"):
+            tuned(objective="joy")
+        with self.assertRaisesRegex(ValueError, "neither measured"):
+            tuned(objective="GB/s")
+        with self.assertRaisesRegex(ValueError, "the answer for y has 3 elements"):
+            tuned(answer=[numpy.ones(3), None, None, None])
         with self.assertRaisesRegex(ValueError, "unknown strategy"):
             strategies.name_of("luck")
 
@@ -168,6 +229,15 @@ class RunKernel(unittest.TestCase):
         numpy.testing.assert_array_equal(outputs[0], 2.5 * X)
         self.assertEqual(outputs[3], N)
         numpy.testing.assert_array_equal(ARGUMENTS[0], 0, "the caller's arrays stay as they are")
+
+    def test_neither_tunes_nor_remembers(self):
+        script = f"""
+import numpy
+from tuner.kernel_tuner import run_kernel
+print(run_kernel("one", "__global__ void one(int *x) {{ x[threadIdx.x] = 1; }}", 32, [numpy.zeros(32, numpy.int32)], {{"block_size_x": 32}})[0].sum())
+"""
+        process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "TUNER_TUNE": "on_first_use"})
+        self.assertEqual((process.stdout, process.stderr), ("32\n", ""))
 
 
 SCRIPT = """
@@ -231,11 +301,15 @@ class Convert(unittest.TestCase):
         self.assertEqual(self.convert("script.py")[0], 0)
         self.assertIn("the file exists", self.convert("script.py")[1])
         self.assertEqual(self.convert("-f", "script.py")[0], 0)
+        (self.folder / "scale.tuner.cu").unlink()
+        self.assertIn("scale.x.npy: the file exists", self.convert("script.py")[1])
 
     def test_reports_scripts_that_fail_or_tune_nothing(self):
         self.write("fails.py", "import kernel_tuner\nraise KeyError('x')\n")
         self.assertIn("ended before any call of tune_kernel: KeyError: 'x'", self.convert("fails.py")[1])
-        self.write("nothing.py", "import kernel_tuner\n")
+        self.write("other.py", SCRIPT.replace("atol=1e-4", "lang='OpenCL'"))
+        self.assertIn("OpenCL", self.convert("other.py")[1])
+        self.write("nothing.py", "import kernel_tuner\nimport sys\nsys.exit(0)\n")
         self.assertEqual(self.convert("nothing.py")[0], 1)
         self.assertIn("there is no such file", self.convert("missing.py")[1])
 
@@ -275,6 +349,13 @@ class Convert(unittest.TestCase):
         status, _, text = self.t1('"ProblemSize": [4096], "ReferenceArguments": [{"TargetName": "y", "FillType": "BinaryRaw", "DataSource": "../secret"}]')
         self.assertIn("y should become BinaryRaw", text)
         self.assertEqual(self.t1('"ProblemSize": [1], "CompilerOptions": ["-DX=1\\n#pragma tuner kernel b"]')[0], 1)
+        for values in ("9**9**9", "[0 for a in range(10**9) if a < 0]", "[1] * 10**9", "[a for a in range(999) for b in range(999)]"):
+            self.assertIn("parameter evil has no values", self.t1('"ProblemSize": [1]', """{"Name": "tile", "Values": "[1]"},
+                {"Name": "evil", "Values": "%s"}""" % values)[2])
+        for kernel in ('"KernelFile": "../secret"', '"KernelName": "../evil/x"', '"KernelName": 7', '"Arguments": [5]', '"ProblemSize": ["a"]',
+                       '"CompilerOptions": [5]'):
+            self.assertEqual(self.t1(kernel)[0], 1, kernel)
+        self.assertNotIn("include_path", self.t1('"ProblemSize": [1], "CompilerOptions": ["-I../.."]')[2])
         self.write("broken.json", "[" * 100_000)
         self.assertEqual(self.convert("broken.json")[0], 1)
 

@@ -13,9 +13,16 @@ import math
 import numbers
 
 MOST_COMBINATIONS = 20_000
-RESERVED = frozenset("""and or not in true false ceil_div min max log2 is_pow2 sizeof abs warp_size sm_count cc is_host
+# The words of expressions, the device's limits, the element types and the keywords of C++20.
+RESERVED = frozenset("""and or not in true false ceil_div min max log2 is_pow2 sizeof abs i warp_size sm_count cc is_host
     max_threads_per_block max_threads_per_sm max_blocks_per_sm max_shared_bytes shared_bytes_per_sm registers_per_block
-    max_grid_x half float double int unsigned max_grid_y i""".split())
+    max_grid_x max_grid_y int8 uint8 int16 uint16 int32 uint32 int64 uint64 half fp16 float16 bfloat16 bf16 float32 float64
+    alignas alignof and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const
+    consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
+    else enum explicit export extern float for friend goto if inline int long mutable namespace new noexcept not_eq nullptr
+    operator or_eq private protected public register reinterpret_cast requires return short signed static static_assert
+    static_cast struct switch template this thread_local throw try typedef typeid typename union unsigned using virtual void
+    volatile wchar_t while xor xor_eq""".split())
 
 
 class Untranslatable(ValueError):
@@ -108,7 +115,7 @@ class _Translation(ast.NodeVisitor):
         if isinstance(value, numbers.Integral):
             return _Number(_Text(str(int(value)), _ATOM if value >= 0 else _SUM), natural=value >= 0)
         if isinstance(value, numbers.Real):
-            exact = fractions.Fraction(repr(float(value)))
+            exact = _exactly(value)
             below = None if exact.denominator == 1 else _Text(str(exact.denominator))
             return _Number(_Text(str(exact.numerator), _ATOM if exact >= 0 else _SUM), below, exact >= 0)
         raise Untranslatable(f"{value!r} in an expression")
@@ -126,10 +133,16 @@ class _Translation(ast.NodeVisitor):
             return _Number(_Text(possible_name(name)), natural=min(values) >= 0)
         method = getattr(self, "number_" + type(node).__name__, None)
         if method is None:
-            if isinstance(node, (ast.Compare, ast.BoolOp)) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
-                return _Number(self.condition(node))
-            return self.generic_visit(node)
-        return method(node)
+            return _Number(self.condition(node)) if self.is_truth(node) else self.generic_visit(node)
+        return _Number(self.condition(node)) if self.is_truth(node) else method(node)
+
+    def is_truth(self, node):
+        """Whether the value is True or False, not an operand of `and`."""
+        if isinstance(node, ast.BoolOp):
+            return all(map(self.is_truth, node.values))
+        name = self.name_of(node)
+        return (isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or
+                (name is not None and all(isinstance(one, bool) for one in self.parameters[name])))
 
     def number_UnaryOp(self, node):
         operand = self.number(node.operand)
@@ -196,7 +209,7 @@ class _Translation(ast.NodeVisitor):
         if name in ("min", "max", "minimum", "maximum"):
             texts = ", ".join(one.whole(name).text for one in given)
             return _Number(_Text(f"{name[:3]}({texts})"), natural=all(one.natural for one in given))
-        if len(given) == 1 and name == "abs":
+        if len(given) == 1 and name == "abs" and (first.below is None or first.natural):
             return _Number(_Text(f"abs({first.above.text})"), first.below)
         if len(given) == 1 and (name == "int" or (name == "floor" and first.natural)):
             if first.below is None:
@@ -230,7 +243,10 @@ class _Translation(ast.NodeVisitor):
             if not self.is_constant(right):
                 return self.generic_visit(right)
             values, name = list(self.value(right)), self.name_of(left)
-            values = [one for one in values if name is None or one in self.parameters[name]]
+            if name is not None:
+                values = [one for one in self.parameters[name] if one in values]
+            if any(isinstance(one, float) for one in values):
+                raise Untranslatable(f"the values of {ast.unparse(left)} are numbers with a point")
             if not values:
                 return _Text("true" if isinstance(operator, ast.NotIn) else "false")
             among = self.words(left) or self.number(left).whole("in").within(_SHIFT)
@@ -267,9 +283,22 @@ class _Translation(ast.NodeVisitor):
         return _Text(f"{word} {sign} {value}", _COMPARE)
 
 
+def _exactly(value):
+    """A number with a point as a fraction, if a power of two is below: otherwise Python rounds, where kernel files do not."""
+    if not math.isfinite(value):
+        raise Untranslatable(f"{value} in an expression")
+    exact = fractions.Fraction(float(value))
+    if exact.denominator > 1 << 20:
+        raise Untranslatable(f"{value} is not exact in binary")
+    return exact
+
+
 def _arguments_of(function, parameters):
     """The parameters that a function takes by their names; None if it takes a dictionary of all."""
-    names = list(inspect.signature(function).parameters)
+    try:
+        names = list(inspect.signature(function).parameters)
+    except ValueError:  # it is written in C
+        return None
     return names if names and all(name in parameters for name in names) else None
 
 
@@ -304,12 +333,15 @@ def python_function(condition, parameters=()):
     """A condition or number as a function of a dictionary. A function may take the parameters by their names."""
     if isinstance(condition, str):
         code = compile(condition.strip(), "<condition>", "eval")
-        return lambda values: eval(code, {"math": math}, values)
+        return lambda values: eval(code, {"math": math, **values})
     names = _arguments_of(condition, parameters)
     if names is not None:
         return lambda values: condition(**{name: values[name] for name in names})
-    if any(one.kind == one.VAR_KEYWORD for one in inspect.signature(condition).parameters.values()):
-        return lambda values: condition(**dict(values))
+    try:
+        if any(one.kind == one.VAR_KEYWORD for one in inspect.signature(condition).parameters.values()):
+            return lambda values: condition(**dict(values))
+    except ValueError:  # it is written in C
+        pass
     return condition
 
 
@@ -383,14 +415,27 @@ def _table_text(used, results, parameters, is_condition):
         groups.setdefault(_table_text(used[1:], rest, parameters, is_condition), []).append(literal(value))
     if len(groups) == 1:
         return next(iter(groups))
+    if any("." in value for values in groups.values() for value in values):
+        raise Untranslatable(f"the values of {name} are numbers with a point, which kernel files do not compare")
     name = possible_name(name)
-    test = {text: f"{name} in {{{', '.join(values)}}}" if len(values) > 1 else f"{name} == {values[0]}"
-            for text, values in groups.items()}
     if not is_condition:
-        *others, last = groups
-        return " ".join(f"{test[text]} ? ({text}) :" for text in others) + f" ({last})"
+        return _choice(name, list(groups.items()))
     inner = {text: f"({text})" if " or " in text else text for text in groups}
-    return " or ".join(test[text] if text == "true" else f"{test[text]} and {inner[text]}" for text in groups if text != "false")
+    return " or ".join(_test(name, values) if text == "true" else f"{_test(name, values)} and {inner[text]}"
+                       for text, values in groups.items() if text != "false")
+
+
+def _test(name, values):
+    return f"{name} in {{{', '.join(values)}}}" if len(values) > 1 else f"{name} == {values[0]}"
+
+
+def _choice(name, groups):
+    """Halved again and again, as expressions nest only so deep."""
+    if len(groups) == 1:
+        return groups[0][0]
+    half = len(groups) // 2
+    values = [value for _, some in groups[:half] for value in some]
+    return f"{_test(name, values)} ? ({_choice(name, groups[:half])}) : ({_choice(name, groups[half:])})"
 
 
 def _whole(value):
@@ -413,11 +458,11 @@ def condition(given, parameters):
         return [_table_text(used, results, parameters, True)]
 
 
-def number(given, parameters, whole=_whole):
+def number(given, parameters):
     """A number, text or function of the parameters as an expression: a numerator and a denominator, "1" if there is none.
     Raises Untranslatable."""
     if isinstance(given, numbers.Real):
-        exact = fractions.Fraction(repr(float(given))) if not isinstance(given, numbers.Integral) else fractions.Fraction(int(given))
+        exact = fractions.Fraction(int(given)) if isinstance(given, numbers.Integral) else _exactly(given)
         return str(exact.numerator), str(exact.denominator)
     try:
         tree, known, dictionary = _tree_of(given, parameters)
@@ -426,5 +471,5 @@ def number(given, parameters, whole=_whole):
             raise Untranslatable("a quotient that may be negative")
         return made.above.text, made.below.text if made.below else "1"
     except (Untranslatable, SyntaxError, OSError, TypeError):
-        used, results = _table(given, parameters, whole)
+        used, results = _table(given, parameters, _whole)
         return _table_text(used, results, parameters, False), "1"

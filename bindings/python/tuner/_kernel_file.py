@@ -63,13 +63,15 @@ class Description:
     threads: object  # a function of a configuration: of a block
     sizes: dict = dataclasses.field(default_factory=dict)
     shared: str = ""
-    macros: dict = dataclasses.field(default_factory=dict)
+    macros: dict = dataclasses.field(default_factory=dict)  # expressions
+    text_macros: dict = dataclasses.field(default_factory=dict)  # the same for all configurations
+    parameters_are_macros: bool = True
     options: list = dataclasses.field(default_factory=list)
     include_paths: list = dataclasses.field(default_factory=list)
     default: dict | None = None
     tolerance: tuple = (1e-5, 1e-6)  # relative, absolute
     compare_by_default: bool = True
-    """Without an answer: the kernel's results in its default configuration are the right ones. False: none is wrong."""
+    """True: without an answer, the results of the default configuration are the right ones. False: none is wrong."""
     left: list = dataclasses.field(default_factory=list)
 
     @property
@@ -133,8 +135,9 @@ def default_of(made):
 class _Lines:
     """The lines of a kernel file and, in its folder, the files of its arrays."""
 
-    def __init__(self, file):
-        self.lines, self.folder, self.prefix = [], file.parent, file.name.partition(".")[0]
+    def __init__(self, file, may_replace):
+        self.lines, self.folder, self.may_replace = [], file.parent, may_replace
+        self.prefix = file.name.removesuffix(".cu").removesuffix(".tuner")
 
     def add(self, directive, text):
         if any(ord(one) < 32 or ord(one) == 127 for one in text) or text.endswith("\\"):
@@ -147,6 +150,8 @@ class _Lines:
     def array(self, name, contents):
         """Writes an array and returns what stands after `file`."""
         path = self.folder / f"{self.prefix}.{name}.npy"
+        if path.exists() and not self.may_replace:
+            raise Untranslatable(f"{path}: the file exists: give another name by -o, or replace it by -f")
         numpy.save(path, numpy.ascontiguousarray(contents).reshape(-1).view(_stored(contents.dtype)))
         return f'"{path.name}"'
 
@@ -173,13 +178,16 @@ def _scalar(value):
         return "bool", literal(bool(value))
     if kind in ("float", "double", "half"):
         return kind, repr(float(value))
+    if kind in ("int64", "uint64") and abs(int(value)) > 1 << 53:
+        raise Untranslatable(f"the scalar {value}: kernel files have numbers up to 2^53")
     if kind in ("float2", "double2"):
         return kind, f"{{ {float(value.real)!r}, {float(value.imag)!r} }}"
     return kind, str(int(value))
 
 
 def _arguments(made, lines, with_contents):
-    taken, order, answers = set(made.parameters) | set(made.sizes) | set(made.constants), [], []
+    taken = {possible_name(name) for name in made.parameters} | set(made.sizes) | set(made.constants)
+    order, answers = [], []
     for argument in made.arguments:
         if argument.value is None:
             order.append("nullptr")
@@ -201,7 +209,7 @@ def _arguments(made, lines, with_contents):
             lines.add("scalar", f"{name} : {kind} = {value}")
             continue
         has_answers = any(one.answer is not None for one in made.arguments)
-        role = "in" if argument.is_const else "inout" if argument.answer is not None or not has_answers else "consumed"
+        role = "inout" if argument.answer is not None else "in" if argument.is_const else "consumed" if has_answers else "inout"
         lines.add(role, f"{name}[{argument.value.size}] : {element_type(argument.value.dtype)}")
         if with_contents:
             lines.add("fill", f"{name} = {_fill(argument.value) or 'file ' + lines.array(name, argument.value)}")
@@ -213,8 +221,9 @@ def _arguments(made, lines, with_contents):
 def _fill(array):
     """The fill of an array that needs no file, or None."""
     first = array.flat[0] if array.size else 0
-    if array.dtype.kind not in "iuf" or not numpy.all(array == first):
-        return None
+    is_one = array.dtype.kind in "iuf" and numpy.all(array == first) and abs(first) <= 1 << 53
+    if not is_one or (array.dtype.kind == "f" and numpy.any(numpy.signbit(array) != numpy.signbit(first))):
+        return None  # 0.0 and -0.0 are equal
     return f"constant {int(first) if array.dtype.kind in 'iu' else repr(float(first))}"
 
 
@@ -223,11 +232,15 @@ def _shape(texts):
     return ", ".join(texts[:count])
 
 
-def write(made, file, with_contents=True):
+def write(made, file, with_contents=True, may_replace=True):
     """Writes the kernel file of a description and, unless it is for launches alone, its arrays beside it. Raises
     Untranslatable and OSError."""
     file = pathlib.Path(file)
-    lines = _Lines(file)
+    lines = _Lines(file, may_replace)
+    if not made.kernel.isidentifier():
+        raise Untranslatable(f"a kernel cannot have the name {made.kernel[:60]!r}")
+    if len({possible_name(name) for name in made.parameters}) < len(made.parameters):
+        raise Untranslatable(f"two parameters have one name in a kernel file: {', '.join(made.parameters)}")
     lines.add("kernel", made.kernel)
     for path in made.include_paths:
         lines.add("include_path", f'"{seen_from(file.parent, path)}"')
@@ -239,12 +252,12 @@ def write(made, file, with_contents=True):
         if not name.isidentifier():
             raise Untranslatable(f"a parameter cannot have the name {name!r}")
         lines.add("parameter", f"{possible_name(name)} = {' '.join(_values_of(name, values))}")
-        if possible_name(name) != name:
+        if possible_name(name) != name and made.parameters_are_macros:
             macros[name] = possible_name(name)
     for at, text in enumerate(made.constraints, 1):
         lines.add("constraint", f"c{at}: {text}")
     plain = [name for name in made.parameters if possible_name(name) == name]
-    if plain:
+    if plain and made.parameters_are_macros:
         lines.add("define", " ".join(plain))
     for name, text in {**macros, **made.macros}.items():
         lines.add("define", f"{name} = {text}")
@@ -275,7 +288,7 @@ def write(made, file, with_contents=True):
         lines.add("tolerance", f"relative {made.tolerance[0]:g} absolute {made.tolerance[1]:g}")
     elif made.compare_by_default and default is not None:
         lines.add("reference", "default")
-    text = "\n".join(lines.lines)
+    text = "\n".join(lines.lines + [""] * bool(made.text_macros) + [f"#define {name} {value}" for name, value in made.text_macros.items()])
     if made.source is not None:
         text += f'\n\n#pragma tuner source      "{seen_from(file.parent, made.source)}"\n'
     else:
@@ -307,6 +320,11 @@ def _values_of(name, values):
     else:
         values = [int(one) if isinstance(one, bool) else one for one in values]
     return list(dict.fromkeys(literal(one) for one in values))
+
+
+def value_texts(name, values):
+    """The text of each value in a kernel file."""
+    return dict(zip(_values_of(name, values), dict.fromkeys(values)))
 
 
 def _words(value, name, made):

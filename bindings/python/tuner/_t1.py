@@ -101,7 +101,7 @@ class _Reader:
             for path in (folder / given.with_suffix("") if given.suffix == ".hip" else folder / given, folder / given):
                 if path.is_file() and path.resolve().is_relative_to(self.folder.resolve().parent):
                     return path
-        return self.folder / given
+        raise Untranslatable(f"there is no KernelFile {str(given)!r} beside the description or in the folder above")
 
     def data(self, name):
         """The path of a file in the description's folder, or below it; None if there is none."""
@@ -230,24 +230,46 @@ class _Scalar:
 _HARMLESS = (ast.Expression, ast.Constant, ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.Name,
              ast.expr_context, ast.BinOp, ast.operator, ast.UnaryOp, ast.unaryop, ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop,
              ast.IfExp, ast.Subscript, ast.Slice)
-_FUNCTIONS = {"range": range, "list": list, "sorted": sorted, "min": min, "max": max, "len": len, "int": int, "float": float,
-              "abs": abs, "round": round, "sum": sum}
-_MATHS = ("ceil", "floor", "log2", "sqrt", "pow")
+_MOST_VALUES = 1_000_000
+_MATHS = ("ceil", "floor", "log2", "sqrt")
+
+
+def _range(*limits):
+    made = range(*limits)
+    if len(made) > _MOST_VALUES:
+        raise Untranslatable(f"a range of {len(made)} values")
+    return made
+
+
+_FUNCTIONS = {"range": _range, "list": list, "sorted": sorted, "min": min, "max": max, "len": len, "int": int, "float": float,
+              "abs": abs, "round": round}
+
+
+def _is_small(node):
+    """Whether a power or shift by this stays small: a number, or a name, which is a parameter or an element of a list."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and abs(node.value) <= 64)
 
 
 def harmless(text):
-    """A text of a description, which may come from a stranger, if it only computes. Raises Untranslatable."""
+    """A text of a description, which may come from a stranger, if it only computes, and not for long. Raises
+    Untranslatable."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Untranslatable(f"{text[:60]!r} is no expression: {error}") from None
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and not node.keywords}
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
     for node in ast.walk(tree):
         is_maths = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "math" and node.attr in _MATHS
         is_call = isinstance(node, ast.Call) and not node.keywords and (isinstance(node.func, ast.Attribute) or
                                                                         getattr(node.func, "id", None) in _FUNCTIONS)
         if not (isinstance(node, _HARMLESS) or is_call or (is_maths and id(node) in called)):
             raise Untranslatable(f"{text[:60]!r} does more than to compute a value: {type(node).__name__}")
+        is_long = isinstance(node, ast.BinOp) and (
+            (isinstance(node.op, (ast.Pow, ast.LShift)) and not (_is_small(node.left) and _is_small(node.right))) or
+            (isinstance(node.op, ast.Mult) and any(isinstance(one, (ast.List, ast.ListComp, ast.Tuple)) for one in (node.left, node.right))))
+        if is_long or len(loops) > 1 or len(text) > 10_000:
+            raise Untranslatable(f"{text[:60]!r} may take too long to compute")
     return text
 
 
@@ -258,7 +280,7 @@ def _value(text, **names):
 
 
 def _threads(block, configuration):
-    """Expressions of kernel files are Python here, but for divisions, which are rare in blocks."""
+    """The number that the expressions of a block have; 256 for those that are no Python, except for divisions."""
     known = {possible_name(name): value for name, value in configuration.items()}
     try:
         return math.prod(int(_value(one.replace("/", "//"), **known)) for one in block)
@@ -269,6 +291,15 @@ def _threads(block, configuration):
 def read(file):
     """The description of a file. Raises Untranslatable and OSError."""
     file = pathlib.Path(file)
+    try:
+        return _read(file)
+    except (Untranslatable, OSError):
+        raise
+    except Exception as error:  # a member has another type than the schema says
+        raise Untranslatable(f"{file}: it is not as the schema of T1 says: {type(error).__name__}: {error}") from error
+
+
+def _read(file):
     reader, sizes = _Reader(file), {}
     given = reader.kernel.get("ProblemSize")
     for axis, extent in zip("xyz", given if isinstance(given, list) else [given] if given else []):
@@ -292,5 +323,9 @@ def read(file):
         made.shared = reader.number(shared, "the dynamic shared memory", "0")
     reader.arguments(made)
     _describe.add_macros(made, [f"block_size_{axis}" for axis in "xyz"])
-    _describe.add_options(reader.kernel.get("CompilerOptions"), made, reader.folder)
+    for option in reader.kernel.get("CompilerOptions") or []:
+        if option.startswith("-I") and not (reader.folder / option[2:].strip()).resolve().is_relative_to(reader.folder.resolve()):
+            reader.left.append(f"the option {option!r} is left out: it leads out of the folder")
+        else:
+            _describe.add_options([option], made, reader.folder)
     return made

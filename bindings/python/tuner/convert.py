@@ -13,6 +13,7 @@ file, and beside it an .npy file for each array.
 """
 
 import argparse
+import inspect
 import pathlib
 import sys
 
@@ -61,13 +62,15 @@ class _Files:
         for other in (self.original, made.source):
             if other is not None and path.resolve() == pathlib.Path(other).resolve():
                 raise Untranslatable(f"{path}: it is read for this kernel file: give another name by -o")
+        if not made.kernel.isidentifier():
+            raise Untranslatable(f"a kernel cannot have the name {made.kernel[:60]!r}")
         if path.exists() and not self.force:
             raise Untranslatable(f"{path}: the file exists: give another name by -o, or replace it by -f")
         if not any(one.answer is not None for one in made.arguments):
             made.left.append("results are compared with those of the kernel's default configuration: write a `reference` that is "
                              "right, or make sure that this one is")
         path.parent.mkdir(parents=True, exist_ok=True)
-        _kernel_file.write(made, path)
+        _kernel_file.write(made, path, may_replace=self.force)
         self.written.append(path)
         print(f"wrote {path}")
         for sentence in made.left:
@@ -85,15 +88,17 @@ def _file_with(text, script):
 
 def _run(script, arguments, files):
     """Runs a script whose calls of tune_kernel write kernel files. A call returns one result, which was not measured."""
+    from tuner import kernel_tuner
     from tuner.kernel_tuner import _describe, _instead
+    signature = inspect.signature(kernel_tuner.tune_kernel)
 
-    def recorded(kernel_name, kernel_source, problem_size, arguments, tune_params, *further, **options):
-        if further:
-            raise Untranslatable("tune_kernel has more than five arguments without a name")
-        verify = options.get("verify")
-        described = _describe.describe(f"a call of tune_kernel in {script.name} by `python -m tuner.convert`", kernel_name,
-                                       kernel_source, problem_size, arguments, tune_params,
-                                       **{name: value for name, value in options.items() if name in _describe.OPTIONS and
+    def recorded(*given, **options):
+        bound = signature.bind(*given, **options).arguments
+        kernel_tuner.require(bound.pop("lang", None), simulation_mode=bound.pop("simulation_mode", None))
+        verify = bound.get("verify")
+        described = _describe.describe(f"a call of tune_kernel in {script.name} by `python -m tuner.convert`",
+                                       *(bound[name] for name in list(signature.parameters)[:5]),
+                                       **{name: value for name, value in bound.items() if name in _describe.OPTIONS and
                                           not (verify and name == "answer")})
         if verify:
             described.left.append("the script judges results by a function: write a `reference` or `compare` for it")
@@ -101,15 +106,20 @@ def _run(script, arguments, files):
         default = _kernel_file.default_of(described)
         files.write(described)
         if default is None:
-            raise Untranslatable("no configuration holds all restrictions")
+            raise Untranslatable(f"none of the first {_kernel_file.MOST_DEFAULTS} combinations holds all restrictions")
         result = {**default, "time": 1.0, "times": [1.0]}
+        for name, metric in (bound.get("metrics") or {}).items():
+            result[name] = metric(result) if callable(metric) else 1.0
         return [result], {"best_config": result, "device_name": ""}
 
     _instead.install(tune_kernel=recorded)
     try:
         _instead.run(str(script), [str(script), *arguments])
-    except (Untranslatable, SystemExit):
+    except Untranslatable:
         raise
+    except SystemExit as ended:
+        if files.written:
+            sys.exit(ended.code)
     except Exception as error:
         if not files.written:
             raise Untranslatable(f"{script}: the script ended before any call of tune_kernel: {type(error).__name__}: {error}") from error

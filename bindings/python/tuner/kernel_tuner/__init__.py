@@ -30,13 +30,17 @@ from tuner._expressions import Untranslatable
 from tuner.kernel_tuner import _describe, _results, file_utils, observers, strategies, util
 from tuner.kernel_tuner.file_utils import store_metadata_file, store_output_file
 
-__all__ = ["file_utils", "observers", "run_kernel", "store_metadata_file", "store_output_file", "strategies", "tune_kernel", "util"]
+__all__ = ["file_utils", "observers", "run_kernel", "store_metadata_file", "store_output_file", "store_results", "strategies", "tune_cache",
+           "tune_kernel", "util"]
 
 _LANGUAGES = (None, "CUDA", "CUPY", "NVCUDA")
+_MEASURED = frozenset(("time", "times", "compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time",
+                       "timestamp", "__error__"))
 _PROGRAM = pathlib.Path(tuner.__file__).parent / "bin" / "tune"
 
 
-def _require(lang, **unsupported):
+def require(lang, **unsupported):
+    """Raises NotImplementedError, which names what tuner does not support."""
     if (lang.upper() if isinstance(lang, str) else lang) not in _LANGUAGES:
         raise NotImplementedError(f"lang={lang!r}: tuner tunes CUDA kernels; code of the host and other languages are not supported")
     for name, value in unsupported.items():
@@ -57,37 +61,59 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
                 iterations=7, block_size_names=None, quiet=False, strategy=None, strategy_options=None, cache=None, metrics=None,
                 simulation_mode=None, parallel=None, observers=None, objective=None, objective_higher_is_better=None,
                 objectives=None, seed=None):
-    """Measures configurations of a kernel. Returns Kernel Tuner's results: a dictionary for each configuration that works, and
-    one about the environment."""
+    """Measures configurations of a kernel. Returns Kernel Tuner's results: a dictionary for each configuration, with
+    `__error__` for one that does not work, and one about the environment."""
     started = time.perf_counter()
-    _require(lang, simulation_mode=simulation_mode)
+    require(lang, simulation_mode=simulation_mode, **({"verify together with cmem_args": cmem_args} if verify else {}))
     wanted = _results.Objectives(objective, objective_higher_is_better, objectives, metrics)
-    described = _described(
-        kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=grid_div_x, grid_div_y=grid_div_y,
-        grid_div_z=grid_div_z, restrictions=restrictions, answer=None if verify else answer, atol=atol, smem_args=smem_args,
-        cmem_args=cmem_args, texmem_args=texmem_args, compiler_options=compiler_options, defines=defines,
-        block_size_names=block_size_names)
+    launch = dict(grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args,
+                  compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
+    described = _described(kernel_name, kernel_source, problem_size, arguments, tune_params, restrictions=restrictions,
+                           answer=None if verify else answer, atol=atol, cmem_args=cmem_args, texmem_args=texmem_args, **launch)
     described.compare_by_default = False
     watched = _results.Observations(observers)
     known = _results.Cache(cache, kernel_name, problem_size, tune_params, wanted)
+    on_device = ["--device", str(device)] if device and not os.environ.get("TUNER_DEVICE") else []
     with tempfile.TemporaryDirectory(prefix="tuner-") as folder:
         file, trials = pathlib.Path(folder) / f"{described.kernel}.cu", pathlib.Path(folder) / "trials.jsonl"
-        _kernel_file.write(described, file)
         options = ["--strategy", strategies.name_of(strategy), "--db", str(file.with_suffix(".db")), "--log", str(trials), "--json"]
         options += strategies.limits_of(strategy, strategy_options, time.perf_counter() - started)
-        options += watched.options() + (["--seed", str(seed)] if seed is not None else [])
+        options += watched.options() + (["--seed", str(seed)] if seed is not None else []) + on_device
         options += [] if any(one.answer is not None for one in described.arguments) else ["--unverified"]
         options += ["--quiet"] if quiet else ["--verbose"] if verbose else []
-        if not os.environ.get("TUNER_DEVICE"):
-            options += ["--device", str(device)] if device else []
-        about = known.about if known.is_complete(described) else _tune(file, options)
-        results = known.with_trials(trials, watched)
+        about = known.about
+        if not known.is_complete(described, lambda: _device_name(on_device)):
+            _write(described, file)
+            try:
+                about = _tune(file, options)
+            finally:  # also after Ctrl-C
+                known.add(trials, described, watched)
+                known.store(about)
+    results = known.results(described)
+    wanted.compute(results)
     if verify:
-        _verify(verify, answer, atol, results, wanted, tune_params, kernel_name, kernel_source, problem_size, arguments, dict(
-            grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, cmem_args=cmem_args,
-            compiler_options=compiler_options, defines=defines, block_size_names=block_size_names))
-    known.store(results, about)
+        _verify(verify, answer, atol, results, wanted, tune_params, (kernel_name, kernel_source, problem_size, arguments), launch)
+    known.store(about)
     return wanted.finish(results, tune_params, about, quiet, 1000 * (time.perf_counter() - started))
+
+
+def _write(described, file, **how):
+    try:
+        _kernel_file.write(described, file, **how)
+    except Untranslatable as error:
+        raise NotImplementedError(f"{described.kernel}: {error}") from error
+
+
+def _device_name(options):
+    """Of the device that a tuning would use."""
+    printed = subprocess.run([str(_PROGRAM), "devices", "--json"], capture_output=True, text=True, check=True).stdout
+    devices = json.loads(printed)["devices"]
+    index = int(options[1]) if options else 0
+    wanted = os.environ.get("TUNER_DEVICE", "auto")
+    gpus = [one for one in devices if one["backend"] == "cuda"]
+    if wanted.isdigit():
+        index = int(wanted)
+    return gpus[index]["name"] if gpus and wanted != "host" else next(one["name"] for one in devices if one["backend"] == "host")
 
 
 def _tune(file, options):
@@ -106,29 +132,28 @@ def _tune(file, options):
     return about
 
 
-def _verify(verify, answer, atol, results, wanted, tune_params, kernel_name, kernel_source, problem_size, arguments, options):
+def _verify(verify, answer, atol, results, wanted, tune_params, call, launch):
     """Takes configurations whose outputs `verify` refuses out of the results, from the best on until one passes."""
     for result in wanted.sorted(results):
-        configuration = {name: result[name] for name in tune_params}
-        outputs = run_kernel(kernel_name, kernel_source, problem_size, arguments, configuration, **options)
-        compared = [None if right is None else output for right, output in zip(answer or [None] * len(outputs), outputs)]
-        if util.call_verify(verify, answer, compared if answer else outputs, atol):
+        outputs = run_kernel(*call, {name: result[name] for name in tune_params}, **launch)
+        compared = outputs if answer is None else [None if right is None else one for right, one in zip(answer, outputs)]
+        if util.call_verify(verify, answer, compared, atol):
             return
         result["__error__"] = util.RuntimeFailedConfig()
 
 
 def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid_div_x=None, grid_div_y=None, grid_div_z=None,
                lang=None, device=0, platform=0, smem_args=None, cmem_args=None, texmem_args=None, compiler=None,
-               compiler_options=None, defines=None, block_size_names=None, quiet=False, log=None, observers=None):
-    """Runs one configuration. Returns all arguments as they are afterwards."""
-    _require(lang, cmem_args=cmem_args)
+               compiler_options=None, defines=None, block_size_names=None, quiet=False, log=None):
+    """Runs one configuration, `params`, which may be a result of tune_kernel. Returns all arguments as they are afterwards."""
+    require(lang, cmem_args=cmem_args)
     described = _described(
-        kernel_name, kernel_source, problem_size, arguments, {name: [value] for name, value in params.items()},
+        kernel_name, kernel_source, problem_size, arguments, {name: [value] for name, value in params.items() if name not in _MEASURED and not isinstance(value, list)},
         grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, texmem_args=texmem_args,
         compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
     with tempfile.TemporaryDirectory(prefix="tuner-") as folder:
         file = pathlib.Path(folder) / f"{described.kernel}.cu"
-        _kernel_file.write(described, file, with_contents=False)
+        _write(described, file, with_contents=False)
         kernel = tuner.Kernel(str(file))
         given, buffers = [], []
         for argument in described.arguments:
@@ -140,3 +165,13 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
         kernel.launch([described.sizes[name] for name in kernel.sizes], *given)
     outputs = iter(buffers)
     return [next(outputs).download() if isinstance(one.value, numpy.ndarray) else one.value for one in described.arguments]
+
+
+def tune_cache(*arguments, **options):
+    """Kernel Tuner's simulation of tunings. `tune replay` does that."""
+    raise NotImplementedError("tune_cache is not supported: `tune replay FILE` searches recorded spaces")
+
+
+def store_results(*arguments, **options):
+    """Kernel Tuner's device-specific results."""
+    raise NotImplementedError("store_results is not supported: `tune db export --as header` writes a header for programs")

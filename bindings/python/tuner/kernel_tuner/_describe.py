@@ -5,6 +5,7 @@ import math
 import numbers
 import os
 import pathlib
+import re
 
 import numpy
 
@@ -13,6 +14,7 @@ from tuner._expressions import Untranslatable, possible_name
 from tuner.lib import _native
 
 AXES = "xyz"
+USUAL_BLOCK = ("256", "1", "1")  # where no parameter is an extent of the block
 MOST_GENERATED = 900_000  # bytes
 OPTIONS = ("grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol", "smem_args", "cmem_args", "texmem_args",
            "compiler_options", "defines", "block_size_names")
@@ -20,15 +22,19 @@ OPTIONS = ("grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "
 
 def host(array):
     """An array in the host's memory."""
-    for method in ("get", "numpy"):
-        if type(array).__module__.partition(".")[0] in ("cupy", "torch") and hasattr(array, method):
-            return numpy.ascontiguousarray(getattr(array.cpu() if hasattr(array, "cpu") else array, method)())
-    return numpy.ascontiguousarray(array) if isinstance(array, numpy.ndarray) and array.ndim > 0 else array
+    library = type(array).__module__.partition(".")[0]
+    if library == "cupy" and hasattr(array, "get"):
+        array = array.get()
+    elif library == "torch" and hasattr(array, "numpy"):
+        array = array.detach().cpu().numpy()
+    if not isinstance(array, numpy.ndarray) or array.ndim == 0:
+        return plain(array) if isinstance(array, numpy.ndarray) else array
+    return numpy.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
 
 
 def plain(value):
-    """NumPy's numbers as Python's."""
-    return value.item() if isinstance(value, numpy.generic) else value
+    """NumPy's numbers, and its arrays of one number without a shape, as Python's."""
+    return value[()] if isinstance(value, numpy.ndarray) else value.item() if isinstance(value, numpy.generic) else value
 
 
 class DeviceArray:
@@ -66,7 +72,8 @@ def source_of(kernel_source, parameters, macros):
     if isinstance(kernel_source, (list, tuple)):
         kernel_source = kernel_source[0]
     text = str(kernel_source)
-    if "\n" not in text and (pathlib.Path(text).suffix in (".cu", ".cuh", ".h", ".hpp", ".cpp") or isinstance(kernel_source, os.PathLike)):
+    endings = (".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx")
+    if "\n" not in text and (text.endswith(endings) or isinstance(kernel_source, os.PathLike)):
         return pathlib.Path(text).read_text(encoding="utf-8"), pathlib.Path(text).absolute()
     return text, None
 
@@ -127,7 +134,7 @@ def _problem(problem_size, parameters, sizes):
             sizes["problem_" + axis] = int(extent)
             made.append(("problem_" + axis, (str(extent), "1")))
         else:
-            pair = _expressions.number(extent, parameters)
+            pair = _expressions.number(f"int({extent})" if isinstance(extent, str) else extent, parameters)
             made.append((pair[0], pair))
     return made
 
@@ -161,9 +168,8 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     if not all(parameters.values()):
         raise ValueError(f"there are no values for {', '.join(name for name, values in parameters.items() if not values)}")
     text, source = source_of(kernel_source, parameters, macros)
-    names = [(list(block_size_names or []) + [f"block_size_{axis}" for axis in AXES][len(block_size_names or []):])[at] for at in range(3)]
-    sizes = {}
-    block = [possible_name(name) if name in parameters else "1" for name in names]
+    names, sizes = _block_names(block_size_names, parameters), {}
+    block = [possible_name(name) if name in parameters else usual for name, usual in zip(names, USUAL_BLOCK)]
     problem = _problem(problem_size, parameters, sizes)
     grid = [_grid(pair, _divisor(given, name, parameters), size)
             for (size, pair), given, name in zip(problem, (grid_div_x, grid_div_y, grid_div_z), names)]
@@ -173,10 +179,11 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
         constants={name: host(one).reshape(-1) for name, one in (cmem_args or {}).items()},
         constraints=[one for restriction in _restrictions(restrictions) for one in _expressions.condition(restriction, parameters)],
         is_valid=lambda configuration: all(one(configuration) for one in conditions), block=block, grid=grid,
-        threads=lambda configuration: math.prod(int(configuration.get(name, 1)) for name in names), sizes=sizes or {"problem_x": 1},
+        threads=lambda configuration: math.prod(int(configuration.get(name, usual)) for name, usual in zip(names, USUAL_BLOCK)), sizes=sizes or {"problem_x": 1},
         tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [], macros=macros)
     if smem_args and "size" in smem_args:
-        above, below = _expressions.number(plain(smem_args["size"]), parameters)
+        size = plain(smem_args["size"])
+        above, below = _expressions.number(f"int({size})" if isinstance(size, str) else size, parameters)
         made.shared = above if below == "1" else f"ceil_div({above}, {below})"
     known = _kernel_file.parameters_of(text, made.kernel) or []
     answers = list(answer) if answer is not None else [None] * len(arguments)
@@ -184,7 +191,7 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
         raise ValueError(f"answer has {len(answers)} elements, but there are {len(arguments)} arguments")
     for at, (value, right) in enumerate(zip(arguments, answers)):
         name, is_const = known[at] if len(known) == len(arguments) else (f"argument{at}", False)
-        made.arguments.append(_kernel_file.Argument(name, host(value), None if right is None else host(right), is_const))
+        made.arguments.append(_kernel_file.Argument(name, host(value), _answer(name, host(value), right), is_const))
     if defines is None:
         add_macros(made, names)
     else:
@@ -193,12 +200,38 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     return made
 
 
+def _block_names(given, parameters):
+    """Of the block's extents, in any case if they are the usual ones."""
+    usual = [f"block_size_{axis}" for axis in AXES]
+    if not given:
+        given = [next((name for name in parameters if name.lower() == one), one) for one in usual]
+    return [*given, *usual[len(given):]][:3]
+
+
+def _answer(name, array, right):
+    if right is None:
+        return None
+    right = host(right)
+    if not isinstance(array, numpy.ndarray) or not isinstance(right, numpy.ndarray) or array.size != right.size:
+        raise ValueError(f"the answer for {name} has {numpy.size(right)} elements, but there are {numpy.size(array)}")
+    return right.astype(array.dtype, copy=False)
+
+
 def _add_defines(made, defines):
+    """A user's macros, in place of those for the parameters."""
+    made.parameters_are_macros = False
     for name, value in defines.items():
-        if name in made.parameters and str(value) == name:
-            continue
-        above, below = _expressions.number(plain(value), made.parameters)
-        made.macros[name] = above if below == "1" else f"{above} / {below}"
+        value = plain(value)
+        used = isinstance(value, str) and any(one in made.parameters for one in re.findall(r"\w+", value))
+        if not callable(value) and not used:
+            made.text_macros[name] = value
+        elif value in made.parameters:
+            made.macros[name] = possible_name(value)
+        else:
+            above, below = _expressions.number(value, made.parameters)
+            if below != "1":
+                raise Untranslatable(f"the macro {name} is {value!r}, which is no integer")
+            made.macros[name] = above
 
 
 def add_macros(made, block_names):

@@ -8,12 +8,14 @@ import time
 
 import numpy
 
-from tuner import _expressions
+from tuner import _expressions, _kernel_file
 from tuner.kernel_tuner import util
 from tuner.kernel_tuner.observers import BenchmarkObserver
 
 _ERRORS = {"invalid": util.InvalidConfig, "compile": util.CompilationFailedConfig}
-_HIGHER = ("FLOP", "GB/s", "per_second", "throughput")
+# Whether more of it is better, as Kernel Tuner has it.
+_HIGHER = {"time": False, "energy": False, "fitness": True, "cost": False, "loss": False, "GFLOP/s": True, "TFLOP/s": True,
+           "GB/s": True, "TB/s": True, "GFLOPS/W": True, "TFLOPS/W": True, "GFLOP/J": True, "TFLOP/J": True}
 
 
 class Observations:
@@ -22,6 +24,7 @@ class Observations:
     def __init__(self, observers):
         self.metrics = {}
         for one in observers or []:
+            one = one() if callable(one) and not isinstance(one, BenchmarkObserver) else one
             if getattr(one, "metrics", None) is None:
                 raise NotImplementedError(f"the observer {type(one).__name__} is not supported: NVMLObserver and NCUObserver are")
             self.metrics.update(one.metrics)
@@ -40,11 +43,22 @@ class Objectives:
             return
         self.names = objective if isinstance(objective, list) else [objective or "time"]
         if higher_is_better is None:
-            higher_is_better = [any(one in name for one in _HIGHER) for name in self.names]
+            unknown = [name for name in self.names if name not in _HIGHER]
+            if unknown:
+                raise ValueError(f"give objective_higher_is_better for the objective {unknown[0]}")
+            higher_is_better = [_HIGHER[name] for name in self.names]
         self.higher = higher_is_better if isinstance(higher_is_better, list) else [higher_is_better]
 
-    def compute(self, result):
-        """Adds the user's metrics."""
+    def compute(self, results):
+        """Adds the user's metrics to all results."""
+        for result in results:
+            if "__error__" not in result:
+                self._compute(result)
+        missing = [name for name in self.names if any(name not in one for one in results if "__error__" not in one)]
+        if missing:
+            raise ValueError(f"the objective {missing[0]} is neither measured by an observer nor among the metrics")
+
+    def _compute(self, result):
         for name, metric in self.metrics.items():
             result[name] = metric(result) if callable(metric) else eval(metric, {"math": math, "numpy": numpy}, dict(result))
 
@@ -96,13 +110,13 @@ class Cache:
         if self.path is None or not self.path.exists():
             return
         stored = json.loads(_closed(self.path.read_text(encoding="utf-8")))
-        for name in ("kernel_name", "tune_params_keys"):
-            if stored.get(name) != self.head[name]:
-                raise ValueError(f"{self.path}: it is a cache of another {name}, {stored.get(name)}")
+        for name in ("kernel_name", "tune_params_keys", "problem_size"):
+            if name in stored and _jsons(stored[name]) != _jsons(self.head[name]):
+                raise ValueError(f"{self.path}: it is a cache of another {name}, {stored[name]}")
         self.about = {"device": {"name": stored.get("device_name", "")}}
         for one in stored["cache"].values():
-            failed = next((value for value in one.values() if isinstance(value, str) and value.endswith("FailedConfig") or
-                           value == "InvalidConfig"), None)
+            failed = next((value for value in one.values() if isinstance(value, str) and
+                           (value.endswith("FailedConfig") or value == "InvalidConfig")), None)
             if failed is not None:
                 one["__error__"] = getattr(util, failed)()
             self.entries[self.key(one)] = one
@@ -110,27 +124,43 @@ class Cache:
     def key(self, result):
         return ",".join(str(result[name]) for name in self.parameters)
 
-    def is_complete(self, described):
-        """Whether every valid configuration is known already."""
-        return bool(self.entries) and all(self.key(one) in self.entries for one in described.configurations())
+    def is_complete(self, described, device_name):
+        """Whether every valid configuration is known already. Raises ValueError if they are another device's."""
+        if not self.entries:
+            return False
+        known = self.about["device"]["name"]
+        if known != device_name():
+            raise ValueError(f"{self.path}: it is a cache of another device, {known}")
+        return all(self.key(one) in self.entries for one in described.configurations())
 
-    def with_trials(self, trials, watched):
-        """All results: those of the file, and those of a log of trials."""
+    def add(self, trials, described, watched):
+        """The results of a log of trials take the place of earlier ones."""
         lines = trials.read_text(encoding="utf-8").splitlines() if trials.exists() else []
+        texts = {name: _kernel_file.value_texts(name, values) for name, values in described.parameters.items()}
         for one in map(json.loads, lines):
-            result = _result(one, self.parameters, watched)
-            if "__error__" not in result:
-                self.wanted.compute(result)
+            result = _result(one, texts, watched)
             self.entries[self.key(result)] = result
-        return list(self.entries.values())
 
-    def store(self, results, about):
-        if self.path is None:
+    def results(self, described):
+        """Those of the space: the file may have more."""
+        values = {name: [str(value) for value in values] for name, values in described.parameters.items()}
+        return [one for one in self.entries.values()
+                if all(str(one[name]) in known for name, known in values.items()) and described.is_valid(one)]
+
+    def store(self, about):
+        """Writes all results, also earlier ones of other configurations."""
+        if self.path is None or not self.entries:
             return
-        whole = {**self.head, "device_name": about.get("device", {}).get("name", ""), "cache": {self.key(one): one for one in results}}
+        name = about.get("device", {}).get("name", "") or self.about.get("device", {}).get("name", "")
+        whole = {**self.head, "device_name": name, "cache": self.entries}
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         temporary.write_text(json.dumps(whole, default=_plain, indent=0), encoding="utf-8")
         temporary.replace(self.path)
+
+
+def _jsons(value):
+    """As it is read again."""
+    return json.loads(json.dumps(value, default=_plain))
 
 
 def _closed(text):
@@ -143,10 +173,12 @@ def _plain(value):
     return value.item() if isinstance(value, numpy.generic) else value.tolist() if isinstance(value, numpy.ndarray) else str(value)
 
 
-def _result(trial, parameters, watched):
-    """A line of the log of trials."""
-    given = trial["configuration"]
-    result = {name: given[_expressions.possible_name(name)] for name in parameters}
+def _result(trial, texts, watched):
+    """A line of the log of trials. The values of parameters are the user's own."""
+    result = {}
+    for name, values in texts.items():
+        given = trial["configuration"][_expressions.possible_name(name)]
+        result[name] = values[str(given).lower() if isinstance(given, bool) else str(given)]
     seconds = trial.get("times_s", {})
     if trial["outcome"] == "ok":
         result["time"] = trial["median_ns"] / 1e6

@@ -3,7 +3,7 @@
 _NAMES = {None: "exhaustive", "brute_force": "exhaustive", "random_sample": "random", "basinhopping": "basin_hopping"}
 _SAME = ("simulated_annealing", "genetic_algorithm", "diff_evo", "greedy_ils", "mls", "pso", "bayes_opt")
 _OTHERS = ("minimize", "greedy_mls", "ordered_greedy_mls", "dual_annealing", "skopt", "firefly_algorithm", "pyatf_strategies",
-           "hybrid_vndx", "adaptive_tabu_greywolf", "nsga2", "nsga3")
+           "hybrid_vndx", "adaptive_tabu_greywolf", "HybridVNDX", "AdaptiveTabuGreyWolf", "nsga2", "nsga3")
 
 
 class _Strategy:
@@ -19,6 +19,7 @@ globals().update({name: _Strategy(name) for name in [*_NAMES, *_SAME, *_OTHERS] 
 def name_of(strategy):
     """tuner's strategy for one of Kernel Tuner's. Raises ValueError for an unknown one."""
     name = getattr(strategy, "name", strategy)
+    name = name.replace(" ", "_") if isinstance(name, str) else name
     if name in _NAMES:
         return _NAMES[name]
     if name in _SAME:

@@ -35,7 +35,7 @@ def get_best_config(results, objective, objective_higher_is_better=False):
 def get_config_string(params, keys=None, units=None):
     """`block_size_x=128, time=0.123ms`"""
     return ", ".join(f"{name}={f'{value:.3f}' if isinstance(value, float) else value}{(units or {}).get(name, '')}"
-                     for name, value in params.items() if not keys or name in keys)
+                     for name, value in params.items() if (name in keys if keys else not isinstance(value, list)))
 
 
 def call_verify(verify, answer, outputs, atol):

@@ -2,7 +2,7 @@
 
 
 class BenchmarkObserver:
-    """tuner measures in a process of its own, without calling back: of a class of one's own, nothing can be observed."""
+    """The base of the observers here. tuner does not call observers back, so a class of your own is refused."""
 
     metrics = None
     """The names of quantities, and the metrics of tuner that give them."""
