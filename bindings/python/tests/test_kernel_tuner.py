@@ -59,7 +59,16 @@ class Expressions(unittest.TestCase):
 
     def test_mean_what_python_means(self):
         z = 7
-        conditions = ["a * b <= 8", "a == 1 or b == 3 and not a > 2", "b % ((a * 6) / 2) == 0", "1 < a <= 4", "a in (1, 2, 9)",
+        def short(p):
+            """Fits."""
+            most = 6 if p["u"] else 3
+            if p["a"] * p["b"] > 2 * most:
+                return False
+            elif p["b"] == 3:
+                return p["c"] != 0
+            return p["a"] > 1 and p["t"] == "half"
+
+        conditions = [short, "a * b <= 8", "a == 1 or b == 3 and not a > 2", "b % ((a * 6) / 2) == 0", "1 < a <= 4", "a in (1, 2, 9)",
                       "t == 'float'", "t not in ['float', 'double']", "u", "not u and a > 1", "a - b // 2 > 0", "a % 2", "2**a <= 16",
                       "(a if b == 1 else 3) > 2", "int(a / 3) == 1", "a / 2 < b / 3", "a - (b - a) > 0", "a * (b // a * 2) > 3",
                       "max(a, b) * 2 <= 12", "a == 1 and b == 1 and u", "c // 2 == -1", "c % 3 == 1", "abs(c) == 2", "-c < a - 4",
@@ -76,8 +85,9 @@ class Expressions(unittest.TestCase):
 
     def test_of_a_function_are_a_table_of_what_it_looks_at(self):
         def allowed(p):
-            if p["a"] > 2:
-                return p["b"] == 3
+            for limit in (2,):
+                if p["a"] > limit:
+                    return p["b"] == 3
             return True
 
         self.assertEqual(_expressions.condition(allowed, self.parameters), ["a in {1, 2} or a in {4, 8} and b == 3"])
@@ -186,6 +196,22 @@ class TuneKernel(unittest.TestCase):
         results, _ = tune_kernel("same", text, 64, [numpy.zeros_like(x), x, numpy.zeros_like(w), w], {"block_size_x": [64]}, quiet=True,
                                  answer=[x, None, numpy.where(numpy.signbit(w), -numpy.inf, numpy.inf).astype(numpy.float32), None])
         self.assertTrue(all("__error__" not in one for one in results))
+
+    def test_leaves_the_order_of_memory_as_it_is(self):
+        text = "__global__ void count(float *y, const float *x) { y[threadIdx.x] = x[threadIdx.x] - threadIdx.x; }"
+        x = numpy.arange(64, dtype=numpy.float32).reshape((16, 4), order="F")
+        results, _ = tune_kernel("count", text, 64, [numpy.ones_like(x, order="F"), x], {"block_size_x": [64]}, quiet=True,
+                                 answer=[numpy.zeros((16, 4)), None])
+        self.assertNotIn("__error__", results[0])
+        self.assertEqual(run_kernel("count", text, 64, [numpy.ones_like(x, order="F"), x], {"block_size_x": 64})[0].max(), 0)
+
+    def test_runs_a_kernel_without_parameters(self):
+        text = "__global__ void one(int *x) { x[threadIdx.x] = 1; }"
+        self.assertEqual(run_kernel("one", text, 256, [numpy.zeros(256, numpy.int32)], {})[0].sum(), 256)
+
+    def test_takes_restrictions_by_place(self):
+        self.assertEqual(len(tuned(restrictions=lambda x, y: x == 32 and y == 2)[0]), 1)
+        self.assertEqual(len(tuned(restrictions=[lambda *values: sum(values) > 33])[0]), 3)
 
     def test_writes_t4(self):
         file = pathlib.Path(FOLDER.name) / "out.json"
@@ -348,7 +374,8 @@ class Convert(unittest.TestCase):
         self.write("secret", "secret")
         status, _, text = self.t1('"ProblemSize": [4096], "ReferenceArguments": [{"TargetName": "y", "FillType": "BinaryRaw", "DataSource": "../secret"}]')
         self.assertIn("y should become BinaryRaw", text)
-        self.assertEqual(self.t1('"ProblemSize": [1], "CompilerOptions": ["-DX=1\\n#pragma tuner kernel b"]')[0], 1)
+        text = self.t1('"ProblemSize": [1], "CompilerOptions": ["-DX=1\\n#pragma tuner kernel b", "-DY=system(1)", "-DREAL=float"]')[2]
+        self.assertEqual([line for line in text.splitlines() if line.startswith("#define")], ["#define REAL float"])
         for values in ("9**9**9", "[0 for a in range(10**9) if a < 0]", "[1] * 10**9", "[a for a in range(999) for b in range(999)]"):
             self.assertIn("parameter evil has no values", self.t1('"ProblemSize": [1]', """{"Name": "tile", "Values": "[1]"},
                 {"Name": "evil", "Values": "%s"}""" % values)[2])
@@ -368,6 +395,13 @@ class Scripts(unittest.TestCase):
             import kernel_tuner
             from kernel_tuner.observers.nvml import NVMLObserver
             from kernel_tuner.util import get_config_string
+            from kernel_tuner.integration import store_results
+            import os
+            assert os.path.isabs(__file__)
+            try:
+                store_results()
+            except NotImplementedError as error:
+                assert "kernel_tuner.integration.store_results" in str(error)
             x = numpy.ones(64, numpy.float32)
             text = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
             print(kernel_tuner.run_kernel("twice", text, 64, [x], {"block_size_x": 64})[0].sum())

@@ -1,18 +1,21 @@
 """Python's conditions and numbers as expressions of kernel files (docs/kernel-files.md, "Expressions").
 
-A condition is a text, such as "block_size_x * tile <= 1024", or a function of a dictionary. Texts and lambdas whose
-source Python knows are translated. All others are called with every combination of the parameters that they look at,
-and become a table.
+A condition is a text, such as "block_size_x * tile <= 1024", or a function of a dictionary. Texts are translated, and so are
+lambdas and short functions whose source Python knows. All others are called with every combination of the parameters that
+they look at, and become a table.
 """
 
 import ast
+import copy
 import fractions
 import inspect
 import itertools
 import math
 import numbers
+import textwrap
 
 MOST_COMBINATIONS = 20_000
+MOST_CHOICES = 10  # each may double the condition
 # The words of expressions, the device's limits, the element types and the keywords of C++20.
 RESERVED = frozenset("""and or not in true false ceil_div min max log2 is_pow2 sizeof abs i warp_size sm_count cc is_host
     max_threads_per_block max_threads_per_sm max_blocks_per_sm max_shared_bytes shared_bytes_per_sm registers_per_block
@@ -313,6 +316,53 @@ def _lambda_of(function):
     raise Untranslatable("a lambda")
 
 
+class _Locals(ast.NodeTransformer):
+    """Puts the expressions of local variables in place of their names."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def visit_Name(self, node):
+        return self.values.get(node.id, node)
+
+
+def _returned(statements, values):
+    """What statements return, as one condition: they may only assign to names, choose and return."""
+    if not statements:
+        return ast.Constant(False)
+    first, *rest = statements
+    put = lambda node: _Locals(values).visit(copy.deepcopy(node))
+    if isinstance(first, ast.Return):
+        return put(first.value) if first.value is not None else ast.Constant(False)
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return _returned(rest, values)
+    if isinstance(first, ast.Assign) and len(first.targets) == 1 and isinstance(first.targets[0], ast.Name):
+        return _returned(rest, {**values, first.targets[0].id: put(first.value)})
+    if not isinstance(first, ast.If):
+        raise Untranslatable(f"a function with {type(first).__name__}")
+    test, met, unmet = put(first.test), _returned(first.body + rest, values), _returned(first.orelse + rest, values)
+    both = [one.value if isinstance(one, ast.Constant) and isinstance(one.value, bool) else None for one in (met, unmet)]
+    fails = ast.UnaryOp(ast.Not(), test)
+    if None not in both:
+        return test if both == [True, False] else fails if both == [False, True] else met
+    if both[0] is not None:
+        return ast.BoolOp(ast.Or(), [test, unmet]) if both[0] else ast.BoolOp(ast.And(), [fails, unmet])
+    if both[1] is not None:
+        return ast.BoolOp(ast.Or(), [fails, met]) if both[1] else ast.BoolOp(ast.And(), [test, met])
+    return ast.BoolOp(ast.Or(), [ast.BoolOp(ast.And(), [test, met]), ast.BoolOp(ast.And(), [fails, unmet])])
+
+
+def _function_of(condition):
+    """The syntax tree of a function of a dictionary, as one condition; what its other names mean; its dictionary's name."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(condition))).body[0]
+    if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 1 or tree.args.vararg:
+        raise Untranslatable("a function")
+    if sum(isinstance(one, ast.If) for one in ast.walk(tree)) > MOST_CHOICES:
+        raise Untranslatable("a function with many choices")
+    closure = inspect.getclosurevars(condition)
+    return _returned(tree.body, {}), {**closure.builtins, **closure.globals, **closure.nonlocals}, tree.args.args[0].arg
+
+
 def _tree_of(condition, parameters):
     """The syntax tree of a text or lambda, what its other names mean, and the name of its dictionary."""
     if isinstance(condition, str):
@@ -447,7 +497,8 @@ def _whole(value):
 def condition(given, parameters):
     """The texts of constraints, all of which must hold. Raises Untranslatable."""
     try:
-        tree, known, dictionary = _tree_of(given, parameters)
+        is_function = inspect.isfunction(given) and given.__name__ != "<lambda>" and _arguments_of(given, parameters) is None
+        tree, known, dictionary = _function_of(given) if is_function else _tree_of(given, parameters)
         parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
         translation = _Translation(parameters, known, dictionary)
         return [translation.condition(one).text for one in parts]

@@ -152,7 +152,7 @@ class _Lines:
         path = self.folder / f"{self.prefix}.{name}.npy"
         if path.exists() and not self.may_replace:
             raise Untranslatable(f"{path}: the file exists: give another name by -o, or replace it by -f")
-        numpy.save(path, numpy.ascontiguousarray(contents).reshape(-1).view(_stored(contents.dtype)))
+        numpy.save(path, numpy.ravel(contents, order="K").view(_stored(contents.dtype)))
         return f'"{path.name}"'
 
     def fill(self, fill):
@@ -256,6 +256,8 @@ def write(made, file, with_contents=True, may_replace=True):
             macros[name] = possible_name(name)
     for at, text in enumerate(made.constraints, 1):
         lines.add("constraint", f"c{at}: {text}")
+    if not made.parameters:  # a kernel file has one at least
+        lines.add("parameter", "no_parameters_ = 0")
     plain = [name for name in made.parameters if possible_name(name) == name]
     if plain and made.parameters_are_macros:
         lines.add("define", " ".join(plain))
@@ -281,13 +283,17 @@ def write(made, file, with_contents=True, may_replace=True):
     lines.add("arguments", ", ".join(order))
     default = default_of(made)
     if default is not None:
-        lines.add("default", " ".join(f"{possible_name(name)}={_words(value, name, made)}" for name, value in default.items()))
+        assigned = [f"{possible_name(name)}={_words(value, name, made)}" for name, value in default.items()]
+        lines.add("default", " ".join(assigned or ["no_parameters_=0"]))
     for name, answer in answers:
         lines.add("reference", f"file {name} = {lines.answer(name, answer)}")
     if answers:
         lines.add("tolerance", f"relative {made.tolerance[0]:g} absolute {made.tolerance[1]:g}")
     elif made.compare_by_default and default is not None:
         lines.add("reference", "default")
+    for name, value in made.text_macros.items():
+        if not name.isidentifier() or "\n" in str(value):
+            raise Untranslatable(f"a macro cannot be {name[:60]!r}, {str(value)[:60]!r}")
     text = "\n".join(lines.lines + [""] * bool(made.text_macros) + [f"#define {name} {value}" for name, value in made.text_macros.items()])
     if made.source is not None:
         text += f'\n\n#pragma tuner source      "{seen_from(file.parent, made.source)}"\n'

@@ -326,6 +326,8 @@ def _read(file):
     for option in reader.kernel.get("CompilerOptions") or []:
         if option.startswith("-I") and not (reader.folder / option[2:].strip()).resolve().is_relative_to(reader.folder.resolve()):
             reader.left.append(f"the option {option!r} is left out: it leads out of the folder")
+        elif option.startswith("-D") and not re.fullmatch(r"-D\s*\w+(=[\w.+-]*)?", option):
+            reader.left.append(f"the option {option!r} is left out: the macro is neither a number nor a word")
         else:
             _describe.add_options([option], made, reader.folder)
     return made

@@ -104,9 +104,10 @@ def _run(script, arguments, files):
             described.left.append("the script judges results by a function: write a `reference` or `compare` for it")
         described.source = described.source or _file_with(described.text, script)
         default = _kernel_file.default_of(described)
-        files.write(described)
         if default is None:
-            raise Untranslatable(f"none of the first {_kernel_file.MOST_DEFAULTS} combinations holds all restrictions")
+            described.left.append(f"none of the first {_kernel_file.MOST_DEFAULTS} combinations holds all restrictions: give a `default`")
+            default = {name: values[0] for name, values in described.parameters.items()}
+        files.write(described)
         result = {**default, "time": 1.0, "times": [1.0]}
         for name, metric in (bound.get("metrics") or {}).items():
             result[name] = metric(result) if callable(metric) else 1.0

@@ -17,6 +17,7 @@ Other languages than CUDA, texture references and simulation_mode raise NotImple
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     `__error__` for one that does not work, and one about the environment."""
     started = time.perf_counter()
     require(lang, simulation_mode=simulation_mode, **({"verify together with cmem_args": cmem_args} if verify else {}))
+    clocks = [name for name in ("nvml_gr_clock", "nvml_mem_clock", "nvml_pwr_limit") if len(tune_params.get(name, [])) > 1]
+    require(lang, **({f"the parameter {clocks[0]}": observers} if clocks else {}))
     wanted = _results.Objectives(objective, objective_higher_is_better, objectives, metrics)
     launch = dict(grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args,
                   compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
@@ -122,7 +125,11 @@ def _tune(file, options):
     try:
         printed = process.communicate()[0]
     except KeyboardInterrupt:
-        process.communicate()  # it has received the signal as well, and stops with what it has
+        try:
+            process.communicate(timeout=1)  # a terminal's Ctrl-C reaches it as well, and it stops with what it has
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
         raise
     if not printed:
         raise tuner.Error(f"tune ended with status {process.returncode}: see its message above", "internal")
@@ -148,7 +155,8 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
     """Runs one configuration, `params`, which may be a result of tune_kernel. Returns all arguments as they are afterwards."""
     require(lang, cmem_args=cmem_args)
     described = _described(
-        kernel_name, kernel_source, problem_size, arguments, {name: [value] for name, value in params.items() if name not in _MEASURED and not isinstance(value, list)},
+        kernel_name, kernel_source, problem_size, arguments,
+        {name: [value] for name, value in params.items() if name not in _MEASURED and not isinstance(value, list)},
         grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, texmem_args=texmem_args,
         compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
     with tempfile.TemporaryDirectory(prefix="tuner-") as folder:

@@ -1,6 +1,7 @@
 """The arguments of tune_kernel as the description of a kernel file. Kernel Tuner's documentation of tune_kernel says what
 they mean."""
 
+import inspect
 import math
 import numbers
 import os
@@ -29,7 +30,8 @@ def host(array):
         array = array.detach().cpu().numpy()
     if not isinstance(array, numpy.ndarray) or array.ndim == 0:
         return plain(array) if isinstance(array, numpy.ndarray) else array
-    return numpy.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    # A kernel gets the memory as it is, whatever the order of the dimensions.
+    return numpy.asarray(array, dtype=array.dtype.newbyteorder("="), order="K" if array.flags.forc else "C")
 
 
 def plain(value):
@@ -81,6 +83,16 @@ def source_of(kernel_source, parameters, macros):
 def _is_pair(restriction):
     """A function, and the names of the parameters that it takes."""
     return isinstance(restriction, tuple) and len(restriction) > 1 and callable(restriction[0]) and isinstance(restriction[1], (list, tuple))
+
+
+def _by_place(restriction, parameters):
+    """A function of `*values`, or of as many values as there are parameters, by other names, as one of a dictionary."""
+    if not inspect.isfunction(restriction):
+        return restriction
+    taken = list(inspect.signature(restriction).parameters.values())
+    if not any(one.kind == one.VAR_POSITIONAL for one in taken) and (len(taken) < 2 or all(one.name in parameters for one in taken)):
+        return restriction
+    return lambda values: restriction(*(values[name] for name in parameters))
 
 
 def _restrictions(restrictions):
@@ -153,7 +165,7 @@ def add_options(compiler_options, made, folder):
             made.include_paths.append((folder / option[2:].strip()).absolute())
         elif option.startswith("-D"):
             name, _, value = option[2:].partition("=")
-            made.macros[name] = value or "1"
+            made.text_macros[name] = value or "1"
         else:
             made.options.append(option)
 
@@ -173,11 +185,12 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     problem = _problem(problem_size, parameters, sizes)
     grid = [_grid(pair, _divisor(given, name, parameters), size)
             for (size, pair), given, name in zip(problem, (grid_div_x, grid_div_y, grid_div_z), names)]
-    conditions = [_expressions.python_function(one, parameters) for one in _restrictions(restrictions)]
+    given_restrictions = [_by_place(one, parameters) for one in _restrictions(restrictions)]
+    conditions = [_expressions.python_function(one, parameters) for one in given_restrictions]
     made = _kernel_file.Description(
         origin=origin, instantiate=kernel_name, text=text, source=source, parameters=parameters, arguments=[],
-        constants={name: host(one).reshape(-1) for name, one in (cmem_args or {}).items()},
-        constraints=[one for restriction in _restrictions(restrictions) for one in _expressions.condition(restriction, parameters)],
+        constants={name: host(one).ravel(order="K") for name, one in (cmem_args or {}).items()},
+        constraints=[one for restriction in given_restrictions for one in _expressions.condition(restriction, parameters)],
         is_valid=lambda configuration: all(one(configuration) for one in conditions), block=block, grid=grid,
         threads=lambda configuration: math.prod(int(configuration.get(name, usual)) for name, usual in zip(names, USUAL_BLOCK)), sizes=sizes or {"problem_x": 1},
         tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [], macros=macros)
@@ -214,7 +227,8 @@ def _answer(name, array, right):
     right = host(right)
     if not isinstance(array, numpy.ndarray) or not isinstance(right, numpy.ndarray) or array.size != right.size:
         raise ValueError(f"the answer for {name} has {numpy.size(right)} elements, but there are {numpy.size(array)}")
-    return right.astype(array.dtype, copy=False)
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    return numpy.asarray(right.reshape(array.shape), dtype=array.dtype, order=order)
 
 
 def _add_defines(made, defines):
@@ -239,5 +253,5 @@ def add_macros(made, block_names):
     given = {"kernel_tuner": "1", **{f"grid_size_{axis}": one for axis, one in zip(AXES, made.grid)},
              **{name: one for name, one in zip(block_names, made.block) if name not in made.parameters}}
     for name, text in given.items():
-        if _kernel_file.occurs(name, made.text):
+        if _kernel_file.occurs(name, made.text) or '#include "' in made.text:  # which may use it
             made.macros[name] = text

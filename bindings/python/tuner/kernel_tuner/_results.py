@@ -107,6 +107,8 @@ class Cache:
         self.head = {"device_name": "", "kernel_name": kernel_name,
                      "problem_size": "callable" if callable(problem_size) else problem_size, "tune_params_keys": self.parameters,
                      "tune_params": {name: list(values) for name, values in tune_params.items()}, "objective": wanted.names}
+        if self.path is not None and not os.access(self.path.parent, os.W_OK):
+            raise PermissionError(f"{self.path}: its folder cannot be written, so that no result would be kept")
         if self.path is None or not self.path.exists():
             return
         stored = json.loads(_closed(self.path.read_text(encoding="utf-8")))
