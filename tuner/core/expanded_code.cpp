@@ -213,7 +213,7 @@ class Expansion {
     return macros_.holds((line.name() == "ifdef" ? "defined " : "! defined ") + name);
   }
 
-  /// Begins a branch of the innermost `#if` whose condition \p holds, or nobody knows.
+  /// Begins a branch of the innermost `#if`. \p holds: whether its condition does, if that is known.
   void choose(std::optional<bool> holds) {
     Branch& branch = branches_.back();
     if (branch.others_are_not || (holds && !*holds)) {

@@ -166,7 +166,7 @@ class LeftOut {
       if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
   }
 
-  /// What the text and the files that it includes declare.
+  /// The declarations of the text and of the files that it includes.
   const std::string& declarations() const { return expanded(draft_).code; }
 
   /// The type of an argument of \p head, which \p one launches. A template parameter of \p head hides an alias of the

@@ -59,7 +59,7 @@ class Serving {
   // Both do nothing in a forked child, whose calls are all refused.
 
   void configure(Settings settings);
-  /// \p change makes other settings of the present ones. What it throws leaves them as they are.
+  /// \p change makes other settings of the present ones. If it throws, they stay as they are.
   void change(const std::function<void(Settings&)>& change);
   /// From now on, refuse_forked() knows of forks. Returns whether that works; only the first call has an effect.
   static bool watch_forks();
