@@ -59,8 +59,9 @@ bool has_any(const CompileRequest& request, std::initializer_list<const char*> w
 
 /// Whether the errors of \p log are about `asm` in \p request.
 bool is_about_assembly(const CompileRequest& request, const std::string& log) {
-  constexpr std::string_view signs[] = {"Assembler messages", "constraint", "error: invalid 'asm'",
-                                        "unterminated assembly dialect"};
+  constexpr std::string_view signs[] = {"Assembler messages",           "constraint",
+                                        "error: invalid 'asm'",         "unterminated assembly dialect",
+                                        "error: invalid register name", "in inline assembly string"};
   return std::any_of(std::begin(signs), std::end(signs),
                      [&](std::string_view sign) { return log.find(sign) != std::string::npos; }) &&
          has_any(request, {"asm", "__asm__", "__asm"});
