@@ -152,6 +152,11 @@ TEST(Records, AreNotReadWhereTheirLayoutIsNotPlain) {
             ";\n#endif\n",
         "struct Star " + fields + " star;\n", "struct Star : Planet " + fields + ";\n",
         "#ifdef __GNUC__\nstruct Star { double mass; double id; };\n#else\nstruct Star " + fields + ";\n#endif\n",
+        std::string("struct Star { float mass; char pad[16 - sizeof(float)]; };\n"),
+        std::string("#define FIELD(t, n) t n\nstruct Star { int id; FIELD(float, mass); };\n"),
+        std::string("struct Star { decltype(1.0f) mass; int id; };\n"),
+        std::string("const int N = 2;\nstruct Star { enum { N = 4 }; float x[N]; int id; };\n"),
+        std::string("#define N 1 + 1\nstruct Star { float x[N * 4]; int id; };\n"),
         std::string("struct Star { half3 color; int id; };\n")})
     EXPECT_THAT(error_of([&] { parse(move_with("", text)); }), HasSubstr("an element type is needed")) << text;
 }

@@ -44,9 +44,5 @@ TEST_F(StaticSharedMemory, OfTemplatesIsGuardedToo) {
   EXPECT_THAT(outcome("template <typename T> __global__", 200), HasSubstr("writes beyond the end of its __shared__"));
 }
 
-TEST_F(StaticSharedMemory, IsNamedWhereAnAccessFarFromItFaults) {
-  EXPECT_THAT(outcome("__global__", 4 << 20), HasSubstr("reads or writes far outside of a __shared__ array in block"));
-}
-
 }  // namespace
 }  // namespace tuner::host_test

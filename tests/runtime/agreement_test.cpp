@@ -254,41 +254,50 @@ class Opened {
 };
 
 /// Stops \p one while it tunes: after its first trial, and not in the middle of a commit, which others wait for.
-void stop_while_it_tunes(Process& one, const fs::path& file) {
-  ASSERT_TRUE(testing::wait_until([&] {
+/// Returns false if it has ended its tuning before.
+bool stop_while_it_tunes(Process& one, const fs::path& file) {
+  bool tunes = false;
+  EXPECT_TRUE(testing::wait_until([&] {
     if (!fs::exists(file)) return false;
     one.signal(SIGSTOP);
     try {
       SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
       db.exec("BEGIN IMMEDIATE");
-      const bool tunes = db.execAndGet("SELECT count(*) FROM trial").getInt() > 0;
+      const bool begun = db.execAndGet("SELECT count(*) FROM trial").getInt() > 0;
+      tunes = begun && db.execAndGet("SELECT count(*) FROM best").getInt() == 0;
       db.exec("ROLLBACK");
       if (tunes) return true;
+      if (begun) return one.signal(SIGCONT), true;
     } catch (const SQLite::Exception&) {
     }
     one.signal(SIGCONT);
     return false;
   })) << one.err();
+  return tunes;
 }
 
 TEST_F(Agreement, OutlivesTheProcessThatTunes) {
-  const auto tuner = start("shared", {"1000"});
-  stop_while_it_tunes(*tuner, folder_ / "shared" / "wisdom.db");
+  std::unique_ptr<Process> tuner;
+  std::string cache;
+  do {  // until one is stopped in time
+    cache = "shared" + std::to_string(++started_);
+    tuner = start(cache, {"1000"});
+  } while (!stop_while_it_tunes(*tuner, folder_ / cache / "wisdom.db") && !HasFailure());
   std::vector<std::unique_ptr<Process>> others;
   for (int i = 0; i < 2; ++i) {
-    const Opened claims(folder_ / "shared" / "wisdom.db.claims");
-    others.push_back(start("shared", {"1000"}));
+    const Opened claims(folder_ / cache / "wisdom.db.claims");
+    others.push_back(start(cache, {"1000"}));
     ASSERT_TRUE(claims.wait()) << others.back()->err();  // it asks for the claim, or the other one asks again
   }
   {
-    auto shared = database("shared");
+    auto shared = database(cache);
     ASSERT_TRUE(cache::best_rows(shared).empty());
     ASSERT_EQ(cache::sessions(shared).size(), 1u) << "they wait";
   }
   tuner->signal(SIGKILL);
   EXPECT_EQ(tuner->wait(), 128 + SIGKILL);
   for (const auto& one : others) EXPECT_EQ(one->wait(), 0) << one->err();
-  auto shared = database("shared");
+  auto shared = database(cache);
   const auto sessions = cache::sessions(shared);
   ASSERT_EQ(sessions.size(), 2u) << "one took over";
   EXPECT_EQ(sessions[0].finished_ms.has_value() + sessions[1].finished_ms.has_value(), 1);
@@ -298,12 +307,16 @@ TEST_F(Agreement, OutlivesTheProcessThatTunes) {
 }
 
 TEST_F(Agreement, IsNotWaitedForWithoutEnd) {
-  const auto tuner = start("shared", {"1000"});
-  stop_while_it_tunes(*tuner, folder_ / "shared" / "wisdom.db");
-  const auto other = start("shared", {"1000", "1000"}, {{"TUNER_TUNE_TIME", "0.1"}});
+  std::unique_ptr<Process> tuner;
+  std::string cache;
+  do {  // until one is stopped in time
+    cache = "shared" + std::to_string(++started_);
+    tuner = start(cache, {"1000"});
+  } while (!stop_while_it_tunes(*tuner, folder_ / cache / "wisdom.db") && !HasFailure());
+  const auto other = start(cache, {"1000", "1000"}, {{"TUNER_TUNE_TIME", "0.1"}});
   EXPECT_EQ(other->wait(), 0) << other->err();
   EXPECT_EQ(other->picks(), std::set<std::string>{"1000 block=32"}) << "the default";
-  auto shared = database("shared");
+  auto shared = database(cache);
   EXPECT_EQ(cache::sessions(shared).size(), 1u);
 }
 

@@ -26,10 +26,10 @@ constexpr int kMostFilesRead = 4096;
 constexpr std::size_t kLongestCondition = 4096;  // with its macros replaced
 constexpr int kMostReplacements = 1024;          // in a condition
 
-/// `64` of `64u`.
+/// `64` of `64u`. An octal number is nothing that expressions know.
 std::string_view without_suffix(std::string_view number) {
   const std::size_t end = number.find_last_not_of("uUlL");
-  return number.substr(0, end + 1);
+  return number.size() > 1 && number[0] == '0' && is_digit(number[1]) ? "?" : number.substr(0, end + 1);
 }
 
 /// \p text in which \p replaced takes the place of each word, and numbers have no suffixes.
@@ -61,20 +61,25 @@ class Macros {
   void remove(const std::string& name) { known_.erase(name); }
   bool is_known(std::string_view name) const { return known_.find(name) != known_.end(); }
 
+  /// From now on, names that are not known may be macros: a file that is included was not read.
+  void may_have_others() { has_all_ = false; }
+
   /// Whether \p condition of an `#if` holds; nothing if only a compiler knows.
   std::optional<bool> holds(std::string_view condition) const {
-    std::optional<bool> always;
-    for (const std::int64_t unknown : {0, 1, 1'000'000}) {  // a version, a switch
-      const std::optional<bool> one = holds(condition, unknown);
-      if (!one || (always && *always != *one)) return std::nullopt;
-      always = one;
+    int left = kMostReplacements;
+    bool is_known = true;
+    const std::string text = replaced(condition, is_known, left);
+    if (!is_known || text.size() > kLongestCondition) return std::nullopt;
+    try {
+      return Expression::parse(text, {}).evaluate_boolean({});
+    } catch (const SpecError&) {  // `~A`, `0x10`, a macro with arguments
+      return std::nullopt;
     }
-    return always;
   }
 
  private:
   /// Compilers and their headers define macros that the text does not.
-  static bool may_be_elsewhere(std::string_view name) {
+  bool may_be_elsewhere(std::string_view name) const {
     constexpr std::array<std::string_view, 8> of_others{"_WIN32",
                                                         "_WIN64",
                                                         "_MSC_VER",
@@ -84,23 +89,13 @@ class Macros {
                                                         "__HIP_PLATFORM_AMD__",
                                                         "__OPENCL_VERSION__"};
     if (contains(of_others, name)) return false;
-    return name.starts_with('_') || name.starts_with("TUNER_") || name.starts_with("CUDA");
+    return !has_all_ || name.starts_with('_') || name.starts_with("TUNER_") || name.starts_with("CUDA") ||
+           name.starts_with("HAVE_") || name.ends_with("_MAX") || name.ends_with("_MIN") || name.ends_with("_VERSION");
   }
 
-  /// The same, with \p unknown for what only a compiler knows.
-  std::optional<bool> holds(std::string_view condition, std::int64_t unknown) const {
-    int left = kMostReplacements;
-    const std::string text = replaced(condition, unknown, left);
-    if (text.size() > kLongestCondition) return std::nullopt;
-    try {
-      return Expression::parse(text, {}).evaluate_boolean({});
-    } catch (const SpecError&) {  // `~A`, `0x10`, a macro with arguments
-      return std::nullopt;
-    }
-  }
-
-  /// \p left: how many macros may still be replaced.
-  std::string replaced(std::string_view text, std::int64_t unknown, int& left) const {
+  /// \p is_known becomes false if the text asks for something that only a compiler knows. \p left: how many macros may
+  /// still be replaced.
+  std::string replaced(std::string_view text, bool& is_known, int& left) const {
     bool asks = false;  // after `defined`
     std::string result = with_words(text, [&](std::string_view word) -> std::string {
       if (word == "defined") {
@@ -110,12 +105,14 @@ class Macros {
       const bool is_asked = std::exchange(asks, false);
       const auto at = known_.find(word);
       const bool may_be_defined = at == known_.end() ? may_be_elsewhere(word) : !at->second.is_certain;
-      if (is_asked && may_be_defined) return unknown == 0 ? "0" : "1";
+      if (!is_asked && (word == "true" || word == "false")) return std::string(word);
+      if (may_be_defined || (!is_asked && at != known_.end() && !at->second.value)) {
+        is_known = false;
+        return "0";
+      }
       if (is_asked) return at == known_.end() ? "0" : "1";
-      if (word == "true" || word == "false") return std::string(word);
-      if (may_be_defined || (at != known_.end() && !at->second.value)) return std::to_string(unknown);
       if (at == known_.end()) return "0";
-      return --left < 0 ? "?" : '(' + replaced(*at->second.value, unknown, left) + ')';
+      return --left < 0 ? "?" : replaced(*at->second.value, is_known, left);
     });
     if (result.size() > kLongestCondition) result.resize(kLongestCondition + 1);
     return result;
@@ -126,6 +123,7 @@ class Macros {
     std::optional<std::string> value;
   };
   std::map<std::string, Macro, std::less<>> known_;
+  bool has_all_ = true;
 };
 
 /// The name that `#ifndef NAME` or `#if !defined(NAME)` asks for; empty for anything else.
@@ -260,10 +258,11 @@ class Expansion {
 
   void include(std::string_view named, const std::filesystem::path& from) {
     const bool is_quoted = named.starts_with('"');
-    if (!is_quoted && !named.starts_with('<')) return;
+    if (!is_quoted && !named.starts_with('<')) return macros_.may_have_others();  // a macro names the file
     const std::string name(named.substr(1, named.find(is_quoted ? '"' : '>', 1) - 1));
-    const IncludedFile* const found = find(name, from);
+    const IncludedFile* const found = find(name, is_quoted ? from : std::filesystem::path());
     if (found == nullptr && is_quoted && !contains(result_.missing, name)) result_.missing.push_back(name);
+    if (found == nullptr && is_quoted) macros_.may_have_others();
     if (found == nullptr || read_once_.contains(std::filesystem::path(found->path).lexically_normal().string()) ||
         files_open_ == kMostFilesOpen || files_read_ == kMostFilesRead || result_.code.size() >= kMostExpandedBytes)
       return;
@@ -278,12 +277,14 @@ class Expansion {
       const auto at = files_.find((folder / name).lexically_normal().string());
       return at == files_.end() ? nullptr : at->second;
     };
-    if (const IncludedFile* const beside = in(from.parent_path())) return beside;
+    if (!from.empty())
+      if (const IncludedFile* const beside = in(from.parent_path())) return beside;
     for (const std::filesystem::path& folder : folders_)
       if (const IncludedFile* const there = in(folder)) return there;
-    const auto elsewhere =
-        std::find_if(files_.begin(), files_.end(), [&](const auto& one) { return one.first.ends_with('/' + name); });
-    return elsewhere == files_.end() ? nullptr : elsewhere->second;
+    const auto is_it = [&](const auto& one) { return one.first.ends_with('/' + name); };
+    // In a folder that only compilers are told of; not if there are several, and not for `<stdint.h>`.
+    if (from.empty() || std::count_if(files_.begin(), files_.end(), is_it) != 1) return nullptr;
+    return std::find_if(files_.begin(), files_.end(), is_it)->second;
   }
 
   std::vector<std::filesystem::path> folders_;
@@ -307,7 +308,13 @@ std::optional<std::int64_t> constant_value(std::string_view code, std::string_vi
   if (all.empty() || all.size() > many || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
   bool is_known = true;
   const std::string text = with_words(all.front().value, [&](std::string_view word) {
-    const auto value = constant_value(code, word, left);
+    // C++ puts the text of a macro there, not its value: `2 * SUM` of `1 + 1`.
+    const std::vector<DefinedValue> others = definitions_of(code, word);
+    const auto is_one = [](const DefinedValue& one) {
+      return one.value.starts_with('(') || one.value.find_first_of("+-*/%<>=&|?!~^ ") == std::string::npos;
+    };
+    const auto value =
+        std::all_of(others.begin(), others.end(), is_one) ? constant_value(code, word, left) : std::nullopt;
     is_known = is_known && value;
     return value ? '(' + std::to_string(*value) + ')' : std::string();
   });

@@ -8,6 +8,7 @@
 #include <tuner/core/characters.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
+#include <tuner/core/words.hpp>
 
 namespace tuner {
 namespace {
@@ -59,13 +60,13 @@ std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
 
 /// Whether \p member, up to its `;` or its body, is a function: it has a bracket after a name.
 bool is_function(std::string_view member) {
-  const std::size_t open = member.substr(0, member.find('=')).find('(');
+  const std::size_t open = member.substr(0, member.find_first_of("=[")).find('(');  // not in an array's length
   if (open == npos) return has_word(member, "operator");
   const std::string_view before = before_space(member, open), name = word_before(before, before.size());
   const std::size_t inside = skip_space(member, open + 1);
   if (has_word(member, "operator")) return true;
-  return !name.empty() && name != "alignas" && !name.starts_with("__") && member.substr(inside, 1) != "*" &&
-         member.substr(inside, 1) != "&";
+  return !name.empty() && name != "alignas" && name != "decltype" && !name.starts_with("__") &&
+         member.substr(inside, 1) != "*" && member.substr(inside, 1) != "&";
 }
 
 /// The end of the member that begins at \p at of \p inside: after its `;`, or after the body of a function.
@@ -97,11 +98,12 @@ std::string without_values(std::string_view member) {
 }
 
 /// The fields between the braces of a struct; nothing if there is a member that is neither a field nor without size.
-std::optional<std::string> fields_in(std::string_view inside) {
+/// \p names: of the struct. Another name with a bracket and without a type before it is a macro.
+std::optional<std::string> fields_in(std::string_view inside, const std::array<std::string_view, 2>& names) {
   constexpr std::array<std::string_view, 3> access{"public", "private", "protected"};
   constexpr std::array<std::string_view, 4> sizeless{"static", "using", "typedef", "friend"};
   constexpr std::array<std::string_view, 3> nested{"struct", "class", "union"};
-  std::string fields;
+  std::string fields, enumerators;
   for (std::size_t at = skip_space(inside, 0); at < inside.size(); at = skip_space(inside, at)) {
     const std::string_view word = word_at(inside, at);
     if (const std::size_t colon = skip_space(inside, at + word.size());
@@ -114,12 +116,18 @@ std::optional<std::string> fields_in(std::string_view inside) {
     const std::string_view member = inside.substr(at, end - at);
     at = end;
     if (has_word(member.substr(0, member.find('{')), "virtual")) return std::nullopt;
+    if (member.substr(skip_space(member, word.size()), 1) == "(" && !contains(names, word)) return std::nullopt;
     if (contains(sizeless, word) || is_function(member.substr(0, member.find('{'))) || trimmed(member) == ";") continue;
     const bool has_braces = member.find('{') != npos;
-    if (word == "enum" && has_braces && before_space(member, member.size() - 1).ends_with('}')) continue;
+    if (word == "enum" && has_braces && before_space(member, member.size() - 1).ends_with('}')) {
+      enumerators += member;
+      continue;
+    }
     if (has_braces && (contains(nested, word) || word == "enum")) return std::nullopt;
     fields += without_values(member) + ' ';
   }
+  for (const std::string_view word : words_of(enumerators))
+    if (is_identifier(word) && has_word(fields, word)) return std::nullopt;  // the length of an array
   return fields;
 }
 
@@ -137,7 +145,8 @@ std::optional<StructText> definition_at(std::string_view code, std::size_t at, s
   after = skip_space(code, after + other.size());
   const bool is_typedef = word_before(code, before_space(code, at).size()) == "typedef";
   const bool is_plain = after < code.size() && code[after] == ';' && (other.empty() || other == name || is_typedef);
-  const auto fields = is_plain ? fields_in(code.substr(head->brace + 1, end - head->brace - 2)) : std::nullopt;
+  const auto fields =
+      is_plain ? fields_in(code.substr(head->brace + 1, end - head->brace - 2), {head->name, name}) : std::nullopt;
   return StructText{fields && !fields->empty() ? "{ " + *fields + '}' : std::string(), head->alignment};
 }
 

@@ -33,9 +33,6 @@ constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
 constexpr unsigned char kGuard = 0xd7;
 constexpr std::size_t kNearest = 256;  // bytes that are checked after each block; all are after each launch
 
-// Static shared memory is in a heap of the C library, which reserves so much address space for a thread (glibc).
-constexpr std::uintptr_t kHeapBytes = std::uintptr_t{64} << 20;
-
 }  // namespace
 
 const tuner_host::Api& api() {
@@ -126,7 +123,7 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   switch_to(&main_, next());
   if (dirty_) drop_fibers();
   if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
-  if (const auto outside = outside_static_shared(kNearest); outside && !must_stop())
+  if (const auto outside = outside_static_shared(kNearest); outside && !failure_ && !must_stop())
     failure_ = *outside + " in " + place();
   return std::exchange(failure_, std::nullopt);
 }
@@ -322,8 +319,7 @@ void (*BlockRunner::leave(const char* what, const void* address, char** stack))(
     left_address_ = nullptr;  // not an address of a buffer
   }
   left_shared_ = address != nullptr && shared_.is_beyond(address);
-  left_static_shared_ = address != nullptr && !left_shared_ && is_near_static_shared(address);
-  if (left_shared_ || left_static_shared_) left_address_ = nullptr;  // not an address of a buffer
+  if (left_shared_) left_address_ = nullptr;  // not an address of a buffer
   sanitizer::unpoison(self->stack.bottom, self->stack.bytes());
   *stack = self->stack.top;
   return &BlockRunner::leave_now;
@@ -334,10 +330,7 @@ void BlockRunner::leave_now() {
   if (runner.left_because_ == nullptr) runner.leave_silently();
   char address[40] = "";
   if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
-  const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes")
-                           : runner.left_static_shared_
-                               ? std::string("reads or writes far outside of a __shared__ array")
-                               : runner.left_because_;
+  const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
   runner.fails_here(what + address);
   runner.abandon();
 }
@@ -378,11 +371,6 @@ std::optional<std::string> BlockRunner::outside_static_shared(std::size_t neares
   if (!is_intact(after.begin, std::min<std::size_t>(nearest, after.bytes)))
     outside = "writes beyond the end of its __shared__ arrays";
   return outside;
-}
-
-bool BlockRunner::is_near_static_shared(const void* address) const {
-  const auto from = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(guards_[1].begin);
-  return from + kHeapBytes < 2 * kHeapBytes;
 }
 
 std::string BlockRunner::deadlock() const {

@@ -153,7 +153,6 @@ class BlockRunner {
   std::string beyond_shared(const char* does) const;
   /// Says what was done to the \p nearest bytes of the guards of static shared memory, if they were changed.
   std::optional<std::string> outside_static_shared(std::size_t nearest);
-  bool is_near_static_shared(const void* address) const;
   std::string place() const;
   std::string thread_text(unsigned linear) const;
 
@@ -199,8 +198,7 @@ class BlockRunner {
 
   const char* left_because_ = nullptr;
   const void* left_address_ = nullptr;
-  bool left_shared_ = false;         // because of an access beyond the block's dynamic shared memory
-  bool left_static_shared_ = false;  // because of an access far outside of its static shared memory
+  bool left_shared_ = false;  // because of an access beyond the block's dynamic shared memory
 };
 
 /// The table that kernels are bound to.

@@ -288,7 +288,7 @@ std::variant<std::string, CompileError> HostCompiler::compile_part(const Compile
   const std::filesystem::path base = shim / name;
   const std::string object = base.string() + ".o", source = base.string() + ".cpp", part = base.string() + ".part";
   if (std::filesystem::exists(object)) return object;
-  const std::string key = cache::sha256_of_parts({identity(), name});
+  const std::string key = cache::sha256_of_parts({identity(), name, text});
   if (const auto object_code = kept(key)) {
     write_file(part, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
   } else {
