@@ -115,6 +115,10 @@ class Agreement : public ::testing::Test {
     return std::make_unique<Process>(command, folder_ / ("out" + std::to_string(++started_)));
   }
 
+  /// One that is stopped while it tunes for size 1000. \p cache becomes its cache folder: one that ended its tuning
+  /// before is forgotten.
+  std::unique_ptr<Process> start_and_stop(std::string& cache);
+
   /// The environment of a job whose frozen database holds \p source.
   Environment frozen(cache::Database& source) {
     cache::freeze(source, folder_ / "job.db");
@@ -276,13 +280,18 @@ bool stop_while_it_tunes(Process& one, const fs::path& file) {
   return tunes;
 }
 
-TEST_F(Agreement, OutlivesTheProcessThatTunes) {
+std::unique_ptr<Process> Agreement::start_and_stop(std::string& cache) {
   std::unique_ptr<Process> tuner;
-  std::string cache;
-  do {  // until one is stopped in time
+  do {
     cache = "shared" + std::to_string(++started_);
     tuner = start(cache, {"1000"});
   } while (!stop_while_it_tunes(*tuner, folder_ / cache / "wisdom.db") && !HasFailure());
+  return tuner;
+}
+
+TEST_F(Agreement, OutlivesTheProcessThatTunes) {
+  std::string cache;
+  const auto tuner = start_and_stop(cache);
   std::vector<std::unique_ptr<Process>> others;
   for (int i = 0; i < 2; ++i) {
     const Opened claims(folder_ / cache / "wisdom.db.claims");
@@ -307,12 +316,8 @@ TEST_F(Agreement, OutlivesTheProcessThatTunes) {
 }
 
 TEST_F(Agreement, IsNotWaitedForWithoutEnd) {
-  std::unique_ptr<Process> tuner;
   std::string cache;
-  do {  // until one is stopped in time
-    cache = "shared" + std::to_string(++started_);
-    tuner = start(cache, {"1000"});
-  } while (!stop_while_it_tunes(*tuner, folder_ / cache / "wisdom.db") && !HasFailure());
+  const auto tuner = start_and_stop(cache);
   const auto other = start(cache, {"1000", "1000"}, {{"TUNER_TUNE_TIME", "0.1"}});
   EXPECT_EQ(other->wait(), 0) << other->err();
   EXPECT_EQ(other->picks(), std::set<std::string>{"1000 block=32"}) << "the default";

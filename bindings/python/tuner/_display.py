@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 
+from tuner._program import PROGRAM
 from tuner.lib import _native
 
 escaped = html.escape
@@ -74,11 +75,10 @@ class Report:
     """A page of HTML that needs nothing else. Raises tuner.Error if there is nothing to report."""
 
     def __init__(self, kernel, database):
-        program = pathlib.Path(__file__).parent / "bin" / "tune"
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder) / "report.html"
             options = (["--kernel", str(kernel)] if kernel else []) + (["--db", str(database)] if database else [])
-            process = subprocess.run([program, "report", "-o", page, *options], capture_output=True, text=True)
+            process = subprocess.run([PROGRAM, "report", "-o", page, *options], capture_output=True, text=True)
             if process.returncode != 0:
                 raise _native.Error(process.stderr.strip(), "not found")
             self.html = page.read_text(encoding="utf-8")

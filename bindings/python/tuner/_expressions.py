@@ -296,12 +296,22 @@ def _exactly(value):
     return exact
 
 
+def _signature_of(function):
+    """The arguments of a function by their names; none if it is written in C."""
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:
+        return {}
+
+
+def _names_known_to(function):
+    closure = inspect.getclosurevars(function)
+    return {**closure.builtins, **closure.globals, **closure.nonlocals}
+
+
 def _arguments_of(function, parameters):
     """The parameters that a function takes by their names; None if it takes a dictionary of all."""
-    try:
-        names = list(inspect.signature(function).parameters)
-    except ValueError:  # it is written in C
-        return None
+    names = list(_signature_of(function))
     return names if names and all(name in parameters for name in names) else None
 
 
@@ -359,8 +369,7 @@ def _function_of(condition):
         raise Untranslatable("a function")
     if sum(isinstance(one, ast.If) for one in ast.walk(tree)) > MOST_CHOICES:
         raise Untranslatable("a function with many choices")
-    closure = inspect.getclosurevars(condition)
-    return _returned(tree.body, {}), {**closure.builtins, **closure.globals, **closure.nonlocals}, tree.args.args[0].arg
+    return _returned(tree.body, {}), _names_known_to(condition), tree.args.args[0].arg
 
 
 def _tree_of(condition, parameters):
@@ -370,8 +379,7 @@ def _tree_of(condition, parameters):
     if getattr(condition, "__name__", "") != "<lambda>":
         raise Untranslatable("a function")
     tree, names = _lambda_of(condition), _arguments_of(condition, parameters)
-    closure = inspect.getclosurevars(condition)
-    known = {**closure.builtins, **closure.globals, **closure.nonlocals}
+    known = _names_known_to(condition)
     if names is not None:
         return tree.body, {name: value for name, value in known.items() if name not in names}, None
     if len(tree.args.args) != 1:
@@ -387,11 +395,8 @@ def python_function(condition, parameters=()):
     names = _arguments_of(condition, parameters)
     if names is not None:
         return lambda values: condition(**{name: values[name] for name in names})
-    try:
-        if any(one.kind == one.VAR_KEYWORD for one in inspect.signature(condition).parameters.values()):
-            return lambda values: condition(**dict(values))
-    except ValueError:  # it is written in C
-        pass
+    if any(one.kind == one.VAR_KEYWORD for one in _signature_of(condition).values()):
+        return lambda values: condition(**dict(values))
     return condition
 
 

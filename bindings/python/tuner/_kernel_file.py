@@ -36,6 +36,14 @@ class Buffer:
 
 
 @dataclasses.dataclass
+class Scalar:
+    """A number with its type."""
+
+    type: str
+    value: str
+
+
+@dataclasses.dataclass
 class Argument:
     """A buffer with its contents, and the right ones where they are known; or a number."""
 
@@ -171,8 +179,8 @@ def _stored(dtype):
 
 def _scalar(value):
     """The type and value of a number."""
-    if hasattr(value, "kind"):
-        return value.kind, str(value.value)
+    if isinstance(value, Scalar):
+        return value.type, value.value
     kind = element_type(numpy.asarray(value).dtype)
     if isinstance(value, (bool, numpy.bool_)):
         return "bool", literal(bool(value))
@@ -188,6 +196,7 @@ def _scalar(value):
 def _arguments(made, lines, with_contents):
     taken = {possible_name(name) for name in made.parameters} | set(made.sizes) | set(made.constants)
     order, answers = [], []
+    has_answers = any(one.answer is not None for one in made.arguments)
     for argument in made.arguments:
         if argument.value is None:
             order.append("nullptr")
@@ -208,7 +217,6 @@ def _arguments(made, lines, with_contents):
             kind, value = _scalar(argument.value)
             lines.add("scalar", f"{name} : {kind} = {value}")
             continue
-        has_answers = any(one.answer is not None for one in made.arguments)
         role = "inout" if argument.answer is not None else "in" if argument.is_const else "consumed" if has_answers else "inout"
         lines.add(role, f"{name}[{argument.value.size}] : {element_type(argument.value.dtype)}")
         if with_contents:
@@ -251,7 +259,7 @@ def write(made, file, with_contents=True, may_replace=True):
     for name, values in made.parameters.items():
         if not name.isidentifier():
             raise Untranslatable(f"a parameter cannot have the name {name!r}")
-        lines.add("parameter", f"{possible_name(name)} = {' '.join(_values_of(name, values))}")
+        lines.add("parameter", f"{possible_name(name)} = {' '.join(_values_of(values))}")
         if possible_name(name) != name and made.parameters_are_macros:
             macros[name] = possible_name(name)
     for at, text in enumerate(made.constraints, 1):
@@ -283,7 +291,8 @@ def write(made, file, with_contents=True, may_replace=True):
     lines.add("arguments", ", ".join(order))
     default = default_of(made)
     if default is not None:
-        assigned = [f"{possible_name(name)}={_words(value, name, made)}" for name, value in default.items()]
+        assigned = [f"{possible_name(name)}={text}" for name, chosen in default.items()
+                    for text, value in value_texts(made.parameters[name]).items() if value == chosen]
         lines.add("default", " ".join(assigned or ["no_parameters_=0"]))
     for name, answer in answers:
         lines.add("reference", f"file {name} = {lines.answer(name, answer)}")
@@ -317,7 +326,7 @@ def seen_from(folder, path):
     return text
 
 
-def _values_of(name, values):
+def _values_of(values):
     """As kernel files write them: all integers, all truth values, or all words."""
     if all(isinstance(one, bool) for one in values):
         return [literal(one) for one in values]
@@ -328,11 +337,6 @@ def _values_of(name, values):
     return list(dict.fromkeys(literal(one) for one in values))
 
 
-def value_texts(name, values):
-    """The text of each value in a kernel file."""
-    return dict(zip(_values_of(name, values), dict.fromkeys(values)))
-
-
-def _words(value, name, made):
-    values = made.parameters[name]
-    return _values_of(name, values)[values.index(value)] if len(_values_of(name, values)) == len(values) else literal(value)
+def value_texts(values):
+    """The value of each text in a kernel file."""
+    return dict(zip(_values_of(values), dict.fromkeys(values)))

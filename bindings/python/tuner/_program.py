@@ -5,6 +5,8 @@ import pathlib
 import sys
 
 
+PROGRAM = pathlib.Path(__file__).parent / "bin" / "tune"
+
+
 def main():
-    program = pathlib.Path(__file__).parent / "bin" / "tune"
-    os.execv(program, [str(program)] + sys.argv[1:])
+    os.execv(PROGRAM, [str(PROGRAM)] + sys.argv[1:])

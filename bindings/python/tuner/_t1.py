@@ -128,9 +128,8 @@ class _Reader:
         divisors = divisors if isinstance(divisors, list) else [divisors] if divisors else []
         if not divisors:
             divisors = [standard] if standard in self.parameters else []
-        texts = [self.number(one, "a divisor of the grid") for one in divisors]
-        texts = [one if one.isidentifier() or one.isdigit() else f"({one})" for one in texts if one != "1"]
-        return f"ceil_div({size}, {' * '.join(texts)})" if texts else size
+        texts = [one for one in (self.number(divisor, "a divisor of the grid") for divisor in divisors) if one != "1"]
+        return f"ceil_div({size}, {_describe.product(texts)})" if texts else size
 
     def arguments(self, made):
         described = [one for one in (self._argument(at, one) for at, one in enumerate(self.kernel.get("Arguments", []), 1)) if one]
@@ -154,7 +153,7 @@ class _Reader:
                 element = "float"
             if value is None:
                 self.left.append(f"argument {name} has no value: it is 0 here")
-            return _kernel_file.Argument(name, _Scalar(element, _value(str(value or 0))))
+            return _kernel_file.Argument(name, _kernel_file.Scalar(element, str(_value(str(value or 0)))))
         if memory != "Vector":
             self.left.append(f"argument {name} is in memory of the kind {memory!r}: it is left out")
             return None
@@ -218,13 +217,6 @@ class _Reader:
         if isinstance(threshold, (int, float)):
             relative = one.get("ValidationMethod") == "SideBySideRelativeComparison"
             made.tolerance = (threshold, 0) if relative else (0, threshold)
-
-
-class _Scalar:
-    """A number with a type of its own."""
-
-    def __init__(self, kind, value):
-        self.kind, self.value = kind, value
 
 
 _HARMLESS = (ast.Expression, ast.Constant, ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.Name,

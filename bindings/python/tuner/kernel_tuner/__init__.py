@@ -28,6 +28,7 @@ import numpy
 import tuner
 from tuner import _kernel_file
 from tuner._expressions import Untranslatable
+from tuner._program import PROGRAM
 from tuner.kernel_tuner import _describe, _results, file_utils, observers, strategies, util
 from tuner.kernel_tuner.file_utils import store_metadata_file, store_output_file
 
@@ -37,7 +38,6 @@ __all__ = ["file_utils", "observers", "run_kernel", "store_metadata_file", "stor
 _LANGUAGES = (None, "CUDA", "CUPY", "NVCUDA")
 _MEASURED = frozenset(("time", "times", "compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time",
                        "timestamp", "__error__"))
-_PROGRAM = pathlib.Path(tuner.__file__).parent / "bin" / "tune"
 
 
 def require(lang, **unsupported):
@@ -109,7 +109,7 @@ def _write(described, file, **how):
 
 def _device_name(options):
     """Of the device that a tuning would use."""
-    printed = subprocess.run([str(_PROGRAM), "devices", "--json"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([str(PROGRAM), "devices", "--json"], capture_output=True, text=True, check=True).stdout
     devices = json.loads(printed)["devices"]
     index = int(options[1]) if options else 0
     wanted = os.environ.get("TUNER_DEVICE", "auto")
@@ -121,7 +121,7 @@ def _device_name(options):
 
 def _tune(file, options):
     """Runs the program, whose progress is on stderr. Returns what it prints about the device."""
-    process = subprocess.Popen([str(_PROGRAM), str(file), *options], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([str(PROGRAM), str(file), *options], stdout=subprocess.PIPE, text=True)
     try:
         printed = process.communicate()[0]
     except KeyboardInterrupt:

@@ -108,13 +108,24 @@ def _restrictions(restrictions):
     return made
 
 
+def _number(given, parameters):
+    """A number, text or function as a pair of texts. Kernel Tuner cuts the value of a text off to an integer."""
+    given = plain(given)
+    return _expressions.number(f"int({given})" if isinstance(given, str) else given, parameters)
+
+
 def _divisor(given, default, parameters):
-    """The factors of a grid divisor as pairs of texts, and the same as a function."""
+    """The factors of a grid divisor as pairs of texts."""
     if given is None:
         given = [default] if default in parameters else []
     if isinstance(given, (str, numbers.Real)) or callable(given):
         given = [given]
-    return [_expressions.number(f"int({one})" if isinstance(one, str) else plain(one), parameters) for one in given]
+    return [_number(one, parameters) for one in given]
+
+
+def product(texts):
+    """Of expressions."""
+    return " * ".join(one if one.isidentifier() or one.isdigit() or len(texts) == 1 else f"({one})" for one in texts)
 
 
 def _grid(problem, divisors, size):
@@ -127,8 +138,7 @@ def _grid(problem, divisors, size):
             below.append(numerator)
         if denominator != "1":
             above.append(denominator)
-    join = lambda texts: " * ".join(one if one.isidentifier() or one.isdigit() or len(texts) == 1 else f"({one})" for one in texts)
-    return join(above) if not below else f"ceil_div({join(above)}, {join(below)})"
+    return product(above) if not below else f"ceil_div({product(above)}, {product(below)})"
 
 
 def _problem(problem_size, parameters, sizes):
@@ -146,7 +156,7 @@ def _problem(problem_size, parameters, sizes):
             sizes["problem_" + axis] = int(extent)
             made.append(("problem_" + axis, (str(extent), "1")))
         else:
-            pair = _expressions.number(f"int({extent})" if isinstance(extent, str) else extent, parameters)
+            pair = _number(extent, parameters)
             made.append((pair[0], pair))
     return made
 
@@ -195,8 +205,7 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
         threads=lambda configuration: math.prod(int(configuration.get(name, usual)) for name, usual in zip(names, USUAL_BLOCK)), sizes=sizes or {"problem_x": 1},
         tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [], macros=macros)
     if smem_args and "size" in smem_args:
-        size = plain(smem_args["size"])
-        above, below = _expressions.number(f"int({size})" if isinstance(size, str) else size, parameters)
+        above, below = _number(smem_args["size"], parameters)
         made.shared = above if below == "1" else f"ceil_div({above}, {below})"
     known = _kernel_file.parameters_of(text, made.kernel) or []
     answers = list(answer) if answer is not None else [None] * len(arguments)
@@ -204,7 +213,8 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
         raise ValueError(f"answer has {len(answers)} elements, but there are {len(arguments)} arguments")
     for at, (value, right) in enumerate(zip(arguments, answers)):
         name, is_const = known[at] if len(known) == len(arguments) else (f"argument{at}", False)
-        made.arguments.append(_kernel_file.Argument(name, host(value), _answer(name, host(value), right), is_const))
+        value = host(value)  # once: it may be a copy from a GPU
+        made.arguments.append(_kernel_file.Argument(name, value, _answer(name, value, right), is_const))
     if defines is None:
         add_macros(made, names)
     else:

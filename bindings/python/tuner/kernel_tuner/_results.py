@@ -138,7 +138,7 @@ class Cache:
     def add(self, trials, described, watched):
         """The results of a log of trials take the place of earlier ones."""
         lines = trials.read_text(encoding="utf-8").splitlines() if trials.exists() else []
-        texts = {name: _kernel_file.value_texts(name, values) for name, values in described.parameters.items()}
+        texts = {name: _kernel_file.value_texts(values) for name, values in described.parameters.items()}
         for one in map(json.loads, lines):
             result = _result(one, texts, watched)
             self.entries[self.key(result)] = result
