@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from experiment_page import sentences as say
+from experiment_page import reductions, sentences as say
 
 
 @dataclasses.dataclass
@@ -10,9 +10,10 @@ class Command:
     words: str
     """After `tune`, quoted as in a shell; `{large|small}` chooses by whether there is a GPU."""
     keep: tuple = ("rows",)
-    """Parts of the output: rows (the table), by (the summary), limit; head (the first part); or lines with these labels."""
-    only: tuple = ()
-    """The blocks whose rows are wanted; empty: all rows."""
+    """Parts of the output: rows (the table), by (the summary), limit; head (the first part); or lines with these labels and the lines
+    that continue them (`first limit`: the first line alone)."""
+    only: dict = dataclasses.field(default_factory=dict)
+    """The cells of these columns whose rows are wanted."""
     metrics: str = ""
     """Hardware counters, for every configuration, where there is a GPU."""
     needs_gpu: bool = False
@@ -21,7 +22,7 @@ class Command:
 
     @property
     def may_fail(self):
-        """An error is then a part of the output, and does not end the page."""
+        """A refusal is then a part of the output, and does not end the page. A command with a mistake always does."""
         return self.needs_gpu or self.expected_to_fail
 
 
@@ -62,15 +63,15 @@ MATRICES = [
         "Block shapes: matrix addition",
         "Is the fastest shape of a block the one with the highest occupancy, or with the highest load throughput?",
         [Command(f'--kernel sumMatrix2D {SQUARE} --fix "{PLAIN} transposed=false" {ALL_SHAPES}', ("rows", "limit"),
-                 say.SHAPES + ("(256,1)", "(4,32)", "(2,128)", "(1,256)"), "achieved_occupancy,gld_efficiency,gld_throughput")],
+                 {"block": say.SHAPES_OF_BOTH + ("(256,1)", "(4,32)", "(2,128)", "(1,256)")}, "achieved_occupancy,gld_efficiency,gld_throughput")],
         "Neighbouring threads of a wide block access neighbouring addresses. A block that is less than eight floats wide wastes a part of each "
         "sector that it loads, and load throughput counts the bytes that nobody uses as well.",
-        (say.fastest_shape, say.first_shapes, say.indicators), "blocks"),
+        (say.fastest_shape, say.shapes_of_the_text, say.indicators), "blocks"),
     Experiment(
         "A swapped index", "What does a walk along the columns of the matrix cost, with the text's shapes?",
         [Command(f'--kernel sumMatrix2D {SQUARE} --fix "transposed=false {PLAIN}" {ALL_SHAPES}', ("rows",),
-                 say.FIRST_SHAPES + ("(256,1)", "(8,16)", "(64,2)", "(256,4)")),
-         Command(f'--kernel sumMatrix2D {SQUARE} --fix "transposed=true {PLAIN}" {ALL_SHAPES}', ("rows",), say.SHAPES + ("(1,256)",),
+                 {"block": say.FIRST_SHAPES + ("(64,2)", "(256,4)")}),
+         Command(f'--kernel sumMatrix2D {SQUARE} --fix "transposed=true {PLAIN}" {ALL_SHAPES}', ("rows",), {"block": say.SHAPES + ("(1,256)",)},
                  "achieved_occupancy,gld_throughput,gld_efficiency,gst_efficiency")],
         "Threads that are neighbours along x then access addresses that are a row apart, and those along y neighbouring addresses, so "
         "that a narrow block uses more of each sector in one load, and a tall one finds the rest in a cache.",
@@ -101,8 +102,8 @@ DIVERGENCE = [
         "Warp divergence",
         "What does a branch that splits warps cost beside a branch between warps, computing both sides, or two conditions?",
         [Command(f"--kernel warpDivergence {WORK} {VARIANTS}", metrics="branch_efficiency,warp_execution_efficiency"),
-         Command(f'run --kernel warpDivergence {WORK} --config "variant=by_warp threads=256 block_y=1 unroll=1 items=1"', ("limit",),
-                 metrics="verdict")],
+         Command(f'run --kernel warpDivergence {WORK} --config "variant=by_warp threads=256 block_y=1 unroll=1 items=1"',
+                 ("first limit",), metrics="verdict")],
         "The loops of both sides are branches too, which all lanes take alike. They raise branch efficiency; warp execution efficiency "
         "shows the idle lanes.",
         (say.divergence,)),
@@ -114,12 +115,14 @@ DIVERGENCE = [
         (say.unoptimised,)),
     Experiment(
         "Trip counts", "What does a loop cost whose lanes leave it one by one?",
-        [Command(f"--kernel warpDivergence {WORK} --choice cause=trip_count {VARIANTS}", metrics="warp_execution_efficiency")],
+        [Command(f"--kernel warpDivergence {WORK} --choice cause=trip_count {VARIANTS}", only={"variant": ("by_warp", "by_thread", "predicated")},
+                 metrics="warp_execution_efficiency")],
         "A warp waits for its longest lane.",
         (say.trips,)),
     Experiment(
         "Blocks that end in part of a warp", "What do blocks cost whose last warp has too few threads?",
         [Command(f'--kernel warpDivergence {WORK} --fix "variant=by_thread unroll=1 items=1" --vary threads,block_y --rows 13',
+                 only={"block": ("(32,1)", "(40,1)", "(40,2)", "(80,1)", "(128,1)", "(1024,1)")},
                  metrics="warp_execution_efficiency,achieved_occupancy")],
         "The lanes of a warp that has no threads for them idle for the whole life of the block.",
         (say.partial,)),
@@ -128,7 +131,7 @@ DIVERGENCE = [
         "How many registers are best: the compiler's choice, a limit, or what a number of resident blocks leaves? What does exact "
         "division cost?",
         [Command(f'{COULOMB} --fix "threads=256 points=8 unroll=4 fast=false" --vary registers,min_blocks --rows 14',
-                 metrics="achieved_occupancy"),
+                 only={"min_blocks": ("0", "4", "6", "8")}, metrics="achieved_occupancy"),
          Command(f'{COULOMB} --fix "threads=256 unroll=4 registers=0 min_blocks=0" --by points --by fast --rows 7')],
         "A limit on registers lets more blocks be resident, and makes the compiler spill what does not fit.",
         (say.registers, say.fast_division)),
@@ -141,20 +144,29 @@ REDUCTIONS = [
                  metrics="gld_efficiency,gst_efficiency,inst_per_warp,stall_sync,global_hit_rate,gld_throughput,dram_read_throughput")],
         "The gain of a step is over the step that it was made from. The tail of `unroll_warps8` lets lanes read what others have "
         "written, which needs a meeting of the warp since Volta.",
-        (say.ladder, say.ladder_counters, say.ladder_efficiency, say.ladder_reads), "ladder"),
+        (reductions.ladder, reductions.most_gain, reductions.ladder_counters, reductions.ladder_efficiency, reductions.ladder_reads),
+        "ladder"),
+    Experiment(
+        "The ladder in larger blocks", "What do the same steps gain in blocks as large as those of text D?",
+        [Command(f'{SUM} --fix "threads=1024 final_threads=1024" --by step --rows all', only={"step": reductions.LADDER},
+                 metrics="gld_efficiency,gst_efficiency,inst_per_warp,stall_sync,gld_throughput,dram_read_throughput")],
+        "Text D times two programs with the host's clock, each kernel once, and prints the seconds as \"ms\". Its first program has the "
+        "first three steps.",
+        (reductions.large_ladder, reductions.large_counters, reductions.large_efficiency), "large_ladder"),
     Experiment(
         "A loop in place of eight additions", "What does the exercise's loop change?",
         [Command(f'{SUM} --fix "{LAUNCH} step={step}" --rows all', metrics=LOOP) for step in ("unroll8", "unroll8_loop")],
         "A compiler may unroll the loop; the ladder has the same loop kept rolled as well, `unroll8_rolled`.",
-        (say.loop,), "loop"),
+        (reductions.loop,), "loop"),
     Experiment(
         "int, float and double", "Does the type matter, and how wrong are sums of floats?",
         [Command(f'--kernel reduceClassic {N} --type int,float,double --fix "{LAUNCH}" --by T --rows 4', ("by",), metrics="error"),
-         Command(f'--kernel reduceClassic --size n={{10000000|40960}} --type float --fix "{LAUNCH}" --by step --rows all', metrics="error"),
+         Command(f'--kernel reduceClassic --size n={{10000000|40960}} --type float --fix "{LAUNCH}" --by step --rows all',
+                 only={"step": reductions.FLOAT_STEPS}, metrics="error"),
          Command(f"--kernel serialSum --device host {N} --type float --fix lanes=1 --by step --rows all", metrics="error")],
         "Each step adds in another order, and floats are rounded after each addition. The column `error` is the relative distance from a "
         "sum in double.",
-        (say.types, say.float_errors)),
+        (reductions.types, reductions.float_errors)),
 ]
 
 WARP_FUNCTIONS = [
@@ -190,7 +202,7 @@ WARP_FUNCTIONS = [
     Experiment(
         "Stream compaction", "What do a ballot and the votes any and all gain or cost if half or few of the elements are kept?",
         [Command(f'--kernel compact {N} --choice density={density} --fix "threads={{256|64}} items={{8|16}} offsets=count_scan" '
-                 "--by rank --by shortcut --rows all") for density in ("half", "few")],
+                 "--by rank --by shortcut --rows all", only={"shortcut": ("none", "any", "all")}) for density in ("half", "few")],
         "A ballot ranks all lanes of a warp in one instruction. The shortcuts are for warps that keep all elements or none.",
         (say.compaction,)),
     Experiment(
@@ -215,10 +227,11 @@ NESTED = [
         [Command('--kernel nestedReduce --size n=524288 --type int --fix "stream=tail threads=512 final_threads=1024" --by step --rows all',
                  needs_gpu=True),
          Command('run --kernel nestedReduce --size n=524288 --type int --config "step=nested stream=fire_and_forget threads=512 '
-                 'final_threads=1024"', ("time", "verified"), needs_gpu=True)],
+                 'final_threads=1024"', ("time", "verified"), needs_gpu=True),
+         Command('--kernel serialSum --device host --size n=524288 --type int --fix "step=recursive lanes=1"')],
         "A parent may no longer wait for its child. Tail launches run one after the other; what is fired and forgotten runs beside the "
         "others.",
-        (say.nested, say.at_once), "nested"),
+        (say.nested, say.nested_on_the_cpu, say.at_once), "nested"),
     Experiment(
         "Dropped launches", "What do launches beyond the limit of pending ones do to a sum?",
         [Command('run --kernel nestedReduce --choice pending=default --config "step=nested stream=tail threads=32 final_threads=1024"',
@@ -236,10 +249,11 @@ RESOURCES = [
     Experiment(
         "Hiding latency", "More loads in flight in a thread, or more threads?",
         [Command(f'--kernel {LATENCY} --fix "warp_step=shuffle_down threads=256 finish=one_launch" --vary unroll,blocks_per_sm --rows 24',
-                 metrics="achieved_occupancy,eligible_warps_per_cycle,issue_slot_utilization"),
+                 only={"blocks_per_sm": ("1", "2", "4", "8")}, metrics="achieved_occupancy,eligible_warps_per_cycle,issue_slot_utilization"),
          Command(f'run --kernel {LATENCY} --config "warp_step=shuffle_down threads=256 finish=one_launch unroll=1 blocks_per_sm=1"',
                  ("time", "limit"))],
-        "Little's law: the bytes in flight are the latency times the rate. Both kinds of parallelism supply them.",
+        "Little's law: the bytes in flight are the latency times the rate. Both kinds of parallelism supply them. Rows of larger grids, "
+        "whose blocks are not all resident, are left out.",
         (say.little, say.hiding), "little"),
     Experiment(
         "More multiprocessors", "Does a kernel gain from every multiprocessor that its grid reaches?",
@@ -249,7 +263,7 @@ RESOURCES = [
     Experiment(
         "The device", "What are the properties of this device?", [Command("devices --measure", DEVICE)],
         "A kernel reads and writes memory at most at the measured rates.",
-        (say.device,)),
+        (say.device,), "device"),
 ]
 
 EXPERIMENTS = MATRICES + DIVERGENCE + REDUCTIONS + WARP_FUNCTIONS + NESTED + RESOURCES

@@ -12,6 +12,7 @@ from experiment_page.words import SAME, share
 
 TITLE = "# The experiments of the text-books, on "
 ON_HOST = "There was no GPU: all commands ran on the host backend, with small sizes, whose times say nothing about a GPU."
+PART = "This page has only a part of the experiments."
 NOT_HERE = "Not here: the host backend cannot launch kernels from the device."
 INTRODUCTION = (
     "Each section asks a question that one of two books raises: the execution-model chapter of J. Cheng, M. Grossman and T. McKercher, "
@@ -26,9 +27,9 @@ SOURCES = "The published figures, with the text and the line of each, are in `sc
 
 
 def wrapped(text):
-    """Lines of at most 128 characters. A link is not broken."""
+    """Lines of at most 140 characters. A link is not broken."""
     text = re.sub(r"\[[^\]]*\]\(", lambda link: link[0].replace(" ", "\0"), text)
-    lines = textwrap.wrap(text, 128, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\0", " ") for line in lines]
 
 
@@ -68,6 +69,8 @@ def page(device, on_gpu, sections):
     lines = [TITLE + device, "", *wrapped(INTRODUCTION)]
     if not on_gpu:
         lines += ["", *wrapped(ON_HOST)]
+    if len(sections) < len(EXPERIMENTS):
+        lines += ["", PART]
     lines += ["", *wrapped("Contents: " + " · ".join(f"[{one.title}](#{anchor(one.title)})" for one, _ in sections) +
                             " · [The texts](#the-texts)."), ""]
     for experiment, outputs in sections:
@@ -138,6 +141,10 @@ def check(text):
     names = read_sections(lines)
     on_gpu = ON_HOST not in " ".join(lines[:40])
     by_title = {one.title: one for one in EXPERIMENTS}
+    found = {title for title, _, _ in names}
+    missing = [title for title in by_title if title not in found]
+    if missing and (PART not in lines or len(missing) == len(by_title)):
+        return [(len(lines), "the end", f"## {title}", "no such section") for title in missing]
     sections, wrong = [], []
     for title, number, body in names:
         if title in by_title:

@@ -5,6 +5,7 @@ import pathlib
 import re
 
 from experiment_page.tables import Missing, number
+from experiment_page.words import Numbers
 
 PATH = pathlib.Path(__file__).with_name("published.tsv")
 
@@ -27,6 +28,12 @@ def printed(row):
     return row["value"] + ("" if row["unit"] in ("", "%") else " ") + row["unit"]
 
 
+def subjects(experiment, what, gpu=None):
+    """All that the texts print a quantity for."""
+    return list(dict.fromkeys(row["subject"] for row in PUBLISHED
+                              if (row["experiment"], row["what"]) == (experiment, what) and gpu in (None, row["gpu"])))
+
+
 def find(experiment, subject, what, gpu=None):
     for row in PUBLISHED:
         if (row["experiment"], row["subject"], row["what"]) == (experiment, subject, what) and gpu in (None, row["gpu"]):
@@ -37,6 +44,11 @@ def find(experiment, subject, what, gpu=None):
 def published(experiment, subject, what, gpu=None):
     """A figure as a number in its basic unit."""
     return number(printed(find(experiment, subject, what, gpu)))
+
+
+def of_text(experiment, names, what, gpu=None):
+    """The figures for these subjects."""
+    return Numbers({name: published(experiment, name, what, gpu) for name in names})
 
 
 def source(row):
@@ -52,14 +64,14 @@ def lines_of(rows):
 def published_table(experiment):
     """The lines of a table of all that the texts print for an experiment: a column for each quantity and GPU."""
     found = [row for row in PUBLISHED if row["experiment"] == experiment]
-    columns = list(dict.fromkeys((row["gpu"], row["text"], row["what"]) for row in found))
+    columns = list(dict.fromkeys((row["gpu"], row["what"]) for row in found))
     origins = list(dict.fromkeys((row["gpu"], row["text"]) for row in found))
     named = [(f"{gpu}, " if gpu else "") + f"text {text}, " + lines_of([r for r in found if (r["gpu"], r["text"]) == (gpu, text)])
              for gpu, text in origins]
     several = len({gpu for gpu, _ in origins}) > 1
-    titles = [what + (f" ({gpu})" if several and gpu else "") for gpu, _, what in columns]
+    titles = [what + (f" ({gpu})" if several and gpu else "") for gpu, what in columns]
     lines = ["| " + " | ".join([f"published: {'; '.join(named)}"] + titles) + " |", "|" + " --- |" * (len(columns) + 1)]
     for subject in dict.fromkeys(row["subject"] for row in found):
-        values = {(row["gpu"], row["text"], row["what"]): printed(row) for row in found if row["subject"] == subject}
+        values = {(row["gpu"], row["what"]): printed(row) for row in found if row["subject"] == subject}
         lines.append("| " + " | ".join([subject] + [values.get(column, "") for column in columns]) + " |")
     return lines

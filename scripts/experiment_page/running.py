@@ -10,6 +10,10 @@ import sys
 from experiment_page.tables import cells, columns_of, read_row
 
 
+REFUSED = 1
+"""The exit status of `tune` if it cannot do what it understands. It is another one for a command with a mistake."""
+
+
 class Failed(Exception):
     """What the user is told when the page cannot be made."""
 
@@ -41,7 +45,7 @@ class Machine:
         print(*(f"  {line}\n" for line in said if line.startswith("warning: ")), sep="", end="", file=sys.stderr, flush=True)
         parts = [shortened(done.stdout, command)]
         if done.returncode != 0:
-            if not command.may_fail:
+            if not command.may_fail or done.returncode != REFUSED:
                 raise Failed(f"tune {quoted(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}".rstrip())
             parts += [line for line in said if line.startswith("tune: ")]
         return quoted(words), "\n".join(part for part in parts if part)
@@ -66,24 +70,26 @@ def without_metrics(words):
 
 
 def labelled_lines(text, wanted):
-    """The lines with these labels and the lines that continue them."""
+    """The lines with these labels and the lines that continue them; of `first LABEL`, its line alone."""
     kept, is_wanted = [], False
     for line in text.split("\n"):
         label = re.match(r"(\S+)", line)
         if label:
             is_wanted = label[1] in wanted
-        if is_wanted:
+        if is_wanted or label and f"first {label[1]}" in wanted:
             kept.append(line)
     return "\n".join(kept)
 
 
-def rows_of(table, blocks):
-    """A table with the rows of these blocks only; of all if none is named."""
+def rows_of(table, only):
+    """A table with the rows that have one of these cells in each of these columns."""
     title, *rows = table.split("\n")
-    if not blocks:
-        return table
     columns = columns_of(title)
-    return "\n".join([title] + [row for row in rows if read_row(row, columns).get("block") in blocks])
+
+    def is_wanted(row):
+        found = read_row(row, columns)
+        return all(found.get(column) in wanted for column, wanted in only.items())
+    return "\n".join([title] + [row for row in rows if is_wanted(row)])
 
 
 def summary(text):

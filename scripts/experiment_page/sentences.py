@@ -3,24 +3,14 @@
 import math
 import re
 
-from experiment_page.published import PUBLISHED, find, printed, published, source
+from experiment_page.published import find, of_text, printed, published, source, subjects
 from experiment_page.tables import Missing, number
-from experiment_page.words import (SAME, Numbers, by, capital, code, compare, extremes, fastest_by, least, listed, longer, most, plural,
-                                   row_with, same, same_order, share, times)
+from experiment_page.words import (SAME, by, capital, code, compare, extremes, fastest_by, least, listed, longer, most, plural, row_with,
+                                   same, same_order, share, times)
 
 FIRST_SHAPES = ("(32,32)", "(32,16)", "(16,32)", "(16,16)")
-SHAPES = FIRST_SHAPES + ("(16,8)", "(8,16)", "(64,2)", "(64,4)", "(64,8)", "(128,2)", "(128,4)", "(128,8)", "(256,2)", "(256,4)")
-LADDER = ("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4", "unroll8", "unroll_warps8",
-          "complete_unroll8", "template8")
-
-
-def of_text(experiment, names, what, gpu=None):
-    return Numbers({name: published(experiment, name, what, gpu) for name in names})
-
-
-def only_on_gpu(outputs):
-    if not outputs.on_gpu:
-        raise Missing("a GPU")
+SHAPES_OF_BOTH = FIRST_SHAPES + ("(64,2)", "(64,4)", "(64,8)", "(128,2)", "(128,4)", "(128,8)", "(256,2)", "(256,4)")
+SHAPES = SHAPES_OF_BOTH + ("(16,8)", "(8,16)")
 
 
 # Matrix addition
@@ -33,20 +23,33 @@ def fastest_shape(outputs):
     if fastest != "(32,32)":
         yield compare("(32,32)", time["(32,32)"], fastest, time[fastest])
     yield compare("(1,256)", time["(1,256)"], "(256,1)", time["(256,1)"])
-    only_on_gpu(outputs)
+    outputs.only_on_gpu()
     claim = find("claims", "(256,1) or (1,256)", "faster")
     is_so = time["(256,1)"] < time["(1,256)"] and not same(time["(256,1)"], time["(1,256)"])
     yield f"{capital(source(claim))}, expects {claim['value']} to be faster: here it is{'' if is_so else ' not'}."
 
 
-def first_shapes(outputs):
-    only_on_gpu(outputs)
-    time = by(outputs[0].rows(), "block", "median")
-    yield "Text B's first four shapes: " + lower(same_order(FIRST_SHAPES, time, of_text("blocks", FIRST_SHAPES, "time")))
+def shapes_of_the_text(outputs):
+    outputs.only_on_gpu()
+    time, names = by(outputs[0].rows(), "block", "median"), subjects("blocks", "time")
+    yield f"Text B's {len(names)} shapes: " + lower(same_order(names, time, of_text("blocks", names, "time")))
+    yield best_of_text("blocks", "B", "occupancy")
 
 
 def lower(sentence):
     return sentence[0].lower() + sentence[1:]
+
+
+def best_of_text(experiment, text, *indicators):
+    """Whether the shape with the highest occupancy, say, is the fastest in a text."""
+    time = of_text(experiment, subjects(experiment, "time"), "time")
+    time = {name: value for name, value in time.items() if value is not None}  # one of text D's failed
+    fastest = min(time, key=time.get)
+    said = []
+    for what in indicators:
+        found = of_text(experiment, subjects(experiment, what), what)
+        said.append(f"the highest {what} to {max(found, key=found.get)}")
+    return f"Text {text} gives {listed(said)}, and the shortest time to {fastest}."
 
 
 def indicators(outputs):
@@ -79,15 +82,16 @@ def swapped(outputs):
 
 
 def swapped_against_text(outputs):
-    only_on_gpu(outputs)
+    outputs.only_on_gpu()
     rows = outputs[1].rows()
     yield "Text D's shapes: " + lower(same_order(SHAPES, by(rows, "block", "median"), of_text("swapped", SHAPES, "time")))
     efficiency = by(rows, "block", "gld_efficiency")
-    known = [name for name in SHAPES[:6] if name in efficiency]
+    known = [name for name in subjects("swapped", "load efficiency") if name in efficiency]
     equal = [name for name in known if abs(efficiency[name] - published("swapped", name, "load efficiency")) < 0.1]
     if known:
         yield f"Load efficiency is the published one for {len(equal)} of {plural(len(known), 'shape')}."
     yield from most_of_metrics([row for row in rows if row["block"] in SHAPES], "Of text D's shapes, ")
+    yield best_of_text("swapped", "D", "occupancy", "load rate")
 
 
 def impossible(outputs):
@@ -106,18 +110,22 @@ def cpu(outputs):
     yield compare("one core's plain loop", plain, "its loop with several sums at once", time["loop"])
     yield compare("that one", time["loop"], "the sum by all cores", time["all_cores"])
     yield compare("the sum by all cores", time["all_cores"], "the simplest kernel", kernel)
-    yield compare("one core's recursion", time["recursive"], "the simplest kernel", kernel)
+    beside = compare("one core's plain loop", plain, "the simplest kernel", kernel)
     if outputs.on_gpu:
-        there = published("cpu", "one core", "time")
-        kernels = [row for row in PUBLISHED if row["experiment"] == "cpu" and row["subject"].startswith("neighbored")]
-        both = sorted(there / number(printed(row)) for row in kernels)
-        yield f"Published, for other machines: between {times(both[0])} and {times(both[-1])}, as the text's times of the kernel differ."
+        ratios = {what: sorted(published("cpu", run, what, gpu) / published("cpu", run, "neighbored", gpu)
+                               for run in subjects("cpu", what, gpu))
+                  for what, gpu in (("one core", "RTX 4070"), ("plain loop", "GTX 1060"))}
+        low, *_, high = ratios["one core"]
+        yield (f"{beside[:-1]}; one core takes {low:.0f} to {high:.0f} times as long in text B, and a plain loop "
+               f"{times(*ratios['plain loop'])} in text D.")
+    else:
+        yield beside
 
 
 def sums(outputs):
     """The sum beside that of the text, whose values are of the same distribution."""
-    only_on_gpu(outputs)
-    here, there = number(outputs[0].found(r"^result .*= (\d+)")[1]), published("cpu", "sum of 2^24 values of rand() & 0xFF", "sum")
+    outputs.only_on_gpu()
+    here, there = number(outputs[0].found(r"^result .*= (\d+)")[1]), published("cpu", "run 1", "sum")
     yield (f"The sum of 2^24 values from 0 to 255 is {here:.0f} here and {there:.0f} in text D; they differ by "
            f"{share(abs(here / there - 1))}.")
 
@@ -195,96 +203,6 @@ def fast_division(outputs):
     yield compare("exact division", time["false"], "fast division", time["true"])
 
 
-# Reductions
-
-def ladder(outputs):
-    time = by(outputs[0].rows(), "step", "median")
-    if outputs.on_gpu:
-        there = of_text("ladder", LADDER, "time")
-        yield same_order(LADDER, time, there)
-        yield (f"From end to end, the published steps gain a factor of {time['neighbored'] / time['template8']:.1f} here, and "
-               f"{there['neighbored'] / there['template8']:.1f} there.")
-        for name in ("neighbored", "neighbored_less_divergent"):
-            claim = published("claims", f"interleaved over {name}", "speed-up")
-            yield (f"{code('interleaved')} gains a factor of {time[name] / time['interleaved']:.2f} over {code(name)} "
-                   f"(text A: {claim:.2f}, text B: {there[name] / there['interleaved']:.2f}).")
-    for name, other in (("unroll16", "unroll8"), ("unroll8_rolled", "unroll8"), ("unroll_warps8", "barrier_warps8"),
-                        ("complete_unroll8", "barrier_complete8")):
-        yield compare(code(name), time[name], code(other), time[other])
-
-
-def ladder_counters(outputs):
-    rows = {row["step"]: row for row in outputs[0].rows()}
-    changes = []
-    for column, what in (("inst_per_warp", "instructions a warp"), ("gld_throughput", "load rate")):
-        here = number(rows[LADDER[1]][column]) / number(rows[LADDER[0]][column])
-        there = [f"{published('ladder', LADDER[1], what, gpu) / published('ladder', LADDER[0], what, gpu):.2f} on {gpu}"
-                 for gpu in ("RTX 4070", "GTX 1060")]
-        changes.append(f"{code(column)} changes by a factor of {here:.2f} (published: {listed(there)})")
-    yield f"From {code(LADDER[0])} to {code(LADDER[1])}, {listed(changes)}."
-    stalls = [printed(find("ladder", step, "stall_sync")) for step in ("unroll8", "unroll_warps8")]
-    yield (f"Stalls at barriers: {rows['unroll8']['stall_sync']} in {code('unroll8')} and {rows['unroll_warps8']['stall_sync']} in "
-           f"{code('unroll_warps8')} (published: {stalls[0]} and {stalls[1]}).")
-    hits = {name: rows[name]["global_hit_rate"] for name in ("complete_unroll8", "barrier_complete8")}
-    more = number(hits["barrier_complete8"]) > number(hits["complete_unroll8"])
-    yield (f"Text A expects more hits of the L1 with barriers than with {code('volatile')}: here there are "
-           f"{'more' if more else 'not more'}, {hits['barrier_complete8']} and {hits['complete_unroll8']}.")
-
-
-def ladder_efficiency(outputs):
-    only_on_gpu(outputs)
-    rows = outputs[0].rows()
-    for column, what in (("gld_efficiency", "load efficiency"), ("gst_efficiency", "store efficiency")):
-        here, there = by(rows, "step", column), of_text("ladder", LADDER, what)
-        apart = max(LADDER, key=lambda name: abs(here[name] - there[name]))
-        difference = math.ceil(10 * abs(here[apart] - there[apart])) / 10
-        yield f"{capital(what)} is the published one within {difference:.1f} percentage points in all of these steps."
-
-
-def ladder_reads(outputs):
-    """How the rate at which memory is read changes: the counter if it was asked for, else the rate of the table."""
-    only_on_gpu(outputs)
-    rows = outputs[0].rows()
-    ends = ("interleaved", "unroll8")
-    here = by(rows, "step", "dram_read_throughput" if any("dram_read_throughput" in row for row in rows) else "rate")
-    there = of_text("ladder", ends, "DRAM read rate")
-    yield (f"From {code(ends[0])} to {code(ends[1])}, the rate of reads changes by a factor of {here[ends[1]] / here[ends[0]]:.1f} "
-           f"(published, for device memory: {there[ends[1]] / there[ends[0]]:.1f}).")
-
-
-def loop(outputs):
-    first, second = outputs[0].rows()[0], outputs[1].rows()[0]
-    yield compare(code("unroll8_loop"), number(second["median"]), code("unroll8"), number(first["median"]))
-    yield (f"{code('unroll8_loop')} needs {second['registers']} registers a thread in place of {first['registers']} (published: "
-           f"{published('loop', 'unroll8_loop', 'registers'):.0f} in place of {published('loop', 'unroll8', 'registers'):.0f}).")
-    pairs = [(row[column], published("loop", name, what)) for name, row in (("unroll8", first), ("unroll8_loop", second))
-             for column, what in (("gld_transactions", "load transactions"), ("gst_transactions", "store transactions"))]
-    equal = sum(number(here) == there for here, there in pairs)
-    yield f"Of {len(pairs)} numbers of transactions, {equal} are exactly the published ones."
-    gain = number(second["gld_throughput"]) / number(first["gld_throughput"])
-    there = published("loop", "unroll8_loop", "load rate") / published("loop", "unroll8", "load rate")
-    yield f"The load throughput of {code('unroll8_loop')} is {gain:.2f} times that of {code('unroll8')} (published: {there:.2f})."
-
-
-def types(outputs):
-    time = by(outputs[0].rows(-1), "T", "best")
-    yield compare(code("float"), time["float"], code("int"), time["int"])
-    yield compare(code("double"), time["double"], code("float"), time["float"])
-
-
-def float_errors(outputs):
-    for output, where in ((outputs[1], "in these steps"), (outputs[2], "on the CPU")):
-        rows = [row for row in output.rows() if "error" in row]
-        low, high = least(rows, "error"), most(rows, "error")
-        if number(high["error"]) == number(low["error"]):
-            yield f"The error of a sum of floats {where} is always {high['error']}."
-            continue
-        names = [row["step"] for row in rows if row["error"] == high["error"]]
-        of = code(names[0]) if len(names) == 1 else f"{len(names)} of {len(rows)} steps"
-        yield (f"The error of a sum of floats {where} is largest in {of}, {high['error']}, and smallest in {code(low['step'])}, "
-               f"{low['error']}: the sums differ.")
-
-
 # Warp functions
 
 def warp_steps(outputs):
@@ -295,7 +213,7 @@ def warp_steps(outputs):
     for name in slower:
         yield compare(code(name), time[name], code(fastest), time[fastest])
     if len(slower) + 1 < len(time):
-        yield f"The others take as long as it, within {share(SAME)}."
+        yield f"The others take as long as {code(fastest)}, within {share(SAME)}."
 
 
 def trees(outputs):
@@ -344,7 +262,7 @@ def equal_keys(outputs):
     """How much longer equal keys take than uniform ones, without a search for equal keys."""
     for memory in ("global", "shared"):
         equal, uniform = (number(row_with(outputs[at].rows(), counters=memory, equal_keys="each")["median"]) for at in (2, 0))
-        yield f"In {memory} memory, " + lower(compare("a histogram of equal keys", equal, "one of uniform keys", uniform))
+        yield f"In {memory} memory, " + lower(compare("a histogram of equal keys", equal, "a histogram of uniform keys", uniform))
 
 
 # Launches from the device
@@ -370,6 +288,13 @@ def nested(outputs):
     yield same_order(names, time, there)
     for name, other in (("nested", "flat"), ("nested", "nested_nosync"), ("nested2", "flat")):
         yield compare(code(name), time[name], code(other), time[other])[:-1] + f" (published: {times(there[name] / there[other])})."
+
+
+def nested_on_the_cpu(outputs):
+    time, cpu_time = fastest_by(outputs[0].rows(), "step"), number(outputs[2].rows()[0]["median"])
+    there = [published("nested", name, "time") for name in ("nested", "one core")]
+    yield (compare(code("nested"), time["nested"], "a sum by one core of this machine's CPU", cpu_time)[:-1] +
+           f" (published: {times(there[0] / there[1])}).")
 
 
 def at_once(outputs):
@@ -471,3 +396,6 @@ def device(outputs):
     yield f"Reads reach {share(number(outputs[0].line('reads measured')) / number(bandwidth))} of the theoretical bandwidth."
     balance = number(outputs[0].line("FP32 peak")) / number(bandwidth)
     yield f"Peak and theoretical bandwidth balance at {balance:.0f} operations a byte; a kernel with fewer waits for memory."
+    beside = [(find("device", gpu, "multiprocessors"), gpu) for gpu in subjects("device", "multiprocessors")]
+    yield (f"It has {outputs[0].line('multiprocessors')} multiprocessors, " +
+           listed(f"text {row['text']}'s {gpu} {row['value']}" for row, gpu in beside) + ".")

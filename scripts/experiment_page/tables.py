@@ -120,5 +120,10 @@ class Outputs:
             raise Missing(f"command {index}")
         return self.outputs[index]
 
+    def only_on_gpu(self):
+        """Ends the sentences here without a GPU."""
+        if not self.on_gpu:
+            raise Missing("a GPU")
+
     def __iter__(self):
         return iter(one for one in self.outputs if one is not None)

@@ -107,6 +107,11 @@ def listed(names):
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
+def of_all(names, total, noun="steps"):
+    """`` `a` ``, `` `a` and `b` `` or, of many, `13 of 15 steps`."""
+    return listed(code(name) for name in names) if len(names) < 3 else f"{len(names)} of {total} {noun}"
+
+
 def plural(count, noun):
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 

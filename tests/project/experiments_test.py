@@ -13,8 +13,9 @@ SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(SOURCE / "scripts"))
 sys.dont_write_bytecode = True
 from experiment_page import page, words  # noqa: E402
-from experiment_page.experiments import EXPERIMENTS  # noqa: E402
-from experiment_page.published import PUBLISHED  # noqa: E402
+from experiment_page.experiments import EXPERIMENTS, Command  # noqa: E402
+from experiment_page.published import PUBLISHED, published_table  # noqa: E402
+from experiment_page.running import Failed, Machine, labelled_lines, rows_of  # noqa: E402
 from experiment_page.tables import Missing, Output, Outputs, number, read_tables  # noqa: E402
 
 PAGE = (SOURCE / "docs" / "experiments.md").read_text(encoding="utf-8")
@@ -42,6 +43,14 @@ class Tables(unittest.TestCase):
         row = read_tables(TABLE)[0][0]
         self.assertEqual((row["registers"], row["registers (2)"]), ("64", "9"))
 
+    def test_rows_are_chosen_by_their_cells(self):
+        kept = rows_of(TABLE.rstrip("\n"), {"variant": ("by_warp", "predicated"), "median": ("577 us",)})
+        self.assertEqual([row["variant"] for row in read_tables(kept)[0]], ["by_warp"])
+
+    def test_lines_are_chosen_by_their_labels(self):
+        text = "time      1 ms\n          noise\nlimit     latency\n          launch"
+        self.assertEqual(labelled_lines(text, ("time", "first limit")), "time      1 ms\n          noise\nlimit     latency")
+
     def test_numbers_have_their_basic_unit(self):
         for text, expected in (("1.5 ms", 1.5e-3), ("2,641,920", 2641920), ("97.9%", 97.9), ("3.12 TB/s", 3.12e12), ("none", None)):
             self.assertEqual(number(text), expected)
@@ -67,6 +76,19 @@ class Published(unittest.TestCase):
             self.assertIn(row["text"], letters)
             self.assertGreater(int(row["line"]), 0)
             self.assertTrue(row["value"])
+
+    def test_no_figure_is_there_twice(self):
+        keys = [(row["experiment"], row["subject"], row["what"], row["gpu"]) for row in PUBLISHED]
+        self.assertEqual([key for key in keys if keys.count(key) > 1], [])
+
+    def test_a_table_has_a_column_for_each_quantity_and_gpu(self):
+        for one in EXPERIMENTS:
+            if one.published:
+                rows = [row for row in PUBLISHED if row["experiment"] == one.published]
+                lines = published_table(one.published)
+                self.assertEqual(lines[0].count(" | "), len({(row["gpu"], row["what"]) for row in rows}), one.title)
+                shown = [cell for line in lines[2:] for cell in line.split(" | ")[1:] if cell.strip(" |")]
+                self.assertEqual(len(shown), len(rows), one.title)
 
     def test_each_shown_experiment_has_figures(self):
         for one in EXPERIMENTS:
@@ -98,6 +120,24 @@ class Check(unittest.TestCase):
                 found = page.check(changed)
                 self.assertEqual(len(found), 1, paragraph[0])
                 self.assertEqual(found[0][0], PAGE[:paragraph.start()].count("\n") + 1)
+
+    def test_a_changed_explanation_is_found(self):
+        for one in EXPERIMENTS:
+            title, question = f"## {one.title}\n\n", one.question.split()[0]
+            self.assertEqual(PAGE.count(title + question), 1, one.title)
+            self.assertTrue(page.check(PAGE.replace(title + question, title + "Strange", 1)), one.title)
+
+    def test_a_section_that_is_not_there_is_found(self):
+        bare = "\n".join(page.page("A GPU", True, [])) + "\n"
+        self.assertEqual([found for *_, found in page.check(bare)], ["no such section"] * len(EXPERIMENTS))
+        first, *others = EXPERIMENTS
+        self.assertEqual([expected for _, _, expected, _ in page.check(self.page_of(others).replace(page.PART, ""))],
+                         [f"## {first.title}"])
+        self.assertEqual(page.check(self.page_of(others)), [])
+
+    @staticmethod
+    def page_of(experiments):
+        return "\n".join(page.page("A GPU", True, [(one, Outputs([None] * len(one.commands), True)) for one in experiments])) + "\n"
 
     def test_a_changed_time_of_a_table_is_found(self):
         """The last time of each table becomes very long, in one section after the other. Not every sentence depends on it."""
@@ -132,6 +172,21 @@ class Ending(unittest.TestCase):
             process.communicate(timeout=30)
             self.assertEqual(process.returncode, 130)
             self.assertEqual(out.read_text(), "old")
+
+    def test_a_command_with_a_mistake_is_no_result(self):
+        command = Command("run --kernel some", ("failed",), expected_to_fail=True)
+        with tempfile.TemporaryDirectory() as folder:
+            tune = pathlib.Path(folder) / "tune"
+            for status, is_result in ((1, True), (2, False), (134, False)):
+                tune.write_text("#!/bin/sh\n[ \"$1\" = devices ] && { echo '0  A GPU'; exit; }\n"
+                                f"echo 'tune: a reason' >&2\nexit {status}\n")
+                tune.chmod(0o755)
+                machine = Machine(tune, folder, folder)
+                if is_result:
+                    self.assertEqual(machine.output(command), ("run --kernel some", "tune: a reason"))
+                else:
+                    with self.assertRaisesRegex(Failed, f"ended with {status}"):
+                        machine.output(command)
 
     def test_a_command_that_fails_is_named_with_its_output(self):
         with tempfile.TemporaryDirectory() as folder:
