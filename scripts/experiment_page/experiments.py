@@ -122,7 +122,7 @@ DIVERGENCE = [
     Experiment(
         "Blocks that end in part of a warp", "What do blocks cost whose last warp has too few threads?",
         [Command(f'--kernel warpDivergence {WORK} --fix "variant=by_thread unroll=1 items=1" --vary threads,block_y --rows 13',
-                 only={"block": ("(32,1)", "(40,1)", "(40,2)", "(80,1)", "(128,1)", "(1024,1)")},
+                 only={"block": ("(32,1)", "(40,1)", "(40,2)", "(80,1)", "(128,1)")},
                  metrics="warp_execution_efficiency,achieved_occupancy")],
         "The lanes of a warp that has no threads for them idle for the whole life of the block.",
         (say.partial,)),
@@ -132,7 +132,7 @@ DIVERGENCE = [
         "division cost?",
         [Command(f'{COULOMB} --fix "threads=256 points=8 unroll=4 fast=false" --vary registers,min_blocks --rows 14',
                  only={"min_blocks": ("0", "4", "6", "8")}, metrics="achieved_occupancy"),
-         Command(f'{COULOMB} --fix "threads=256 unroll=4 registers=0 min_blocks=0" --by points --by fast --rows 7')],
+         Command(f'{COULOMB} --fix "threads=256 unroll=4 registers=0 min_blocks=0" --by points --by fast --rows 6')],
         "A limit on registers lets more blocks be resident, and makes the compiler spill what does not fit.",
         (say.registers, say.fast_division)),
 ]

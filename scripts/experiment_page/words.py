@@ -132,6 +132,6 @@ def same_order(names, here, there):
                 f"{share(SAME)} or more in both, so there is no order to compare.")
     if not swapped:
         return f"All {plural(len(decided), 'pair')} whose times differ by {share(SAME)} or more in both are in the published order."
-    a, b = swapped[0]
+    a, b = (name if name.startswith("(") else code(name) for name in swapped[0])
     return (f"{len(decided) - len(swapped)} of the {plural(len(decided), 'pair')} whose times differ by {share(SAME)} or more in "
             f"both are in the published order; {a} and {b} are not.")

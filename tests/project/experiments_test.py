@@ -122,10 +122,8 @@ class Check(unittest.TestCase):
                 self.assertEqual(found[0][0], PAGE[:paragraph.start()].count("\n") + 1)
 
     def test_a_changed_explanation_is_found(self):
-        for one in EXPERIMENTS:
-            title, question = f"## {one.title}\n\n", one.question.split()[0]
-            self.assertEqual(PAGE.count(title + question), 1, one.title)
-            self.assertTrue(page.check(PAGE.replace(title + question, title + "Strange", 1)), one.title)
+        changed = re.sub(r"^(## .*\n\n)\S+", r"\1Strange", PAGE, flags=re.MULTILINE)
+        self.assertEqual([section for _, section, _, _ in page.check(changed)], [one.title for one in EXPERIMENTS] + ["The texts"])
 
     def test_a_section_that_is_not_there_is_found(self):
         bare = "\n".join(page.page("A GPU", True, [])) + "\n"
