@@ -1,8 +1,9 @@
 # tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [SHA256] [BELOW FOLDER]): writes a C++ file
 # that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and
 # the text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. SHA256: the third
-# member of TYPE is the digest of the text. BELOW: the name of a file in a folder called FOLDER is its path from there,
-# except where it was given with `..`. The C++ file is written again when one of FILES changes.
+# member of TYPE is the digest of the text, the fourth that of the text without its `in_flight` lines. BELOW: the name of
+# a file in a folder called FOLDER is its path from there, except where it was given with `..`. The C++ file is written
+# again when one of FILES changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
@@ -47,7 +48,9 @@ foreach(file IN LISTS FILES)
   set(digest "")
   if(SHA256)
     file(SHA256 ${file} digest)
-    set(digest "     , \"${digest}\"\n")
+    string(REGEX REPLACE "\n#pragma tuner in_flight([^\n\\]|\\\\\n)*\n" "\n" counted "${text}")
+    string(SHA256 counted "${counted}")
+    set(digest "     , \"${digest}\", \"${counted}\"\n")
   endif()
   string(APPEND entries "    {\"${name}\",\n${literal}${digest}    },\n")
 endforeach()

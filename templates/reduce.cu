@@ -88,6 +88,7 @@
 #pragma tuner verify      n=100003 offset=3
 #pragma tuner accumulates operation == product ? 16 * n : n   // each product rounds, small terms of a sum hardly do
 #pragma tuner bytes       n * sizeof(T)
+#pragma tuner in_flight   loads * load_bytes
 #pragma tuner flops       n
 #pragma tuner default     threads=256 load_bytes=16 loads=4 blocks_per_sm=8 cache=plain warp_step=shuffle \
                           finish=last_block

@@ -40,6 +40,7 @@
 #pragma tuner verify      nx=1 ny=515
 #pragma tuner verify      nx=1028 ny=3
 #pragma tuner bytes       3 * nx * ny * sizeof(T)
+#pragma tuner in_flight   2 * vector * unroll * rows * sizeof(T)
 #pragma tuner flops       nx * ny
 #pragma tuner default     block_x=128 block_y=2 vector=2 unroll=2 rows=1 cache=plain transposed=false
 

@@ -57,6 +57,18 @@ TEST_F(IncludedFiles, BelongToTheIdentityOfImagesAndResultsHoweverDeepTheyAre) {
   EXPECT_NE(source_hash(read()), source_hash(before));
 }
 
+TEST_F(IncludedFiles, AreCountedBesideAllLinesOfTheKernelFileExceptThoseOfBytesInFlight) {
+  const std::string before = source_hash(read()), text = "#include \"outer.h\"\n" + small_kernel().program.text;
+  const std::string in_flight = "\n#pragma tuner in_flight   2 * \\\n                          sizeof(float)";
+  const std::size_t end = text.rfind("\n#pragma tuner");
+  write("kernel.cu", text.substr(0, end) + in_flight + text.substr(end));
+  EXPECT_TRUE(read().work.in_flight);
+  EXPECT_EQ(source_hash(read()), before);
+  EXPECT_EQ(counted_text(text + in_flight), text);
+  write("kernel.cu", text.substr(0, end) + "\n" + text.substr(end));
+  EXPECT_NE(source_hash(read()), before);
+}
+
 TEST_F(IncludedFiles, OfNumbersBelongToTheIdentityOfResults) {
   write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
   std::set<std::string> hashes{source_hash(read())};

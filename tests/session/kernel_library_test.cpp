@@ -47,7 +47,11 @@ TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
 TEST_F(KernelLibraryTest, GivesBuiltInTemplatesAsIfTheirTextWereJudgedAndHashedNow) {
   for (const EmbeddedTemplate& file : embedded_templates()) {
     const KernelSpec found = KernelLibrary().find(file.name), judged = parse_kernel_file(file.text, found.program.file);
+    const std::string counted = counted_text(file.text);
     EXPECT_EQ(cache::sha256_of_text(file.text), cache::sha256_hex(file.text)) << file.name;
+    EXPECT_EQ(cache::sha256_of_text(counted), cache::sha256_hex(counted)) << file.name;
+    EXPECT_EQ(file.counted_sha256, cache::sha256_hex(counted)) << file.name;
+    EXPECT_EQ(file.counted_sha256 == file.sha256, !found.work.in_flight) << file.name;
     EXPECT_EQ(to_record(found, Objective()).source_hash, to_record(judged, Objective()).source_hash) << file.name;
     EXPECT_EQ(judged.program.includes, nullptr)
         << file.name << " includes a file of its folder, which find() does not see";

@@ -107,11 +107,24 @@ Device from_record(const cache::DeviceRecord& record) {
   return device;
 }
 
+std::string counted_text(std::string_view text) {
+  constexpr std::string_view kUncounted = "\n#pragma tuner in_flight";
+  std::string counted;
+  for (std::size_t at = 0; (at = text.find(kUncounted)) != std::string_view::npos;) {
+    counted += text.substr(0, at);
+    do at = text.find('\n', at + 1);
+    while (at != std::string_view::npos && text[at - 1] == '\\');
+    text = text.substr(std::min(at, text.size()));
+  }
+  return counted += text;
+}
+
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
+  const std::string text = counted_text(spec.program.text);
   if (!spec.program.includes && spec.program.sources.empty() && data.empty())
-    return {spec.name, cache::sha256_of_text(spec.program.text), objective.name};
-  std::vector<std::string_view> parts{spec.program.text};
+    return {spec.name, cache::sha256_of_text(text), objective.name};
+  std::vector<std::string_view> parts{text};
   for (const SourceFile& file : spec.program.sources) parts.push_back(file.text);
   if (spec.program.includes)
     for (const IncludedFile& file : spec.program.includes->files) parts.push_back(file.text);

@@ -1,6 +1,9 @@
 #pragma once
 /// Converts tuner's types to the cache's records and back.
 
+#include <string>
+#include <string_view>
+
 #include <cache/records.hpp>
 
 #include <tuner/core/device.hpp>
@@ -16,7 +19,10 @@ cache::DeviceRecord to_record(const Device& device);
 Device from_record(const cache::DeviceRecord& record);
 /// Copies ceilings and peaks that \p device lacks from \p record.
 void take_ceilings(Device& device, const cache::DeviceRecord& record);
-/// The source hash covers the kernel file's text and the files that it includes.
+/// The text of a kernel file without the lines that begin with `#pragma tuner in_flight`. Only the verdict reads them,
+/// and results stay valid when they change.
+std::string counted_text(std::string_view text);
+/// The source hash covers the kernel file's counted text and the files that it includes.
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective);
 cache::ProblemRecord to_record(const ProblemSize& size);
 ProblemSize from_record(const cache::ProblemRecord& record);
