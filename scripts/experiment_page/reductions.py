@@ -4,7 +4,7 @@ import math
 
 from experiment_page.published import find, of_text, printed, published, source, subjects
 from experiment_page.tables import number
-from experiment_page.words import by, capital, code, compare, least, listed, most, of_all, same_order, times
+from experiment_page.words import by, capital, code, compare, least, listed, most, of_all, row_with, same_order, times
 
 LADDER = ("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4", "unroll8", "unroll_warps8",
           "complete_unroll8", "template8")
@@ -19,7 +19,7 @@ def ladder(outputs):
         yield (f"From end to end, the published steps gain a factor of {time['neighbored'] / time['template8']:.1f} here, and "
                f"{there['neighbored'] / there['template8']:.1f} there.")
         first, second, third = LADDER[:3]
-        gains = {row["step"]: row for row in outputs[0].rows(-1) if row.get("step") in LADDER}
+        gains = {step: row_with(outputs[0].rows(-1), step=step) for step in (second, third)}
         before = find("ladder", second, "time when first shown")
         ratio = published("cpu", "run 2", first, before["gpu"]) / number(printed(before))  # of the same run
         yield (f"{code(second)} gains a factor of {gains[second]['gain']} over {code(first)} (text B: {ratio:.2f} in line "

@@ -34,6 +34,10 @@ def shapes_of_the_text(outputs):
     time, names = by(outputs[0].rows(), "block", "median"), subjects("blocks", "time")
     yield f"Text B's {len(names)} shapes: " + lower(same_order(names, time, of_text("blocks", names, "time")))
     yield best_of_text("blocks", "B", "occupancy")
+    claim, fastest = find("claims", "four shapes", "fastest"), min(FIRST_SHAPES, key=lambda name: time[name])
+    alike = [name for name in FIRST_SHAPES if same(time[name], time[fastest])]
+    yield (f"{capital(source(claim))}, has {claim['value']} as the fastest of {listed(FIRST_SHAPES)} on {claim['gpu']}: here it is "
+           f"{listed(alike)}{f', within {share(SAME)}' if len(alike) > 1 else ''}.")
 
 
 def lower(sentence):
@@ -397,5 +401,5 @@ def device(outputs):
     balance = number(outputs[0].line("FP32 peak")) / number(bandwidth)
     yield f"Peak and theoretical bandwidth balance at {balance:.0f} operations a byte; a kernel with fewer waits for memory."
     beside = [(find("device", gpu, "multiprocessors"), gpu) for gpu in subjects("device", "multiprocessors")]
-    yield (f"It has {outputs[0].line('multiprocessors')} multiprocessors, " +
-           listed(f"text {row['text']}'s {gpu} {row['value']}" for row, gpu in beside) + ".")
+    yield (f"This device has {outputs[0].line('multiprocessors')} multiprocessors; " +
+           listed(f"text {row['text']}'s {gpu} has {row['value']}" for row, gpu in beside) + ".")
