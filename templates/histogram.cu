@@ -56,6 +56,7 @@
 #pragma tuner verify      n=4097
 #pragma tuner verify      n=100003 offset=1
 #pragma tuner bytes       n * 4 + bins * 4
+#pragma tuner in_flight   loads * 4
 #pragma tuner default     counters=shared equal_keys=each threads=256 copies=1 loads=4 blocks_per_sm=4
 
 enum class Keys {

@@ -98,6 +98,7 @@
 #pragma tuner verify      n=100003 offset=1
 #pragma tuner accumulates n
 #pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner in_flight   items * sizeof(T)
 #pragma tuner flops       n
 #pragma tuner default     step=shuffle_up arrangement=rows threads=256 items=8 offsets=sum_scan
 
