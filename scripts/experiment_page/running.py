@@ -10,8 +10,10 @@ import sys
 from experiment_page.tables import cells, columns_of, read_row
 
 
-REFUSED = 1
-"""The exit status of `tune` if it cannot do what it understands. It is another one for a command with a mistake."""
+def is_refusal(done):
+    """Whether `tune` understood the command and cannot do it. A command with a mistake ends with another status, or names a value that
+    a parameter does not have."""
+    return done.returncode == 1 and " is not one of: " not in done.stderr
 
 
 class Failed(Exception):
@@ -45,7 +47,7 @@ class Machine:
         print(*(f"  {line}\n" for line in said if line.startswith("warning: ")), sep="", end="", file=sys.stderr, flush=True)
         parts = [shortened(done.stdout, command)]
         if done.returncode != 0:
-            if not command.may_fail or done.returncode != REFUSED:
+            if not (command.may_fail and is_refusal(done)):
                 raise Failed(f"tune {quoted(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}".rstrip())
             parts += [line for line in said if line.startswith("tune: ")]
         return quoted(words), "\n".join(part for part in parts if part)

@@ -175,12 +175,12 @@ class Ending(unittest.TestCase):
         command = Command("run --kernel some", ("failed",), expected_to_fail=True)
         with tempfile.TemporaryDirectory() as folder:
             tune = pathlib.Path(folder) / "tune"
-            for status, is_result in ((1, True), (2, False), (134, False)):
+            for status, reason in ((1, "a reason"), (1, "step=foo is not one of: flat"), (2, "a reason"), (134, "a reason")):
                 tune.write_text("#!/bin/sh\n[ \"$1\" = devices ] && { echo '0  A GPU'; exit; }\n"
-                                f"echo 'tune: a reason' >&2\nexit {status}\n")
+                                f"echo 'tune: {reason}' >&2\nexit {status}\n")
                 tune.chmod(0o755)
                 machine = Machine(tune, folder, folder)
-                if is_result:
+                if (status, reason) == (1, "a reason"):
                     self.assertEqual(machine.output(command), ("run --kernel some", "tune: a reason"))
                 else:
                     with self.assertRaisesRegex(Failed, f"ended with {status}"):
