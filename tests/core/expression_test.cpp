@@ -16,6 +16,8 @@ Bindings names() {
   result.set("cached", Value(true));
   result.set("step", Value("shuffle"));
   result.set("T", Value("half"));
+  result.set("weight", Value("-0.5"));
+  result.set("small", Value("2e-3"));
   result.set("huge", INT64_MAX);
   result.set("lowest", INT64_MIN);
   return result;
@@ -77,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(Words, ExpressionValues,
                                            Case{"step != tile", "true"}, Case{"step in {tile, shuffle}", "true"},
                                            Case{"T in {float, half}", "true"}, Case{"(step) == (shuffle)", "true"},
                                            Case{"step == step", "true"}, Case{"step", "shuffle"},
-                                           Case{"step == min ? 1 : 2", "2"}));
+                                           Case{"step == min ? 1 : 2", "2"}, Case{"weight == -0.5", "true"},
+                                           Case{"weight in {0.5, 1.0}", "false"}, Case{"small != 2e-3", "false"}));
 
 TEST(Expression, ReportsOverflowInsteadOfWrapping) {
   EXPECT_EQ(complaint("n * (huge + 1)"),
@@ -104,6 +107,8 @@ TEST(Expression, KeepsWordsAndNumbersApart) {
   EXPECT_THAT(complaint("step == 1"), HasSubstr("compared with the number 1"));
   EXPECT_THAT(complaint("step == n"), HasSubstr("compared with the number 100"));
   EXPECT_THAT(complaint("sizeof(n)"), HasSubstr("not an element type"));
+  EXPECT_EQ(complaint("n * 0.5"), "e:1:5: '0.5' is not a decimal integer");
+  EXPECT_EQ(complaint("n - 0.5 > 3"), "e:1:5: '0.5' is not a decimal integer");
   EXPECT_THROW(expression("step").evaluate_integer(names()), EvaluationError);
 }
 

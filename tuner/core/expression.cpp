@@ -14,6 +14,11 @@ namespace {
   throw EvaluationError(node.location, message);
 }
 
+std::string unknown(const std::string& name, const std::vector<std::string>& names) {
+  if (!is_identifier(name)) return in_quotes(name) + " is not a decimal integer";
+  return "unknown name " + in_quotes(name) + suggestion(name, names);
+}
+
 /// Evaluates a tree by walking over it.
 class TreeEvaluator {
  public:
@@ -65,7 +70,7 @@ class TreeEvaluator {
  private:
   const Value& bound(const ExpressionNode& node) const {
     const Value* found = bindings_.find(node.name);
-    if (!found) fail(node, "unknown name " + in_quotes(node.name) + suggestion(node.name, bindings_.names()));
+    if (!found) fail(node, unknown(node.name, bindings_.names()));
     return *found;
   }
 
@@ -174,7 +179,7 @@ class NameChecker {
     if (at != known_.end()) return at->second;
     std::vector<std::string> names;
     for (const auto& [name, ignored] : known_) names.push_back(name);
-    fail(node, "unknown name " + in_quotes(node.name) + suggestion(node.name, names));
+    fail(node, unknown(node.name, names));
   }
 
   [[noreturn]] static void fail(const ExpressionNode& node, const std::string& message) {

@@ -169,6 +169,7 @@ class Parser {
     if (token.is("-")) {
       const Nesting nesting(*this);
       cursor_.take();
+      if (at_word_with_point()) return named(Op::name, "-" + std::string(cursor_.take().text), location);
       if (cursor_.peek().is("9223372036854775808")) {
         cursor_.take();
         return make_leaf(Op::constant, INT64_MIN, location);
@@ -183,8 +184,16 @@ class Parser {
     return primary();
   }
 
+  /// Where expressions have integers alone, a number with a point is a word: a value of a parameter.
+  bool at_word_with_point() const {
+    const std::string_view text = cursor_.peek().text;
+    return numbers_ != Numbers::any && cursor_.at_number() && text.find_first_of(".eE") != std::string_view::npos &&
+           number_of<double>(text);
+  }
+
   Pointer primary() {
     const SourceLocation location = cursor_.place();
+    if (at_word_with_point()) return named(Op::name, std::string(cursor_.take().text), location);
     if (cursor_.at_number()) return number();
     if (cursor_.at_identifier()) return word();
     if (!cursor_.accept("(")) {
