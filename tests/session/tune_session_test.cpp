@@ -296,6 +296,27 @@ TEST_F(TuneSession, ExplainsASpaceWithoutValidConfigurations) {
   EXPECT_THAT(error_of([&] { run(evaluator); }), AllOf(HasSubstr("no valid configuration"), HasSubstr("never")));
 }
 
+TEST_F(TuneSession, EndsWhenNoConfigurationCanCompile) {
+  std::size_t tried = 0;
+  std::string said = "copy.cu(3): error: expected a declaration";
+  FakeEvaluator evaluator([&](const Configuration& one) {
+    ++tried;
+    return failed(one, CompileError{said, {}});
+  });
+  EXPECT_THAT(error_of([&] { run(evaluator); }), HasSubstr("no configuration compiles: copy.cu(3)"));
+  EXPECT_LT(tried, 10u);
+  said = "copy.cu(3): error: static assertion failed";
+  EXPECT_FALSE(run(evaluator).best);
+  said = "copy.cu(1): catastrophic error: cannot open source file \"missing.h\"";
+  for (const bool always : {true, false}) {
+    tried = 0;
+    spec_.program.text = (always ? "#include \"missing.h\"\n" : "#if FAST\n#include \"missing.h\"\n#endif\n") +
+                         small_kernel().program.text;
+    EXPECT_THAT(error_of([&] { run(evaluator); }), HasSubstr("missing.h"));
+    EXPECT_EQ(tried == 1, always);
+  }
+}
+
 TEST_F(TuneSession, RefusesAnUnknownStrategy) {
   FakeEvaluator evaluator;
   options_.strategy = "exhaustiv";

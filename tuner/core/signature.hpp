@@ -1,6 +1,6 @@
 #pragma once
 /// Reads the text of a kernel without a compiler: heads of functions, template arguments, aliases of types. All
-/// functions take the code_of() a text. Private to this room and to convert.
+/// functions take the code_of() a text. Private to this room, convert, session and runtime.
 
 #include <cstddef>
 #include <optional>

@@ -1,6 +1,7 @@
 #include <tuner/session/tune_session.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <memory>
 #include <random>
@@ -10,6 +11,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/contest.hpp>
+#include <tuner/session/hopeless.hpp>
 #include <tuner/session/trial_store.hpp>
 
 namespace tuner {
@@ -288,6 +290,10 @@ class Session {
     contest_.tell_of_missing_metrics(trial);
     contest_.keep(std::move(trial));
     report(contest_.result.trials.back());
+    // Not after each trial: it looks at all of them.
+    if (std::has_single_bit(contest_.result.trials.size()) && none_compiles(spec_, contest_.result.trials))
+      throw Error(ErrorCode::compiler,
+                  "no configuration compiles: " + std::string(message(contest_.result.trials.back().outcome)));
   }
 
   void report(const Trial& trial) {

@@ -1,0 +1,16 @@
+#pragma once
+/// Whether it is of any use to compile more configurations. Private to this room.
+
+#include <span>
+
+#include <tuner/core/evaluator.hpp>
+#include <tuner/core/kernel_spec.hpp>
+
+namespace tuner {
+
+/// Whether no configuration can compile, to judge by \p trials: all failed alike, either because a file is missing that
+/// the text always includes, or although they share no parameter's value. Messages that kernels write themselves
+/// (`static_assert`, `#error`) may differ elsewhere.
+bool none_compiles(const KernelSpec& spec, std::span<const Trial> trials);
+
+}  // namespace tuner
