@@ -112,6 +112,7 @@ class FakeBackend : public Backend {
     return std::make_unique<FakeArray>(shape, loads);
   }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
+    uploads.push_back(bytes);
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   }
   void download(void* to, DevicePointer from, std::size_t bytes) override {
@@ -205,6 +206,7 @@ class FakeBackend : public Backend {
   std::vector<SampleRequest> requests;
   std::vector<ArrayShape> shapes;  // of all arrays allocated so far
   std::size_t loads = 0;           // of all arrays
+  std::vector<std::size_t> uploads;
   struct Counted {
     std::string expression;
     std::size_t samples_before;  // when it was counted

@@ -308,5 +308,33 @@ TEST_F(RunnerBuffers, FillsInputsBeforeEveryVerificationOfInOutBuffers) {
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
 }
 
+TEST_F(RunnerBuffers, CopiesTheContentsOfAFileAgainOnlyAfterAChange) {
+  const testing::TemporaryFolder folder;
+  spec.program.file = (folder / "scale.cu").string();
+  testing::write_numbers(folder / "a.bin", std::vector<float>(1000, 7));
+  FillSpec fill;
+  fill.path = "a.bin";
+  spec.buffers.front().fill = fill;
+  spec.buffers.front().role = BufferRole::inout;
+  bool changes = false;
+  for (auto& [name, kernel] : backend.kernels)
+    kernel = [&](const Launch& launch) {
+      testing::scale_kernel<float>(launch);
+      if (changes) argument<float*>(launch, 0)[999] = 0;
+      return std::nullopt;
+    };
+  const auto shared = runner();
+  const auto copies = [&] {
+    backend.uploads.clear();
+    EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+    return std::count(backend.uploads.begin(), backend.uploads.end(), 1000 * sizeof(float));
+  };
+  EXPECT_EQ(copies(), 0);
+  changes = true;
+  EXPECT_FALSE(evaluate(*shared, block(32)).verified) << "the reference changed nothing";
+  changes = false;
+  EXPECT_EQ(copies(), 1);
+}
+
 }  // namespace
 }  // namespace tuner

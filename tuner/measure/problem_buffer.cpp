@@ -139,7 +139,13 @@ Comparison ProblemBuffer::compare(const GuardedMemory& region, Within within) co
 
 void ProblemBuffer::fill(const GuardedMemory& region) {
   if (count == 0) return;
-  if (!is_filled_by_field) return fills.front().write(*backend, region.data(), used != 0);
+  if (!is_filled_by_field) {
+    const bool is_uploaded = !fills.front().content.empty();
+    if (is_uploaded && filled && fingerprint(region) == *filled) return;
+    fills.front().write(*backend, region.data(), used != 0);
+    if (is_uploaded && !filled) filled = fingerprint(region);
+    return;
+  }
   std::vector<std::byte>& filled = records[used];
   if (filled.empty()) filled = filled_records(used);
   backend->upload(region.data(), filled.data(), filled.size());

@@ -86,6 +86,7 @@ struct ProblemBuffer {
   std::array<Answer, 2> answers;
   std::vector<FilledNumbers> fills;  ///< one, or one for each field of records
   bool is_filled_by_field = false;
+  std::optional<std::uint64_t> filled;  ///< the fingerprint of contents from a file, once uploaded
   std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces
   std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: contents, if filled field by field
   std::vector<std::byte> expected_content;         ///< from the answer's file, if any
@@ -109,6 +110,7 @@ struct ProblemBuffer {
   void choose_fill(const FilledBy& by, const std::string* recorded, std::uint64_t seed);
   void choose_compared(const FilledBy& by);
 
+  /// Does nothing if \p region still holds the contents of a file: uploading takes far longer than looking.
   void fill(const GuardedMemory& region);
   std::vector<std::byte> filled_records(std::size_t which) const;
   void set_bytes(const GuardedMemory& region, unsigned char value) const;
