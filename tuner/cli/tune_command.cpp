@@ -1,6 +1,10 @@
 #include <tuner/cli/tune_command.hpp>
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <deque>
 #include <string>
@@ -12,6 +16,7 @@
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/interrupt.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
@@ -86,6 +91,10 @@ int tune_command(int argc, char** argv, const Join& join) {
     request.list = read_problem_list(request.problem_file, request.tuning.session.objective);
   const std::atomic<bool> never{false};  // a dry run keeps nothing: Ctrl-C ends it at once
   const std::atomic<bool>& stop = request.dry_run ? never : catch_interrupts();
+  if (request.parent != 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != request.parent) throw Error("the process of --parent has ended, or did not start this one");
+  }
   const auto tune = [&stop](const TuneRequest& one, const DeviceChoice& devices, Output& output) {
     return tune_all(read_jobs(one, devices, output.console()), stop, output);
   };

@@ -209,7 +209,7 @@ class ProblemTuning {
 
   /// A failure is only a warning: rates are then shown without their fraction of the ceiling.
   void measure_ceilings_once() {
-    if (std::exchange(seat_.has_ceilings, true)) return;
+    if (request_.without_ceilings || std::exchange(seat_.has_ceilings, true)) return;
     try {
       measure_ceilings(seat_.device);
     } catch (const Error& error) {

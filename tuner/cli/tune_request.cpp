@@ -206,6 +206,7 @@ Options tune_options() {
   options.text("isolation", "process|none",
                "run kernels in worker processes, where a crash costs one trial, or in this process", "process");
   options.flag("no-host-check", "do not run the best configuration of a GPU on the host, where races show");
+  options.flag("no-ceilings", "do not measure how fast the device streams and computes: results show no share of that");
   options.flag("unverified", "for kernels without a reference; what is found is marked and never served");
   options.flag("no-prior", "do not start from results of other sizes, choices and devices");
   options.group("Output").add("force json");
@@ -213,6 +214,7 @@ Options tune_options() {
   options.text("report", "FILE.html", "write the page of `tune report` again and again");
   options.flag("quiet,q", "no progress, only the result");
   options.flag("verbose,v", "a line for each trial");
+  options.text("parent", "PID", "stop, as after Ctrl-C, when the process PID ends, which started this one");
   options.flag("dry-run", "print the space and stop");
   options.arguments({"kernel"});
   return options;
@@ -266,6 +268,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.tuning.isolation = read_isolation(given.text("isolation"));
   request.tuning.measure.verify = !given.flag("unverified");
   request.tuning.host_check = !given.flag("no-host-check");
+  if (given.has("parent")) request.parent = static_cast<int>(parse_count(given.text("parent"), "--parent"));
+  request.without_ceilings = given.flag("no-ceilings");
   request.tuning.learn_from_elsewhere = !given.flag("no-prior");
   request.tuning.resume = !request.force;
   request.sweep = read_sweep(given);

@@ -53,6 +53,8 @@ struct TuneRequest {
   std::string log;                     ///< empty: none
   std::string report;                  ///< empty: none
   SweepRequest sweep;
+  int parent = 0;  ///< the process to end with; 0: none
+  bool without_ceilings = false;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 
   /// Whether standard output is in place of a file.
