@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <future>
 
 #include <nlohmann/json.hpp>
 
@@ -130,9 +131,11 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
     for (const IncludedFile& file : spec.program.includes->files) parts.push_back(file.text);
   if (spec.program.reference_includes)
     for (const IncludedFile& file : spec.program.reference_includes->files) parts.push_back(file.text);
-  std::vector<std::string> hashes;  // of data files, which may be large
-  hashes.reserve(data.size());
-  for (const std::filesystem::path& file : data) parts.emplace_back(hashes.emplace_back(hash_of_data(file)));
+  std::vector<std::future<std::string>> hashing;  // of data files, which may be large
+  for (const std::filesystem::path& file : data) hashing.push_back(std::async(hash_of_data, file));
+  std::vector<std::string> hashes;
+  for (std::future<std::string>& one : hashing) hashes.push_back(one.get());
+  parts.insert(parts.end(), hashes.begin(), hashes.end());
   return {spec.name, cache::sha256_of_parts(parts), objective.name};
 }
 
