@@ -264,6 +264,14 @@ TUNER_C_API void tuner_result_free(tuner_result* result);
 /// All metrics that have a name, as JSON: `name`, `unit` and `meaning`.
 TUNER_C_API tuner_status tuner_metrics_json(char** json);
 
+/* ---- for programs that write kernel files ---- */
+
+/// \p name, with a `_` at its end if a kernel file cannot give it to a parameter, size or buffer.
+TUNER_C_API tuner_status tuner_possible_name(const char* name, char** possible);
+/// The parameters of the `__global__` function \p kernel in the C++ of \p text, as JSON: `name`, `type` and `is_const`
+/// (whether it points to const). Macros are not expanded.
+TUNER_C_API tuner_status tuner_kernel_parameters(const char* text, const char* kernel, char** json);
+
 /* ---- arrays: tuner/array.hpp ---- */
 
 typedef struct tuner_array tuner_array;

@@ -154,6 +154,25 @@ TEST_F(CInterface, DescribesAKernel) {
   EXPECT_EQ(about["arguments"][2]["name"], "a");
 }
 
+TEST_F(CInterface, ReadsWhatAKernelFileIsWrittenFrom) {
+  const auto possible = [](const char* name) {
+    char* text = nullptr;
+    EXPECT_EQ(tuner_possible_name(name, &text), TUNER_OK);
+    return taken(text);
+  };
+  EXPECT_EQ(possible("block"), "block");
+  EXPECT_EQ(possible("unsigned"), "unsigned_");
+  EXPECT_EQ(possible("warp_size"), "warp_size_");
+
+  char* text = nullptr;
+  ASSERT_EQ(tuner_kernel_parameters(kAxpy, "axpy", &text), TUNER_OK) << tuner_last_error();
+  const nlohmann::json parameters = nlohmann::json::parse(taken(text));
+  ASSERT_EQ(parameters.size(), 4u);
+  EXPECT_EQ(parameters[1], nlohmann::json({{"name", "x"}, {"type", "const T*"}, {"is_const", true}}));
+  EXPECT_EQ(parameters[2]["is_const"], false);
+  EXPECT_EQ(tuner_kernel_parameters(kAxpy, "axpi", &text), TUNER_NOT_FOUND);
+}
+
 TEST_F(CInterface, TunesRunsAndExplains) {
   const std::int64_t n = 500;
   tuner_result* tuned = nullptr;
@@ -305,6 +324,8 @@ TEST_F(CInterface, RefusesEveryWrongArgument) {
       tuner_array_new(4, nullptr),
       tuner_array_upload(nullptr, &one, 4),
       tuner_metrics_json(nullptr),
+      tuner_possible_name("block", nullptr),
+      tuner_kernel_parameters(nullptr, "axpy", &text),
       tuner_wisdom_export(nullptr, nullptr, nullptr),
       tuner_wisdom_import(nullptr, nullptr, "", nullptr),
       tuner_wisdom_merge(nullptr, nullptr, 0, nullptr),
