@@ -193,10 +193,14 @@ TEST_F(ThreadsTest, AbandonWhatIsWorseThanATrialThatFinishedAfterItWasSubmitted)
   backend.next_sample = [](const std::string& expression, std::size_t i) {
     return Sample{(expression == "scale<32>" ? 1e6 : 3e6) + double(i), 0};
   };
-  IsolatedEvaluator evaluator(spec, {}, {}, options);
-  const auto trials = evaluate(evaluator, {32, 64, 128, 256});  // all were submitted before a best was known
-  EXPECT_FALSE(trials.at(block(32)).measurement()->abandoned);
-  EXPECT_TRUE(trials.at(block(256)).measurement()->abandoned);
+  MeasureOptions measure;
+  for (const bool verify : {true, false}) {
+    measure.verify = verify;
+    IsolatedEvaluator evaluator(spec, {}, measure, options);
+    const auto trials = evaluate(evaluator, {32, 64, 128, 256});  // all were submitted before a best was known
+    EXPECT_FALSE(trials.at(block(32)).measurement()->abandoned);
+    EXPECT_TRUE(trials.at(block(256)).measurement()->abandoned);
+  }
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ struct MeasureOptions {
   std::size_t finalist_samples = 2;
 
   /// A configuration is abandoned if its whole interval is above this factor of the best median; 0: never (for an
-  /// objective other than time). The best is the fastest verified trial so far of the session or the evaluator, even if
-  /// the configuration was submitted long ago.
+  /// objective other than time). The best is the fastest verified trial (without `verify` the fastest one) so far of
+  /// the session or the evaluator, even if the configuration was submitted long ago.
   double abandon_factor = 1.05;
   std::size_t abandon_samples = 5;  ///< the fewest samples before that; on the host backend 3 in clear cases
 
