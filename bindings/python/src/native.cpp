@@ -38,10 +38,22 @@ void unlocked(const Call& call) {
   check(status);
 }
 
-std::string taken(char* text) {
+/// The text that a call makes.
+template <typename Call>
+std::string text_of(const Call& call) {
+  char* text = nullptr;
+  unlocked([&] { return call(&text); });
   std::string copy = text;
   tuner_text_free(text);
   return copy;
+}
+
+/// The number of changes that a call counts.
+template <typename Call>
+std::int64_t changes_of(const Call& call) {
+  std::int64_t changed = 0;
+  unlocked([&] { return call(&changed); });
+  return changed;
 }
 
 tuner_stream stream_of(std::uintptr_t handle) { return reinterpret_cast<tuner_stream>(handle); }
@@ -146,29 +158,26 @@ std::string json_of(tuner_result* result) {
 
 class Kernel {
  public:
-  explicit Kernel(tuner_kernel* kernel) : kernel_(kernel) {}
+  template <typename Make>
+  static Kernel made(const Make& make) {
+    Kernel kernel;
+    unlocked([&] { return make(&kernel.kernel_); });
+    return kernel;
+  }
   Kernel(Kernel&& other) noexcept : kernel_(std::exchange(other.kernel_, nullptr)) {}
   ~Kernel() { tuner_kernel_free(kernel_); }
 
   static Kernel from_file(const std::string& name_or_path) {
-    tuner_kernel* kernel = nullptr;
-    unlocked([&] { return tuner_kernel_from_file(name_or_path.c_str(), &kernel); });
-    return Kernel(kernel);
+    return made([&](tuner_kernel** to) { return tuner_kernel_from_file(name_or_path.c_str(), to); });
   }
   static Kernel from_text(const std::string& text, const std::string& name) {
-    tuner_kernel* kernel = nullptr;
-    unlocked([&] { return tuner_kernel_from_text(text.c_str(), name.c_str(), &kernel); });
-    return Kernel(kernel);
+    return made([&](tuner_kernel** to) { return tuner_kernel_from_text(text.c_str(), name.c_str(), to); });
   }
   Kernel with(const std::string& choices) const {
-    tuner_kernel* kernel = nullptr;
-    check(tuner_kernel_with(kernel_, choices.c_str(), &kernel));
-    return Kernel(kernel);
+    return made([&](tuner_kernel** to) { return tuner_kernel_with(kernel_, choices.c_str(), to); });
   }
   std::string json() const {
-    char* text = nullptr;
-    check(tuner_kernel_json(kernel_, &text));
-    return taken(text);
+    return text_of([&](char** text) { return tuner_kernel_json(kernel_, text); });
   }
   void launch(const Numbers& sizes, const nb::list& arguments, std::uintptr_t stream) const {
     const Call call(sizes, arguments, stream);
@@ -179,9 +188,8 @@ class Kernel {
     unlocked([&] { return tuner_kernel_prepare(kernel_, &call.call, captures, nullptr); });
   }
   std::string explain(const Numbers& sizes, const std::string& choices) const {
-    char* text = nullptr;
-    unlocked([&] { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), choices.c_str(), &text); });
-    return taken(text);
+    return text_of(
+        [&](char** text) { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), choices.c_str(), text); });
   }
   std::string tune(const Numbers& sizes, const std::string& choices, double wall_time_s, std::size_t trials,
                    const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
@@ -224,7 +232,8 @@ class Kernel {
   }
 
  private:
-  tuner_kernel* kernel_;
+  Kernel() = default;
+  tuner_kernel* kernel_ = nullptr;
 };
 
 /// Memory where kernels run.
@@ -255,36 +264,14 @@ void reduce_async(std::uintptr_t out, int type, std::uintptr_t data, std::int64_
       [&] { return tuner_reduce_async(static_cast<tuner_type>(type), memory_at(data), n, memory_at(out), &options); });
 }
 
-/// The value, as Python's float or int.
-nb::object reduce(int type, std::uintptr_t data, std::int64_t n, int operation, int order, std::uintptr_t stream) {
+/// The bytes of the value.
+nb::bytes reduce(int type, std::uintptr_t data, std::int64_t n, int operation, int order, std::uintptr_t stream) {
   const tuner_reduce_options options = reduce_options(operation, order, stream);
-  const tuner_type of_result = tuner_reduce_result(static_cast<tuner_type>(type));
-  union {
-    float single;
-    double real;
-    std::int32_t int32;
-    std::uint32_t uint32;
-    std::int64_t int64;
-    std::uint64_t uint64;
-  } value{};
-  unlocked([&] {
-    return tuner_reduce(static_cast<tuner_type>(type), memory_at(data), n, &options, &value,
-                        tuner_type_bytes(of_result));
-  });
-  switch (of_result) {
-    case TUNER_FLOAT:
-      return nb::float_(value.single);
-    case TUNER_DOUBLE:
-      return nb::float_(value.real);
-    case TUNER_INT32:
-      return nb::int_(value.int32);
-    case TUNER_UINT32:
-      return nb::int_(value.uint32);
-    case TUNER_INT64:
-      return nb::int_(value.int64);
-    default:
-      return nb::int_(value.uint64);
-  }
+  const auto of_elements = static_cast<tuner_type>(type);
+  const std::size_t bytes = tuner_type_bytes(tuner_reduce_result(of_elements));
+  char value[8] = {};
+  unlocked([&] { return tuner_reduce(of_elements, memory_at(data), n, &options, value, bytes); });
+  return nb::bytes(value, bytes);
 }
 
 void prepare_reduce(int type, std::uintptr_t data, std::int64_t n, int operation, int order, std::uintptr_t stream,
@@ -317,27 +304,26 @@ NB_MODULE(_native, module) {
   module.def("set",
              [](const std::string& name, const std::string& value) { check(tuner_set(name.c_str(), value.c_str())); });
   module.def("trim", [] { unlocked([] { return tuner_trim(); }); });
-  module.def("metrics", [] {
-    char* json = nullptr;
-    check(tuner_metrics_json(&json));
-    return taken(json);
+  module.def("metrics", [] { return text_of(tuner_metrics_json); });
+  module.def("possible_name", [](const std::string& name) {
+    return text_of([&](char** possible) { return tuner_possible_name(name.c_str(), possible); });
+  });
+  module.def("kernel_parameters", [](const std::string& text, const std::string& kernel) {
+    return text_of([&](char** json) { return tuner_kernel_parameters(text.c_str(), kernel.c_str(), json); });
   });
 
   module.def("export_wisdom", [](const std::string& database, const std::string& kernel) {
-    char* text = nullptr;
-    unlocked([&] { return tuner_wisdom_export(or_null(database), or_null(kernel), &text); });
-    return taken(text);
+    return text_of([&](char** text) { return tuner_wisdom_export(or_null(database), or_null(kernel), text); });
   });
   module.def("import_wisdom", [](const std::string& database, const std::string& text, const std::string& source) {
-    std::int64_t changed = 0;
-    unlocked([&] { return tuner_wisdom_import(or_null(database), text.c_str(), source.c_str(), &changed); });
-    return changed;
+    return changes_of([&](std::int64_t* changed) {
+      return tuner_wisdom_import(or_null(database), text.c_str(), source.c_str(), changed);
+    });
   });
   module.def("merge_wisdom", [](const std::string& into, const std::vector<std::string>& databases) {
-    std::int64_t changed = 0;
     const std::vector<const char*> paths = paths_of(databases);
-    unlocked([&] { return tuner_wisdom_merge(into.c_str(), paths.data(), paths.size(), &changed); });
-    return changed;
+    return changes_of(
+        [&](std::int64_t* changed) { return tuner_wisdom_merge(into.c_str(), paths.data(), paths.size(), changed); });
   });
   module.def("freeze_wisdom", [](const std::string& frozen, const std::vector<std::string>& databases) {
     const std::vector<const char*> paths = paths_of(databases);

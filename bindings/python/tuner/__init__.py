@@ -12,6 +12,7 @@ NumPy's arrays are in the host's memory: with TUNER_DEVICE=host, or without a GP
 import dataclasses
 import json
 import numbers
+import struct
 
 from tuner import _arrays, _display
 from tuner.lib import _native
@@ -55,7 +56,7 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
     if out is None and result_code >= 0:
         out = _arrays.new_result(x, result_code)
     if out is None:
-        return _native.reduce(*reduction)
+        return struct.unpack("bBhHiIqQe?fd"[result_code], _native.reduce(*reduction))[0]
     to, out_code, out_count, is_const = _arrays.locate(out)
     if out_count < 1 or out_code != result_code or is_const:
         raise ValueError(f"out is a writable array of {_arrays.NAMES[result_code]} with an element")

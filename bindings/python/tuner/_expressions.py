@@ -6,35 +6,30 @@ they look at, and become a table.
 """
 
 import ast
+import collections.abc
 import copy
 import fractions
+import functools
 import inspect
 import itertools
 import math
 import numbers
 import textwrap
 
+from tuner.lib import _native
+
 MOST_COMBINATIONS = 20_000
 MOST_CHOICES = 10  # each may double the condition
-# The words of expressions, the device's limits, the element types and the keywords of C++20.
-RESERVED = frozenset("""and or not in true false ceil_div min max log2 is_pow2 sizeof abs i warp_size sm_count cc is_host
-    max_threads_per_block max_threads_per_sm max_blocks_per_sm max_shared_bytes shared_bytes_per_sm registers_per_block
-    max_grid_x max_grid_y int8 uint8 int16 uint16 int32 uint32 int64 uint64 half fp16 float16 bfloat16 bf16 float32 float64
-    alignas alignof and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const
-    consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
-    else enum explicit export extern float for friend goto if inline int long mutable namespace new noexcept not_eq nullptr
-    operator or_eq private protected public register reinterpret_cast requires return short signed static static_assert
-    static_cast struct switch template this thread_local throw try typedef typeid typename union unsigned using virtual void
-    volatile wchar_t while xor xor_eq""".split())
 
 
 class Untranslatable(ValueError):
     """A condition or number that a kernel file cannot have."""
 
 
+@functools.cache
 def possible_name(name):
     """`name`, with a `_` at its end if kernel files have another meaning for it."""
-    return name + "_" if name in RESERVED else name
+    return name + "_" if name == "i" else _native.possible_name(name)
 
 
 def literal(value):
@@ -48,6 +43,15 @@ def literal(value):
     if isinstance(value, str) and value.isidentifier():
         return value
     raise Untranslatable(f"a kernel file has no value {value!r}: it has numbers, True, False and words")
+
+
+def value_texts(values):
+    """The value of each text in a kernel file, which has all integers, all truth values, or all words."""
+    number, are_truths = float if any(isinstance(one, float) for one in values) else int, all(isinstance(one, bool) for one in values)
+    texts = {}
+    for one in values:
+        texts.setdefault(literal(number(one) if isinstance(one, numbers.Real) and not are_truths else one), one)
+    return texts
 
 
 # How tightly the operators of kernel files bind.
@@ -134,10 +138,9 @@ class _Translation(ast.NodeVisitor):
             if not all(isinstance(one, numbers.Integral) for one in values):
                 raise Untranslatable(f"{name} has values that kernel files do not compute with")
             return _Number(_Text(possible_name(name)), natural=min(values) >= 0)
-        method = getattr(self, "number_" + type(node).__name__, None)
-        if method is None:
-            return _Number(self.condition(node)) if self.is_truth(node) else self.generic_visit(node)
-        return _Number(self.condition(node)) if self.is_truth(node) else method(node)
+        if self.is_truth(node):
+            return _Number(self.condition(node))
+        return getattr(self, "number_" + type(node).__name__, self.generic_visit)(node)
 
     def is_truth(self, node):
         """Whether the value is True or False, not an operand of `and`."""
@@ -246,14 +249,14 @@ class _Translation(ast.NodeVisitor):
             if not self.is_constant(right):
                 return self.generic_visit(right)
             values, name = list(self.value(right)), self.name_of(left)
-            if name is not None:
-                values = [one for one in self.parameters[name] if one in values]
-            if any(isinstance(one, float) for one in values):
-                raise Untranslatable(f"the values of {ast.unparse(left)} are numbers with a point")
-            if not values:
+            if name is None:
+                texts = [self.constant(one).whole("in").text for one in values]
+            else:
+                texts = [text for text, one in value_texts(self.parameters[name]).items() if one in values]
+            if not texts:
                 return _Text("true" if isinstance(operator, ast.NotIn) else "false")
             among = self.words(left) or self.number(left).whole("in").within(_SHIFT)
-            text = _Text(f"{among} in {{{', '.join(literal(one) for one in values)}}}", _COMPARE)
+            text = _Text(f"{among} in {{{', '.join(texts)}}}", _COMPARE)
             return text if isinstance(operator, ast.In) else _Text(f"not {text.text}", _NOT)
         sign = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}.get(type(operator))
         if sign is None:
@@ -279,11 +282,8 @@ class _Translation(ast.NodeVisitor):
         if sign not in ("==", "!=") or not self.is_constant(other):
             raise Untranslatable(f"kernel files compare the values of {name} by == and != only")
         value = self.value(other)
-        if value not in self.parameters[name]:
-            return _Text("false" if sign == "==" else "true")
-        if not isinstance(value, str):
-            raise Untranslatable(f"the values of {name} are numbers with a point")
-        return _Text(f"{word} {sign} {value}", _COMPARE)
+        texts = [text for text, one in value_texts(self.parameters[name]).items() if one == value]
+        return _Text(f"{word} {sign} {texts[0]}", _COMPARE) if texts else _Text("false" if sign == "==" else "true")
 
 
 def _exactly(value):
@@ -362,29 +362,24 @@ def _returned(statements, values):
     return ast.BoolOp(ast.Or(), [ast.BoolOp(ast.And(), [test, met]), ast.BoolOp(ast.And(), [fails, unmet])])
 
 
-def _function_of(condition):
-    """The syntax tree of a function of a dictionary, as one condition; what its other names mean; its dictionary's name."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(condition))).body[0]
-    if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 1 or tree.args.vararg:
-        raise Untranslatable("a function")
-    if sum(isinstance(one, ast.If) for one in ast.walk(tree)) > MOST_CHOICES:
-        raise Untranslatable("a function with many choices")
-    return _returned(tree.body, {}), _names_known_to(condition), tree.args.args[0].arg
-
-
 def _tree_of(condition, parameters):
-    """The syntax tree of a text or lambda, what its other names mean, and the name of its dictionary."""
+    """The syntax tree of a text, lambda or short function, what its other names mean, and the name of its dictionary."""
     if isinstance(condition, str):
         return ast.parse(condition.strip(), mode="eval").body, {"math": math}, None
-    if getattr(condition, "__name__", "") != "<lambda>":
-        raise Untranslatable("a function")
-    tree, names = _lambda_of(condition), _arguments_of(condition, parameters)
-    known = _names_known_to(condition)
+    known, names = _names_known_to(condition), _arguments_of(condition, parameters)
+    if condition.__name__ == "<lambda>":
+        tree = _lambda_of(condition)
+        body = tree.body
+    else:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(condition))).body[0]
+        if not isinstance(tree, ast.FunctionDef) or tree.decorator_list or sum(isinstance(one, ast.If) for one in ast.walk(tree)) > MOST_CHOICES:
+            raise Untranslatable("a function with many choices, or with a decorator")
+        body = _returned(tree.body, {})
     if names is not None:
-        return tree.body, {name: value for name, value in known.items() if name not in names}, None
-    if len(tree.args.args) != 1:
-        raise Untranslatable("a lambda of names that are no parameters")
-    return tree.body, known, tree.args.args[0].arg
+        return body, {name: value for name, value in known.items() if name not in names}, None
+    if len(tree.args.args) != 1 or tree.args.vararg:
+        raise Untranslatable("a function of names that are no parameters")
+    return body, known, tree.args.args[0].arg
 
 
 def python_function(condition, parameters=()):
@@ -400,41 +395,26 @@ def python_function(condition, parameters=()):
     return condition
 
 
-class _Watched(dict):
+class _Watched(collections.abc.Mapping):
     """Knows which of its values were looked at."""
 
     def __init__(self, values, looked_at):
-        super().__init__(values)
-        self.looked_at = looked_at
+        self.known, self.looked_at = values, looked_at
 
     def __getitem__(self, name):
+        value = self.known[name]
         self.looked_at.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name, otherwise=None):
-        return self[name] if name in self else otherwise
-
-    def _all(self):
-        self.looked_at.update(super().keys())
+        return value
 
     def __iter__(self):  # dict(p) and f(**p) look at everything, and through this
-        self._all()
-        return super().__iter__()
+        self.looked_at.update(self.known)
+        return iter(self.known)
 
-    def keys(self):
-        self._all()
-        return super().keys()
+    def __len__(self):
+        return len(self.known)
 
     def copy(self):
         return dict(self)
-
-    def items(self):
-        self._all()
-        return super().items()
-
-    def values(self):
-        self._all()
-        return super().values()
 
 
 def _table(condition, parameters, convert):
@@ -449,8 +429,9 @@ def _table(condition, parameters, convert):
         if isinstance(condition, str):
             looked_at = {node.id for node in ast.walk(ast.parse(condition.strip())) if isinstance(node, ast.Name)}
         for values in itertools.product(*(parameters[name] for name in used)):
+            known = {**first, **dict(zip(used, values))}
             try:
-                results[values] = convert(function(_Watched({**first, **dict(zip(used, values))}, looked_at)))
+                results[values] = convert(function(known if isinstance(condition, str) else _Watched(known, looked_at)))
             except Untranslatable:
                 raise
             except Exception as error:  # of the user's function
@@ -465,13 +446,11 @@ def _table_text(used, results, parameters, is_condition):
     if not used:
         return results[()]
     name, groups = used[0], {}
-    for value in parameters[name]:
+    for text, value in value_texts(parameters[name]).items():
         rest = {values[1:]: result for values, result in results.items() if values[0] == value}
-        groups.setdefault(_table_text(used[1:], rest, parameters, is_condition), []).append(literal(value))
+        groups.setdefault(_table_text(used[1:], rest, parameters, is_condition), []).append(text)
     if len(groups) == 1:
         return next(iter(groups))
-    if any("." in value for values in groups.values() for value in values):
-        raise Untranslatable(f"the values of {name} are numbers with a point, which kernel files do not compare")
     name = possible_name(name)
     if not is_condition:
         return _choice(name, list(groups.items()))
@@ -502,8 +481,7 @@ def _whole(value):
 def condition(given, parameters):
     """The texts of constraints, all of which must hold. Raises Untranslatable."""
     try:
-        is_function = inspect.isfunction(given) and given.__name__ != "<lambda>" and _arguments_of(given, parameters) is None
-        tree, known, dictionary = _function_of(given) if is_function else _tree_of(given, parameters)
+        tree, known, dictionary = _tree_of(given, parameters)
         parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
         translation = _Translation(parameters, known, dictionary)
         return [translation.condition(one).text for one in parts]

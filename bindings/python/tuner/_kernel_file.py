@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import math
 import os
 import pathlib
@@ -9,20 +10,20 @@ import re
 
 import numpy
 
-from tuner import _expressions
-from tuner._expressions import Untranslatable, literal, possible_name
+from tuner._expressions import Untranslatable, literal, possible_name, value_texts
+from tuner.lib import _native
 
 MOST_DEFAULTS = 200_000  # configurations that are looked at for a default
 
-_TYPES = {"bool": "uint8", "int8": "int8", "uint8": "uint8", "int16": "int16", "uint16": "uint16", "int32": "int",
+TYPES = {"bool": "uint8", "int8": "int8", "uint8": "uint8", "int16": "int16", "uint16": "uint16", "int32": "int",
           "uint32": "unsigned", "int64": "int64", "uint64": "uint64", "float16": "half", "float32": "float", "float64": "double",
           "complex64": "float2", "complex128": "double2"}
 
 
 def element_type(dtype):
-    if dtype.name not in _TYPES:
+    if dtype.name not in TYPES:
         raise Untranslatable(f"a kernel file has no elements of {dtype}")
-    return _TYPES[dtype.name]
+    return TYPES[dtype.name]
 
 
 @dataclasses.dataclass
@@ -84,7 +85,10 @@ class Description:
 
     @property
     def kernel(self):
-        return self.instantiate.partition("<")[0].rpartition(":")[2].strip()
+        name = self.instantiate.partition("<")[0].rpartition(":")[2].strip()
+        if not name.isidentifier():
+            raise Untranslatable(f"a kernel cannot have the name {name[:60]!r}")
+        return name
 
     def configurations(self):
         """Those for which Python's conditions hold."""
@@ -100,24 +104,10 @@ def without_comments(text):
 
 def parameters_of(text, kernel):
     """The names of a kernel's parameters, and whether each may only be read; None if the text has no such kernel."""
-    text = without_comments(text)
-    for found in re.finditer(rf"__global__\s[^;{{}}()]*(?:\([^()]*(?:\([^()]*\))?[^()]*\)[^;{{}}()]*)?\b{re.escape(kernel)}\s*\(", text):
-        depth, at, parts = 1, found.end(), [""]
-        while at < len(text) and depth > 0:
-            depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}.get(text[at], 0)
-            if text[at] == "," and depth == 1:
-                parts.append("")
-            elif depth > 0:
-                parts[-1] += text[at]
-            at += 1
-        names = []
-        for part in parts:
-            words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]|=.*", "", part))
-            if not words or words == ["void"]:
-                continue
-            names.append((words[-1], bool(re.search(r"\bconst\b", part.partition("*")[0]))))
-        return names
-    return None
+    try:
+        return [(one["name"], one["is_const"]) for one in json.loads(_native.kernel_parameters(text, kernel))]
+    except _native.Error:
+        return None
 
 
 def occurs(word, text):
@@ -193,12 +183,26 @@ def _scalar(value):
     return kind, str(int(value))
 
 
+def _buffer(lines, role, name, value, with_contents=True):
+    """Adds a buffer that is described, or an array."""
+    if isinstance(value, Buffer):
+        count, kind, fill = value.count, value.type, lines.fill(value.fill)
+    else:
+        count, kind = value.size, element_type(value.dtype)
+        fill = with_contents and (_fill(value) or "file " + lines.array(name, value))
+    lines.add(role, f"{name}[{count}] : {kind}")
+    if fill and role != "out":
+        lines.add("fill", f"{name} = {fill}")
+
+
 def _arguments(made, lines, with_contents):
+    """Adds them. Returns their names in order, and the answers by name."""
     taken = {possible_name(name) for name in made.parameters} | set(made.sizes) | set(made.constants)
-    order, answers = [], []
-    has_answers = any(one.answer is not None for one in made.arguments)
+    order, answers = [], {}
+    others = "inout" if all(one.answer is None for one in made.arguments) else "consumed"
     for argument in made.arguments:
-        if argument.value is None:
+        value = argument.value
+        if value is None:
             order.append("nullptr")
             continue
         name = possible_name(argument.name)
@@ -206,30 +210,22 @@ def _arguments(made, lines, with_contents):
             name += "_"
         taken.add(name)
         order.append(name)
-        if isinstance(argument.value, Buffer):
-            lines.add(argument.value.role, f"{name}[{argument.value.count}] : {argument.value.type}")
-            if argument.value.fill and argument.value.role != "out":
-                lines.add("fill", f"{name} = {lines.fill(argument.value.fill)}")
-            if argument.answer is not None:
-                answers.append((name, argument.answer))
+        if not isinstance(value, (Buffer, numpy.ndarray)):
+            lines.add("scalar", "{} : {} = {}".format(name, *_scalar(value)))
             continue
-        if not isinstance(argument.value, numpy.ndarray):
-            kind, value = _scalar(argument.value)
-            lines.add("scalar", f"{name} : {kind} = {value}")
-            continue
-        role = "inout" if argument.answer is not None else "in" if argument.is_const else "consumed" if has_answers else "inout"
-        lines.add(role, f"{name}[{argument.value.size}] : {element_type(argument.value.dtype)}")
-        if with_contents:
-            lines.add("fill", f"{name} = {_fill(argument.value) or 'file ' + lines.array(name, argument.value)}")
+        role = value.role if isinstance(value, Buffer) else "inout" if argument.answer is not None else "in" if argument.is_const else others
+        _buffer(lines, role, name, value, with_contents)
         if argument.answer is not None:
-            answers.append((name, argument.answer))
+            answers[name] = argument.answer
     return order, answers
 
 
 def _fill(array):
     """The fill of an array that needs no file, or None."""
-    first = array.flat[0] if array.size else 0
-    is_one = array.dtype.kind in "iuf" and numpy.all(array == first) and abs(first) <= 1 << 53
+    if array.size == 0:
+        return "constant 0"
+    first = array.flat[0]
+    is_one = array.dtype.kind in "iuf" and array.flat[-1] == first and numpy.all(array == first) and abs(first) <= 1 << 53
     if not is_one or (array.dtype.kind == "f" and numpy.any(numpy.signbit(array) != numpy.signbit(first))):
         return None  # 0.0 and -0.0 are equal
     return f"constant {int(first) if array.dtype.kind in 'iu' else repr(float(first))}"
@@ -240,48 +236,34 @@ def _shape(texts):
     return ", ".join(texts[:count])
 
 
-def write(made, file, with_contents=True, may_replace=True):
-    """Writes the kernel file of a description and, unless it is for launches alone, its arrays beside it. Raises
-    Untranslatable and OSError."""
-    file = pathlib.Path(file)
-    lines = _Lines(file, may_replace)
-    if not made.kernel.isidentifier():
-        raise Untranslatable(f"a kernel cannot have the name {made.kernel[:60]!r}")
-    if len({possible_name(name) for name in made.parameters}) < len(made.parameters):
-        raise Untranslatable(f"two parameters have one name in a kernel file: {', '.join(made.parameters)}")
-    lines.add("kernel", made.kernel)
-    for path in made.include_paths:
-        lines.add("include_path", f'"{seen_from(file.parent, path)}"')
+def _space(made, lines):
+    """Adds the sizes, the parameters with what holds for them, and the macros."""
     if made.sizes:
         lines.add("size", ", ".join(f"{name} : int64 = {value}" for name, value in made.sizes.items()))
     lines.blank()
-    macros = {}
+    names = {name: possible_name(name) for name in made.parameters}
+    if len(set(names.values())) < len(names):
+        raise Untranslatable(f"two parameters have one name in a kernel file: {', '.join(names)}")
     for name, values in made.parameters.items():
         if not name.isidentifier():
             raise Untranslatable(f"a parameter cannot have the name {name!r}")
-        lines.add("parameter", f"{possible_name(name)} = {' '.join(_values_of(values))}")
-        if possible_name(name) != name and made.parameters_are_macros:
-            macros[name] = possible_name(name)
+        lines.add("parameter", f"{names[name]} = {' '.join(value_texts(values))}")
     for at, text in enumerate(made.constraints, 1):
         lines.add("constraint", f"c{at}: {text}")
-    if not made.parameters:  # a kernel file has one at least
+    if not names:  # a kernel file has one at least
         lines.add("parameter", "no_parameters_ = 0")
-    plain = [name for name in made.parameters if possible_name(name) == name]
-    if plain and made.parameters_are_macros:
+    macros = names if made.parameters_are_macros else {}
+    if plain := [name for name, here in macros.items() if here == name]:
         lines.add("define", " ".join(plain))
-    for name, text in {**macros, **made.macros}.items():
+    for name, text in {**{name: here for name, here in macros.items() if here != name}, **made.macros}.items():
         lines.add("define", f"{name} = {text}")
     for option in made.options:
         lines.add("compile", option)
     lines.blank()
-    for name, contents in made.constants.items():
-        if isinstance(contents, Buffer):
-            lines.add("constant", f"{name}[{contents.count}] : {contents.type}")
-            lines.add("fill", f"{name} = {lines.fill(contents.fill) or 'uniform 0 1'}")
-        else:
-            lines.add("constant", f"{name}[{contents.size}] : {element_type(contents.dtype)}")
-            lines.add("fill", f"{name} = file {lines.array(name, contents)}")
-    order, answers = _arguments(made, lines, with_contents)
+
+
+def _launch(made, lines, order, answers):
+    """Adds how the kernel is launched, and what is right."""
     lines.blank()
     lines.add("instantiate", made.instantiate)
     lines.add("block", _shape(made.block))
@@ -294,24 +276,36 @@ def write(made, file, with_contents=True, may_replace=True):
         assigned = [f"{possible_name(name)}={text}" for name, chosen in default.items()
                     for text, value in value_texts(made.parameters[name]).items() if value == chosen]
         lines.add("default", " ".join(assigned or ["no_parameters_=0"]))
-    for name, answer in answers:
+    for name, answer in answers.items():
         lines.add("reference", f"file {name} = {lines.answer(name, answer)}")
     if answers:
         lines.add("tolerance", f"relative {made.tolerance[0]:g} absolute {made.tolerance[1]:g}")
     elif made.compare_by_default and default is not None:
         lines.add("reference", "default")
+
+
+def write(made, file, with_contents=True, may_replace=True):
+    """Writes the kernel file of a description and, unless it is for launches alone, its arrays beside it. Raises
+    Untranslatable and OSError."""
+    file = pathlib.Path(file)
+    lines = _Lines(file, may_replace)
+    lines.add("kernel", made.kernel)
+    for path in made.include_paths:
+        lines.add("include_path", f'"{seen_from(file.parent, path)}"')
+    _space(made, lines)
+    for name, contents in made.constants.items():
+        _buffer(lines, "constant", name, contents)
+    _launch(made, lines, *_arguments(made, lines, with_contents))
+    text = lines.lines + [""] * bool(made.text_macros)
     for name, value in made.text_macros.items():
         if not name.isidentifier() or "\n" in str(value):
             raise Untranslatable(f"a macro cannot be {name[:60]!r}, {str(value)[:60]!r}")
-    text = "\n".join(lines.lines + [""] * bool(made.text_macros) + [f"#define {name} {value}" for name, value in made.text_macros.items()])
-    if made.source is not None:
-        text += f'\n\n#pragma tuner source      "{seen_from(file.parent, made.source)}"\n'
-    else:
-        text += "\n\n" + made.text.strip("\n") + "\n"
+        text.append(f"#define {name} {value}")
+    source = made.text.strip("\n") if made.source is None else f'#pragma tuner source      "{seen_from(file.parent, made.source)}"'
     comment = [f"// Made from {_printable(made.origin)}."]
     if made.left:
         comment += ["//", "// Left to finish by hand:"] + [f"// - {_printable(one)}." for one in made.left]
-    file.write_text("\n".join(comment) + "\n" + text, encoding="utf-8")
+    file.write_text("\n".join([*comment, *text, "", source, ""]), encoding="utf-8")
 
 
 def _printable(text):
@@ -324,19 +318,3 @@ def seen_from(folder, path):
     if any(one in text for one in '"\\\n\r'):
         raise Untranslatable(f"a kernel file cannot name {text!r}")
     return text
-
-
-def _values_of(values):
-    """As kernel files write them: all integers, all truth values, or all words."""
-    if all(isinstance(one, bool) for one in values):
-        return [literal(one) for one in values]
-    if any(isinstance(one, float) for one in values):
-        values = [float(one) if not isinstance(one, str) else one for one in values]
-    else:
-        values = [int(one) if isinstance(one, bool) else one for one in values]
-    return list(dict.fromkeys(literal(one) for one in values))
-
-
-def value_texts(values):
-    """The value of each text in a kernel file."""
-    return dict(zip(_values_of(values), dict.fromkeys(values)))

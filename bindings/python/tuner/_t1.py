@@ -10,10 +10,8 @@ from tuner import _expressions, _kernel_file
 from tuner._expressions import Untranslatable, possible_name
 from tuner.kernel_tuner import _describe
 
-_TYPES = {"bool": "uint8", "int8": "int8", "char": "int8", "uint8": "uint8", "int16": "int16", "short": "int16", "uint16": "uint16",
-          "int32": "int", "int": "int", "uint32": "unsigned", "unsigned": "unsigned", "int64": "int64", "long": "int64",
-          "uint64": "uint64", "float16": "half", "half": "half", "float32": "float", "float": "float", "float64": "double",
-          "double": "double"}
+_TYPES = {**_kernel_file.TYPES, "char": "int8", "short": "int16", "int": "int", "unsigned": "unsigned", "long": "int64", "half": "half",
+          "float": "float", "double": "double"}
 _VECTOR = re.compile(r"(half|float|double|int|uint|char|uchar|short|ushort)([234])$")
 _READ = {
     "": ("ConfigurationSpace", "KernelSpecification", "General", "Search", "SearchSettings", "Budget", "BenchmarkConfig"),

@@ -62,8 +62,6 @@ class _Files:
         for other in (self.original, made.source):
             if other is not None and path.resolve() == pathlib.Path(other).resolve():
                 raise Untranslatable(f"{path}: it is read for this kernel file: give another name by -o")
-        if not made.kernel.isidentifier():
-            raise Untranslatable(f"a kernel cannot have the name {made.kernel[:60]!r}")
         if path.exists() and not self.force:
             raise Untranslatable(f"{path}: the file exists: give another name by -o, or replace it by -f")
         if not any(one.answer is not None for one in made.arguments):
@@ -90,16 +88,14 @@ def _run(script, arguments, files):
     """Runs a script whose calls of tune_kernel write kernel files. A call returns one result, which was not measured."""
     from tuner import kernel_tuner
     from tuner.kernel_tuner import _describe, _instead
-    signature = inspect.signature(kernel_tuner.tune_kernel)
+    signature, read = inspect.signature(kernel_tuner.tune_kernel), inspect.signature(_describe.describe).parameters
 
     def recorded(*given, **options):
         bound = signature.bind(*given, **options).arguments
         kernel_tuner.require(bound.pop("lang", None), simulation_mode=bound.pop("simulation_mode", None))
         verify = bound.get("verify")
-        described = _describe.describe(f"a call of tune_kernel in {script.name} by `python -m tuner.convert`",
-                                       *(bound[name] for name in list(signature.parameters)[:5]),
-                                       **{name: value for name, value in bound.items() if name in _describe.OPTIONS and
-                                          not (verify and name == "answer")})
+        described = _describe.describe(f"a call of tune_kernel in {script.name} by `python -m tuner.convert`", **{
+            name: value for name, value in bound.items() if name in read and not (verify and name == "answer")})
         if verify:
             described.left.append("the script judges results by a function: write a `reference` or `compare` for it")
         described.source = described.source or _file_with(described.text, script)

@@ -49,11 +49,16 @@ def require(lang, **unsupported):
             raise NotImplementedError(f"{name} is not supported")
 
 
-def _described(kernel_name, *arguments, **options):
+def _translated(kernel_name, function, *arguments, **options):
+    """Calls a function. What a kernel file cannot have becomes NotImplementedError, which names the kernel."""
     try:
-        return _describe.describe(f"a call of tune_kernel for {kernel_name}", kernel_name, *arguments, **options)
+        return function(*arguments, **options)
     except Untranslatable as error:
-        raise NotImplementedError(f"tune_kernel({kernel_name!r}): {error}") from error
+        raise NotImplementedError(f"{kernel_name}: {error}") from error
+
+
+def _described(kernel_name, *arguments, **options):
+    return _translated(kernel_name, _describe.describe, f"a call of tune_kernel for {kernel_name}", kernel_name, *arguments, **options)
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None, grid_div_y=None, grid_div_z=None,
@@ -65,30 +70,32 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     """Measures configurations of a kernel. Returns Kernel Tuner's results: a dictionary for each configuration, with
     `__error__` for one that does not work, and one about the environment."""
     started = time.perf_counter()
-    require(lang, simulation_mode=simulation_mode, **({"verify together with cmem_args": cmem_args} if verify else {}))
+    require(lang, simulation_mode=simulation_mode)
     clocks = [name for name in ("nvml_gr_clock", "nvml_mem_clock", "nvml_pwr_limit") if len(tune_params.get(name, [])) > 1]
     require(lang, **({f"the parameter {clocks[0]}": observers} if clocks else {}))
     wanted = _results.Objectives(objective, objective_higher_is_better, objectives, metrics)
-    launch = dict(grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args,
+    launch = dict(grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, cmem_args=cmem_args,
                   compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
     described = _described(kernel_name, kernel_source, problem_size, arguments, tune_params, restrictions=restrictions,
-                           answer=None if verify else answer, atol=atol, cmem_args=cmem_args, texmem_args=texmem_args, **launch)
+                           answer=None if verify else answer, atol=atol, texmem_args=texmem_args, **launch)
     described.compare_by_default = False
     watched = _results.Observations(observers)
     known = _results.Cache(cache, kernel_name, problem_size, tune_params, wanted)
     on_device = ["--device", str(device)] if device and not os.environ.get("TUNER_DEVICE") else []
     with tempfile.TemporaryDirectory(prefix="tuner-") as folder:
         file, trials = pathlib.Path(folder) / f"{described.kernel}.cu", pathlib.Path(folder) / "trials.jsonl"
-        options = ["--strategy", strategies.name_of(strategy), "--db", str(file.with_suffix(".db")), "--log", str(trials), "--json"]
+        # Nothing but the configurations' times is of use here, and the database is new.
+        options = ["--strategy", strategies.name_of(strategy), "--db", str(file.with_suffix(".db")), "--log", str(trials), "--json",
+                   "--force", "--no-prior", "--no-ceilings", "--no-host-check", "--parent", str(os.getpid())]
         options += strategies.limits_of(strategy, strategy_options, time.perf_counter() - started)
         options += watched.options() + (["--seed", str(seed)] if seed is not None else []) + on_device
         options += [] if any(one.answer is not None for one in described.arguments) else ["--unverified"]
         options += ["--quiet"] if quiet else ["--verbose"] if verbose else []
         about = known.about
         if not known.is_complete(described, lambda: _device_name(on_device)):
-            _write(described, file)
+            _translated(described.kernel, _kernel_file.write, described, file)
             try:
-                about = _tune(file, options)
+                about = _tune(file, options, trials)
             finally:  # also after Ctrl-C
                 known.add(trials, described, watched)
                 known.store(about)
@@ -100,26 +107,15 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     return wanted.finish(results, tune_params, about, quiet, 1000 * (time.perf_counter() - started))
 
 
-def _write(described, file, **how):
-    try:
-        _kernel_file.write(described, file, **how)
-    except Untranslatable as error:
-        raise NotImplementedError(f"{described.kernel}: {error}") from error
-
-
 def _device_name(options):
     """Of the device that a tuning would use."""
-    printed = subprocess.run([str(PROGRAM), "devices", "--json"], capture_output=True, text=True, check=True).stdout
-    devices = json.loads(printed)["devices"]
-    index = int(options[1]) if options else 0
-    wanted = os.environ.get("TUNER_DEVICE", "auto")
-    gpus = [one for one in devices if one["backend"] == "cuda"]
-    if wanted.isdigit():
-        index = int(wanted)
-    return gpus[index]["name"] if gpus and wanted != "host" else next(one["name"] for one in devices if one["backend"] == "host")
+    devices = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True, text=True, check=True).stdout)["devices"]
+    wanted = os.environ.get("TUNER_DEVICE") or (options[1] if options else "0")
+    gpus = [one["name"] for one in devices if one["backend"] == "cuda"] if wanted != "host" else []
+    return gpus[int(wanted) if wanted.isdigit() else 0] if gpus else next(one["name"] for one in devices if one["backend"] == "host")
 
 
-def _tune(file, options):
+def _tune(file, options, trials):
     """Runs the program, whose progress is on stderr. Returns what it prints about the device."""
     process = subprocess.Popen([str(PROGRAM), str(file), *options], stdout=subprocess.PIPE, text=True)
     try:
@@ -132,7 +128,8 @@ def _tune(file, options):
             process.communicate()
         raise
     if not printed:
-        raise tuner.Error(f"tune ended with status {process.returncode}: see its message above", "internal")
+        reasons = ["see its message above", *(one["message"] for one in _results.read_log(trials) if "message" in one)]
+        raise tuner.Error(f"tune ended with status {process.returncode}: {reasons[-1]}", "other error")
     about = json.loads(printed)
     if about.get("interrupted"):
         raise KeyboardInterrupt
@@ -153,15 +150,16 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
                lang=None, device=0, platform=0, smem_args=None, cmem_args=None, texmem_args=None, compiler=None,
                compiler_options=None, defines=None, block_size_names=None, quiet=False, log=None):
     """Runs one configuration, `params`, which may be a result of tune_kernel. Returns all arguments as they are afterwards."""
-    require(lang, cmem_args=cmem_args)
+    require(lang)
     described = _described(
         kernel_name, kernel_source, problem_size, arguments,
         {name: [value] for name, value in params.items() if name not in _MEASURED and not isinstance(value, list)},
-        grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, texmem_args=texmem_args,
+        grid_div_x=grid_div_x, grid_div_y=grid_div_y, grid_div_z=grid_div_z, smem_args=smem_args, cmem_args=cmem_args, texmem_args=texmem_args,
         compiler_options=compiler_options, defines=defines, block_size_names=block_size_names)
     with tempfile.TemporaryDirectory(prefix="tuner-") as folder:
         file = pathlib.Path(folder) / f"{described.kernel}.cu"
-        _write(described, file, with_contents=False)
+        _translated(described.kernel, _describe.put_constants_into_text, described)
+        _translated(described.kernel, _kernel_file.write, described, file, with_contents=False)
         kernel = tuner.Kernel(str(file))
         given, buffers = [], []
         for argument in described.arguments:
@@ -175,11 +173,14 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
     return [next(outputs).download() if isinstance(one.value, numpy.ndarray) else one.value for one in described.arguments]
 
 
-def tune_cache(*arguments, **options):
-    """Kernel Tuner's simulation of tunings. `tune replay` does that."""
-    raise NotImplementedError("tune_cache is not supported: `tune replay FILE` searches recorded spaces")
+_UNSUPPORTED = {"tune_cache": "`tune replay FILE` searches recorded spaces",
+                "store_results": "`tune db export --as header` writes a header for programs"}
 
 
-def store_results(*arguments, **options):
-    """Kernel Tuner's device-specific results."""
-    raise NotImplementedError("store_results is not supported: `tune db export --as header` writes a header for programs")
+def __getattr__(name):
+    if name not in _UNSUPPORTED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def refuse(*_, **__):
+        raise NotImplementedError(f"{name} is not supported: {_UNSUPPORTED[name]}")
+    return refuse

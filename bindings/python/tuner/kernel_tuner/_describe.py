@@ -17,8 +17,6 @@ from tuner.lib import _native
 AXES = "xyz"
 USUAL_BLOCK = ("256", "1", "1")  # where no parameter is an extent of the block
 MOST_GENERATED = 900_000  # bytes
-OPTIONS = ("grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol", "smem_args", "cmem_args", "texmem_args",
-           "compiler_options", "defines", "block_size_names")
 
 
 def host(array):
@@ -80,12 +78,23 @@ def source_of(kernel_source, parameters, macros):
     return text, None
 
 
-def _is_pair(restriction):
-    """A function, and the names of the parameters that it takes."""
-    return isinstance(restriction, tuple) and len(restriction) > 1 and callable(restriction[0]) and isinstance(restriction[1], (list, tuple))
+def _restrictions(given, parameters):
+    """As a list of texts, and of functions of a dictionary or of parameters by their names."""
+    def is_pair(one):  # a function, and the names of the parameters that it takes
+        return isinstance(one, tuple) and len(one) > 1 and callable(one[0]) and isinstance(one[1], (list, tuple))
+
+    if given is None:
+        return []
+    if not isinstance(given, (list, tuple)) or is_pair(given):
+        given = [given]
+    made = [one[0] if is_pair(one) else one for one in given]
+    for one in made:
+        if not isinstance(one, str) and not callable(one):
+            raise Untranslatable(f"a restriction that is a {type(one).__name__}")
+    return [_by_name(one, parameters) for one in made]
 
 
-def _by_place(restriction, parameters):
+def _by_name(restriction, parameters):
     """A function of `*values`, or of as many values as there are parameters, by other names, as one of a dictionary."""
     if not inspect.isfunction(restriction):
         return restriction
@@ -93,19 +102,6 @@ def _by_place(restriction, parameters):
     if not any(one.kind == one.VAR_POSITIONAL for one in taken) and (len(taken) < 2 or all(one.name in parameters for one in taken)):
         return restriction
     return lambda values: restriction(*(values[name] for name in parameters))
-
-
-def _restrictions(restrictions):
-    """As a list of texts and functions."""
-    if restrictions is None:
-        return []
-    if not isinstance(restrictions, (list, tuple)) or _is_pair(restrictions):
-        restrictions = [restrictions]
-    made = [one[0] if _is_pair(one) else one for one in restrictions]
-    for one in made:
-        if not isinstance(one, str) and not callable(one):
-            raise Untranslatable(f"a restriction that is a {type(one).__name__}")
-    return made
 
 
 def _number(given, parameters):
@@ -195,7 +191,7 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     problem = _problem(problem_size, parameters, sizes)
     grid = [_grid(pair, _divisor(given, name, parameters), size)
             for (size, pair), given, name in zip(problem, (grid_div_x, grid_div_y, grid_div_z), names)]
-    given_restrictions = [_by_place(one, parameters) for one in _restrictions(restrictions)]
+    given_restrictions = _restrictions(restrictions, parameters)
     conditions = [_expressions.python_function(one, parameters) for one in given_restrictions]
     made = _kernel_file.Description(
         origin=origin, instantiate=kernel_name, text=text, source=source, parameters=parameters, arguments=[],
@@ -207,20 +203,41 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     if smem_args and "size" in smem_args:
         above, below = _number(smem_args["size"], parameters)
         made.shared = above if below == "1" else f"ceil_div({above}, {below})"
-    known = _kernel_file.parameters_of(text, made.kernel) or []
-    answers = list(answer) if answer is not None else [None] * len(arguments)
-    if len(answers) != len(arguments):
-        raise ValueError(f"answer has {len(answers)} elements, but there are {len(arguments)} arguments")
-    for at, (value, right) in enumerate(zip(arguments, answers)):
-        name, is_const = known[at] if len(known) == len(arguments) else (f"argument{at}", False)
-        value = host(value)  # once: it may be a copy from a GPU
-        made.arguments.append(_kernel_file.Argument(name, value, _answer(name, value, right), is_const))
+    made.arguments = _arguments(made, arguments, answer)
     if defines is None:
         add_macros(made, names)
     else:
         _add_defines(made, defines)
     add_options(compiler_options, made, pathlib.Path.cwd())
     return made
+
+
+def _arguments(made, given, answer):
+    """With the names of the kernel's own parameters, and what is right for them."""
+    known = _kernel_file.parameters_of(made.text, made.kernel) or []
+    answers = list(answer) if answer is not None else [None] * len(given)
+    if len(answers) != len(given):
+        raise ValueError(f"answer has {len(answers)} elements, but there are {len(given)} arguments")
+    arguments = []
+    for at, (value, right) in enumerate(zip(given, answers)):
+        name, is_const = known[at] if len(known) == len(given) else ("", False)
+        name, value = name or f"argument{at}", host(value)  # once: it may be a copy from a GPU
+        arguments.append(_kernel_file.Argument(name, value, _answer(name, value, right), is_const))
+    return arguments
+
+
+def put_constants_into_text(made):
+    """Makes the contents of constant memory initial values, for launches, which have no such arguments."""
+    if made.constants and made.source is not None:
+        made.include_paths.append(made.source.parent)
+        made.source = None
+    for name, contents in made.constants.items():
+        values = ", ".join(str(int(one) if isinstance(one, bool) else one) for one in contents.tolist())
+        made.text, count = re.subn(rf"(__constant__[^;]*\b{re.escape(name)}\s*(?:\[[^\];]*\]\s*)*)(?=[,;])", rf"\1 = {{{values}}}",
+                                   _kernel_file.without_comments(made.text), count=1)
+        if count == 0:
+            raise Untranslatable(f"cmem_args: the text has no declaration `__constant__ … {name}[…];`")
+    made.constants = {}
 
 
 def _block_names(given, parameters):

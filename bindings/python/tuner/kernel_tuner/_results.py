@@ -18,6 +18,11 @@ _HIGHER = {"time": False, "energy": False, "fitness": True, "cost": False, "loss
            "GB/s": True, "TB/s": True, "GFLOPS/W": True, "TFLOPS/W": True, "GFLOP/J": True, "TFLOP/J": True}
 
 
+def read_log(trials):
+    """The trials that `tune --log` has written."""
+    return [json.loads(line) for line in trials.read_text(encoding="utf-8").splitlines()] if trials.exists() else []
+
+
 class Observations:
     """The metrics of all observers."""
 
@@ -137,9 +142,8 @@ class Cache:
 
     def add(self, trials, described, watched):
         """The results of a log of trials take the place of earlier ones."""
-        lines = trials.read_text(encoding="utf-8").splitlines() if trials.exists() else []
-        texts = {name: _kernel_file.value_texts(values) for name, values in described.parameters.items()}
-        for one in map(json.loads, lines):
+        texts = {name: _expressions.value_texts(values) for name, values in described.parameters.items()}
+        for one in read_log(trials):
             result = _result(one, texts, watched)
             self.entries[self.key(result)] = result
 

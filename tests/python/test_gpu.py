@@ -1,6 +1,6 @@
 """The package on a GPU, with arrays of PyTorch and CuPy: results, streams, graphs and threads. Skips what is not installed.
 
-    PYTHONPATH=FOLDER_WITH_tuner python3 bindings/python/tests/test_gpu.py
+    PYTHONPATH=FOLDER_WITH_tuner python3 tests/python/test_gpu.py
 """
 
 import os

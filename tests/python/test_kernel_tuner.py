@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -19,7 +20,7 @@ os.environ.update(TUNER_CACHE_DIR=FOLDER.name, TUNER_DEVICE="host", TUNER_TUNE="
 import numpy  # noqa: E402
 
 import tuner  # noqa: E402
-from tuner import _expressions, convert  # noqa: E402
+from tuner import _expressions, convert, kernel_tuner  # noqa: E402
 from tuner.kernel_tuner import observers, run_kernel, store_output_file, strategies, tune_kernel, util  # noqa: E402
 
 PROGRAM = pathlib.Path(tuner.__file__).parent / "bin" / "tune"
@@ -44,12 +45,13 @@ def tuned(**options):
 
 
 class Expressions(unittest.TestCase):
-    parameters = {"a": [1, 2, 4, 8], "b": [1, 3, 6], "c": [-2, 0, 2], "t": ["float", "half"], "u": [True, False]}
+    parameters = {"a": [1, 2, 4, 8], "b": [1, 3, 6], "c": [-2, 0, 2], "t": ["float", "half"], "u": [True, False],
+                  "f": [-0.25, 0.5, 1]}
 
     def holds_for(self, texts):
         """The configurations that a kernel file with these constraints has."""
         file = pathlib.Path(FOLDER.name) / "expressions.cu"
-        lines = [f"#pragma tuner parameter {name} = {' '.join(map(_expressions.literal, values))}" for name, values in self.parameters.items()]
+        lines = [f"#pragma tuner parameter {name} = {' '.join(_expressions.value_texts(values))}" for name, values in self.parameters.items()]
         lines += [f"#pragma tuner constraint c{at}: {text}" for at, text in enumerate(texts)]
         file.write_text("#pragma tuner kernel k\n#pragma tuner size n = 1\n" + "\n".join(lines) + "\n"
                         "#pragma tuner out y[n] : int\n#pragma tuner block 1\n#pragma tuner grid 1\n__global__ void k(int *y) {}\n")
@@ -68,13 +70,18 @@ class Expressions(unittest.TestCase):
                 return p["c"] != 0
             return p["a"] > 1 and p["t"] == "half"
 
-        conditions = [short, "a * b <= 8", "a == 1 or b == 3 and not a > 2", "b % ((a * 6) / 2) == 0", "1 < a <= 4", "a in (1, 2, 9)",
+        def by_names(a, b):
+            twice = 2 * a
+            return twice > b
+
+        conditions = [short, by_names, "a * b <= 8", "a == 1 or b == 3 and not a > 2", "b % ((a * 6) / 2) == 0", "1 < a <= 4", "a in (1, 2, 9)",
                       "t == 'float'", "t not in ['float', 'double']", "u", "not u and a > 1", "a - b // 2 > 0", "a % 2", "2**a <= 16",
                       "(a if b == 1 else 3) > 2", "int(a / 3) == 1", "a / 2 < b / 3", "a - (b - a) > 0", "a * (b // a * 2) > 3",
                       "max(a, b) * 2 <= 12", "a == 1 and b == 1 and u", "c // 2 == -1", "c % 3 == 1", "abs(c) == 2", "-c < a - 4",
                       "a & 2", "a == 0.5 * b * 2", "c / a < 0.5", "math.ceil(b / a) == 2", lambda p: p["a"] * p["b"] < z,
                       lambda p: p["t"] == "half" or p["c"] > 0, lambda a, b: a < b + z, lambda p: dict(p)["a"] == 2,
                       lambda **p: p["b"] > p["a"], "abs(a / -2) >= 2", "abs(3 / a) >= 2", "(a or b) == 1", "(a and b) == 3",
+                      "f > 0.7", "f == 0.5 or a == 1", "f in (1, -0.25)", "a * f <= 2", lambda p: p["f"] < 0 and p["a"] > 1,
                       "a * 0.1 > 0.3", "a in (2.0, 4)", "any(a == x for x in (1, 2))", operator.itemgetter("u"), "0.5 / 7 < 1 / a"]
         for condition in conditions:
             function = _expressions.python_function(condition, self.parameters)
@@ -91,6 +98,13 @@ class Expressions(unittest.TestCase):
             return True
 
         self.assertEqual(_expressions.condition(allowed, self.parameters), ["a in {1, 2} or a in {4, 8} and b == 3"])
+
+    def test_compute_what_a_short_function_returns(self):
+        def threads(p):
+            wide = 2 * p["a"]
+            return wide * p["b"]
+
+        self.assertEqual(_expressions.number(threads, self.parameters), ("2 * a * b", "1"))
 
     def test_choose_among_many_numbers(self):
         many = {"a": list(range(1, 300))}
@@ -223,8 +237,8 @@ class TuneKernel(unittest.TestCase):
                                  ({"texmem_args": {"t": X}}, "texmem_args"), ({"observers": [observers.BenchmarkObserver()]}, "observer")):
             with self.subTest(options=options), self.assertRaisesRegex(NotImplementedError, message):
                 tuned(**options)
-        with self.assertRaisesRegex(NotImplementedError, "numbers with a point"):
-            tune_kernel("scale", SCALE, N, ARGUMENTS, {**PARAMETERS, "f": [0.5, 1.0]}, restrictions=["f > 0.7"], **GRID)
+        with self.assertRaisesRegex(NotImplementedError, "tune replay"):
+            kernel_tuner.tune_cache()
         with self.assertRaisesRegex(ValueError, "objective_higher_is_better"):
             tuned(objective="joy")
         with self.assertRaisesRegex(ValueError, "neither measured"):
@@ -247,6 +261,46 @@ class TuneKernel(unittest.TestCase):
         results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "real": ["float"]}, quiet=True, **GRID,
                                  cmem_args={"factor": numpy.array([0, 4.0])}, answer=[4 * X, None, None, None])
         self.assertTrue(all("__error__" not in one for one in results))
+        results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "real": ["float"]}, quiet=True, **GRID,
+                                 cmem_args={"factor": numpy.array([0, 4.0])}, answer=[4 * X, None, None, None],
+                                 verify=lambda answer, outputs, atol: numpy.array_equal(answer[0], outputs[0]))
+        self.assertTrue(all("__error__" not in one for one in results))
+
+    def test_chooses_among_numbers_with_a_point(self):
+        text = SCALE.replace("a * x[i]", "f * x[i]")
+        results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "f": [0.25, 0.5, 1.0]}, quiet=True, **GRID,
+                                 restrictions=["f > 0.3", lambda p: p["f"] * p["tile"] < 1], answer=[0.5 * X, None, None, None])
+        self.assertEqual([(one["f"], one["tile"], one.get("__error__")) for one in results], [(0.5, 1, None)] * 2)
+
+    def test_ends_with_the_message_when_nothing_can_compile(self):
+        many = {"block_size_x": list(range(32, 1024, 32)), "tile": list(range(1, 30))}
+        for text, message in (('#include "missing.h"\n' + SCALE, "missing.h"), (SCALE.replace("if (i < n)", "if i < n"), r"expected .\(")):
+            with contextlib.redirect_stdout(io.StringIO()), self.assertRaisesRegex(tuner.Error, message):
+                tune_kernel("scale", text, N, ARGUMENTS, many, strategy="random_sample", **GRID)
+
+    def test_ends_with_its_script(self):
+        script = pathlib.Path(FOLDER.name) / "ends.py"
+        script.write_text("import numpy\nfrom tuner.kernel_tuner import tune_kernel\n"
+                          "tune_kernel('k', '__global__ void k(int *x) { x[threadIdx.x] = a + b; }', 32, [numpy.zeros(32, numpy.int32)],"
+                          "            {'block_size_x': [32], 'a': list(range(99)), 'b': list(range(99))})\n")
+        process = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
+
+        def of_its_own():
+            """The numbers of its processes."""
+            listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True).stdout
+            return [line.split()[0] for line in listed.splitlines() if f"--parent {process.pid}" in line]
+
+        def wait_until(condition):
+            for _ in range(600):
+                if condition():
+                    return True
+                time.sleep(0.1)
+            return False
+
+        self.assertTrue(wait_until(of_its_own))
+        process.terminate()
+        process.wait()
+        self.assertTrue(wait_until(lambda: not of_its_own()))
 
 
 class RunKernel(unittest.TestCase):
@@ -255,6 +309,14 @@ class RunKernel(unittest.TestCase):
         numpy.testing.assert_array_equal(outputs[0], 2.5 * X)
         self.assertEqual(outputs[3], N)
         numpy.testing.assert_array_equal(ARGUMENTS[0], 0, "the caller's arrays stay as they are")
+
+    def test_takes_constants(self):
+        text = "__constant__ float offset, table[4];  // __constant__ float table[2];\n" + SCALE.replace("a * x[i]", "table[3] + offset")
+        constants = {"table": numpy.array([0, 1, 2, 2.5], numpy.float32), "offset": numpy.array([0.1], numpy.float32)}
+        outputs = run_kernel("scale", text, N, ARGUMENTS, {"block_size_x": 64, "tile": 2}, cmem_args=constants, **GRID)
+        numpy.testing.assert_array_equal(outputs[0], numpy.float32(2.5) + numpy.float32(0.1))
+        with self.assertRaisesRegex(NotImplementedError, "no declaration `__constant__ … absent"):
+            run_kernel("scale", text, N, ARGUMENTS, {"block_size_x": 64, "tile": 2}, cmem_args={"absent": X}, **GRID)
 
     def test_neither_tunes_nor_remembers(self):
         script = f"""
