@@ -44,7 +44,7 @@ ci_record_pass() {
 ci_packages() {
   tuner_install_packages "${TUNER_PACKAGES[@]}" clang-14 lld-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 \
     libopenmpi-dev openmpi-bin \
-    python3 python3-venv python3-dev chromium  # the tests of the report's page skip without a browser
+    pkg-config python3 python3-venv python3-dev chromium  # the tests of the report's page skip without a browser
   tuner_require_cmake
   # Debian names clang++ by its version; the presets name it without.
   ci_compiler=()

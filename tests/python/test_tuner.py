@@ -144,10 +144,13 @@ class Kernels(unittest.TestCase):
 class Documentation(unittest.TestCase):
     def test_its_examples_run(self):
         root = pathlib.Path(__file__).parents[2]
-        for page in (root / "bindings" / "python" / "README.md", root / "docs" / "python.md"):
+        for page in (root / "bindings" / "python" / "README.md", root / "README.md", root / "docs" / "python.md"):
+            text = page.read_text(encoding="utf-8")
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+                for name, block in re.findall(r"^<!-- file (\S+) -->\n```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+                    pathlib.Path(name).write_text(block, encoding="utf-8")
                 names = {}
-                for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+                for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
                     exec(compile(block, page.name, "exec"), names)
 
 
