@@ -5,7 +5,7 @@
 include(ThirdParty)
 set(Boost_USE_STATIC_LIBS ${TUNER_STATIC})
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
-find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers, in one file of tuner/search
+find_package(Eigen3 REQUIRED NO_MODULE)  # headers, in one file of tuner/search; 3.3 or 5, which refuses if asked for 3
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 foreach(header IN ITEMS SQLiteCpp/SQLiteCpp.h sqlite3.h sha2.h zlib.h)
