@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/cli/output_file.hpp>
 #include <tuner/convert/first_file.hpp>

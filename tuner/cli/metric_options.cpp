@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/table.hpp>

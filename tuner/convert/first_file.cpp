@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
