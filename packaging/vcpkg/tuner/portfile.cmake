@@ -32,6 +32,7 @@ vcpkg_fixup_pkgconfig()
 # The program finds its worker and the shipped results in the folder above its own, the library in that of the headers.
 file(MAKE_DIRECTORY "${CURRENT_PACKAGES_DIR}/tools/tuner")
 file(RENAME "${CURRENT_PACKAGES_DIR}/bin" "${CURRENT_PACKAGES_DIR}/tools/tuner/bin")
+vcpkg_replace_string("${CURRENT_PACKAGES_DIR}/share/tuner/tuner-config.cmake" "/bin/tune" "/tools/tuner/bin/tune")
 foreach(folder IN ITEMS libexec share)
     file(CREATE_LINK "../../${folder}" "${CURRENT_PACKAGES_DIR}/tools/tuner/${folder}" SYMBOLIC)
 endforeach()
