@@ -1,15 +1,9 @@
 #include <tuner/cli/arguments.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/matchers.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Pair;
 
 TEST(ParseCount, ReadsTheFormsThatPeopleWrite) {
   const std::pair<const char*, std::int64_t> table[] = {

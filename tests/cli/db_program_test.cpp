@@ -3,10 +3,6 @@
 #include <iterator>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 #include <cache/images.hpp>
@@ -16,11 +12,6 @@
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class DbProgram : public ProgramTest {
  protected:

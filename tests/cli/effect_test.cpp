@@ -3,16 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class Effect : public ProgramTest {
  protected:

@@ -4,9 +4,6 @@
 namespace tuner::cli {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 class FirstFile : public ProgramTest {
  protected:
   /// The kernel file for the kernel of \p source, which must pass a check.

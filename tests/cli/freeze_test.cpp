@@ -1,16 +1,9 @@
 // `tune db freeze`, and what $TUNER_FROZEN means to the other commands.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Freeze : public ProgramTest {
  protected:

@@ -5,9 +5,6 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
@@ -20,9 +17,6 @@
 namespace tuner::cli {
 namespace {
 
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::wait_until;
 
 class MainJob : public ProgramTest {

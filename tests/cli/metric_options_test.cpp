@@ -1,15 +1,10 @@
 #include <tuner/cli/metric_options.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/matchers.hpp>
 
 namespace tuner::cli {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 TEST(MetricOptions, TakesSetsNamesAndTheChipsOwn) {

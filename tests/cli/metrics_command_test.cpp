@@ -1,13 +1,7 @@
-#include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
-
 #include "program.hpp"
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 /// Where CUPTI is installed; a GPU is not needed.
 class MetricsCommand : public ProgramTest {

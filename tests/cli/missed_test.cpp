@@ -1,7 +1,4 @@
 // Calls without a result: `tune show --missed` and `tune --missed`.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/browse.hpp>
 
@@ -9,10 +6,6 @@
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Missed : public ProgramTest {
  protected:

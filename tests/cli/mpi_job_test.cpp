@@ -2,18 +2,13 @@
 
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/mpi_job.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 Member on(const std::string& host) {
   Member member;

@@ -7,10 +7,6 @@
 #include <filesystem>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include <tests/cli/program.hpp>
 #include <tests/wait_until.hpp>
 
@@ -18,7 +14,6 @@ namespace tuner::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 class MpiProgram : public ProgramTest {
  protected:

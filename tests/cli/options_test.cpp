@@ -7,18 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/tune_request.hpp>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// Reads a line of words as a `tune` command line.
 TuneRequest read(const std::string& line) {

@@ -1,18 +1,10 @@
 #include <tuner/cli/tune_request.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/cli/arguments.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 /// The message of the UsageError that \p text causes.
 std::string complaint(const std::string& text) {

@@ -1,12 +1,10 @@
 #include <tuner/cli/problem_spread.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/matchers.hpp>
 
 namespace tuner::cli {
 namespace {
 
-using ::testing::ElementsAre;
 using Share = ProblemSpread::Share;
 
 /// \p problems that can use all devices.

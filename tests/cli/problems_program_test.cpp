@@ -1,19 +1,11 @@
 // A list of problems: `tune --problems FILE`. tune_run_test.cpp has lists on several devices.
 #include <csignal>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include <tests/cli/program.hpp>
 #include <tests/wait_until.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class ProblemsProgram : public ProgramTest {
  protected:

@@ -1,15 +1,11 @@
 #include <tuner/cli/problems.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/cli/arguments.hpp>
 #include <tuner/core/kernel_file.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::HasSubstr;
 
 KernelSpec scale_kernel() {
   return parse_kernel_file(R"(

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cli {
+
+using nlohmann::json;
 
 /// All bytes of a file; nothing when it cannot be read.
 inline std::string contents(const std::filesystem::path& path) { return testing::read_file(path); }

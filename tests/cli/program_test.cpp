@@ -3,10 +3,6 @@
 #include <sstream>
 #include <string_view>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
@@ -23,12 +19,6 @@
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 class Program : public ProgramTest {
  protected:

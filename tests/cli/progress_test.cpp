@@ -1,16 +1,10 @@
 #include <tuner/cli/progress.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/cli/table.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 Progress half_way() {
   Progress progress;

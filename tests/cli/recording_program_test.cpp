@@ -3,10 +3,6 @@
 #include <cstring>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>
@@ -16,10 +12,6 @@
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// Right where x holds what indices hold; without a reference.
 constexpr const char* kGather = R"(

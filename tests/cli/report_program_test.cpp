@@ -1,7 +1,4 @@
 // `tune report` and `tune compare`: files in, files and exit codes out.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <tests/cli/program.hpp>
 #include <tests/page_data.hpp>
@@ -9,10 +6,6 @@
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class ReportProgram : public ProgramTest {
  protected:

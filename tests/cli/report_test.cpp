@@ -1,18 +1,12 @@
 #include <tuner/cli/report.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Report : public ::testing::Test {
  protected:

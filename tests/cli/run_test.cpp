@@ -1,17 +1,9 @@
 // `tune run`: one configuration by itself, on the host backend.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Run : public ProgramTest {
  protected:

@@ -1,18 +1,12 @@
 // What a report says of a stored result's limit.
 #include <tuner/cli/kernel_amounts.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// A copy of 400 MB, by blocks of 64.
 KernelSpec copy_kernel() {

@@ -1,19 +1,10 @@
 // Part of a space in a table: `--fix`, `--vary`, `--rows`, `--csv`, `--by`; the program runs on the host backend.
 #include <sstream>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 class SweepProgram : public ProgramTest {
  protected:

@@ -5,9 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cli {

@@ -4,16 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 class Trouble : public ProgramTest {};
 

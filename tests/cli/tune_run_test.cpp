@@ -9,13 +9,12 @@
 #include <set>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <cache/disk.hpp>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/cli/arguments.hpp>
@@ -27,9 +26,6 @@
 namespace tuner::cli {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::internal::CaptureStderr;
 using ::testing::internal::CaptureStdout;
 using ::testing::internal::GetCapturedStderr;

@@ -4,16 +4,10 @@
 #include <map>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/matchers.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// A GPU of 100 multiprocessors, 1 TB/s, 10 TFLOP/s, 300 ns a load (500 ns under load) and 2 us a launch.
 VerdictInput input_of(double us, std::int64_t blocks = 10'000, std::int64_t threads = 256) {

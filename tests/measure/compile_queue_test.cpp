@@ -2,9 +2,7 @@
 
 #include <functional>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/throughput.hpp>
@@ -13,8 +11,6 @@
 
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
 
 CompileJob job(std::size_t id, std::vector<std::string> expressions = {}, const std::string& define = "TUNER=1") {
   CompileJob result;

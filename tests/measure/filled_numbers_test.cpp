@@ -2,18 +2,14 @@
 #include <cmath>
 #include <limits>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/filled_numbers.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

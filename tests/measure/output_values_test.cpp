@@ -2,15 +2,12 @@
 #include <cstring>
 #include <limits>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/measure/output_values.hpp>
+
+#include <tests/matchers.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::ElementsAre;
 
 template <typename T>
 HostBuffer buffer(ElementType type, const std::vector<T>& values) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "runner_fixture.hpp"
@@ -12,7 +13,6 @@ namespace tuner {
 namespace {
 
 using testing::argument;
-using ::testing::HasSubstr;
 
 struct Star {
   float position[2];

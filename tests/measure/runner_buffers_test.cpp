@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/kernel_file.hpp>
 
@@ -14,8 +15,6 @@ namespace {
 
 using testing::argument;
 using testing::block;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::RunnerTest;
 using testing::scaled_after;
 using testing::scaled_except;

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 

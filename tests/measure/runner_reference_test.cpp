@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/measure/recorded_launch.hpp>
 
@@ -13,11 +14,8 @@
 namespace tuner {
 namespace {
 
-using ::testing::AllOf;
 using testing::argument;
 using testing::block;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::kNan;
 using testing::RunnerTest;
 using testing::scaled_except;

@@ -9,7 +9,6 @@ namespace {
 using testing::argument;
 using testing::block;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 using testing::kNan;
 using testing::RunnerTest;
 using testing::scaled_after;

@@ -9,8 +9,6 @@ namespace {
 
 using testing::argument;
 using testing::block;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::RunnerTest;
 
 class RunnerTiming : public RunnerTest {};

@@ -8,7 +8,6 @@ namespace {
 using testing::argument;
 using testing::block;
 using testing::error_of;
-using ::testing::HasSubstr;
 
 class SingleRunTest : public testing::RunnerTest {};
 

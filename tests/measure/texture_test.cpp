@@ -10,7 +10,6 @@ namespace {
 
 using testing::argument;
 using testing::error_of;
-using ::testing::HasSubstr;
 
 TextureSpec texture(const std::string& name, const std::string& buffer, const std::string& extent = "n") {
   TextureSpec made;

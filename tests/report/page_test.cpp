@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <set>
 
@@ -9,6 +7,7 @@
 
 #include <tuner/report/page.hpp>
 
+#include <tests/matchers.hpp>
 #include <tests/page_data.hpp>
 
 #include "sample.hpp"

@@ -2,12 +2,10 @@
 /// reference's result: at an odd size, and on the `verify` problems of the file (nothing, one element, odd sizes,
 /// misaligned pointers). Built twice, for the host backend and for a GPU; see Subject.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "sample.hpp"
+#include <tests/matchers.hpp>
 
 namespace tuner {
 namespace {

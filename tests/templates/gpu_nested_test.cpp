@@ -1,12 +1,11 @@
 /// Kernels that launch kernels, on a GPU.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
