@@ -26,9 +26,9 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/measure/expressions.hpp>

@@ -1,9 +1,8 @@
-#include <tuner/cli/manual.hpp>
-
 #include <functional>
 
 #include <fmt/format.h>
 
+#include <tuner/cli/options.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {

@@ -18,7 +18,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/cli/manual.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/error.hpp>

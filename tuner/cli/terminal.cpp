@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -18,6 +19,15 @@ namespace {
 bool is_capable_terminal(std::FILE* stream) {
   const char* const kind = std::getenv("TERM");
   return ::isatty(::fileno(stream)) == 1 && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+}
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
+
+void on_signal(int) {
+  if (interrupted.exchange(true)) ::_exit(kInterrupted);
+  constexpr char message[] = "\nstopping after the trials that run now; once more stops at once\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof(message) - 1);
 }
 
 }  // namespace
@@ -130,6 +140,19 @@ std::string KernelOutput::text() const {
   const ssize_t bytes = ::pread(target_, all.data(), all.size(), 0);
   all.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
   return all;
+}
+
+const std::atomic<bool>& catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;  // trials in flight talk over pipes
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+  }
+  return interrupted;
 }
 
 }  // namespace tuner::cli

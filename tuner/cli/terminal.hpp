@@ -1,7 +1,8 @@
 #pragma once
 /// Text for people: colours on a terminal, and one status line that is rewritten in place there and printed now and
-/// then into a pipe or file.
+/// then into a pipe or file. Ctrl-C.
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -97,5 +98,13 @@ class KernelOutput {
   int target_ = -1;
   Keep keep_;
 };
+
+/// Exit code after an interruption, as shells use it for SIGINT.
+inline constexpr int kInterrupted = 130;
+
+/// Handles SIGINT, SIGTERM and SIGHUP from now on: the first asks a session to end after the trials in flight, the
+/// second ends the process at once. Signals that are ignored (nohup, `trap ''`) stay ignored. Returns a flag for
+/// SessionOptions::stop, which is true once interrupted.
+const std::atomic<bool>& catch_interrupts();
 
 }  // namespace tuner::cli

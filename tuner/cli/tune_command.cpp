@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/arguments.hpp>
-#include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
 

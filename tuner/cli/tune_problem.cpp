@@ -8,9 +8,9 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/live_report.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/problem_spread.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_results.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
