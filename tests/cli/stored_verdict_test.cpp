@@ -1,5 +1,5 @@
 // What a report says of a stored result's limit.
-#include <tuner/cli/kernel_amounts.hpp>
+#include <tuner/cli/report_page.hpp>
 
 #include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>

@@ -18,7 +18,7 @@
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/cli/arguments.hpp>
-#include <tuner/cli/live_report.hpp>
+#include <tuner/cli/report_page.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

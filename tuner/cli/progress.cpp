@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/cli/json.hpp>
-#include <tuner/cli/live_report.hpp>
+#include <tuner/cli/report_page.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>

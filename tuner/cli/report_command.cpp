@@ -7,7 +7,7 @@
 #include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/kernel_amounts.hpp>
+#include <tuner/cli/report_page.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>

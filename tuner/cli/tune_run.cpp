@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/live_report.hpp>
+#include <tuner/cli/report_page.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/problem_spread.hpp>
 #include <tuner/cli/terminal.hpp>

@@ -1,17 +1,33 @@
 #pragma once
-/// `tune --report FILE`: the report of a tuning, written again and again while it runs. An open page updates itself.
+/// Reports: the parts that need the kernel's file (traffic, arithmetic, the default and the limit of the best), and
+/// `tune --report FILE`.
 
 #include <chrono>
 #include <optional>
+#include <span>
+#include <string>
 
 #include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_jobs.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/explain/verdict.hpp>
 #include <tuner/report/page.hpp>
+#include <tuner/report/tuning.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 
+/// Fills in the amounts and the verdict of those \p tunings whose kernel is found and has the same source. The kernel
+/// is the one in \p file or, if that is empty, the one of the same name.
+void add_amounts(std::span<report::Tuning> tunings, const std::string& file = {});
+
+/// The verdict on the best configuration of \p tuning, by its latest trial and the counters of that trial. \p device is
+/// the device of \p tuning, \p spec the kernel that was measured. Nothing if there is no best. Throws Error for sizes
+/// that \p spec does not take, as another's database may hold.
+std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device);
+
+/// The report of a tuning, written again and again while it runs. An open page updates itself.
 /// Replaces the page as a whole, so that readers find the old or the new one. Writes at most every two seconds, and
 /// spends at most a twentieth of the time on it.
 class LiveReport {
