@@ -306,7 +306,7 @@ class TuneRunOnTheHost : public ::testing::Test {
   }
   Json tune(const TuneRequest& request) {
     Output output(true, Output::Text::dropped);
-    TuneOutcome outcome = tune_all(read_jobs(request, host_, output.console()), OnGpus::stop, output);
+    TuneOutcome outcome = tune_all(read_jobs(request, host_, output), OnGpus::stop, output);
     EXPECT_EQ(outcome.code, kDone);
     return std::move(outcome.document);
   }
@@ -355,7 +355,7 @@ TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   cache::write_text(request_.kernel, text);
   request_.problems.sizes = {"n=1000;m=2"};
   Output output(true, Output::Text::dropped);
-  const TuneJobs jobs = read_jobs(request_, host_, output.console());
+  const TuneJobs jobs = read_jobs(request_, host_, output);
   ASSERT_EQ(jobs.all.size(), 2u);
   EXPECT_EQ(jobs.all[0].notes.size(), 1u);
   EXPECT_TRUE(jobs.all[1].notes.empty());
@@ -365,14 +365,14 @@ TEST_F(TuneRunOnTheHost, AReportOfADatabaseThatBreaksIsAWarning) {
   request_.kernel = kernel();
   request_.report = folder_ / "live.html";
   Output output;
-  const TuneJobs jobs = read_jobs(request_, host_, output.console());
+  const TuneJobs jobs = read_jobs(request_, host_, output);
   WisdomOptions options;
   options.database = request_.database;
   options.shipped = false;
   { const Wisdom made(options); }
   options.read_only = true;  // a broken database is an error then
   Wisdom wisdom(options);
-  LiveReport report(jobs, host_.device, wisdom, output.console());
+  LiveReport report(jobs, host_.device, wisdom, output);
   std::ofstream(request_.database) << std::string(100'000, 'x');
   CaptureStderr();
   report.finish();

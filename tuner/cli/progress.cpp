@@ -120,7 +120,7 @@ void TrialLog::add(const SessionPlan& plan, const Trial& trial, const Progress& 
 void Output::text(const std::string& text) {
   if (as_ == Text::kept) kept_ += text;
   if (as_ != Text::printed) return;
-  console_.end_status();
+  end_status();
   print(text);
   std::fflush(stdout);
 }
@@ -129,16 +129,16 @@ void TuneListener::on_start(const SessionPlan& plan) {
   plan_ = plan;
   counts_ = {};
   lanes_.assign(plan.lanes, 0);
-  output.console().line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
+  output.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
                                     format_count(static_cast<double>(plan.valid)), plan.strategy));
   if (plan.resumed > 0)
-    output.console().line(fmt::format("resuming  {} of an interrupted run are taken over",
+    output.line(fmt::format("resuming  {} of an interrupted run are taken over",
                                       plural(static_cast<std::int64_t>(plan.resumed), "trial")));
   if (plan.known_elsewhere > 0)
-    output.console().line(fmt::format("prior     {} known at {}",
+    output.line(fmt::format("prior     {} known at {}",
                                       plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"),
                                       plan.elsewhere));
-  output.console().status([](std::size_t) { return std::string("compiling the first configurations"); });
+  output.status([](std::size_t) { return std::string("compiling the first configurations"); });
 }
 
 void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
@@ -147,9 +147,9 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
   if (trial.lane > 0 && static_cast<std::size_t>(trial.lane) <= lanes_.size())
     ++lanes_[static_cast<std::size_t>(trial.lane) - 1];
   if (verbose) {
-    output.console().line(fmt::format("  {}  {}", trial.configuration.text(), result_text(trial)));
+    output.line(fmt::format("  {}  {}", trial.configuration.text(), result_text(trial)));
   }
-  output.console().status([&](std::size_t width) {
+  output.status([&](std::size_t width) {
     return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
   });
   if (log) log->add(plan_, trial, progress);
@@ -158,10 +158,10 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
 }
 
 void TuneListener::on_finalists(std::size_t count) {
-  output.console().line(fmt::format("finalists {} measured again, side by side",
+  output.line(fmt::format("finalists {} measured again, side by side",
                                     plural(static_cast<std::int64_t>(count), "configuration")));
 }
 
-void TuneListener::on_warning(std::string_view text) { output.console().warning(text); }
+void TuneListener::on_warning(std::string_view text) { output.warning(text); }
 
 }  // namespace tuner::cli

@@ -58,20 +58,18 @@ class TrialLog {
 };
 
 /// Takes all that tunings write for people: lines on a console (stderr), and results, which are text on stdout.
-class Output {
+class Output : public Console {
  public:
   enum class Text { printed, kept, dropped };
-  explicit Output(bool quiet = false, Text as = Text::printed) : console_(stderr, quiet), as_(as) {}
+  explicit Output(bool quiet = false, Text as = Text::printed) : Console(stderr, quiet), as_(as) {}
   /// For work beside other work: only warnings and errors get through to \p all, with \p who in front.
-  Output(Output& all, std::string who) : console_(all.console_, std::move(who)), as_(Text::kept) {}
+  Output(Output& all, std::string who) : Console(all, std::move(who)), as_(Text::kept) {}
 
-  Console& console() { return console_; }
   void text(const std::string& text);
   /// The text so far, for Text::kept.
   const std::string& kept() const { return kept_; }
 
  private:
-  Console console_;
   Text as_;
   std::string kept_;
 };

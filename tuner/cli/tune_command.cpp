@@ -73,7 +73,7 @@ int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devi
     const std::string& name = kind.devices.device.name;
     if (!kind.outcome.document.is_null()) documents.push_back(std::move(kind.outcome.document));
     if (!request.json) std::fputs(fmt::format("\n{}\n{}", name, kind.output.kept()).c_str(), stdout);
-    if (!kind.error.empty()) kind.output.console().error(name + ": " + kind.error);
+    if (!kind.error.empty()) kind.output.error(name + ": " + kind.error);
     code = std::max(code, kind.outcome.code);
   }
   if (request.json) print_json({{"tuner", kVersion}, {"kinds", std::move(documents)}});
@@ -96,7 +96,7 @@ int tune_command(int argc, char** argv, const Join& join) {
     if (::getppid() != request.parent) throw Error("the process of --parent has ended, or did not start this one");
   }
   const auto tune = [&stop](const TuneRequest& one, const DeviceChoice& devices, Output& output) {
-    return tune_all(read_jobs(one, devices, output.console()), stop, output);
+    return tune_all(read_jobs(one, devices, output), stop, output);
   };
   const std::vector<DeviceChoice> kinds = choose_devices(request.device);
   if (kinds.size() > 1) return tune_kinds(request, kinds, tune);

@@ -41,6 +41,10 @@ struct ProblemResult {
   std::vector<std::size_t> lost = {};  ///< devices that were given up, by position; 0 is the seat's
   std::optional<Sweep> sweep = {};     ///< the trials, where the request asks for them
 
+  std::string error = {};          ///< why it could not be tuned; empty: it could, or did not begin
+  const Device* device = nullptr;  ///< the first of those it was tuned on
+  bool ended = false;
+
   bool is_found() const { return median_ns > 0; }
 };
 

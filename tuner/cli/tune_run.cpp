@@ -1,4 +1,4 @@
-#include <tuner/cli/tune_run.hpp>
+#include <tuner/cli/tune_command.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -11,18 +11,119 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/report_page.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/problem_spread.hpp>
+#include <tuner/cli/report_page.hpp>
 #include <tuner/cli/terminal.hpp>
-#include <tuner/cli/tune_results.hpp>
+#include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/version.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::cli {
 namespace {
+
+std::vector<Sweep> sweeps_of(const std::vector<ProblemResult>& all) {
+  std::vector<Sweep> sweeps;
+  for (const ProblemResult& one : all)
+    if (one.sweep) sweeps.push_back(*one.sweep);
+  return sweeps;
+}
+
+std::string reason(const ProblemResult& one) {
+  if (!one.error.empty()) return one.error;
+  return one.ended ? "nothing was found" : "interrupted before it began";
+}
+
+Json json_failure(const TuneJob& job, const ProblemResult& one) {
+  return {{"kernel", job.spec->name}, {"problem", to_json(job.size)}, {"error", reason(one)}};
+}
+
+/// \p results of the kernel of \p job.
+Json document(const TuneJob& job, const ProblemResult& one, const DeviceChoice& devices, bool interrupted,
+              Json results) {
+  Json all{{"tuner", kVersion}, {"kernel", job.spec->name}};
+  if (job.request.dry_run) {
+    all["spaces"] = std::move(results);
+    return all;
+  }
+  const SessionOptions& session = job.request.tuning.session;
+  all.update({{"file", job.spec->program.file},
+              {"device", to_json(one.device ? *one.device : devices.device)},
+              {"device_reason", devices.reason},
+              {"strategy", session.strategy},
+              {"seed", session.seed},
+              {"interrupted", interrupted},
+              {"results", std::move(results)}});
+  return all;
+}
+
+/// The speed-up over the kernel's default configuration; empty if that was not measured.
+std::string against_default(const ProblemResult& result) {
+  return result.default_ns && result.is_found() ? fmt::format("{:.2f}", *result.default_ns / result.median_ns) : "";
+}
+
+/// A table with a line for each problem, and how many were tuned.
+void print_table(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted, Output& output) {
+  Table table({"#", "kernel", "problem", "best", "speed-up", "configuration"});
+  std::size_t tuned = 0, known = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ProblemResult& found = all[i];
+    const bool has = found.is_found();
+    table.add({i + 1, jobs.all[i].spec->name, jobs.all[i].size.text(), has ? Cell::ns(found.median_ns) : Cell(),
+               has ? Cell::right(against_default(found)) : Cell(),
+               has ? found.configuration : first_line(reason(all[i]))});
+    tuned += found.code == kDone;
+    known += found.known;
+  }
+  if (!all.empty()) {
+    if (!jobs.request.json) output.text('\n' + with_dim_titles(table.lines(), Style::of(stdout)));
+    output.line(fmt::format("problems  {} of {} done{}{}", tuned, all.size(),
+                            known > 0 ? fmt::format(", {} of them known before", known) : "",
+                            interrupted ? "; the same command continues from here" : ""));
+  }
+  if (jobs.misses > 0)
+    output.line(fmt::format("missed    {} of {} done{}", tuned, jobs.misses,
+                            tuned < jobs.misses ? "; the others stay on the list (tune show --missed)" : ""));
+}
+
+/// `--by` and `--csv`: the trials of all problems of a kernel.
+void print_sweeps(const TuneJobs& jobs, const std::vector<ProblemResult>& all, Output& output) {
+  const SweepRequest& asked = jobs.request.sweep;
+  const std::vector<Sweep> sweeps = sweeps_of(all);
+  for (const std::string& name : asked.by)
+    if (!jobs.request.json) output.text(by_table(best_by(sweeps, name), name, Style::of(stdout)) + '\n');
+  if (!asked.csv.empty() && write_or_print(asked.csv, sweep_csv(sweeps)))
+    output.line("table     written to " + asked.csv.string());
+}
+
+/// The document of a command with --json.
+Json json_results(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted) {
+  if (!jobs.list.empty()) {
+    Json list{{"tuner", kVersion}};
+    if (!jobs.request.missed) list["interrupted"] = interrupted;
+    Json& each = list[jobs.list] = Json::array();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Json& found = all[i].document;
+      each.push_back(found.is_null() ? json_failure(jobs.all[i], all[i])
+                                     : document(jobs.all[i], all[i], jobs.devices, interrupted, Json::array({found})));
+    }
+    return list;
+  }
+  Json results = Json::array(), failed = Json::array();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (const Json& found = all[i].document; !found.is_null()) results.push_back(found);
+    if (!all[i].error.empty()) failed.push_back(json_failure(jobs.all[i], all[i]));
+  }
+  Json kernel = document(jobs.all.front(), all.front(), jobs.devices, interrupted, std::move(results));
+  if (!failed.empty()) kernel["failed"] = std::move(failed);
+  if (jobs.request.dry_run) return kernel;
+  const std::vector<Sweep> sweeps = sweeps_of(all);
+  for (const std::string& name : jobs.request.sweep.by) kernel["by"][name] = json_by(best_by(sweeps, name), name);
+  return kernel;
+}
 
 using Share = ProblemSpread::Share;
 
@@ -37,7 +138,6 @@ class TuneRun {
       : jobs_(std::move(jobs)),
         stop_(stop),
         output_(output),
-        console_(output.console()),
         tune_(tune),
         entries_(jobs_.all.size()),
         side_by_side_(entries_.size() > 1 && !jobs_.devices.more.empty() && !has_one_writer(jobs_.request)),
@@ -61,7 +161,7 @@ class TuneRun {
         lock.lock();
       }
     }
-    console_.end_status();
+    output_.end_status();
     if (report_) report_->finish();  // also after a failure: the page must not wait for more
     if (fatal_) std::rethrow_exception(fatal_);
     return outcome();
@@ -94,41 +194,41 @@ class TuneRun {
     if (!asked.database.empty()) require_database(asked.database, "--db");
     if (!asked.log.empty()) {
       require_output(asked.log, OutputKind::trial_log, asked.force, "--log");
-      log_ = std::make_unique<TrialLog>(asked.log, console_);
+      log_ = std::make_unique<TrialLog>(asked.log, output_);
     }
     if (!asked.sweep.csv.empty()) require_output(asked.sweep.csv, OutputKind::table, asked.force, "--csv");
     const Sweep nothing{subject_of(jobs_.all.front(), seats_.front()), {}, {}};
     for (const std::string& name : asked.sweep.by) best_by({nothing}, name);
     if (asked.report.empty()) return;
     require_output(asked.report, OutputKind::report, asked.force, "--report");
-    seats_.front().open_wisdom(asked, console_);
-    report_ = std::make_unique<LiveReport>(jobs_, seats_.front().device, *seats_.front().wisdom, console_);
+    seats_.front().open_wisdom(asked, output_);
+    report_ = std::make_unique<LiveReport>(jobs_, seats_.front().device, *seats_.front().wisdom, output_);
   }
 
   void introduce_all() {
-    if (all_work_together()) return introduce(jobs_.all.front(), jobs_.devices, console_);
+    if (all_work_together()) return introduce(jobs_.all.front(), jobs_.devices, output_);
     if (!side_by_side_) return;
     std::vector<std::size_t> all(spread_.devices());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    console_.line(fmt::format("device    {}, {}: {}", jobs_.devices.device.name,
-                              jobs_.devices.device.environment.compiler, jobs_.devices.reason));
-    console_.line(fmt::format("problems  {}, spread over {}", entries_.size(), names(all)));
+    output_.line(fmt::format("device    {}, {}: {}", jobs_.devices.device.name,
+                             jobs_.devices.device.environment.compiler, jobs_.devices.reason));
+    output_.line(fmt::format("problems  {}, spread over {}", entries_.size(), names(all)));
     for (const TuneJob& job : jobs_.all)
-      for (const std::string& note : job.notes) console_.line(note);
+      for (const std::string& note : job.notes) output_.line(note);
   }
 
   void introduce_one(const Share& share) {
     const TuneJob& job = jobs_.all[share.problem];
     if (all_work_together()) {
-      if (!request().dry_run) console_.line("problem   " + job.size.text());
+      if (!request().dry_run) output_.line("problem   " + job.size.text());
       return;
     }
     const std::string heading = fmt::format("problem   {} of {}: {}", share.problem + 1, entries_.size(), job.name());
-    if (side_by_side_) return console_.line(heading + ", on " + names(share.devices));
-    console_.line((counts_.begun > 1 ? "\n" : "") + heading);
+    if (side_by_side_) return output_.line(heading + ", on " + names(share.devices));
+    output_.line((counts_.begun > 1 ? "\n" : "") + heading);
     DeviceChoice devices = jobs_.devices;
     devices.more = job.request.tuning.more_devices;
-    introduce(job, devices, console_);
+    introduce(job, devices, output_);
   }
 
   /// With the lock held, as take_devices(), give_up(), lost_of(), conclude() and show_status().
@@ -186,11 +286,10 @@ class TuneRun {
       ++counts_.trials;
       show_status();
     };
-    TunedProblem& entry = entries_[share.problem];
-    entry.device = &seat.device;
+    ProblemResult& entry = entries_[share.problem];
     std::string lost;
     try {
-      entry.result = tune_(job, seat, listener);
+      entry = tune_(job, seat, listener);
     } catch (const DeviceLostError& failure) {
       if (all_work_together())
         fail(entry, failure);
@@ -199,20 +298,21 @@ class TuneRun {
     } catch (const std::exception& failure) {
       fail(entry, failure);
     }
+    entry.device = &seat.device;
     const std::lock_guard lock(mutex_);
     --counts_.running;
     if (!lost.empty()) {
       if (give_up(share, lost)) return;
       entry.error = first_line(lost);
     } else {
-      spread_.done(share, lost_of(share, entry.result));
+      spread_.done(share, lost_of(share, entry));
     }
     conclude(share.problem, beside_others.kept());
   }
 
   /// A problem that fails does not end the others. But no other problem of the kernel can succeed without workers, a
   /// database or a compiler.
-  void fail(TunedProblem& entry, const std::exception& failure) {
+  void fail(ProblemResult& entry, const std::exception& failure) {
     entry.error = failure.what();
     if (!all_work_together()) return;
     const auto* const error = dynamic_cast<const Error*>(&failure);
@@ -227,12 +327,12 @@ class TuneRun {
     const std::string name = jobs_.all[share.problem].name();
     const std::size_t before = spread_.devices();
     const bool again = spread_.lost(share), taken = spread_.devices() < before;
-    console_.warning(taken ? fmt::format("{} {} not used any more: {}", names(share.devices),
-                                         share.devices.size() == 1 ? "is" : "are", reason)
-                           : fmt::format("{}: {}", names(share.devices), reason));
-    console_.warning(name + (!again  ? ": not tuned, it lost its devices twice"
-                             : taken ? ": tuned again on another device"
-                                     : ": tuned again"));
+    output_.warning(taken ? fmt::format("{} {} not used any more: {}", names(share.devices),
+                                        share.devices.size() == 1 ? "is" : "are", reason)
+                          : fmt::format("{}: {}", names(share.devices), reason));
+    output_.warning(name + (!again  ? ": not tuned, it lost its devices twice"
+                            : taken ? ": tuned again on another device"
+                                    : ": tuned again"));
     return again;
   }
 
@@ -242,29 +342,28 @@ class TuneRun {
     for (const std::size_t position : result.lost)
       if (position < share.devices.size()) lost.push_back(share.devices[position]);
     if (!lost.empty())
-      console_.warning(fmt::format("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are"));
+      output_.warning(fmt::format("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are"));
     return lost;
   }
 
   void conclude(std::size_t problem, const std::string& text) {
-    TunedProblem& entry = entries_[problem];
+    ProblemResult& entry = entries_[problem];
     entry.ended = true;
     ++counts_.ended;
     const std::string name = jobs_.all[problem].name();
-    if (!entry.error.empty() && !fatal_) console_.error(name + ": " + entry.error);
+    if (!entry.error.empty() && !fatal_) output_.error(name + ": " + entry.error);
     if (!side_by_side_) return;
     if (!text.empty()) output_.text(text);
-    const ProblemResult& found = entry.result;
-    std::string what = found.is_found() ? format_ns(found.median_ns) : "nothing was found";
-    if (const std::string times = against_default(found); !times.empty())
+    std::string what = entry.is_found() ? format_ns(entry.median_ns) : "nothing was found";
+    if (const std::string times = against_default(entry); !times.empty())
       what += fmt::format(", {}x the default", times);
-    if (found.known) what += ", known before";
-    console_.line(fmt::format("done      {} of {}: {}, {}", counts_.ended, entries_.size(), name, what));
+    if (entry.known) what += ", known before";
+    output_.line(fmt::format("done      {} of {}: {}, {}", counts_.ended, entries_.size(), name, what));
     show_status();
   }
 
   void show_status() {
-    console_.status([this](std::size_t width) {
+    output_.status([this](std::size_t width) {
       const std::string text = fmt::format("{} of {} problems done, {} running, {}", counts_.ended, entries_.size(),
                                            counts_.running, plural(static_cast<std::int64_t>(counts_.trials), "trial"));
       return text.substr(0, width);
@@ -279,25 +378,19 @@ class TuneRun {
     return text;
   }
 
-  void print_all() {
-    if (all_work_together())
-      print_sweeps(jobs_, entries_, output_);
-    else
-      print_table(jobs_, entries_, stop_, output_);
-  }
-
   TuneOutcome outcome() {
     TuneOutcome all;
-    for (TunedProblem& entry : entries_) {
+    for (ProblemResult& entry : entries_) {
       if (!entry.ended && stop_) continue;
       if (!entry.ended) entry.error = "not tuned: no device is left";
-      all.code = std::max(all.code, entry.result.code);
+      all.code = std::max(all.code, entry.code);
     }
     if (request().json) all.document = json_results(jobs_, entries_, stop_);
     try {
-      if (!request().dry_run) print_all();
+      if (!request().dry_run && all_work_together()) print_sweeps(jobs_, entries_, output_);
+      if (!request().dry_run && !all_work_together()) print_table(jobs_, entries_, stop_, output_);
     } catch (const Error& failure) {  // the document is still printed
-      console_.error(failure.what());
+      output_.error(failure.what());
       all.code = std::max(all.code, kFailed);
     }
     const bool all_written = (!log_ || log_->all_written()) && (!report_ || report_->all_written());
@@ -309,13 +402,12 @@ class TuneRun {
   TuneJobs jobs_;
   const std::atomic<bool>& stop_;
   Output& output_;
-  Console& console_;
   const TuneProblem& tune_;
   std::unique_ptr<TrialLog> log_;
   std::unique_ptr<LiveReport> report_;
 
   std::mutex mutex_;  // guards the members below; not held while tuning
-  std::vector<TunedProblem> entries_;
+  std::vector<ProblemResult> entries_;
   const bool side_by_side_;
   ProblemSpread spread_;
   std::vector<Seat> seats_;  // of the devices; in use by one share at a time
@@ -331,9 +423,8 @@ TuneOutcome tune_all(TuneJobs jobs, const std::atomic<bool>& stop, Output& outpu
 }
 
 TuneOutcome tune_all(TuneJobs jobs, const std::atomic<bool>& stop, Output& output) {
-  Console& console = output.console();
   return tune_all(std::move(jobs), stop, output, [&](const TuneJob& job, Seat& seat, TuneListener& listener) {
-    if (!job.request.dry_run) seat.open_wisdom(job.request, console);
+    if (!job.request.dry_run) seat.open_wisdom(job.request, output);
     ProblemResult result = tune_problem(job, seat, listener, stop);
     if (result.code == kDone && job.miss && !job.request.dry_run) cache::forget_miss(seat.wisdom->user(), *job.miss);
     return result;
