@@ -235,17 +235,37 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   return text;
 }
 
-std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style) {
+Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style) {
   const cache::BestRecord& best = *match.best;
-  std::string text = fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n",
-                                 printable(match.database));
-  text += fmt::format("          {}; on {} UTC, with {} samples\n\n", printable(match.reason),
-                      format_instant(best.measured_ms), best.samples);
-  text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
-  text += fmt::format("best  {}\n", style.bold(printable(best.configuration)));
-  text += compared_with(subject.reference);
-  text += fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns)));
-  return text;
+  Json data{{"configuration", to_json(Configuration::parse(best.configuration))},
+            {"configuration_text", best.configuration},
+            {"outcome", "ok"},
+            {"median_ns", best.median_ns},
+            {"low_ns", best.low_ns},
+            {"high_ns", best.high_ns},
+            {"relative_noise", best.relative_noise},
+            {"verified", true},
+            {"measured_ms", best.measured_ms}};
+  add_reference(data, subject.reference);
+  data.update(json_rates(subject, best.median_ns));
+  Answer answer;
+  answer.data("problem", to_json(*subject.size))
+      .data("objective", subject.objective.name)
+      .data("from_cache", true)
+      .data("tier", cache::name(match.tier))
+      .data("reason", match.reason)
+      .data("database", match.database)
+      .data("shipped", match.shipped)
+      .data("best", std::move(data));
+  answer.styled(fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n",
+                            printable(match.database)));
+  answer.styled(fmt::format("          {}; on {} UTC, with {} samples\n\n", printable(match.reason),
+                            format_instant(best.measured_ms), best.samples));
+  answer.styled(fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text()));
+  answer.styled(fmt::format("best  {}\n", style.bold(printable(best.configuration))));
+  answer.styled(compared_with(subject.reference));
+  answer.styled(fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns))));
+  return answer;
 }
 
 std::string no_winner(const Subject& subject, const SessionResult& result) {
@@ -302,30 +322,6 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
     object["lanes"].push_back(std::move(one));
   }
   object["trials"] = std::move(trials);
-  return object;
-}
-
-Json json_known_answer(const Subject& subject, const cache::WisdomMatch& match) {
-  const cache::BestRecord& best = *match.best;
-  Json object{{"problem", to_json(*subject.size)},
-              {"objective", subject.objective.name},
-              {"from_cache", true},
-              {"tier", cache::name(match.tier)},
-              {"reason", match.reason},
-              {"database", match.database},
-              {"shipped", match.shipped}};
-  Json answer{{"configuration", to_json(Configuration::parse(best.configuration))},
-              {"configuration_text", best.configuration},
-              {"outcome", "ok"},
-              {"median_ns", best.median_ns},
-              {"low_ns", best.low_ns},
-              {"high_ns", best.high_ns},
-              {"relative_noise", best.relative_noise},
-              {"verified", true},
-              {"measured_ms", best.measured_ms}};
-  add_reference(answer, subject.reference);
-  answer.update(json_rates(subject, best.median_ns));
-  object["best"] = answer;
   return object;
 }
 

@@ -57,8 +57,8 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
 /// A line for each of several devices: its number of runs, and how much its times differ from those of the device that
 /// decides.
 std::string lanes_text(const std::vector<LaneReport>& lanes);
-/// The same for an answer from the cache.
-std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);
+/// The answer from the cache, in place of a result.
+Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
 
@@ -66,6 +66,5 @@ std::string no_winner(const Subject& subject, const SessionResult& result);
 std::string front(const Subject& subject, const std::vector<Trial>& trials);
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
-Json json_known_answer(const Subject& subject, const cache::WisdomMatch& match);
 
 }  // namespace tuner::cli

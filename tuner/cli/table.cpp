@@ -163,19 +163,22 @@ Answer& Answer::rows(const std::string& key, const Table& table, std::string_vie
   return text(table.text(indent)).data(key, table.json());
 }
 
+std::string Answer::text() {
+  end_facts();
+  return std::exchange(text_, {});
+}
+
 void Answer::show(const Given& given) {
   if (given.flag("json")) return;
-  end_facts();
-  cli::print(std::exchange(text_, {}));
+  cli::print(text());
   std::fflush(stdout);
 }
 
 int Answer::print(const Given& given, int code) {
-  end_facts();
   if (given.flag("json"))
     print_json(document_);
   else
-    cli::print(text_);
+    cli::print(text());
   return code;
 }
 

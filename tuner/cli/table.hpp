@@ -118,6 +118,9 @@ class Answer {
   Answer& fact(const Table::Column& column, const Cell& cell);
   /// All rows of \p table, for people and for programs.
   Answer& rows(const std::string& key, const Table& table, std::string_view indent = "  ");
+  /// The text that was not shown yet, for whoever prints it. It is gone from the answer then.
+  std::string text();
+  const Json& document() const { return document_; }
   /// Prints the text so far at once. Does nothing with --json.
   void show(const Given& given);
   /// Prints the document with --json, else the text that was not shown yet. Returns \p code.

@@ -23,67 +23,42 @@
 namespace tuner::cli {
 namespace {
 
-Table parameters_table(const SearchSpace& space) {
-  Table table({named("parameter", "name"), people("count"), "values"});
-  for (const TuningParameter& one : space.parameters()) {
+/// The space that a tuning would search: parameters, constraints, the number of combinations and of valid ones. \p stop
+/// ends the count of valid ones; the answer then tells how far it got.
+Answer space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
+  Table parameters({named("parameter", "name"), people("count"), "values"});
+  for (const TuningParameter& one : spec.space.parameters()) {
     Cell values{Json::array(), ""};
     for (const Value& value : one.values) {
       values.value.push_back(to_json(value));
       values.text += (values.text.empty() ? "" : " ") + value.text();
     }
-    table.add({one.name, one.values.size(), std::move(values)});
+    parameters.add({one.name, one.values.size(), std::move(values)});
   }
-  return table;
-}
-
-Table constraints_table(const SearchSpace& space) {
-  Table table({named("constraint", "name"), named("holds when", "predicate")});
-  for (const Constraint& one : space.constraints()) table.add({one.name, one.predicate.text()});
-  return table;
-}
-
-struct Counted {
-  std::optional<std::size_t> valid;  // nothing: the count was stopped
-  std::string stopped;               // how far it came
-};
-
-Counted count_valid(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
-  try {
-    return {enumerate(spec, size, device.limits, stop).size(), {}};
-  } catch (const EnumerationStopped& stopped) {
-    return {std::nullopt, stopped.what()};
-  }
-}
-
-/// The space that a tuning would search: parameters, constraints, the number of combinations and of valid ones. \p stop
-/// ends the count of valid ones; the answer then tells how far it got.
-std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
-  std::string text = fmt::format("{}  {}  on {}\n\n", spec.name, size.text(), device.name);
-  text += parameters_table(spec.space).text() + '\n';
-  Table constraints = constraints_table(spec.space);
+  Table constraints({named("constraint", "name"), named("holds when", "predicate")});
+  for (const Constraint& one : spec.space.constraints()) constraints.add({one.name, one.predicate.text()});
+  Answer answer;
+  answer.text(fmt::format("{}  {}  on {}\n\n", spec.name, size.text(), device.name))
+      .data("problem", to_json(size))
+      .data("device", device.key.text())
+      .rows("parameters", parameters)
+      .data("constraints", constraints.json())
+      .data("product", spec.space.product());
   constraints.add({"(device)", "block, grid and shared memory fit the device's limits"});
-  text += constraints.text() + '\n';
+  answer.text(fmt::format("\n{}\n{} combinations, ", constraints.text(), format_count(spec.space.product())));
 
   const auto start = Clock::now();
-  const Counted counted = count_valid(spec, size, device, stop);
-  const std::string valid = counted.valid ? format_count(static_cast<double>(*counted.valid)) + " valid (enumerated in "
-                                          : "not all looked at: " + counted.stopped + " (stopped after ";
-  text += fmt::format("{} combinations, {}{})\n", format_count(spec.space.product()), valid,
-                      format_ns(seconds_since(start) * 1e9));
-  return text;
-}
-
-/// The same for programs.
-Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
-  Json space{{"problem", to_json(size)},
-             {"device", device.key.text()},
-             {"parameters", parameters_table(spec.space).json()},
-             {"constraints", constraints_table(spec.space).json()},
-             {"product", spec.space.product()}};
-  const Counted counted = count_valid(spec, size, device, stop);
-  space["valid"] = counted.valid ? Json(*counted.valid) : Json();
-  if (!counted.valid) space["stopped"] = counted.stopped;
-  return space;
+  const auto time = [&start] { return format_ns(seconds_since(start) * 1e9); };
+  try {
+    const std::size_t valid = enumerate(spec, size, device.limits, stop).size();
+    answer.data("valid", valid)
+        .text(fmt::format("{} valid (enumerated in {})\n", format_count(static_cast<double>(valid)), time()));
+  } catch (const EnumerationStopped& stopped) {
+    answer.data("valid", nullptr)
+        .data("stopped", stopped.what())
+        .text(fmt::format("not all looked at: {} (stopped after {})\n", stopped.what(), time()));
+  }
+  return answer;
 }
 
 Json json_impossible(const Sweep& sweep) {
@@ -118,7 +93,7 @@ class ProblemTuning {
         spec_(*job.spec),
         seat_(seat),
         listener_(listener),
-        console_(listener.output.console()),
+        output_(listener.output),
         stop_(stop),
         out_style_(Style::of(stdout)) {}
 
@@ -129,7 +104,7 @@ class ProblemTuning {
           wisdom().lookup(spec_, job_.size, seat_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(match);
       if (match && !wisdom().frozen())
-        console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
+        output_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
     }
     wisdom().require_not_frozen("tune");
     // One clear message instead of as many failed trials.
@@ -143,9 +118,16 @@ class ProblemTuning {
   ProblemResult dry_run() {
     const auto& limit = request_.tuning.session.budget.wall_time;
     const StopHook stop = [&limit, start = Clock::now()] { return limit && seconds_since(start) >= limit->count(); };
-    if (request_.json) return {kDone, json_space(spec_, job_.size, seat_.device, stop)};
-    listener_.output.text(space_text(spec_, job_.size, seat_.device, stop));
-    return {kDone};
+    return give(space(spec_, job_.size, seat_.device, stop), {kDone});
+  }
+
+  /// \p result with the document of \p answer, or its text printed.
+  ProblemResult give(Answer answer, ProblemResult result) {
+    if (request_.json)
+      result.document = answer.document();
+    else
+      output_.text(answer.text());
+    return result;
   }
 
   Wisdom& wisdom() { return *seat_.wisdom; }
@@ -173,11 +155,7 @@ class ProblemTuning {
     if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
     ProblemResult result{kDone, {}, match.best->configuration, match.best->median_ns};
     result.known = true;
-    if (request_.json)
-      result.document = json_known_answer(what, match);
-    else
-      listener_.output.text(known_answer(what, match, out_style_));
-    return result;
+    return give(known_answer(what, match, out_style_), std::move(result));
   }
 
   SessionResult measure() {
@@ -190,10 +168,10 @@ class ProblemTuning {
     try {
       result = tune_kernel(spec_, job_.size, seat_.device, wisdom(), options, &listener_, seat_.backend.get());
     } catch (const Error&) {
-      if (listener_.trials() > 0) console_.warning(what_is_kept());
+      if (listener_.trials() > 0) output_.warning(what_is_kept());
       throw;
     }
-    console_.end_status();
+    output_.end_status();
     if (seat_.may_be_lost && result.stop_reason == StopReason::device_lost)
       throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
     return result;
@@ -204,7 +182,7 @@ class ProblemTuning {
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
     const int seconds = traits(seat_.device.key).is_gpu ? 60 : 30;
     budget.wall_time = std::chrono::seconds(seconds);
-    console_.line(fmt::format("budget    {} s (--budget or --trials chooses)", seconds));
+    output_.line(fmt::format("budget    {} s (--budget or --trials chooses)", seconds));
   }
 
   /// A failure is only a warning: rates are then shown without their fraction of the ceiling.
@@ -213,7 +191,7 @@ class ProblemTuning {
     try {
       measure_ceilings(seat_.device);
     } catch (const Error& error) {
-      console_.warning(fmt::format("how fast this device streams could not be measured: {}", error.what()));
+      output_.warning(fmt::format("how fast this device streams could not be measured: {}", error.what()));
     }
   }
 
@@ -229,12 +207,12 @@ class ProblemTuning {
     } else {
       print(what, found, result);
     }
-    if (stop_) console_.line("interrupted: " + what_is_kept());
+    if (stop_) output_.line("interrupted: " + what_is_kept());
     std::string failure;
     if (found.best && wisdom().user().is_in_memory())  // success means that the next run finds the result
       failure = "the result is not stored, see the warning above";
     if (!found.best && !stop_) failure = no_winner(what, found);
-    if (!failure.empty()) console_.error(failure);
+    if (!failure.empty()) output_.error(failure);
     result.code = stop_ ? kInterrupted : failure.empty() ? kDone : kFailed;
     return result;
   }
@@ -255,13 +233,12 @@ class ProblemTuning {
   }
 
   void print(const Subject& what, const SessionResult& found, const ProblemResult& result) {
-    Output& out = listener_.output;
-    if (!request_.quiet) out.text('\n' + table(what, found, result) + '\n');
-    if (!request_.quiet) out.text(failure_summary(found.trials, out_style_));
-    if (const std::string text = front(what, found.trials); !text.empty()) out.text(text + "\n");
-    if (found.best) out.text(winner(what, found, database_text(), out_style_));
+    if (!request_.quiet) output_.text('\n' + table(what, found, result) + '\n');
+    if (!request_.quiet) output_.text(failure_summary(found.trials, out_style_));
+    if (const std::string text = front(what, found.trials); !text.empty()) output_.text(text + "\n");
+    if (found.best) output_.text(winner(what, found, database_text(), out_style_));
     if (request_.sweep.is_part())
-      console_.line("note      this was part of the space: what calls are served with stays as it was");
+      output_.line("note      this was part of the space: what calls are served with stays as it was");
   }
 
   std::string table(const Subject& what, const SessionResult& found, const ProblemResult& result) const {
@@ -288,7 +265,7 @@ class ProblemTuning {
   const KernelSpec& spec_;
   Seat& seat_;
   TuneListener& listener_;
-  Console& console_;
+  Output& output_;
   const std::atomic<bool>& stop_;
   const Style out_style_;
 };
