@@ -36,7 +36,7 @@ std::string refusal_of(const std::string& line) {
 
 TEST(TuneRequest, HasSensibleDefaults) {
   const TuneRequest request = read("reduce");
-  EXPECT_EQ(request.kernel, "reduce");
+  EXPECT_EQ(request.what.kernel, "reduce");
   EXPECT_EQ(request.tuning.session.strategy, "auto");
   EXPECT_EQ(request.tuning.isolation, Isolation::process);
   EXPECT_FALSE(request.tuning.session.budget.wall_time || request.tuning.session.budget.trials);

@@ -86,7 +86,7 @@ TEST_F(RecordingProgram, RefusesWhatTheRecordingSaysItself) {
   const std::string recording = recorded();
   const Finished run = tune({"--recording", recording, "--size", "n=7"});
   EXPECT_EQ(run.code, 2);
-  EXPECT_THAT(run.err, HasSubstr("--recording and --size: the recording says what is tuned; leave --size out"));
+  EXPECT_THAT(run.err, HasSubstr("--recording and --size do not go together: the recording says what is tuned"));
   EXPECT_EQ(tune({"--recording", "none"}).code, 1);
 }
 

@@ -313,7 +313,7 @@ class TuneRunOnTheHost : public ::testing::Test {
   /// --problems of \p list.
   Json tune(const std::string& list) {
     TuneRequest all = request_;
-    all.list = parse_problem_list(list, "list.txt");
+    all.what.list = parse_problem_list(list, "list.txt");
     return tune(all);
   }
 
@@ -339,8 +339,8 @@ TEST_F(TuneRunOnTheHost, TunesEachProblemOnceIntoOneDatabaseAndKnowsThemThen) {
 }
 
 TEST_F(TuneRunOnTheHost, GivesTheProblemsOfOneKernelOneDocument) {
-  request_.kernel = kernel();
-  request_.problems.sizes = {"n=1000;n=2000"};
+  request_.what.kernel = kernel();
+  request_.what.problems.sizes = {"n=1000;n=2000"};
   request_.tuning.isolation = Isolation::none;
   const Json document = tune(request_);
   EXPECT_EQ(document["kernel"], "shift");
@@ -351,9 +351,9 @@ TEST_F(TuneRunOnTheHost, GivesTheProblemsOfOneKernelOneDocument) {
 TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   std::string text = kShift;
   text.insert(text.find("#pragma tuner parameter"), "#pragma tuner size m = 1\n");
-  request_.kernel = folder_ / "sizes.cu";
-  cache::write_text(request_.kernel, text);
-  request_.problems.sizes = {"n=1000;m=2"};
+  request_.what.kernel = folder_ / "sizes.cu";
+  cache::write_text(request_.what.kernel, text);
+  request_.what.problems.sizes = {"n=1000;m=2"};
   Output output(true, Output::Text::dropped);
   const TuneJobs jobs = read_jobs(request_, host_, output);
   ASSERT_EQ(jobs.all.size(), 2u);
@@ -362,7 +362,7 @@ TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
 }
 
 TEST_F(TuneRunOnTheHost, AReportOfADatabaseThatBreaksIsAWarning) {
-  request_.kernel = kernel();
+  request_.what.kernel = kernel();
   request_.report = folder_ / "live.html";
   Output output;
   const TuneJobs jobs = read_jobs(request_, host_, output);

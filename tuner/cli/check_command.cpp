@@ -31,7 +31,7 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCheckExamples =
     "  tune check ./mine.cu                    after each edit\n"
     "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
     "  tune check reduce --size n=1000 --config block=64\n";
@@ -212,7 +212,7 @@ Command check_command() {
       "Reads a kernel file, runs its default configuration once on the host backend for\n"
       "a small problem, compares the result with the reference, and compiles for GPUs:\n"
       "those of this machine, or --arch. Prints every message. Stores nothing.",
-      kExamples);
+      kCheckExamples);
   options.add("size type choice config arch kernel json").arguments({"kernel"});
   return {options, run_check};
 }

@@ -84,20 +84,17 @@ std::string remarks(const Compared& one) {
 
 Cell side_cell(const std::optional<cache::BestRecord>& best) {
   if (!best) return {nullptr, ""};
-  Cell cell{{{"median_ns", best->median_ns},
-             {"low_ns", best->low_ns},
-             {"high_ns", best->high_ns},
-             {"samples", best->samples},
-             {"measured_ms", best->measured_ms},
-             {"configuration", best->configuration},
-             {"source_hash", best->kernel.source_hash},
-             {"driver", best->environment.driver},
-             {"compiler", best->environment.compiler},
-             {"device", best->device.key},
-             {"device_name", best->device.name}},
-            format_ns(best->median_ns)};
-  cell.is_right = true;
-  return cell;
+  return Cell::right(format_ns(best->median_ns), {{"median_ns", best->median_ns},
+                                                  {"low_ns", best->low_ns},
+                                                  {"high_ns", best->high_ns},
+                                                  {"samples", best->samples},
+                                                  {"measured_ms", best->measured_ms},
+                                                  {"configuration", best->configuration},
+                                                  {"source_hash", best->kernel.source_hash},
+                                                  {"driver", best->environment.driver},
+                                                  {"compiler", best->environment.compiler},
+                                                  {"device", best->device.key},
+                                                  {"device_name", best->device.name}});
 }
 
 std::size_t count(const std::vector<Compared>& all, Change change) {

@@ -32,7 +32,7 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     "  tune run reduce --device host          the configuration of a call\n"
     "  tune run sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
     "  tune run reduce --metrics textbook     counters of this one\n"
@@ -41,6 +41,13 @@ constexpr const char* kExamples =
 
 /// Columns of the longest label.
 constexpr std::size_t kLabelWidth = std::string_view("verified").size();
+
+/// A configuration, and where it comes from.
+struct Chosen {
+  Configuration configuration;
+  std::string reason;
+  bool is_best = false;  ///< of a tuning for exactly this problem
+};
 
 /// The reference on the CPU, to compare with the configuration.
 struct OnCpu {
@@ -84,7 +91,7 @@ class OneRun {
     options.verify = !once_;
     options.metrics = measurable();
     options.metrics_for_all = true;
-    SingleRun one(*backend_, spec_, size_, configuration_, options);
+    SingleRun one(*backend_, spec_, size_, chosen_.configuration, options);
     describe(one.launches());
     answer_.show(given_);
     if (!once_) measure(one);
@@ -104,15 +111,15 @@ class OneRun {
   void choose_configuration() {
     const cache::WisdomMatch match =
         Wisdom(read_only_wisdom(given_)).lookup(spec_, size_, device_, subject().objective);
-    base_reason_ = match.reason;
     Configuration base = spec_.default_configuration.value_or(Configuration{});
     if (match.best) base = Configuration::parse(match.best->configuration);
-    configuration_ = read_configuration(spec_, given_.text("config"), base);
-    is_best_ = match.tier == cache::Tier::exact && configuration_ == base;
-    if (!given_.has("config"))
-      base_ = "as a call would be served: ";
-    else
-      base_ = configuration_ == base ? "as served too: " : "--config; the rest ";
+    chosen_.configuration = read_configuration(spec_, given_.text("config"), base);
+    const bool is_served = chosen_.configuration == base;
+    chosen_.is_best = match.tier == cache::Tier::exact && is_served;
+    chosen_.reason = (!given_.has("config") ? "as a call would be served: "
+                      : is_served           ? "as served too: "
+                                            : "--config; the rest ") +
+                     match.reason;
   }
 
   void open() {
@@ -146,8 +153,8 @@ class OneRun {
     line("kernel", fmt::format("{} ({})", spec_.name, spec_.program.file));
     line("device", device_.name);
     line("problem", size_.text());
-    line("config", configuration_.text());
-    line("", base_ + base_reason_);
+    line("config", chosen_.configuration.text());
+    line("", chosen_.reason);
   }
 
   void describe(const std::vector<LaunchDetail>& launches) {
@@ -170,9 +177,9 @@ class OneRun {
         .data("file", spec_.program.file)
         .data("device", to_json(device_))
         .data("problem", to_json(size_))
-        .data("configuration", to_json(configuration_))
-        .data("configuration_text", configuration_.text())
-        .data("configuration_reason", base_ + base_reason_)
+        .data("configuration", to_json(chosen_.configuration))
+        .data("configuration_text", chosen_.configuration.text())
+        .data("configuration_reason", chosen_.reason)
         .data("launches", list)
         .data("once", once_);
   }
@@ -197,7 +204,7 @@ class OneRun {
     }();
     if (failure) {
       failed_ = true;
-      trial_.configuration = configuration_;
+      trial_.configuration = chosen_.configuration;
       trial_.outcome = *failure;
     } else {
       backend_->synchronize(nullptr);
@@ -254,7 +261,7 @@ class OneRun {
     const char* label = "metrics";
     for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
       line(std::exchange(label, ""), metric);
-    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches, is_best_);
+    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches, chosen_.is_best);
     line("limit", limit_text(why));
     for (const std::string& number : why.numbers) line("", number);
     for (const std::string& remark : why.remarks) line("remark", remark);
@@ -316,7 +323,7 @@ class OneRun {
     }
     choose_problem();
     choose_configuration();
-    const CompileRequest request = code_request(spec_, size_, device_.limits, architecture, configuration_);
+    const CompileRequest request = code_request(spec_, size_, device_.limits, architecture, chosen_.configuration);
     if (flag("ptx")) print(ptx(request) + '\n');
     if (flag("sass")) print(sass(request));
     return kDone;
@@ -328,12 +335,10 @@ class OneRun {
   const Given& given_;
   KernelSpec spec_;
   bool once_;
-  bool is_best_ = false;              // of a tuning for exactly this problem
   std::vector<std::string> metrics_;  ///< as asked for, sets kept
   Device device_;
   ProblemSize size_;
-  Configuration configuration_;
-  std::string base_, base_reason_;
+  Chosen chosen_;
   std::unique_ptr<Backend> backend_;
   Trial trial_;
   bool failed_ = false;
@@ -353,7 +358,7 @@ Command run_command() {
       "Compiles, verifies and times one configuration in this process, and shows its\n"
       "launches, resources, time, limit and results. Without --config it is the one\n"
       "that a call would be served with.",
-      kExamples);
+      kRunExamples);
   options.add("size type choice config device hot metrics");
   options.flag("cpu", "time the kernel's reference on the CPU too, and compare the results");
   options.flag("once",

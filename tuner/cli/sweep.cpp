@@ -69,8 +69,7 @@ Table rows_of(const std::vector<Sweep>& sweeps, std::size_t most) {
     std::vector<Cell> cells{table.rows() + 1, first.spec->name, subject.size->text()};
     for (const TuningParameter& one : first.spec->space.parameters()) {
       const Value* const value = trial.configuration.find(one.name);
-      cells.push_back(value ? Cell(to_json(*value), value->text()) : Cell());
-      cells.back().is_right = true;
+      cells.push_back(value ? Cell::right(value->text(), to_json(*value)) : Cell());
     }
     const ShapeText shape = shape_text(subject, trial.configuration);
     cells.insert(cells.end(), {shape.grid, shape.block, kind(trial.outcome)});
@@ -94,11 +93,7 @@ Table rows_of(const std::vector<Sweep>& sweeps, std::size_t most) {
   return table;
 }
 
-Cell right_aligned(const std::string& text) {
-  Cell cell(text);
-  cell.is_right = true;
-  return cell;
-}
+Cell right_aligned(const std::string& text) { return Cell::right(text, text); }
 
 /// The row that row \p i of \p best is compared with: that of the value's declared parent, else the one before it.
 /// Null: there is none.

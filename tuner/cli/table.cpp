@@ -35,9 +35,8 @@ std::size_t display_width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-Cell Cell::right(std::string text) {
-  Cell cell;
-  cell.text = std::move(text);
+Cell Cell::right(std::string text, Json value) {
+  Cell cell(std::move(value), std::move(text));
   cell.is_right = true;
   return cell;
 }

@@ -40,8 +40,8 @@ struct Cell {
   static Cell of(const std::optional<T>& value, Format format) {
     return value ? Cell(Json(*value), format(*value)) : Cell();
   }
-  /// For people only, aligned to the right.
-  static Cell right(std::string text);
+  /// Aligned to the right whatever its value is. For people only without a value.
+  static Cell right(std::string text, Json value = Json::value_t::discarded);
   static Cell ns(double ns);
   /// Bytes.
   static Cell bytes(std::int64_t bytes);

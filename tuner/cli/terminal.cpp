@@ -21,11 +21,11 @@ bool is_capable_terminal(std::FILE* stream) {
   return ::isatty(::fileno(stream)) == 1 && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
 }
 
-std::atomic<bool> interrupted{false};
+std::atomic<bool> stop_is_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
 
 void on_signal(int) {
-  if (interrupted.exchange(true)) ::_exit(kInterrupted);
+  if (stop_is_asked.exchange(true)) ::_exit(kInterrupted);
   constexpr char message[] = "\nstopping after the trials that run now; once more stops at once\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof(message) - 1);
 }
@@ -152,7 +152,7 @@ const std::atomic<bool>& catch_interrupts() {
     ::sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
-  return interrupted;
+  return stop_is_asked;
 }
 
 }  // namespace tuner::cli

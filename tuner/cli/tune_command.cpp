@@ -87,8 +87,8 @@ int tune_command(int argc, char** argv, const Join& join) {
     return kDone;
   }
   if (join) join(request);
-  if (!request.problem_file.empty())
-    request.list = read_problem_list(request.problem_file, request.tuning.session.objective);
+  if (!request.what.problem_file.empty())
+    request.what.list = read_problem_list(request.what.problem_file, request.tuning.session.objective);
   const std::atomic<bool> never{false};  // a dry run keeps nothing: Ctrl-C ends it at once
   const std::atomic<bool>& stop = request.dry_run ? never : catch_interrupts();
   if (request.parent != 0) {

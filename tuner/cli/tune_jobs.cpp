@@ -24,16 +24,16 @@ namespace {
 /// Adds the problems of the kernel or recording in \p request that are not yet \p known.
 void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
   TuneJob job;
-  if (!request.recording.empty()) {
-    job.recording = std::make_shared<const Recording>(read_recording(request.recording));
+  if (!request.what.recording.empty()) {
+    job.recording = std::make_shared<const Recording>(read_recording(request.what.recording));
     request.tuning.measure.recorded = job.recording->data;
   }
-  KernelSpec spec = job.recording ? job.recording->spec : find_kernel(request.kernel);
+  KernelSpec spec = job.recording ? job.recording->spec : find_kernel(request.what.kernel);
   if (request.sweep.is_part()) spec = sub_space(spec, request.sweep.fix, request.sweep.vary);
   job.spec = std::make_shared<const KernelSpec>(std::move(spec));
   const Problems problems = job.recording ? Problems{{job.recording->size}}
-                                          : select_problems(*job.spec, request.problems, jobs.devices.device);
-  request.problems = {};
+                                          : select_problems(*job.spec, request.what.problems, jobs.devices.device);
+  request.what.problems = {};
   job.request = std::move(request);
   if (problems.may_be_one)
     job.notes.emplace_back(
@@ -49,8 +49,8 @@ void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
 }
 
 void add_line(TuneRequest request, const ListedRequest& line, TuneJobs& jobs, std::set<std::string>& known) try {
-  request.kernel = line.kernel;
-  request.problems = line.problems;
+  request.what.kernel = line.kernel;
+  request.what.problems = line.problems;
   if (line.budget) request.tuning.session.budget = *line.budget;
   if (line.isolation) request.tuning.isolation = *line.isolation;
   add(std::move(request), jobs, known);
@@ -76,26 +76,21 @@ void add_miss(TuneRequest request, const cache::MissRecord& miss, TuneJobs& jobs
   // Anybody may have written this database, and a kernel file is a program.
   std::error_code error;
   if (!request.database.empty() && KernelLibrary::is_path(miss.file) &&
-      !std::filesystem::equivalent(request.kernel, miss.file, error))
+      !std::filesystem::equivalent(request.what.kernel, miss.file, error))
     throw Error(
         fmt::format("{} names the kernel file {}, which would be compiled and run here: if you trust it, add "
                     "--kernel {}",
                     request.database.string(), miss.file, miss.file));
-  request.kernel = miss.file;
-  const ProblemSize size = from_record(miss.problem);
-  std::string sizes;
-  for (const auto& [name, value] : size.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ",", name, value);
-  if (!sizes.empty()) request.problems.sizes = {sizes};
-  for (const auto& [name, value] : size.choices) request.problems.choices.push_back(name + '=' + value);
-  TuneJobs one{{}, jobs.devices, {}, {}};
-  std::set<std::string> known;
-  add(std::move(request), one, known);
-  TuneJob& job = one.all.front();
+  request.what.kernel = miss.file;
+  TuneJob job;
+  job.spec = std::make_shared<const KernelSpec>(find_kernel(miss.file));
   if (job.spec->name != miss.kernel.name)
     throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune db clear missed --kernel {}` forgets it",
                             job.spec->program.file, job.spec->name, miss.kernel.name, miss.kernel.name));
   if (to_record(*job.spec, {}).source_hash != miss.kernel.source_hash)
     console.line("note      the kernel has changed since it was called");
+  job.request = std::move(request);
+  job.size = complete(*job.spec, from_record(miss.problem));
   job.miss = miss;
   jobs.all.push_back(std::move(job));
 }
@@ -107,7 +102,7 @@ void add_misses(const TuneRequest& request, TuneJobs& jobs, Console& console) {
   std::error_code error;
   std::vector<cache::Database> databases;  // one, or none was made yet
   if (file && std::filesystem::exists(*file, error)) databases.push_back(open_for_reading(*file));
-  const cache::Filter filter{.kernel = stored_kernel(request.kernel, databases),
+  const cache::Filter filter{.kernel = stored_kernel(request.what.kernel, databases),
                              .device_key = jobs.devices.device.key.text()};
   std::vector<cache::MissRecord> misses;
   if (!databases.empty()) misses = cache::misses(databases[0], filter);
@@ -127,9 +122,9 @@ void add_misses(const TuneRequest& request, TuneJobs& jobs, Console& console) {
 }  // namespace
 
 TuneJobs read_jobs(const TuneRequest& request, const DeviceChoice& devices, Console& console) {
-  TuneJobs jobs{request, devices, {}, request.missed ? "missed" : request.list.empty() ? "" : "problems"};
-  const std::vector<ListedRequest> lines = std::exchange(jobs.request.list, {});
-  if (request.missed) add_misses(jobs.request, jobs, console);
+  TuneJobs jobs{request, devices, {}, request.what.missed ? "missed" : request.what.list.empty() ? "" : "problems"};
+  const std::vector<ListedRequest> lines = std::exchange(jobs.request.what.list, {});
+  if (request.what.missed) add_misses(jobs.request, jobs, console);
   std::set<std::string> known;
   for (const ListedRequest& line : lines) add_line(jobs.request, line, jobs, known);
   if (jobs.list.empty()) add(jobs.request, jobs, known);

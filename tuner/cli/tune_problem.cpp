@@ -297,7 +297,7 @@ void introduce(const TuneJob& job, const DeviceChoice& devices, Console& console
   console.line(fmt::format("device    {}, {}: {}{}", device.name, device.environment.compiler, devices.reason,
                            lanes_text(job, devices)));
   if (const Recording* const recording = job.recording.get()) {
-    console.line(fmt::format("recording {}, launched {}on {}", job.request.recording.string(),
+    console.line(fmt::format("recording {}, launched {}on {}", job.request.what.recording.string(),
                              recording->configuration ? fmt::format("with {} ", recording->configuration->text()) : "",
                              recording->device_name));
     if (answers(*job.spec, recording->data))

@@ -38,20 +38,28 @@ Isolation read_isolation(const std::string& text) {
   return text == "none" ? Isolation::none : Isolation::process;
 }
 
-/// Options that are about one kernel, or that would have several writers.
-void check_list(const Given& given) {
-  for (const char* option : {"kernel", "size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report"})
-    if (given.has(option)) throw UsageError(fmt::format("--problems and --{} do not go together", option));
-  if (given.flag("missed")) throw UsageError("--problems and --missed do not go together");
+/// Throws UsageError for the first of \p options that was given beside \p option. \p why: the end of the message.
+void refuse_beside(const Given& given, std::string_view option, std::initializer_list<const char*> options,
+                   std::string_view why = {}) {
+  for (const char* one : options)
+    if (given.has(one)) throw UsageError(fmt::format("{} and --{} do not go together{}", option, one, why));
 }
 
-/// The list names the problems, and it is about the time of calls.
-void check_missed(const Given& given) {
-  for (const char* option : {"recording", "size", "type", "choice", "fix", "vary", "by", "csv", "report"})
-    if (given.has(option)) throw UsageError(fmt::format("--missed and --{} do not go together", option));
-  if (given.flag("hot") || given.text("objective") != "time")
+/// A list names the problems itself, and a recording its one. Some options are about one kernel, or would have several
+/// writers.
+void check_subject(const Given& given) {
+  if (given.has("problems"))
+    refuse_beside(given, "--problems",
+                  {"kernel", "size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report", "missed"});
+  if (given.flag("missed"))
+    refuse_beside(given, "--missed", {"recording", "size", "type", "choice", "fix", "vary", "by", "csv", "report"});
+  if (given.flag("missed") && (given.flag("hot") || given.text("objective") != "time"))
     throw UsageError(
         "--missed is about the time of calls, with cold caches; name a kernel to tune it for another objective");
+  if (given.has("recording"))
+    refuse_beside(given, "--recording", {"kernel", "size", "type", "choice"}, ": the recording says what is tuned");
+  if (!given.has("kernel") && !given.has("recording") && !given.flag("missed") && !given.has("problems"))
+    throw UsageError(kWhichKernel);
 }
 
 /// Hot and cold caches are different objectives, with different results in the database.
@@ -226,20 +234,12 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.help = given.has("help");
   if (request.help) return request;
   check_effects(given);
-  request.kernel = given.text("kernel");
-  request.recording = given.text("recording");
-  request.missed = given.flag("missed");
-  if (request.missed) check_missed(given);
-  request.problem_file = given.text("problems");
-  if (given.has("problems")) check_list(given);
-  if (request.kernel.empty() && request.recording.empty() && !request.missed && request.problem_file.empty())
-    throw UsageError(kWhichKernel);
-  if (!request.recording.empty())
-    for (const char* option : {"kernel", "size", "type", "choice"})
-      if (given.has(option))
-        throw UsageError(
-            fmt::format("--recording and --{0}: the recording says what is tuned; leave --{0} out", option));
-  request.problems = problem_options(given);
+  check_subject(given);
+  request.what.kernel = given.text("kernel");
+  request.what.recording = given.text("recording");
+  request.what.missed = given.flag("missed");
+  request.what.problem_file = given.text("problems");
+  request.what.problems = problem_options(given);
   request.device = wanted_device(given);
   request.database = given.text("db");
   request.log = given.text("log");
@@ -279,8 +279,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
     request.tuning.decides = false;
     if (!given.has("strategy")) session.strategy = "exhaustive";
   }
-  if (!request.recording.empty() && request.device == "auto" && !given.has("device") &&
-      backend_of_recording(request.recording) == kHostBackend)
+  if (!request.what.recording.empty() && request.device == "auto" && !given.has("device") &&
+      backend_of_recording(request.what.recording) == kHostBackend)
     request.device = kHostBackend;
   return request;
 }

@@ -39,13 +39,18 @@ struct ListedRequest {
   std::optional<Isolation> isolation;  ///< nothing: the command line's
 };
 
-struct TuneRequest {
+/// What is tuned: a kernel's problems, a recorded launch, a list, or what calls missed.
+struct TuneSubject {
   std::string kernel;  ///< a name or a file. Empty for a recording; with `missed`, empty means all kernels.
+  ProblemOptions problems;
   std::filesystem::path recording;       ///< in place of kernel and problems; empty: none
-  bool missed = false;                   ///< tune what `tune show --missed` lists
+  bool missed = false;                   ///< what `tune show --missed` lists
   std::string problem_file;              ///< of --problems; "-": standard input; empty: none
   std::vector<ListedRequest> list = {};  ///< what that file holds
-  ProblemOptions problems;
+};
+
+struct TuneRequest {
+  TuneSubject what;
   std::string device;                  ///< --device, else $TUNER_DEVICE, else of a recording's launch, else auto
   std::filesystem::path database;      ///< empty: the default place
   TuningOptions tuning;                ///< budget empty: the command's default

@@ -103,7 +103,7 @@ void print_sweeps(const TuneJobs& jobs, const std::vector<ProblemResult>& all, O
 Json json_results(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted) {
   if (!jobs.list.empty()) {
     Json list{{"tuner", kVersion}};
-    if (!jobs.request.missed) list["interrupted"] = interrupted;
+    if (!jobs.request.what.missed) list["interrupted"] = interrupted;
     Json& each = list[jobs.list] = Json::array();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Json& found = all[i].document;
