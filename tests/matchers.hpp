@@ -1,5 +1,5 @@
 #pragma once
-/// GoogleTest, and those of its matchers that many tests use, by their plain names.
+/// GoogleTest, and the matchers that many tests use, by their plain names.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,5 +23,11 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
+
+/// Matches a text that has all of \p parts.
+template <typename... Parts>
+auto Holds(const Parts&... parts) {
+  return AllOf(HasSubstr(parts)...);
+}
 
 }  // namespace tuner

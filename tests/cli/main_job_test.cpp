@@ -41,8 +41,7 @@ class MainJob : public ProgramTest {
 TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
   const Finished run = tune({"--kernel", small_kernel()});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("device    "));
-  EXPECT_THAT(run.err, HasSubstr("9 combinations, 8 valid"));
+  EXPECT_THAT(run.err, Holds("device    ", "9 combinations, 8 valid"));
   EXPECT_THAT(run.out, HasSubstr("median"));
   const auto best = run.out.rfind("\nbest  block=");
   ASSERT_NE(best, std::string::npos) << run.out;
@@ -55,8 +54,7 @@ TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
   ASSERT_EQ(tune({"--kernel", kernel}).code, 0);
   const Finished second = tune({"--kernel", kernel});
   EXPECT_EQ(second.code, 0);
-  EXPECT_THAT(second.out, HasSubstr("answered from"));
-  EXPECT_THAT(second.out, HasSubstr("--force"));
+  EXPECT_THAT(second.out, Holds("answered from", "--force"));
   const Finished forced = tune({"--kernel", kernel, "--force", "--json"});
   EXPECT_EQ(trials_of(forced).size(), 8u);
 }
@@ -259,8 +257,7 @@ TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKep
     if (contents(fmt::format("/proc/{}/comm", pid)) == "tuner-worker\n") ::kill(pid, SIGKILL);
   const Finished broken = run.finish();
   EXPECT_EQ(broken.code, 1) << broken.err;
-  EXPECT_THAT(broken.err, HasSubstr("cannot start"));
-  EXPECT_THAT(broken.err, HasSubstr("what was measured is kept; the same command continues from here\n"));
+  EXPECT_THAT(broken.err, Holds("cannot start", "what was measured is kept; the same command continues from here\n"));
 }
 
 TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {

@@ -94,8 +94,7 @@ TEST_F(MpiProgram, NamesARankWithoutAWorkerProgram) {
                           " : -n 1 -x TUNER_WORKER=/nosuch/worker \"${TUNE}-mpi\" --kernel x";
   const Finished run = start_shell(job).finish();
   EXPECT_NE(run.code, 0);
-  EXPECT_THAT(run.err, HasSubstr("rank 1 on "));
-  EXPECT_THAT(run.err, HasSubstr("/nosuch/worker"));
+  EXPECT_THAT(run.err, Holds("rank 1 on ", "/nosuch/worker"));
 }
 
 TEST_F(MpiProgram, RefusesDevicesByTheirNumbers) {

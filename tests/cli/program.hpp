@@ -21,12 +21,6 @@ using nlohmann::json;
 /// All bytes of a file; nothing when it cannot be read.
 inline std::string contents(const std::filesystem::path& path) { return testing::read_file(path); }
 
-/// Matches a text that has all of \p parts.
-template <typename... Parts>
-auto Holds(const Parts&... parts) {
-  return ::testing::AllOf(::testing::HasSubstr(parts)...);
-}
-
 struct Finished {
   int code = -1;  ///< exit code; 128 + signal when it was killed
   std::string out, err;

@@ -60,10 +60,8 @@ class RecordingProgram : public ProgramTest {
 TEST_F(RecordingProgram, TunesForTheLaunchAndStoresWhatTheProgramIsServedWith) {
   const Finished run = tune({"--recording", recorded()});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("launched with block=64 on "));
-  EXPECT_THAT(run.err, HasSubstr("right is what the recorded launch left"));
-  EXPECT_THAT(run.out, HasSubstr("gather  n=100"));
-  EXPECT_THAT(run.out, HasSubstr("      verified against the recorded launch\n"));
+  EXPECT_THAT(run.err, Holds("launched with block=64 on ", "right is what the recorded launch left"));
+  EXPECT_THAT(run.out, Holds("gather  n=100", "      verified against the recorded launch\n"));
   EXPECT_EQ(json::parse(tune({"show", "--kernel", "gather", "--json"}).out)["best"][0]["reference"], "recorded launch");
   const std::string program_kernel = (folder() / "gather.cu").string();
   EXPECT_THAT(tune({"show", program_kernel, "--why", "--size", "n=100"}).out, HasSubstr("for exactly this problem"));

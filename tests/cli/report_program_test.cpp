@@ -48,9 +48,7 @@ TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
   const std::string page = contents(folder() / "report.html");
   EXPECT_THAT(page, StartsWith("<!doctype html><!-- tuner report -->"));
   const std::string data = testing::data_text_of(page);
-  EXPECT_THAT(data, HasSubstr("\"bytes\":8000"));
-  EXPECT_THAT(data, HasSubstr("copy_bytes_per_s"));
-  EXPECT_THAT(data, HasSubstr("\"verdict\":{\"limit\":\""));
+  EXPECT_THAT(data, Holds("\"bytes\":8000", "copy_bytes_per_s", "\"verdict\":{\"limit\":\""));
   EXPECT_EQ(call("report --db mine.db -o report.html").code, 0) << "its own file is written again";
   EXPECT_THAT(call("report --db mine.db -o -").out, StartsWith("<!doctype html>"));
 }
@@ -64,8 +62,7 @@ TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
   EXPECT_EQ(run.code, 0) << run.err;
   const std::string last = testing::data_text_of(contents(folder() / "live.html"));
   EXPECT_EQ(last.find("\"live\":{"), std::string::npos);
-  EXPECT_THAT(last, HasSubstr("\"tier\""));
-  EXPECT_THAT(last, HasSubstr("\"finalists\":[{"));
+  EXPECT_THAT(last, Holds("\"tier\"", "\"finalists\":[{"));
   EXPECT_EQ(call("scale.cu --report known.html").code, 0) << "answered from the cache";
   EXPECT_THAT(testing::data_text_of(contents(folder() / "known.html")), HasSubstr("\"finalists\":[{"));
   file("notes.html", "mine");
