@@ -34,12 +34,10 @@ class MainJob : public ProgramTest {
     auto database = cache::Database::open_shipped(cache() / "wisdom.db");
     return database ? cache::statistics(*database).trials : 0;
   }
-
-  json trials_of(const Finished& run) { return json::parse(run.out)["results"][0]["trials"]; }
 };
 
 TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
-  const Finished run = tune({"--kernel", small_kernel()});
+  const Finished run = call("scale.cu");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.err, Holds("device    ", "9 combinations, 8 valid"));
   EXPECT_THAT(run.out, HasSubstr("median"));
@@ -50,19 +48,16 @@ TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
 }
 
 TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
-  const std::string kernel = small_kernel();
-  ASSERT_EQ(tune({"--kernel", kernel}).code, 0);
-  const Finished second = tune({"--kernel", kernel});
+  ASSERT_EQ(call("scale.cu").code, 0);
+  const Finished second = call("scale.cu");
   EXPECT_EQ(second.code, 0);
   EXPECT_THAT(second.out, Holds("answered from", "--force"));
-  const Finished forced = tune({"--kernel", kernel, "--force", "--json"});
-  EXPECT_EQ(trials_of(forced).size(), 8u);
+  EXPECT_EQ(document("scale.cu --force --json")["results"][0]["trials"].size(), 8u);
 }
 
 TEST_F(MainJob, HoldsAKnownAnswerAgainstTheStoredCeilingsInsteadOfMeasuringThem) {
-  const std::string kernel = small_kernel();
-  ASSERT_EQ(tune({"--kernel", kernel}).code, 0);
-  const json known = json::parse(tune({"--kernel", kernel, "--json"}).out);
+  ASSERT_EQ(call("scale.cu").code, 0);
+  const json known = document("scale.cu --json");
   EXPECT_TRUE(known["results"][0]["from_cache"]);
   EXPECT_GT(known["results"][0]["best"]["ceiling_fraction"], 0);
   const double ceiling = known["device"]["copy_ceiling_bytes_per_s"];
@@ -70,14 +65,11 @@ TEST_F(MainJob, HoldsAKnownAnswerAgainstTheStoredCeilingsInsteadOfMeasuringThem)
 }
 
 TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {
-  const Finished run =
-      tune({"--kernel", small_kernel(), "--json", "--size", "n=1k;n=500", "--type", "int", "--trials", "8"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const json document = json::parse(run.out);
-  EXPECT_EQ(document["kernel"], "scale");
-  EXPECT_EQ(document["device"]["backend"], "host");
-  ASSERT_EQ(document["results"].size(), 2u);
-  const json& first = document["results"][0];
+  const json all = document("scale.cu --json --size 'n=1k;n=500' --type int --trials 8");
+  EXPECT_EQ(all["kernel"], "scale");
+  EXPECT_EQ(all["device"]["backend"], "host");
+  ASSERT_EQ(all["results"].size(), 2u);
+  const json& first = all["results"][0];
   EXPECT_EQ(first["problem"]["sizes"]["n"], 1024);
   EXPECT_EQ(first["problem"]["choices"]["T"], "int");
   EXPECT_EQ(first["space"]["valid"], 8);
@@ -90,8 +82,7 @@ TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {
 }
 
 TEST_F(MainJob, TunesTheOtherProblemsIfOneCannotBeTuned) {
-  const Finished run =
-      tune({"--kernel", small_kernel(), "--json", "--size", "n=2^50;n=500", "--type", "int", "--trials", "2"});
+  const Finished run = call("scale.cu --json --size 'n=2^50;n=500' --type int --trials 2");
   EXPECT_EQ(run.code, 1);
   const json document = json::parse(run.out);
   ASSERT_EQ(document["failed"].size(), 1u);
@@ -101,14 +92,13 @@ TEST_F(MainJob, TunesTheOtherProblemsIfOneCannotBeTuned) {
 }
 
 TEST_F(MainJob, StopsAfterTheTrialsThatWereAskedFor) {
-  const Finished run = tune({"--kernel", small_kernel(), "--json", "--trials", "3"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_EQ(trials_of(run).size(), 3u);
-  EXPECT_EQ(json::parse(run.out)["results"][0]["stop_reason"], "trial budget spent");
+  const json result = document("scale.cu --json --trials 3")["results"][0];
+  EXPECT_EQ(result["trials"].size(), 3u);
+  EXPECT_EQ(result["stop_reason"], "trial budget spent");
 }
 
 TEST_F(MainJob, LogsOneJsonLineATrial) {
-  ASSERT_EQ(tune({"--kernel", small_kernel(), "--log", "trials.jsonl", "--quiet"}).code, 0);
+  ASSERT_EQ(call("scale.cu --log trials.jsonl --quiet").code, 0);
   std::ifstream log(folder() / "trials.jsonl");
   std::size_t lines = 0;
   for (std::string line; std::getline(log, line); ++lines) EXPECT_EQ(json::parse(line)["kernel"], "scale") << line;
@@ -117,8 +107,8 @@ TEST_F(MainJob, LogsOneJsonLineATrial) {
 
 TEST_F(MainJob, ALogIsAppendedToAndOtherFilesAreNot) {
   const std::string kernel = small_kernel();
-  ASSERT_EQ(tune({"--kernel", kernel, "--log", "trials.jsonl", "--trials", "2"}).code, 0);
-  ASSERT_EQ(tune({"--kernel", kernel, "--log", "trials.jsonl", "--trials", "2", "--size", "n=900"}).code, 0);
+  ASSERT_EQ(call("scale.cu --log trials.jsonl --trials 2").code, 0);
+  ASSERT_EQ(call("scale.cu --log trials.jsonl --trials 2 --size n=900").code, 0);
   const std::string log = contents(folder() / "trials.jsonl");
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 4);
 
@@ -135,20 +125,20 @@ TEST_F(MainJob, ALogIsAppendedToAndOtherFilesAreNot) {
 }
 
 TEST_F(MainJob, ALogThatCannotBeWrittenIsAFailureThatIsSaid) {
-  const Finished run = tune({"--kernel", small_kernel(), "--log", "/dev/full", "--force", "--trials", "2"});
+  const Finished run = call("scale.cu --log /dev/full --force --trials 2");
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("--log /dev/full: cannot be written: No space left"));
   EXPECT_THAT(run.out, HasSubstr("best  block="));
 }
 
 TEST_F(MainJob, QuietPrintsOnlyTheResult) {
-  const Finished run = tune({"--kernel", small_kernel(), "--quiet"});
+  const Finished run = call("scale.cu --quiet");
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, HasSubstr("best  block="));
 }
 
 TEST_F(MainJob, ADryRunPrintsTheSpaceAndTouchesNothing) {
-  const Finished run = tune({"--kernel", small_kernel(), "--dry-run"});
+  const Finished run = call("scale.cu --dry-run");
   EXPECT_EQ(run.code, 0);
   for (const char* part : {"block", "32 64 128", "small", "block * unroll <= 256", "9 combinations, 8 valid"})
     EXPECT_THAT(run.out, HasSubstr(part));
@@ -216,7 +206,7 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
   run.signal_group(SIGINT);
   const Finished finished = run.finish();
   EXPECT_EQ(finished.code, 130);
-  EXPECT_EQ(tune({"db", "check"}).code, 0);
+  EXPECT_EQ(call("db check").code, 0);
 }
 
 TEST_F(MainJob, AHangUpThatIsIgnoredFromOutsideStaysIgnored) {  // nohup
@@ -267,9 +257,8 @@ TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {
   const Finished one = first.finish(), two = second.finish();
   ASSERT_EQ(one.code, 0) << one.err;
   ASSERT_EQ(two.code, 0) << two.err;
-  const Finished shown = tune({"show", "--kernel", "scale", "--json"});
-  EXPECT_EQ(json::parse(shown.out)["best"].size(), 2u) << shown.out;
-  EXPECT_EQ(tune({"db", "check"}).code, 0);
+  EXPECT_EQ(document("show --kernel scale --json")["best"].size(), 2u);
+  EXPECT_EQ(call("db check").code, 0);
 }
 
 }  // namespace

@@ -33,11 +33,11 @@ class Missed : public ProgramTest {
 };
 
 TEST_F(Missed, SaysThatThereIsNothing) {
-  const Finished none = tune({"show", "--missed"});
+  const Finished none = call("show --missed");
   EXPECT_EQ(none.code, 0);
   EXPECT_THAT(none.out, HasSubstr("nothing is missed"));
   EXPECT_TRUE(listed().empty());
-  const Finished tuned = tune({"--missed", "--device", "host"});
+  const Finished tuned = call("--missed");
   EXPECT_EQ(tuned.code, 0);
   EXPECT_THAT(tuned.err, HasSubstr("nothing is listed"));
 }
@@ -47,7 +47,7 @@ TEST_F(Missed, ListsWhatTookTheMostTimeFirst) {
   own.kernel.name = "inside";
   own.each_ns = 0;
   remember({miss("reduce", 500, 10), own, miss("/a/scale.cu", 1000, 2000)});
-  const Finished run = tune({"show", "--missed"});
+  const Finished run = call("show --missed");
   EXPECT_EQ(run.code, 0);
   EXPECT_LT(run.out.find("n=1000"), run.out.find("n=500"));
   EXPECT_LT(run.out.find("n=500"), run.out.find("n=77"));
@@ -57,9 +57,9 @@ TEST_F(Missed, ListsWhatTookTheMostTimeFirst) {
   EXPECT_EQ(all[0]["spent_ns"], 4'000'000);
   EXPECT_EQ(all[0]["sizes"]["n"], 1000);
   EXPECT_TRUE(all[2]["each_ns"].is_null());
-  EXPECT_THAT(tune({"db"}).out, HasSubstr("3 problems"));
-  EXPECT_THAT(tune({"show", "--missed", "--kernel", "inside"}).out, HasSubstr("1 problem in"));
-  EXPECT_THAT(tune({"db", "clear", "missed", "--kernel", "scale"}).out, HasSubstr("2 problems forgotten"));
+  EXPECT_THAT(call("db").out, HasSubstr("3 problems"));
+  EXPECT_THAT(call("show --missed --kernel inside").out, HasSubstr("1 problem in"));
+  EXPECT_THAT(call("db clear missed --kernel scale").out, HasSubstr("2 problems forgotten"));
   EXPECT_EQ(listed().size(), 1u);
 }
 
@@ -79,7 +79,7 @@ TEST_F(Missed, IsTunedAndVanishesAndWhatFailsStays) {
   cache::MissRecord own = miss("", 77, 50'000);
   own.kernel.name = "inside";
   remember({miss(kernel, 500, 100), miss(kernel, 1000, 2000), miss((folder() / "gone.cu").string(), 64, 9), own});
-  const Finished run = tune({"--missed", "--device", "host", "--trials", "2"});
+  const Finished run = call("--missed --trials 2");
   EXPECT_EQ(run.code, 1);
   for (const char* text : {"1 of 4: inside", "described in the program", "2 of 4: scale T=float n=1000, 2,000 calls",
                            "3 of 4: scale T=float n=500", "gone.cu", "2 of 4 done"})
@@ -88,17 +88,16 @@ TEST_F(Missed, IsTunedAndVanishesAndWhatFailsStays) {
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0]["kernel"], "inside");
   EXPECT_EQ(left[1]["sizes"]["n"], 64);
-  EXPECT_THAT(tune({"show", kernel, "--why", "--device", "host", "--size", "n=500"}).out,
-              HasSubstr("exactly this problem"));
+  EXPECT_THAT(call("show scale.cu --why --size n=500").out, HasSubstr("exactly this problem"));
 }
 
 TEST_F(Missed, GivesOneDocument) {
   const std::string kernel = small_kernel();
   remember({miss(kernel, 500, 100), miss(kernel, 1000, 2000)});
-  const json space = json::parse(tune({"--missed", "--device", "host", "--dry-run", "--json", "--quiet"}).out);
+  const json space = document("--missed --dry-run --json --quiet");
   EXPECT_EQ(space["missed"].size(), 2u);
   EXPECT_EQ(listed().size(), 2u) << "nothing was tuned";
-  const json results = json::parse(tune({"--missed", "--device", "host", "--trials", "1", "--json", "--quiet"}).out);
+  const json results = document("--missed --trials 1 --json --quiet");
   ASSERT_EQ(results["missed"].size(), 2u);
   EXPECT_EQ(results["missed"][0]["results"][0]["problem"]["sizes"]["n"], 1000);
   EXPECT_TRUE(listed().empty());
@@ -108,7 +107,7 @@ TEST_F(Missed, IsAboutThisDeviceAndAboutTime) {
   cache::MissRecord elsewhere = miss(small_kernel(), 500, 100);
   elsewhere.device_key = "cuda cc=9.0 sm=132";
   remember({elsewhere});
-  EXPECT_THAT(tune({"--missed", "--device", "host"}).err, HasSubstr("nothing is listed"));
+  EXPECT_THAT(call("--missed").err, HasSubstr("nothing is listed"));
   EXPECT_EQ(listed().size(), 1u);
   for (const std::vector<std::string>& other : {std::vector<std::string>{"--size", "n=5"},
                                                 {"--type", "float"},

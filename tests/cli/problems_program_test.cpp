@@ -35,7 +35,6 @@ TEST_F(ProblemsProgram, TunesOneAfterTheOtherAndEndsWithALineForEach) {
 }
 
 TEST_F(ProblemsProgram, ReadsStandardInputAndLimitsOfALine) {
-  small_kernel();
   file("night.txt", "--kernel ./scale.cu\n--kernel ./scale.cu --size n=77 --trials 2\n");
   const Finished run = shell("\"$TUNE\" --problems - --json --quiet --trials 1 < night.txt");
   ASSERT_EQ(run.code, 0) << run.err;
@@ -45,19 +44,16 @@ TEST_F(ProblemsProgram, ReadsStandardInputAndLimitsOfALine) {
 }
 
 TEST_F(ProblemsProgram, TunesNothingWhenALineIsWrong) {
-  small_kernel();
   const Finished run = tune({"--problems", file("bad.txt", "--kernel ./scale.cu\n--kernel ./scale.cu --type flaot\n")});
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.err, HasSubstr("bad.txt:2: unknown type for T 'flaot'; did you mean 'float'?"));
   EXPECT_THAT(run.err, Not(HasSubstr("problem   ")));
   EXPECT_EQ(tune({"--problems", list(), "--size", "n=4"}).code, 2);
-  EXPECT_THAT(tune({"--problems", "missing.txt"}).err,
-              HasSubstr("list of problems 'missing.txt': there is no such file"));
-  EXPECT_THAT(tune({"--problems", "."}).err, HasSubstr("it is a folder"));
+  EXPECT_THAT(call("--problems missing.txt").err, HasSubstr("list of problems 'missing.txt': there is no such file"));
+  EXPECT_THAT(call("--problems .").err, HasSubstr("it is a folder"));
 }
 
 TEST_F(ProblemsProgram, AProblemThatFailsDoesNotEndTheOthers) {
-  small_kernel();
   const std::string text = contents(folder() / "scale.cu");
   std::string broken = text;
   broken.replace(broken.find("y[i] = 2 * x[i]"), 4, "oops");

@@ -141,12 +141,6 @@ void ProgramTest::expect_failures(int code, const std::string& text, const std::
   }
 }
 
-Finished ProgramTest::tune_small(std::vector<std::string> arguments) {
-  for (std::string one : {std::string("--kernel"), small_kernel(), std::string("--device"), std::string("host")})
-    arguments.push_back(std::move(one));
-  return tune(arguments);
-}
-
 bool ProgramTest::has_nvrtc() {
 #ifdef TUNER_HAS_CUDA
   return cuda::find_nvrtc() != nullptr;

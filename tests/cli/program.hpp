@@ -62,8 +62,6 @@ class ProgramTest : public ::testing::Test {
   /// Each of \p lines ends with \p code, and with a message that holds \p text.
   void expect_failures(int code, const std::string& text, const std::vector<std::string>& lines);
   Started start(const std::vector<std::string>& arguments);
-  /// The same of small_kernel() on the host.
-  Finished tune_small(std::vector<std::string> arguments);
   /// A shell command with `$TUNE` set, for redirections and limits.
   Finished shell(const std::string& command);
   Started start_shell(const std::string& command);

@@ -62,7 +62,7 @@ TEST_F(RecordingProgram, TunesForTheLaunchAndStoresWhatTheProgramIsServedWith) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.err, Holds("launched with block=64 on ", "right is what the recorded launch left"));
   EXPECT_THAT(run.out, Holds("gather  n=100", "      verified against the recorded launch\n"));
-  EXPECT_EQ(json::parse(tune({"show", "--kernel", "gather", "--json"}).out)["best"][0]["reference"], "recorded launch");
+  EXPECT_EQ(document("show --kernel gather --json")["best"][0]["reference"], "recorded launch");
   const std::string program_kernel = (folder() / "gather.cu").string();
   EXPECT_THAT(tune({"show", program_kernel, "--why", "--size", "n=100"}).out, HasSubstr("for exactly this problem"));
 }
@@ -85,7 +85,7 @@ TEST_F(RecordingProgram, RefusesWhatTheRecordingSaysItself) {
   const Finished run = tune({"--recording", recording, "--size", "n=7"});
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.err, HasSubstr("--recording and --size do not go together: the recording says what is tuned"));
-  EXPECT_EQ(tune({"--recording", "none"}).code, 1);
+  EXPECT_EQ(call("--recording none").code, 1);
 }
 
 }  // namespace

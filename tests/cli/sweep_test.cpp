@@ -17,7 +17,7 @@ class SweepProgram : public ProgramTest {
 };
 
 TEST_F(SweepProgram, TriesAllOfThePartAndShowsWhatCannotRunWithItsReason) {
-  const Finished run = tune_small({"--fix", "block=128", "--vary", "unroll", "--rows", "all"});
+  const Finished run = call("scale.cu --fix block=128 --vary unroll --rows all");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("(8,1)"));    // the grid of unroll=1
   EXPECT_THAT(run.out, HasSubstr("(128,1)"));  // its block
@@ -26,15 +26,13 @@ TEST_F(SweepProgram, TriesAllOfThePartAndShowsWhatCannotRunWithItsReason) {
 }
 
 TEST_F(SweepProgram, DecidesNothing) {
-  ASSERT_EQ(tune_small({"--fix", "block=64 unroll=1", "--quiet"}).code, 0);
-  const json answer = json::parse(tune_small({"show", "--why", "--json"}).out);
+  ASSERT_EQ(call("scale.cu --fix 'block=64 unroll=1' --quiet").code, 0);
+  const json answer = document("show scale.cu --why --json");
   EXPECT_EQ(answer["answers"][0]["tier"], "default");
 }
 
 TEST_F(SweepProgram, PrintsTheBestForEachValueInDeclaredOrder) {
-  const Finished run = tune_small({"--fix", "unroll=1", "--by", "block,T", "--type", "float,int", "--json"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const json by = json::parse(run.out)["by"];
+  const json by = document("scale.cu --fix unroll=1 --by block,T --type float,int --json")["by"];
   ASSERT_EQ(by["block"].size(), 3u);
   EXPECT_EQ(by["block"][0]["value"], "32");
   EXPECT_EQ(by["block"][2]["value"], "128");
@@ -45,10 +43,8 @@ TEST_F(SweepProgram, PrintsTheBestForEachValueInDeclaredOrder) {
 TEST_F(SweepProgram, KeepsTheValueOfAParameterThatIsCalledStep) {
   std::string text = contents(small_kernel());
   for (std::size_t at = 0; (at = text.find("unroll", at)) != std::string::npos;) text.replace(at, 6, "step");
-  const Finished run =
-      tune({"--kernel", file("steps.cu", text), "--device", "host", "--fix", "block=32", "--by", "step", "--json"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const json by = json::parse(run.out)["by"]["step"];
+  file("steps.cu", text);
+  const json by = document("steps.cu --fix block=32 --by step --json")["by"]["step"];
   ASSERT_EQ(by.size(), 3u);
   EXPECT_EQ(by[1]["value"], "2");
   EXPECT_EQ(by[1]["over"], "1");
@@ -56,12 +52,8 @@ TEST_F(SweepProgram, KeepsTheValueOfAParameterThatIsCalledStep) {
 }
 
 TEST_F(SweepProgram, ComparesAValueWithTheOneThatItWasMadeFrom) {
-  std::string text = contents(small_kernel());
-  text += "#pragma tuner parents block = 128:32\n";
-  const Finished run =
-      tune({"--kernel", file("parents.cu", text), "--device", "host", "--fix", "unroll=1", "--by", "block", "--json"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const json by = json::parse(run.out)["by"]["block"];
+  file("parents.cu", contents(small_kernel()) + "#pragma tuner parents block = 128:32\n");
+  const json by = document("parents.cu --fix unroll=1 --by block --json")["by"]["block"];
   ASSERT_EQ(by.size(), 3u);
   EXPECT_EQ(by[1]["over"], "32");
   EXPECT_EQ(by[2]["over"], "32");
@@ -71,29 +63,28 @@ TEST_F(SweepProgram, ComparesAValueWithTheOneThatItWasMadeFrom) {
 TEST_F(SweepProgram, ShowsFailuresOfAWholeSpaceWhereAllRowsAreAskedFor) {
   std::string text = contents(small_kernel());
   text.insert(text.find("  for (int k"), "  static_assert(block != 64 || unroll != 2, \"no such tile\");\n");
-  const std::string kernel = file("refuses.cu", text);
-  const Finished run = tune({"--kernel", kernel, "--device", "host", "--rows", "all"});
+  file("refuses.cu", text);
+  const Finished run = call("refuses.cu --rows all");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, Holds("why not", "compile: "));
 }
 
 TEST_F(SweepProgram, WritesEveryRowAsCsvAndReplacesOnlyItsOwn) {
-  const std::string path = (folder() / "rows.csv").string();
-  ASSERT_EQ(tune_small({"--vary", "block,unroll", "--csv", path}).code, 0);
-  const std::vector<std::string> rows = lines(contents(path));
+  ASSERT_EQ(call("scale.cu --vary block,unroll --csv rows.csv").code, 0);
+  const std::vector<std::string> rows = lines(contents(folder() / "rows.csv"));
   ASSERT_EQ(rows.size(), 10u);
   EXPECT_THAT(rows[0], StartsWith("kernel,problem,block,unroll,grid,block,outcome,median_ns"));
   EXPECT_THAT(rows[9], Holds(",128,4,", ",invalid,"));
-  EXPECT_EQ(tune_small({"--fix", "block=32 unroll=1", "--csv", path}).code, 0);
-  const Finished foreign = tune_small({"--fix", "block=32 unroll=1", "--csv", file("mine.txt", "notes\n")});
-  EXPECT_EQ(foreign.code, 1);
+  EXPECT_EQ(call("scale.cu --fix 'block=32 unroll=1' --csv rows.csv").code, 0);
+  file("mine.txt", "notes\n");
+  EXPECT_EQ(call("scale.cu --fix 'block=32 unroll=1' --csv mine.txt").code, 1);
   EXPECT_EQ(contents(folder() / "mine.txt"), "notes\n");
 }
 
 TEST_F(SweepProgram, RefusesUnknownNamesBeforeAnythingRuns) {
-  EXPECT_THAT(tune_small({"--fix", "blok=32"}).err, HasSubstr("did you mean 'block'"));
-  EXPECT_THAT(tune_small({"--by", "blok"}).err, HasSubstr("did you mean 'block'"));
-  EXPECT_EQ(tune_small({"--rows", "some"}).code, 2);
+  EXPECT_THAT(call("scale.cu --fix blok=32").err, HasSubstr("did you mean 'block'"));
+  EXPECT_THAT(call("scale.cu --by blok").err, HasSubstr("did you mean 'block'"));
+  EXPECT_EQ(call("scale.cu --rows some").code, 2);
 }
 
 }  // namespace
