@@ -8,6 +8,25 @@ namespace {
 class Run : public ProgramTest {
  protected:
   Finished run(const std::string& more) { return call("run scale.cu " + more); }
+
+  /// A kernel file of \p name whose reference gives y[i] = i for four integers; \p kernel: its text.
+  void four_integers(const std::string& name, const std::string& kernel) {
+    file(name + ".cu", "#pragma tuner kernel      " + name + R"(
+#pragma tuner parameter   threads = 2 4
+#pragma tuner out         y[4] : int
+#pragma tuner grid        1
+#pragma tuner block       threads
+#pragma tuner arguments   y
+#pragma tuner instantiate )" +
+                           name + R"(<threads>
+#pragma tuner reference   inOrder
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   y
+#pragma tuner default     threads=4
+__global__ void inOrder(int* y) { for (int i = 0; i < 4; ++i) y[i] = i; }
+)" + kernel);
+  }
 };
 
 TEST_F(Run, TellsLaunchTimeAndResultOfTheServedConfiguration) {
@@ -59,55 +78,26 @@ TEST_F(Run, GoesOnWithoutMetricsThatCannotBeHadAndSaysWhyOnce) {
 }
 
 TEST_F(Run, OnceShowsWhatTheKernelPrintsOnceAndMeasuresNothing) {
-  const std::string kernel = file("hello.cu", R"(
-#pragma tuner kernel      hello
-#pragma tuner parameter   threads = 2 4
-#pragma tuner out         y[4] : int
-#pragma tuner grid        1
-#pragma tuner block       threads
-#pragma tuner arguments   y
-#pragma tuner instantiate hello<threads>
-#pragma tuner reference   helloReference
-#pragma tuner grid        1
-#pragma tuner block       1
-#pragma tuner arguments   y
-#pragma tuner default     threads=4
-#include <stdio.h>
+  four_integers("hello", R"(#include <stdio.h>
 template <int threads> __global__ void hello(int* y) {
   if (threadIdx.x == 0) printf("hello of %d threads\n", threads);
   for (int i = threadIdx.x; i < 4; i += threads) y[i] = i;
 }
-__global__ void helloReference(int* y) { for (int i = 0; i < 4; ++i) y[i] = i; }
 )");
-  const Finished once = call("run --kernel " + kernel + " --device host --once");
+  const Finished once = call("run hello.cu --once");
   ASSERT_EQ(once.code, 0) << once.err;
   const std::string hello = "hello of 4 threads";
   EXPECT_THAT(once.out, HasSubstr(hello));
   EXPECT_EQ(once.out.find(hello), once.out.rfind(hello));
   EXPECT_THAT(once.out, Holds("not measured", "y[4] = 0, 1, 2, 3"));
-  const Finished timed = call("run --kernel " + kernel + " --device host --json");
-  ASSERT_EQ(timed.code, 0) << timed.err;
-  EXPECT_EQ(json::parse(timed.out)["printed"], hello + "\n");
+  EXPECT_EQ(document("run hello.cu --json")["printed"], hello + "\n");
 }
 
 TEST_F(Run, NamesTheFirstWrongElementAndFails) {
-  const std::string kernel = file("wrong.cu", R"(
-#pragma tuner kernel      wrong
-#pragma tuner parameter   threads = 4
-#pragma tuner out         y[4] : int
-#pragma tuner grid        1
-#pragma tuner block       threads
-#pragma tuner arguments   y
-#pragma tuner instantiate wrong<threads>
-#pragma tuner reference   wrongReference
-#pragma tuner grid        1
-#pragma tuner block       1
-#pragma tuner arguments   y
-#pragma tuner default     threads=4
+  four_integers("wrong", R"(
 template <int threads> __global__ void wrong(int* y) { y[threadIdx.x] = threadIdx.x == 3 ? 7 : int(threadIdx.x); }
-__global__ void wrongReference(int* y) { for (int i = 0; i < 4; ++i) y[i] = i; }
 )");
-  const Finished run = call("run --kernel " + kernel + " --device host");
+  const Finished run = call("run wrong.cu");
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.out, HasSubstr("wrong: y[3] is 7, expected 3"));
 }
