@@ -1,12 +1,11 @@
 #include <tuner/cli/program.hpp>
 
-#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -45,32 +44,23 @@ constexpr int kVolta = 70;  // compute capability
 /// Does \p work in another process, because NVRTC may crash on a text that is wrong. Returns its text, or throws its
 /// error.
 std::string in_a_child(const std::function<std::string()>& work) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return work();
-  const pid_t child = ::fork();
+  const int answer = ::memfd_create("answer", MFD_CLOEXEC);
+  const pid_t child = answer < 0 ? -1 : ::fork();
+  std::string said;
   if (child == 0) {
-    std::string said;
     try {
       said = 'r' + work();
     } catch (const std::exception& error) {
       said = std::string("t") + error.what();
     }
-    for (std::size_t done = 0; done < said.size();) {
-      const ssize_t now = ::write(ends[1], said.data() + done, said.size() - done);
-      if (now <= 0) break;
-      done += static_cast<std::size_t>(now);
-    }
-    ::_exit(0);
+    ::_exit(::write(answer, said.data(), said.size()) < 0);
   }
-  ::close(ends[1]);
-  std::string said;
-  char piece[4096];
-  for (ssize_t now = 0; child > 0 && (now = ::read(ends[0], piece, sizeof piece)) > 0;)
-    said.append(piece, static_cast<std::size_t>(now));
-  ::close(ends[0]);
-  if (child < 0) return work();
+  if (child < 0) return ::close(answer), work();
   int status = 0;
   ::waitpid(child, &status, 0);
+  said.resize(static_cast<std::size_t>(::lseek(answer, 0, SEEK_END)));
+  if (::pread(answer, said.data(), said.size(), 0) < 0) said.clear();
+  ::close(answer);
   if (said.empty())
     throw Error(fmt::format("NVRTC ended its process{}: the text is most likely wrong, see the messages for the host",
                             WIFSIGNALED(status) ? fmt::format(" by signal {}", WTERMSIG(status)) : ""));

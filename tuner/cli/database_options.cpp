@@ -166,10 +166,7 @@ fs::path database_file(const Given& given) {
 }
 
 cache::Database open_for_writing(const fs::path& file) {
-  cache::OpenOptions options;
-  options.warn = warn;
-  options.strict = true;
-  return cache::Database::open_user(file, options);
+  return cache::Database::open_user(file, {.warn = warn, .strict = true});
 }
 
 cache::Database open_for_reading(const fs::path& file, bool damaged) {
@@ -177,18 +174,15 @@ cache::Database open_for_reading(const fs::path& file, bool damaged) {
   if (!fs::exists(file, error))
     throw Error(fmt::format("{}: no such database{}", file.string(),
                             error ? " (" + error.message() + ')' : "; `tune KERNEL` makes one"));
-  cache::OpenOptions options;
-  options.warn = warn;
+  cache::OpenOptions options{.warn = warn};
   if (damaged) options.check_bytes = -1;
   return cache::Database::open_read_only(file, options);
 }
 
 std::vector<cache::Database> open_all_for_reading(const Given& given) {
   if (given.has("db") || !cache::frozen_database_file()) return open_all_of_this_machine(given);
-  WisdomOptions options;
-  options.warn = warn;
   std::vector<cache::Database> frozen;
-  frozen.push_back(std::move(Wisdom(options).user()));
+  frozen.push_back(std::move(Wisdom({.database = {}, .warn = warn}).user()));
   return frozen;
 }
 
@@ -201,19 +195,14 @@ std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
   std::error_code error;
   if (const auto users = cache::user_database_file(); users && fs::exists(*users, error))
     all.push_back(open_for_reading(*users));
-  cache::OpenOptions options;
-  options.warn = warn;
-  for (cache::Database& shipped : cache::Database::open_all_shipped({}, options)) all.push_back(std::move(shipped));
+  for (cache::Database& shipped : cache::Database::open_all_shipped({}, {.warn = warn}))
+    all.push_back(std::move(shipped));
   return all;
 }
 
 WisdomOptions read_only_wisdom(const Given& given) {
   if (given.has("db")) require_database(given.text("db"), "--db");
-  WisdomOptions options;
-  options.database = given.text("db");
-  options.read_only = true;
-  options.warn = warn;
-  return options;
+  return {.database = given.text("db"), .warn = warn, .read_only = true};
 }
 
 std::string standard_input() {

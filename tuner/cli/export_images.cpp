@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -134,36 +134,35 @@ class Requests {
   std::set<cache::Sizes> sizes_;
 };
 
-struct Compiling {
-  Compiling(fs::path folder_, std::vector<CompileRequest> requests_)
-      : folder(std::move(folder_)), requests(std::move(requests_)) {}
-
-  const fs::path folder;
-  const std::vector<CompileRequest> requests;
+/// Compiles \p requests on all cores, until \p stop, and puts the images into \p folder. Returns how many were done,
+/// and warns of those that do not compile.
+std::size_t compile_all(const fs::path& folder, const std::vector<CompileRequest>& requests,
+                        const std::atomic<bool>& stop, std::size_t& failures) {
   const std::unique_ptr<Compiler> compiler = open_compiler(kCudaBackend);
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::size_t done = 0;
-  std::vector<std::string> failures;
-  std::exception_ptr failure;
-
-  void work(const std::atomic<bool>& stop) try {
+  const auto work = [&] {
     for (std::size_t i; !stop && (i = next++) < requests.size();) {
-      CompileResult result = compiler->compile(requests[i]);
+      const CompileResult result = compiler->compile(requests[i]);
       if (const auto* const image = std::get_if<Image>(&result)) ship_image(folder, requests[i], kCudaBackend, *image);
       const std::lock_guard lock(mutex);
-      if (const auto* const error = std::get_if<CompileError>(&result))
-        failures.push_back(
-            fmt::format("{} for {}: {}", requests[i].file_name, requests[i].architecture, error->message));
+      if (const auto* const error = std::get_if<CompileError>(&result)) {
+        ++failures;
+        warn(fmt::format("{} for {}: {}", requests[i].file_name, requests[i].architecture, error->message));
+      }
       if (++done % 10 == 0 || done == requests.size())
         std::fprintf(stderr, "%zu of %zu images compiled\n", done, requests.size());
     }
-  } catch (...) {
-    const std::lock_guard lock(mutex);
-    failure = std::current_exception();
-    next = requests.size();
-  }
-};
+  };
+  std::vector<std::future<void>> threads;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < std::min(cores, requests.size()); ++i)
+    threads.push_back(std::async(std::launch::async, work));
+  for (std::future<void>& one : threads) one.wait();
+  for (std::future<void>& one : threads) one.get();
+  return done;
+}
 
 }  // namespace
 
@@ -182,21 +181,13 @@ int export_images(const Given& given) {
         else
           requests.push_back(std::move(request));
       }
-  Compiling compiling(folder, std::move(requests));
   const std::atomic<bool>& interrupted = catch_interrupts();
-  {
-    std::vector<std::jthread> threads;
-    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t wanted = std::min(cores, compiling.requests.size());
-    for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back([&] { compiling.work(interrupted); });
-  }
-  if (compiling.failure) std::rethrow_exception(compiling.failure);
-  for (const std::string& failure : compiling.failures) warn(failure);
+  std::size_t failures = 0;
+  const std::size_t done = compile_all(folder, requests, interrupted, failures);
   std::fprintf(stderr, "%s: %zu images of %s, %zu of them were there\n", (folder / "images").c_str(),
-               there + compiling.done - compiling.failures.size(),
-               plural(static_cast<std::int64_t>(kernels.size()), "kernel").c_str(), there);
+               there + done - failures, plural(static_cast<std::int64_t>(kernels.size()), "kernel").c_str(), there);
   if (interrupted) return kInterrupted;
-  return compiling.failures.empty() ? kDone : kFailed;
+  return failures == 0 ? kDone : kFailed;
 }
 
 }  // namespace tuner::cli

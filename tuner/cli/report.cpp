@@ -152,7 +152,7 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
     cells.push_back(trial->configuration.text());
     table.add(std::move(cells));
   }
-  std::string text = with_dim_titles(table.lines(), style);
+  std::string text = table.text(style);
   if (!text.empty() && subject.spec->launches.size() > 1)
     text += style.dim("of several launches: registers, spill and occupancy are of the one that is worst off") + '\n';
   return text;

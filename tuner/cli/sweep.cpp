@@ -53,8 +53,25 @@ std::vector<std::string> metrics(const std::vector<Sweep>& sweeps) {
   return {names.begin(), names.end()};
 }
 
-/// The rows of \p sweeps, at most \p most.
-Table rows_of(const std::vector<Sweep>& sweeps, std::size_t most) {
+Cell right_aligned(const std::string& text) { return Cell::right(text, text); }
+
+/// The row that row \p i of \p best is compared with: that of the value's declared parent, else the one before it.
+/// Null: there is none.
+const BestFor* parent_of(const std::vector<BestFor>& best, std::size_t i, const std::string& name) {
+  for (const LadderSpec& ladder : best[i].sweep->subject.spec->ladders) {
+    if (ladder.name != name) continue;
+    const auto parent = ladder.parent.find(best[i].value);
+    if (parent == ladder.parent.end()) continue;
+    const auto at =
+        std::find_if(best.begin(), best.end(), [&](const BestFor& one) { return one.value == parent->second; });
+    return at == best.end() ? nullptr : &*at;
+  }
+  return i > 0 ? &best[i - 1] : nullptr;
+}
+
+}  // namespace
+
+Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
   const Subject& first = sweeps.front().subject;
   const std::vector<std::string> named = metrics(sweeps);
   std::vector<Table::Column> columns{people("#"), data("kernel"), data("problem")};
@@ -91,52 +108,6 @@ Table rows_of(const std::vector<Sweep>& sweeps, std::size_t most) {
     }
   }
   return table;
-}
-
-Cell right_aligned(const std::string& text) { return Cell::right(text, text); }
-
-/// The row that row \p i of \p best is compared with: that of the value's declared parent, else the one before it.
-/// Null: there is none.
-const BestFor* parent_of(const std::vector<BestFor>& best, std::size_t i, const std::string& name) {
-  for (const LadderSpec& ladder : best[i].sweep->subject.spec->ladders) {
-    if (ladder.name != name) continue;
-    const auto parent = ladder.parent.find(best[i].value);
-    if (parent == ladder.parent.end()) continue;
-    const auto at =
-        std::find_if(best.begin(), best.end(), [&](const BestFor& one) { return one.value == parent->second; });
-    return at == best.end() ? nullptr : &*at;
-  }
-  return i > 0 ? &best[i - 1] : nullptr;
-}
-
-Table by_rows(const std::vector<BestFor>& best, const std::string& name) {
-  Table table({named(name, "value"), data("problem"), named("best", "median_ns"), people("interval"), people("rate"),
-               "over", "gain", named("speed-up", "speed_up"), named("configuration", "configuration_text")});
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    const Measurement& here = *best[i].trial->measurement();
-    const auto over = [&](const BestFor& other) {
-      const double ratio = other.trial->measurement()->median_ns / here.median_ns;
-      return Cell(ratio, fmt::format("{:.2f}", ratio));
-    };
-    const BestFor* const parent = parent_of(best, i, name);
-    const Subject& subject = best[i].sweep->subject;
-    const Throughput rate = throughput(*subject.spec, *subject.size, *subject.device, here.median_ns);
-    table.add({right_aligned(best[i].value), subject.size->text(), Cell::ns(here.median_ns),
-               Cell::right(format_interval(here.median_ns, here.low_ns, here.high_ns)),
-               Cell::of(rate.bytes_per_second, format_rate), parent ? right_aligned(parent->value) : Cell(),
-               parent ? over(*parent) : Cell(), over(best.front()), best[i].trial->configuration.text()});
-  }
-  return table;
-}
-
-}  // namespace
-
-std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows) {
-  return with_dim_titles(rows_of({sweep}, rows).lines(), style);
-}
-
-std::string sweep_csv(const std::vector<Sweep>& sweeps) {
-  return sweeps.empty() ? std::string() : rows_of(sweeps, std::numeric_limits<std::size_t>::max()).csv();
 }
 
 std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string& name) {
@@ -178,10 +149,24 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
   return all;
 }
 
-std::string by_table(const std::vector<BestFor>& best, const std::string& name, const Style& style) {
-  return with_dim_titles(by_rows(best, name).lines(), style);
+Table by_rows(const std::vector<BestFor>& best, const std::string& name) {
+  Table table({named(name, "value"), data("problem"), named("best", "median_ns"), people("interval"), people("rate"),
+               "over", "gain", named("speed-up", "speed_up"), named("configuration", "configuration_text")});
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const Measurement& here = *best[i].trial->measurement();
+    const auto over = [&](const BestFor& other) {
+      const double ratio = other.trial->measurement()->median_ns / here.median_ns;
+      return Cell(ratio, fmt::format("{:.2f}", ratio));
+    };
+    const BestFor* const parent = parent_of(best, i, name);
+    const Subject& subject = best[i].sweep->subject;
+    const Throughput rate = throughput(*subject.spec, *subject.size, *subject.device, here.median_ns);
+    table.add({right_aligned(best[i].value), subject.size->text(), Cell::ns(here.median_ns),
+               Cell::right(format_interval(here.median_ns, here.low_ns, here.high_ns)),
+               Cell::of(rate.bytes_per_second, format_rate), parent ? right_aligned(parent->value) : Cell(),
+               parent ? over(*parent) : Cell(), over(best.front()), best[i].trial->configuration.text()});
+  }
+  return table;
 }
-
-Json json_by(const std::vector<BestFor>& best, const std::string& name) { return by_rows(best, name).json(); }
 
 }  // namespace tuner::cli

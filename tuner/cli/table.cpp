@@ -122,6 +122,8 @@ std::string Table::text(std::string_view indent) const {
   return all;
 }
 
+std::string Table::text(const Style& style) const { return with_dim_titles(lines(), style); }
+
 std::string with_dim_titles(const std::vector<std::string>& lines, const Style& style) {
   std::string text;
   if (lines.size() < 2) return text;

@@ -73,6 +73,8 @@ class Table {
   /// One line a row with a line of titles first, each starting with \p indent and without blanks at its end.
   /// Columns that are empty in every row are left out.
   std::string text(std::string_view indent = "  ") const;
+  /// The same with dim titles; empty without rows.
+  std::string text(const Style& style) const;
   /// The same by lines, without line ends.
   std::vector<std::string> lines(std::string_view indent = "  ") const;
   /// An object for each row.

@@ -243,8 +243,8 @@ class ProblemTuning {
 
   std::string table(const Subject& what, const SessionResult& found, const ProblemResult& result) const {
     const SweepRequest& sweep = request_.sweep;
-    if (sweep.is_part()) return sweep_table(*result.sweep, out_style_, sweep.rows);
-    if (sweep.all_rows()) return sweep_table({what, found.trials, {}}, out_style_, sweep.rows);
+    if (sweep.is_part()) return sweep_rows({*result.sweep}, sweep.rows).text(out_style_);
+    if (sweep.all_rows()) return sweep_rows({{what, found.trials, {}}}, sweep.rows).text(out_style_);
     return best_table(what, found.trials, out_style_, sweep.rows);
   }
 
@@ -274,10 +274,8 @@ class ProblemTuning {
 
 void Seat::open_wisdom(const TuneRequest& request, Console& console) {
   if (wisdom) return;
-  WisdomOptions options;
-  options.database = request.database;
-  options.warn = [&console](std::string_view text) { console.warning(text); };
-  wisdom = std::make_unique<Wisdom>(options);
+  const auto warn = [&console](std::string_view text) { console.warning(text); };
+  wisdom = std::make_unique<Wisdom>(WisdomOptions{.database = request.database, .warn = warn});
 }
 
 Subject subject_of(const TuneJob& job, const Seat& seat) {

@@ -1,6 +1,5 @@
 #include <tuner/cli/tune_request.hpp>
 
-#include <cerrno>
 #include <cstdlib>
 #include <limits>
 

@@ -79,7 +79,7 @@ void print_table(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bo
     known += found.known;
   }
   if (!all.empty()) {
-    if (!jobs.request.json) output.text('\n' + with_dim_titles(table.lines(), Style::of(stdout)));
+    if (!jobs.request.json) output.text('\n' + table.text(Style::of(stdout)));
     output.line(fmt::format("problems  {} of {} done{}{}", tuned, all.size(),
                             known > 0 ? fmt::format(", {} of them known before", known) : "",
                             interrupted ? "; the same command continues from here" : ""));
@@ -94,8 +94,8 @@ void print_sweeps(const TuneJobs& jobs, const std::vector<ProblemResult>& all, O
   const SweepRequest& asked = jobs.request.sweep;
   const std::vector<Sweep> sweeps = sweeps_of(all);
   for (const std::string& name : asked.by)
-    if (!jobs.request.json) output.text(by_table(best_by(sweeps, name), name, Style::of(stdout)) + '\n');
-  if (!asked.csv.empty() && write_or_print(asked.csv, sweep_csv(sweeps)))
+    if (!jobs.request.json) output.text(by_rows(best_by(sweeps, name), name).text(Style::of(stdout)) + '\n');
+  if (!asked.csv.empty() && write_or_print(asked.csv, sweeps.empty() ? "" : sweep_rows(sweeps).csv()))
     output.line("table     written to " + asked.csv.string());
 }
 
@@ -121,7 +121,8 @@ Json json_results(const TuneJobs& jobs, const std::vector<ProblemResult>& all, b
   if (!failed.empty()) kernel["failed"] = std::move(failed);
   if (jobs.request.dry_run) return kernel;
   const std::vector<Sweep> sweeps = sweeps_of(all);
-  for (const std::string& name : jobs.request.sweep.by) kernel["by"][name] = json_by(best_by(sweeps, name), name);
+  for (const std::string& name : jobs.request.sweep.by)
+    kernel["by"][name] = by_rows(best_by(sweeps, name), name).json();
   return kernel;
 }
 

@@ -68,9 +68,8 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
 
 std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn) {
   std::string reason;
-  cache::OpenOptions options;
-  options.warn = [&](const std::string& text) { reason = text; };
-  std::optional<cache::Database> database = cache::Database::open_shipped(file, options);
+  std::optional<cache::Database> database =
+      cache::Database::open_shipped(file, {.warn = [&](const std::string& text) { reason = text; }});
   if (!database) throw RecordingError(reason);
   return recordings_of(*database, file.string(), warn);
 }
