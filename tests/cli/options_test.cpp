@@ -17,12 +17,7 @@ namespace tuner::cli {
 namespace {
 
 /// Reads a line of words as a `tune` command line.
-TuneRequest read(const std::string& line) {
-  Texts texts = split_words("tune " + line, "the test");
-  std::vector<char*> argv;
-  for (std::string& text : texts) argv.push_back(text.data());
-  return read_tune_request(static_cast<int>(argv.size()), argv.data());
-}
+TuneRequest read(const std::string& line) { return read_tune_request(split_words(line, "the test")); }
 
 /// The message of the UsageError that \p line causes.
 std::string refusal_of(const std::string& line) {

@@ -62,9 +62,7 @@ TEST(Facts, AlignsNames) {
 
 /// What \p print prints with and without --json.
 std::string printed(bool json, const std::function<void(const Given&)>& print) {
-  char command[] = "run", flag[] = "--json";
-  char* argv[] = {command, flag};
-  const Given given = Options().add("json").read(json ? 2 : 1, argv);
+  const Given given = Options().add("json").read(json ? Texts{"--json"} : Texts());
   ::testing::internal::CaptureStdout();
   print(given);
   std::fflush(stdout);

@@ -58,19 +58,17 @@ void values_of(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 4096) return 0;
   std::istringstream lines(std::string(reinterpret_cast<const char*>(data), size));
-  std::vector<std::string> texts{"tune"};
-  for (std::string line; std::getline(lines, line, '\n') && texts.size() < 32;) {
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(lines, line, '\n') && texts.size() < 31;) {
     line.erase(std::find(line.begin(), line.end(), '\0'), line.end());  // as the system passes arguments
     values_of(line);
     texts.push_back(line);
   }
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
   cli::Options options;
   options.texts("size", "", "").texts("type", "", "").texts("choice", "", "").flag("quiet", "").text("trials", "", "");
   options.arguments({"file", "more..."});
   try {
-    const cli::Given given = options.read(static_cast<int>(arguments.size()), arguments.data());
+    const cli::Given given = options.read(texts);
     const cli::ProblemOptions problems{given.texts("size"), given.texts("type"), given.texts("choice")};
     if (problems.sizes.size() + problems.types.size() + problems.choices.size() > 12) return 0;
     cli::select_problems(kernel(), problems, {});

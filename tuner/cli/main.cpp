@@ -3,6 +3,6 @@
 #include <tuner/cli/tune_command.hpp>
 
 int main(int argc, char** argv) {
-  return tuner::cli::program(argc, argv,
-                             [](int count, char** arguments) { return tuner::cli::tune_command(count, arguments); });
+  using namespace tuner::cli;
+  return program(argc, argv, [](const Texts& words) { return tune_command(words); });
 }

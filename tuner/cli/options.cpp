@@ -32,10 +32,11 @@ std::string unknown_option(const std::string& given, const std::vector<Options::
 }
 
 /// Boost replaces '%canonical_option%' in its messages by what was typed, and never ends if that contains it again.
-std::string message_of(const po::error& error, int argc, char** argv) {
-  const auto typed = std::find_if(argv, argv + argc,
-                                  [](const char* text) { return text[0] == '-' && std::strchr(text, '%') != nullptr; });
-  return typed == argv + argc ? error.what() : fmt::format("'{}' is no option of this command", *typed);
+std::string message_of(const po::error& error, const Texts& words) {
+  const auto typed = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.starts_with('-') && word.find('%') != std::string::npos;
+  });
+  return typed == words.end() ? error.what() : fmt::format("'{}' is no option of this command", *typed);
 }
 
 }  // namespace
@@ -171,7 +172,7 @@ struct Options::Described {
   po::options_description all{"", kHelpWidth, kHelpWidth / 2 + 8};
 };
 
-Given Options::read(int argc, char** argv) const {
+Given Options::read(const Texts& words) const {
   namespace style = po::command_line_style;
   po::options_description all = Described(groups_, true).all;
   all.add_options()("help,h", "");
@@ -184,7 +185,7 @@ Given Options::read(int argc, char** argv) const {
   }
   po::variables_map values;
   try {
-    po::store(po::command_line_parser(argc, argv)
+    po::store(po::command_line_parser(words)
                   .options(all)
                   .positional(places)
                   .style(style::default_style & ~style::allow_guessing)
@@ -196,7 +197,7 @@ Given Options::read(int argc, char** argv) const {
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError("too many arguments: options start with two dashes, and values with blanks need quotes");
   } catch (const po::error& error) {
-    throw UsageError(message_of(error, argc, argv));
+    throw UsageError(message_of(error, words));
   }
   Given given;
   for (const auto& [name, value] : values) {

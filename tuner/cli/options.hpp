@@ -79,8 +79,8 @@ class Options {
   /// --help shows the options that follow under \p title.
   Options& group(const char* title);
 
-  /// \p argv[0] is the command's name. Throws UsageError, with a suggestion for a misspelt option.
-  Given read(int argc, char** argv) const;
+  /// \p words: those after the command's name. Throws UsageError, with a suggestion for a misspelt option.
+  Given read(const Texts& words) const;
   /// The page that --help prints. It only names the options that common_help() explains.
   std::string help() const;
   const std::string& usage() const { return usage_; }

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,37 +110,34 @@ std::string manual_of_all(const std::string& as) {
   return manual(as, pages);
 }
 
-int run(const Command& command, int argc, char** argv) {
-  const Given given = command.options.read(argc, argv);
+int run(const Command& command, const Texts& words) {
+  const Given given = command.options.read(words);
   if (!given.has("help")) return command.run(given);
   print(command.options.help());
   return kDone;
 }
 
-int dispatch(int argc, char** argv, const TuneCommand& tune) {
-  if (argc < 2) {
+int dispatch(const Texts& words, const TuneCommand& tune) {
+  if (words.empty()) {
     print_help();
     return kUsage;
   }
-  for (char* argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
-    if (std::strcmp(argument, "--version") != 0) continue;
+  if (std::find(words.begin(), words.end(), "--version") != words.end()) {
     std::printf("tuner %s\n", kVersion);
     return kDone;
   }
-  if (const auto skipped = skipped_by_tuning(argc, argv)) return tune(argc - *skipped, argv + *skipped);
-  const Entry* const entry = find_command(argv[1]);
-  if (entry == nullptr) unknown_word("command or kernel", argv[1], names_of(kCommands, KernelLibrary().list()));
-  if (entry->command) return run(entry->command(), argc - 1, argv + 1);
-  if (argc == 4 && std::string_view(argv[2]) == "--as") {  // for the build: it installs what this prints
-    print(manual_of_all(argv[3]));
+  if (const auto tuning = words_of_tuning(words)) return tune(*tuning);
+  const Entry* const entry = find_command(words[0]);
+  if (entry == nullptr) unknown_word("command or kernel", words[0], names_of(kCommands, KernelLibrary().list()));
+  if (entry->command) return run(entry->command(), {words.begin() + 1, words.end()});
+  if (words.size() == 3 && words[1] == "--as") {  // for the build: it installs what this prints
+    print(manual_of_all(words[2]));
     return kDone;
   }
-  if (argc > 3) throw UsageError("help is of one command: tune help COMMAND");
-  if (argc == 3 && std::string_view(argv[2]) != "--help") {
-    if (find_command(argv[2]) == nullptr) unknown_word("command", argv[2], names_of(kCommands));
-    std::string option = "--help";
-    char* of_command[] = {argv[0], argv[2], option.data()};
-    return dispatch(3, of_command, tune);
+  if (words.size() > 2) throw UsageError("help is of one command: tune help COMMAND");
+  if (words.size() == 2 && words[1] != "--help") {
+    if (find_command(words[1]) == nullptr) unknown_word("command", words[1], names_of(kCommands));
+    return dispatch({words[1], "--help"}, tune);
   }
   print_help();
   return kDone;
@@ -176,11 +171,11 @@ void raise_descriptor_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::optional<int> skipped_by_tuning(int argc, char** argv) {
-  if (argc < 2) return std::nullopt;
-  const std::string first = argv[1];
-  if (first == "tune") return 1;
-  return first.starts_with('-') || (find_command(first) == nullptr && is_kernel(first)) ? std::optional(0)
+std::optional<Texts> words_of_tuning(const Texts& words) {
+  if (words.empty()) return std::nullopt;
+  const std::string& first = words[0];
+  if (first == "tune") return Texts(words.begin() + 1, words.end());
+  return first.starts_with('-') || (find_command(first) == nullptr && is_kernel(first)) ? std::optional(words)
                                                                                         : std::nullopt;
 }
 
@@ -189,7 +184,7 @@ int program(int argc, char** argv, const TuneCommand& tune) {
   raise_descriptor_limit();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` returns an error instead
   try {
-    return flushed(dispatch(argc, argv, tune));
+    return flushed(dispatch({argv + std::min(argc, 1), argv + argc}, tune));
   } catch (const UsageError& error) {
     return flushed(complain(error, kUsage));
   } catch (const std::exception& error) {

@@ -12,16 +12,16 @@
 
 namespace tuner::cli {
 
-/// The command that tunes. argv[0] is not read.
-using TuneCommand = std::function<int(int argc, char** argv)>;
+/// The command that tunes.
+using TuneCommand = std::function<int(const Texts& words)>;
 
 /// Raises the limit of open files as far as the system allows. A worker process takes three, on another host six, and
 /// the soft limit is often 1024.
 void raise_descriptor_limit();
 
-/// The number of arguments after argv[0] that only say that this is a tuning: 1 for `tune tune KERNEL`, 0 for `tune
-/// KERNEL` and for options alone. Nothing if another command or no kernel is named.
-std::optional<int> skipped_by_tuning(int argc, char** argv);
+/// The words after the program's name without those that only say that this is a tuning: `KERNEL` of `tune tune
+/// KERNEL`, of `tune KERNEL`, and options alone. Nothing if another command or no kernel is named.
+std::optional<Texts> words_of_tuning(const Texts& words);
 
 /// The exit code of a process that was called with \p argv.
 int program(int argc, char** argv, const TuneCommand& tune);

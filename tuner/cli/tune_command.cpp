@@ -80,8 +80,8 @@ int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devi
   return code;
 }
 
-int tune_command(int argc, char** argv, const Join& join) {
-  TuneRequest request = read_tune_request(argc, argv);
+int tune_command(const Texts& words, const Join& join) {
+  TuneRequest request = read_tune_request(words);
   if (request.help) {
     print(tune_options().help());
     return kDone;

@@ -12,9 +12,9 @@ namespace tuner::cli {
 /// Adds other hosts to the request. May throw.
 using Join = std::function<void(TuneRequest&)>;
 
-/// Returns the exit code; throws UsageError and tuner::Error. \p join: called before anything is measured; may be
-/// empty.
-int tune_command(int argc, char** argv, const Join& join = {});
+/// \p words: the options. Returns the exit code; throws UsageError and tuner::Error. \p join: called before anything is
+/// measured; may be empty.
+int tune_command(const Texts& words, const Join& join = {});
 
 /// The outcome of a command on devices of one kind.
 struct TuneOutcome {

@@ -31,9 +31,9 @@ namespace {
 
 /// --device of a tuning. Empty for other commands, which rank 0 runs alone, and for errors, which program() reports.
 std::string shared_device(int argc, char** argv) try {
-  const std::optional<int> skipped = skipped_by_tuning(argc, argv);
-  if (!skipped) return {};
-  const TuneRequest request = read_tune_request(argc - *skipped, argv + *skipped);
+  const std::optional<Texts> words = words_of_tuning({argv + 1, argv + argc});
+  if (!words) return {};
+  const TuneRequest request = read_tune_request(*words);
   if (request.help || request.dry_run) return {};
   return request.device;
 } catch (const std::exception&) {
@@ -85,8 +85,7 @@ void leave_out_colours_unless_launcher_has_terminal() {
 int run(mpi::Communicator& world, int argc, char** argv) {
   const bool first = world.rank() == 0;
   const std::string device = world.broadcast(first ? shared_device(argc, argv) : "");
-  if (device.empty())
-    return first ? program(argc, argv, [](int count, char** arguments) { return tune_command(count, arguments); }) : 0;
+  if (device.empty()) return first ? program(argc, argv, [](const Texts& words) { return tune_command(words); }) : 0;
   const std::filesystem::path worker = worker_program();
   const std::vector<std::string> members = world.gather(to_text(this_member(device, world.local_rank(), worker)));
   raise_descriptor_limit();
@@ -101,8 +100,8 @@ int run(mpi::Communicator& world, int argc, char** argv) {
   int code = 0;
   // MPI stays on the thread that began it.
   std::thread tuning([&] {
-    code = program(argc, argv, [&](int count, char** arguments) {
-      return tune_command(count, arguments, [&](TuneRequest& request) { join(request, members, hub); });
+    code = program(argc, argv, [&](const Texts& words) {
+      return tune_command(words, [&](TuneRequest& request) { join(request, members, hub); });
     });
     hub.finish();
   });

@@ -120,11 +120,7 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words, 
   Options options;
   add_problem_and_limits(options);
   options.text("isolation", "", "").arguments({"kernel"});
-  std::vector<char*> argv;
-  Texts texts{"tune"};
-  texts.insert(texts.end(), words.begin(), words.end());
-  for (std::string& text : texts) argv.push_back(text.data());
-  const Given given = options.read(static_cast<int>(argv.size()), argv.data());
+  const Given given = options.read(words);
   ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt};
   if (line.kernel.empty()) throw UsageError(kWhichKernel);
   for (const char* limit : {"budget", "trials", "target", "until-unlikely"})
@@ -227,8 +223,8 @@ Options tune_options() {
   return options;
 }
 
-TuneRequest read_tune_request(int argc, char** argv) {
-  const Given given = tune_options().read(argc, argv);
+TuneRequest read_tune_request(const Texts& words) {
+  const Given given = tune_options().read(words);
   TuneRequest request;
   request.help = given.has("help");
   if (request.help) return request;

@@ -69,7 +69,7 @@ struct TuneRequest {
 /// The options of `tune`, for parsing and for `--help`.
 Options tune_options();
 /// Throws UsageError, and Error for a recording that cannot be read.
-TuneRequest read_tune_request(int argc, char** argv);
+TuneRequest read_tune_request(const Texts& words);
 
 /// `--problems FILE`: each line has options that name a kernel and its problems, and limits for them. Reads the lines
 /// of \p file ("-": standard input), without blank ones and comments. Throws UsageError, with file and line, for a line
