@@ -2,11 +2,10 @@
 
 #include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
+#include <tests/stored_tuning.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
-
-#include "results.hpp"
 
 namespace tuner::convert {
 namespace {

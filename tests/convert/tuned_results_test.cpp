@@ -1,8 +1,7 @@
 #include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
+#include <tests/stored_tuning.hpp>
 #include <tuner/convert/tuned_results.hpp>
-
-#include "results.hpp"
 
 namespace tuner::convert {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
+#include <tests/stored_tuning.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
@@ -15,32 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-cache::SessionKey key_of(std::int64_t n) {
-  cache::SessionKey key;
-  key.kernel = {"axpy", std::string(64, 'a'), "time"};
-  key.device.key = "cuda cc=9.0 sm=132";
-  key.device.name = "NVIDIA H200";
-  key.device.backend = "cuda";
-  key.environment = {"13.0", "nvrtc 13.0", "0.1.0", "Linux"};
-  key.problem = {"T=float", {{"n", n}}};
-  return key;
-}
+using test::key_of;
 
 cache::TrialRecord trial_of(int block, double median_ns) {
-  cache::TrialRecord trial;
-  trial.configuration = "block=" + std::to_string(block) + " kind=a";
-  trial.median_ns = trial.low_ns = trial.high_ns = median_ns;
-  trial.samples_ns = {median_ns};
-  trial.verified = true;
-  trial.times_s = {{"compile", 0.25}, {"measure", 0.5}, {"wait", 100}};
-  return trial;
+  return test::trial_of("block=" + std::to_string(block) + " kind=a", median_ns);
 }
 
 /// Configurations block=1…\p measured; block=k took 1000 + k ns.
 void record(cache::Database& database, const cache::SessionKey& key, int measured) {
-  cache::SessionWriter writer(database, key);
-  for (int block = 1; block <= measured; ++block) writer.add(trial_of(block, 1000 + block));
-  writer.finish();
+  std::vector<cache::TrialRecord> trials;
+  for (int block = 1; block <= measured; ++block) trials.push_back(trial_of(block, 1000 + block));
+  test::record(database, key, trials);
 }
 
 class DatabaseRecordings : public ::testing::Test {
@@ -74,7 +60,7 @@ TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
     resumed.add(failed);
   }
   const Recording recording = read_one(file_);  // two sessions of one tuning are one space
-  EXPECT_EQ(recording.name, "axpy T=float n=1000 NVIDIA H200");
+  EXPECT_EQ(recording.name, "axpy T=float n=1000 GPU of 132");
   EXPECT_EQ(recording.unit, "ns");
   EXPECT_EQ(recording.space.size(), 10u);
   EXPECT_EQ(recording.valid_count(), 9u);
@@ -82,7 +68,7 @@ TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
   const auto third = recording.space.find(Configuration{{"block", 3}, {"kind", "a"}});
   ASSERT_TRUE(third);
   EXPECT_EQ(recording.rows[*third].objective, 1003);
-  EXPECT_EQ(recording.rows[*third].eval_seconds, 0.75) << "waiting for others is no cost of the trial";
+  EXPECT_EQ(recording.rows[*third].eval_seconds, 0.875) << "waiting for others is no cost of the trial";
   const auto failed = recording.space.find(Configuration{{"block", 32}, {"kind", "a"}});
   ASSERT_TRUE(failed);
   EXPECT_EQ(recording.rows[*failed].kind, OutcomeKind::timeout);
@@ -134,8 +120,8 @@ TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials)
   record(database, key_of(3000), 20);
   std::vector<std::string> names;
   for (const Recording& recording : read(file_)) names.push_back(recording.name);
-  EXPECT_THAT(names, UnorderedElementsAre("axpy T=float n=1000 NVIDIA H200", "axpy T=float n=3000 NVIDIA H200"));
-  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("wisdom.db: 'axpy T=float n=2000 NVIDIA H200' has 7 measured"),
+  EXPECT_THAT(names, UnorderedElementsAre("axpy T=float n=1000 GPU of 132", "axpy T=float n=3000 GPU of 132"));
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("wisdom.db: 'axpy T=float n=2000 GPU of 132' has 7 measured"),
                                            HasSubstr("too few to replay (at least 8)"))));
 }
 
@@ -167,7 +153,7 @@ TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
   cache::write_text(folder_ / "best.jsonl", cache::export_wisdom(database));
   cache::write_text(folder_ / "broken.jsonl", text.substr(0, text.size() - 20));
   EXPECT_THAT(error_of(folder_ / "best.jsonl"), HasSubstr("best.jsonl"));
-  EXPECT_THAT(error_of(folder_ / "broken.jsonl"), HasSubstr("broken.jsonl:14: not JSON"));
+  EXPECT_THAT(error_of(folder_ / "broken.jsonl"), HasSubstr("broken.jsonl:15: not JSON"));
 }
 
 TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {

@@ -1,10 +1,13 @@
 #pragma once
-/// Results to export in tests.
+/// Tunings of a kernel "axpy" for tests of what reads databases.
+
+#include <string>
+#include <vector>
 
 #include <cache/database.hpp>
 #include <cache/session.hpp>
 
-namespace tuner::convert::test {
+namespace tuner::test {
 
 inline cache::SessionKey key_of(std::int64_t n, int sm_count = 132, const std::string& choices = "T=float") {
   cache::SessionKey key;
@@ -44,4 +47,4 @@ inline void record(cache::Database& database, const cache::SessionKey& key,
   writer.finish();
 }
 
-}  // namespace tuner::convert::test
+}  // namespace tuner::test
