@@ -14,8 +14,34 @@ namespace tuner::cache {
 
 namespace {
 
-/// Selects records with a context by the fields of a Filter.
-constexpr const char* kFiltered = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
+/// The records of a table that match a Filter.
+template <class Record>
+inline constexpr const char* kMatching = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)";
+template <class Record>
+requires requires(Record record) { context_of(record); }
+inline constexpr const char* kMatching<Record> = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
+
+/// The sound records that match \p filter. \p more: further conditions, and the order.
+template <class Record>
+std::vector<Record> listed(Database& database, const Filter& filter, const std::string& more = {}) {
+  auto& store = database.store();
+  return store.read([&] {
+    const std::string sql = select_all<Record>() + kMatching<Record> + more;
+    return take_sound<Record>(store, Query(store, sql, filter.kernel, filter.device_key));
+  });
+}
+
+/// Removes the records that match \p filter and \p more. Returns how many there were.
+template <class Record, class... Arguments>
+std::int64_t removed(Store& store, const Filter& filter, const char* more = "", const Arguments&... arguments) {
+  const std::string sql = fmt::format("DELETE FROM {}{}{}", kTable<Record>, kMatching<Record>, more);
+  std::int64_t rows = 0;
+  store.write([&] {
+    Query(store, sql, filter.kernel, filter.device_key, arguments...).run();
+    rows = store.connection().getChanges();
+  });
+  return rows;
+}
 
 /// The problem has a result, and its last tuning, if any, was not cut short.
 constexpr const char* kTunedMeanwhile =
@@ -58,11 +84,7 @@ std::vector<KernelSummary> kernels(Database& database) {
 }
 
 std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
-  auto& store = database.store();
-  auto found = store.read([&] {
-    static const std::string sql = select_all<BestRecord>() + kFiltered;
-    return take_sound<BestRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
-  });
+  auto found = listed<BestRecord>(database, filter);
   const auto key = [](const BestRecord& b) { return std::tie(b.device.key, b.environment, b.kernel, b.problem); };
   std::sort(found.begin(), found.end(), [&](const BestRecord& a, const BestRecord& b) { return key(a) < key(b); });
   return found;
@@ -85,48 +107,34 @@ std::string results_stamp(Database& database) {
 }
 
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
-  auto& store = database.store();
-  return store.read([&] {
-    static const std::string sql = select_all<SessionRecord>() + kFiltered + " ORDER BY started DESC, session";
-    return take_sound<SessionRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
-  });
+  return listed<SessionRecord>(database, filter, " ORDER BY started DESC, session");
 }
 
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter) {
-  auto& store = database.store();
-  return store.read([&] {
-    static const std::string sql = select_all<QuarantineRecord>() + kOfFilter +
-                                   " ORDER BY device_key, kernel, objective, source, choices, sizes, quarantined";
-    return take_sound<QuarantineRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
-  });
+  return listed<QuarantineRecord>(database, filter,
+                                  " ORDER BY device_key, kernel, objective, source, choices, sizes, quarantined");
 }
 
 bool has_quarantined(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
-    static const std::string& sql = *new std::string(fmt::format("SELECT 1 FROM quarantine{} LIMIT 1", kOfFilter));
+    const std::string sql = fmt::format("SELECT 1 FROM quarantine{} LIMIT 1", kMatching<QuarantineRecord>);
     return Query(store, sql, filter.kernel, filter.device_key).next();
   });
 }
 
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration) {
-  auto& store = database.store();
-  static const std::string sql = fmt::format("DELETE FROM quarantine{} AND (?3 = '' OR quarantined = ?3)", kOfFilter);
-  std::int64_t lifted = 0;
-  store.write([&] { lifted = removed_rows(store, sql, filter.kernel, filter.device_key, configuration); });
-  return lifted;
+  return removed<QuarantineRecord>(database.store(), filter, " AND (?3 = '' OR quarantined = ?3)", configuration);
 }
 
 void remember_misses(Database& database, const std::vector<MissRecord>& counted) {
   for (const MissRecord& miss : counted)
     if (const auto trouble = problem_with(miss)) throw CacheError("cannot remember a miss: " + *trouble);
   auto& store = database.store();
-  static const std::string& tuned =
-      *new std::string("DELETE FROM miss" + same_identity<MissRecord>() + " AND " + kTunedMeanwhile);
-  static const std::string& surplus = *new std::string(fmt::format(
-      "DELETE FROM miss WHERE (SELECT count(*) FROM miss) > {0} AND id NOT IN (SELECT id FROM miss ORDER BY "
-      "last_seen DESC, id DESC LIMIT {0})",
-      kMaxMisses));
+  const std::string tuned = "DELETE FROM miss" + same_identity<MissRecord>() + " AND " + kTunedMeanwhile;
+  const char* const surplus =
+      "DELETE FROM miss WHERE (SELECT count(*) FROM miss) > ?1 AND id NOT IN (SELECT id FROM miss ORDER BY last_seen "
+      "DESC, id DESC LIMIT ?1)";
   store.write([&] {
     for (const MissRecord& miss : counted) {
       const auto known = stored(store, miss);
@@ -135,17 +143,12 @@ void remember_misses(Database& database, const std::vector<MissRecord>& counted)
       visit_identity(miss, Binder{done});
       done.run();
     }
-    Query(store, surplus).run();
+    Query(store, surplus, kMaxMisses).run();
   });
 }
 
 std::vector<MissRecord> misses(Database& database, const Filter& filter) {
-  auto& store = database.store();
-  auto found = store.read([&] {
-    static const std::string& sql = *new std::string(
-        select_all<MissRecord>() + fmt::format("{} AND NOT ({}) ORDER BY id", kOfFilter, kTunedMeanwhile));
-    return take_sound<MissRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
-  });
+  auto found = listed<MissRecord>(database, filter, fmt::format(" AND NOT ({}) ORDER BY id", kTunedMeanwhile));
   std::stable_sort(found.begin(), found.end(), [](const MissRecord& a, const MissRecord& b) {
     return std::make_tuple(a.spent_ns(), a.calls) > std::make_tuple(b.spent_ns(), b.calls);
   });
@@ -153,11 +156,7 @@ std::vector<MissRecord> misses(Database& database, const Filter& filter) {
 }
 
 std::int64_t forget_misses(Database& database, const Filter& filter) {
-  auto& store = database.store();
-  static const std::string& sql = *new std::string(std::string("DELETE FROM miss") + kOfFilter);
-  std::int64_t forgotten = 0;
-  store.write([&] { forgotten = removed_rows(store, sql, filter.kernel, filter.device_key); });
-  return forgotten;
+  return removed<MissRecord>(database.store(), filter);
 }
 
 std::int64_t forget_miss(Database& database, const MissRecord& miss) {
@@ -172,24 +171,18 @@ std::int64_t forget_miss(Database& database, const MissRecord& miss) {
 
 Removed remove_results(Database& database, const Filter& filter) {
   auto& store = database.store();
-  const auto from = [](const char* table, const char* condition) {
-    return fmt::format("DELETE FROM {}{}", table, condition);
-  };
-  static const std::string best = from("best", kFiltered), session = from("session", kFiltered),
-                           trial = from("trial WHERE of IN (SELECT session FROM session", kFiltered) + ")",
-                           quarantine = from("quarantine", kOfFilter), miss = from("miss", kOfFilter);
-  Removed removed;
+  Removed all;
   store.write([&] {
-    const auto rows = [&](const std::string& sql) {
-      return removed_rows(store, sql, filter.kernel, filter.device_key);
-    };
-    removed.best = rows(best);
-    removed.trials = rows(trial);
-    removed.sessions = rows(session);
-    removed.quarantined = rows(quarantine);
-    removed.misses = rows(miss);
+    all.best = removed<BestRecord>(store, filter);
+    const std::string trials =
+        fmt::format("DELETE FROM trial WHERE of IN (SELECT session FROM session{})", kMatching<SessionRecord>);
+    Query(store, trials, filter.kernel, filter.device_key).run();
+    all.trials = store.connection().getChanges();
+    all.sessions = removed<SessionRecord>(store, filter);
+    all.quarantined = removed<QuarantineRecord>(store, filter);
+    all.misses = removed<MissRecord>(store, filter);
   });
-  return removed;
+  return all;
 }
 
 Statistics statistics(Database& database) {

@@ -90,12 +90,13 @@ void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel
 
 std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel,
                                                     const ProblemRecord& problem) {
-  static const std::string sql =
-      select_all<QuarantineRecord>() + " WHERE kernel = ? OR device_key = ? ORDER BY choices, sizes, quarantined";
   auto& store = *store_;
   return store.read([&] {
     std::vector<QuarantineRecord> found;
-    Query row(store, sql, kernel.name, device_key);
+    Query row(
+        store,
+        select_all<QuarantineRecord>() + " WHERE kernel = ? OR device_key = ? ORDER BY choices, sizes, quarantined",
+        kernel.name, device_key);
     while (row.next()) {
       QuarantineRecord record;
       const bool sound = take(row, record);

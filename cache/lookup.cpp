@@ -32,8 +32,7 @@ struct Candidate {
 
 /// The values that rank a row; its checksum is not verified yet.
 struct RankedRow {
-  std::int64_t id = 0;
-  int compute_capability = 0, sm_count = 0;
+  std::int64_t id = 0, compute_capability = 0;
   std::string key, source;
   Sizes sizes;
   std::string configuration, driver, compiler;
@@ -54,7 +53,7 @@ bool is_behind(const RankedRow& a, const RankedRow& b) { return a.order() > b.or
 
 /// All results for one kernel source on one device.
 struct Group {
-  int compute_capability = 0, sm_count = 0;
+  std::int64_t compute_capability = 0, sm_count = 0;
   std::string key = {}, source = {};
 };
 struct GroupCell {
@@ -71,20 +70,12 @@ T popped(std::vector<T>& heap, Order order) {
   return top;
 }
 
-/// Selects rows for kernel ?1, objective ?2 and choices ?3.
-std::string rows_where(const char* columns, const std::string& conditions) {
-  return fmt::format("SELECT {} FROM best WHERE kernel = ?1 AND objective = ?2 AND choices = ?3 AND {}", columns,
-                     conditions);
-}
 /// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
 constexpr int kMostVoters = 128;
 
 constexpr const char* kEntryColumns =
-    "id, sizes, backend, compute_capability, sm_count, key, source, configuration, driver, compiler, measured, "
+    "id, sizes, backend, compute_capability, key, source, configuration, driver, compiler, measured, "
     "median_ns";
-/// Rows of a group, in a range of places.
-constexpr const char* kWithinCell =
-    "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7 AND place BETWEEN ?8 AND ?9";
 
 /// Returns the results of one database, step by step, best first.
 class Finder {
@@ -99,10 +90,9 @@ class Finder {
   std::optional<Candidate> next(Step step, const std::set<std::string>& refused, Quarantine& quarantine) {
     if (knows_nothing_) return std::nullopt;
     return store_.read([&]() -> std::optional<Candidate> {
-      static const std::string& any = *new std::string(rows_where("1", "1 LIMIT 1"));
       if (!step_) {
         (void)quarantine.may_be_in(store_);
-        knows_nothing_ = !rows(any).next();
+        knows_nothing_ = !rows("1", "1 LIMIT 1").next();
       }
       if (step_ != step) begin(step);
       while (const auto entry = next_entry()) {
@@ -115,15 +105,13 @@ class Finder {
 
   /// Sizes with a result on the device, each between one and two times that of the query.
   std::vector<Sizes> sizes_from_here() {
-    static const std::string& within = *new std::string(rows_where("sizes", kWithinCell));
     const Sizes& least = query_.problem.sizes;
     return store_.read([&] {
       std::vector<Sizes> found;
       know_groups();
       for (const Group& group : groups_) {
         if (group.key != query_.device.key) continue;
-        Query row = rows(within, group.compute_capability, group.sm_count, group.key, group.source, place_of(least),
-                         places_near(least).second);
+        Query row = rows_within("sizes", group, place_of(least), places_near(least).second);
         while (row.next()) {
           auto sizes = parse_sizes(row.text());
           if (sizes && alike({query_.problem.choices, *sizes}, query_.problem) &&
@@ -152,9 +140,9 @@ class Finder {
     }
     know_groups();
     // In falling order of trust; groups with the same rank together.
-    std::map<std::pair<bool, int>, std::vector<const Group*>> ranked;
+    std::map<std::pair<bool, std::int64_t>, std::vector<const Group*>> ranked;
     for (const Group& group : groups_) {
-      const int apart = apart_from(group.compute_capability);
+      const std::int64_t apart = apart_from(group.compute_capability);
       if (step != kPortable && (apart != 0 || (group.key == query_.device.key) != (step == kNearest))) continue;
       ranked[{group.source != query_.kernel.source_hash,
               step == kPortable ? apart : std::abs(group.sm_count - query_.device.sm_count)}]
@@ -164,7 +152,7 @@ class Finder {
     if (step == kPortable) elect();
   }
 
-  int apart_from(int compute_capability) const {
+  std::int64_t apart_from(std::int64_t compute_capability) const {
     return std::abs(compute_capability - query_.device.compute_capability);
   }
 
@@ -185,9 +173,22 @@ class Finder {
     }
   }
 
+  /// Rows for the kernel, objective and choices of the query.
   template <class... Arguments>
-  Query rows(const std::string& sql, const Arguments&... arguments) {
-    return Query(store_, sql, query_.kernel.name, query_.kernel.objective, query_.problem.choices, arguments...);
+  Query rows(const char* columns, const std::string& conditions, const Arguments&... arguments) {
+    return Query(store_,
+                 fmt::format("SELECT {} FROM best WHERE kernel = ? AND objective = ? AND choices = ? AND {}", columns,
+                             conditions),
+                 query_.kernel.name, query_.kernel.objective, query_.problem.choices, arguments...);
+  }
+
+  /// Rows of a group, in a range of places.
+  Query rows_within(const char* columns, const Group& of, std::int64_t first, std::int64_t last,
+                    const char* limit = "") {
+    constexpr const char* conditions =
+        "compute_capability = ? AND sm_count = ? AND key = ? AND source = ? AND place BETWEEN ? AND ?";
+    return rows(columns, std::string(conditions) + limit, of.compute_capability, of.sm_count, of.key, of.source, first,
+                last);
   }
 
   /// Reads an entry from the row; nullopt when it does not apply or its sizes are not \p wanted.
@@ -203,8 +204,7 @@ class Finder {
     if (!wanted(*sizes)) return std::nullopt;
     e.sizes = std::move(*sizes);
     const bool is_of_backend = row.text() == query_.device.backend;
-    e.compute_capability = static_cast<int>(row.integer());
-    e.sm_count = static_cast<int>(row.integer());
+    e.compute_capability = row.integer();
     e.key = row.text();
     e.source = row.text();
     e.configuration = row.text();
@@ -226,8 +226,7 @@ class Finder {
   /// Also collects the stale rows, for the next step.
   void take_exact(const Sizes& sizes) {
     stale_.clear();
-    static const std::string& sql = *new std::string(rows_where(kEntryColumns, "sizes = ?4 AND key = ?5"));
-    for (Query row = rows(sql, sizes_text(sizes), query_.device.key); row.next();) {
+    for (Query row = rows(kEntryColumns, "sizes = ? AND key = ?", sizes_text(sizes), query_.device.key); row.next();) {
       auto entry = taken(row, [](const Sizes&) { return true; });
       if (!entry) continue;
       const bool fresh =
@@ -240,28 +239,16 @@ class Finder {
   /// Finds the groups by index, skipping from one to the next: the rows between are not read.
   void know_groups() {
     if (std::exchange(known_groups_, true)) return;
-    const auto next_by = [](const char* conditions) {
-      return new std::string(rows_where("compute_capability, sm_count, key, source", conditions));
-    };
-    static const std::string* const steps[] = {
-        next_by("compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source > ?7 ORDER BY source LIMIT 1"),
-        next_by("compute_capability = ?4 AND sm_count = ?5 AND key > ?6 AND ?7 = ?7 ORDER BY key, source LIMIT 1"),
-        next_by("compute_capability = ?4 AND sm_count > ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY sm_count, key, source "
-                "LIMIT 1"),
-        next_by("compute_capability > ?4 AND ?5 = ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY compute_capability, sm_count, "
-                "key, source LIMIT 1")};
-    Group last{.compute_capability = -1};
-    const auto found = [&](const std::string* sql) {
-      Query row = rows(*sql, last.compute_capability, last.sm_count, last.key, last.source);
-      if (!row.next()) return false;
-      last.compute_capability = static_cast<int>(row.integer());
-      last.sm_count = static_cast<int>(row.integer());
+    for (Group last{.compute_capability = -1};; groups_.push_back(last)) {
+      Query row = rows("compute_capability, sm_count, key, source",
+                       "(compute_capability, sm_count, key, source) >= (?, ?, ?, ?) ORDER BY compute_capability, "
+                       "sm_count, key, source LIMIT 1",
+                       last.compute_capability, last.sm_count, last.key, last.source + ' ');  // '>' would read them
+      if (!row.next()) return;
+      last.compute_capability = row.integer();
+      last.sm_count = row.integer();
       last.key = row.text();
       last.source = row.text();
-      groups_.push_back(last);
-      return true;
-    };
-    while (std::any_of(std::begin(steps), std::end(steps), found)) {
     }
   }
 
@@ -279,16 +266,13 @@ class Finder {
 
   /// Reads the rows of a cell; divides the cell first if it has many.
   void open(const GroupCell& at) {
-    static const std::string& crowd =
-        *new std::string(rows_where("1", kWithinCell + std::string(" LIMIT 1 OFFSET 16")));
-    static const std::string& all = *new std::string(rows_where(kEntryColumns, kWithinCell));
-    const auto ask = [&](const std::string& sql) {
-      return rows(sql, at.group->compute_capability, at.group->sm_count, at.group->key, at.group->source, at.cell.first,
-                  at.cell.last);
+    const auto ask = [&](const char* columns, const char* limit) {
+      return rows_within(columns, *at.group, at.cell.first, at.cell.last, limit);
     };
-    const auto parts =
-        ask(crowd).next() ? divided(at.cell, query_.problem.sizes, step_ == kPortable) : std::vector<Cell>();
-    if (parts.empty()) return take_near(ask(all));
+    const auto parts = ask("1", " LIMIT 1 OFFSET 16").next()
+                           ? divided(at.cell, query_.problem.sizes, step_ == kPortable)
+                           : std::vector<Cell>();
+    if (parts.empty()) return take_near(ask(kEntryColumns, ""));
     for (const Cell& part : parts) {
       cells_.push_back({at.group, part});
       std::push_heap(cells_.begin(), cells_.end(), is_farther);
@@ -325,8 +309,7 @@ class Finder {
   /// Reads the record of an entry; nullopt when it is damaged or differs from the index that led to it. An index may be
   /// damaged while its table is sound.
   std::optional<Candidate> candidate(const RankedRow& entry) {
-    static const std::string& sql = *new std::string(select_all<BestRecord>() + " WHERE id = ?1");
-    Query row(store_, sql, entry.id);
+    Query row(store_, select_all<BestRecord>() + " WHERE id = ?", entry.id);
     if (!row.next()) return std::nullopt;
     Candidate found;
     BestRecord& best = found.best;

@@ -14,19 +14,15 @@ void warn_of_damaged_rows(Store& store) {
 }
 
 std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid) {
-  static const std::string sql = select_all<StoredTrial>() + " WHERE of = ? ORDER BY trial";
-  return take_sound<StoredTrial>(store, Query(store, sql, uuid));
+  return take_sound<StoredTrial>(store, Query(store, select_all<StoredTrial>() + " WHERE of = ? ORDER BY trial", uuid));
 }
 
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best) {
-  static const std::string sql = [&] {
-    ColumnList context;
-    visit_context(best, context);
-    return select_all<StoredTrial>() + " WHERE of IN (SELECT session FROM session" + context.condition() +
-           ") AND configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 ORDER BY "
-           "created > ?, created DESC, id DESC";  // a date in the future ranks as old
-  }();
-  Query row(store, sql);
+  ColumnList context;
+  visit_context(best, context);
+  Query row(store, select_all<StoredTrial>() + " WHERE of IN (SELECT session FROM session" + context.condition() +
+                       ") AND configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 "
+                       "ORDER BY created > ?, created DESC, id DESC");  // a date in the future ranks as old
   visit_context(best, Binder{row});
   row.bind(best.configuration);
   row.bind(now_ms());
@@ -38,9 +34,9 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
 }
 
 bool Quarantine::may_be_in(Store& store) {
-  static const std::string& any = *new std::string(
+  constexpr const char* any =
       "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "
-      "OR EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_device WHERE device_key >= '')");
+      "OR EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_device WHERE device_key >= '')";
   if (const auto at = known_.find(&store); at != known_.end()) return at->second;
   return !store.read([&] {
     const bool empty = !Query(store, any).next();
@@ -50,32 +46,26 @@ bool Quarantine::may_be_in(Store& store) {
 }
 
 std::optional<std::string> Quarantine::reason_against(Store& store, const std::string& configuration) {
-  const auto by = [](const char* index) {
-    return new std::string(fmt::format(
-        "{} INDEXED BY {} WHERE quarantined = ?1 AND device_key = ?2 AND kernel = ?3 AND source = ?4 AND place BETWEEN "
-        "?5 AND ?6",
-        select_all<QuarantineRecord>(), index));
-  };
-  static const std::string *const by_configuration = by("quarantine_configuration"), *const by_device =
-                                                                                         by("quarantine_device");
   if (!store.usable() || !may_be_in(store)) return std::nullopt;
   std::optional<std::string> reason = kMaybeQuarantined;  // if nothing can be read
   store.read([&] {
     reason.reset();
     for (const auto& problem : problems_)
-      for (const std::string* sql : {by_configuration, by_device})
-        if (!reason) reason = found(store, *sql, configuration, problem);
+      for (const char* index : {"quarantine_configuration", "quarantine_device"})
+        if (!reason) reason = found(store, index, configuration, problem);
     return true;
   });
   return reason;
 }
 
-std::optional<std::string> Quarantine::found(Store& store, const std::string& sql, const std::string& configuration,
+std::optional<std::string> Quarantine::found(Store& store, const char* index, const std::string& configuration,
                                              const ProblemRecord& problem) const {
-  Query row(store, sql, configuration, device_key_, kernel_.name, kernel_.source_hash);
   const auto [first, last] = places_near(problem.sizes);
-  row.bind(first);
-  row.bind(last);
+  Query row(store,
+            fmt::format("{} INDEXED BY {} WHERE quarantined = ? AND device_key = ? AND kernel = ? AND source = ? AND "
+                        "place BETWEEN ? AND ?",
+                        select_all<QuarantineRecord>(), index),
+            configuration, device_key_, kernel_.name, kernel_.source_hash, first, last);
   while (row.next()) {
     QuarantineRecord record;
     if (!take(row, record)) {

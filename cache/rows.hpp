@@ -175,8 +175,7 @@ std::string same_identity() {
 /// The stored record with the identity of \p record; nullopt also for a damaged one, which may be replaced.
 template <class Record>
 std::optional<Record> stored(Statements& store, const Record& record) {
-  static const std::string& sql = *new std::string(select_all<Record>() + same_identity<Record>());
-  Query row(store, sql);
+  Query row(store, select_all<Record>() + same_identity<Record>());
   visit_identity(record, Binder{row});
   Record found;
   return row.next() && take(row, found) ? std::optional(std::move(found)) : std::nullopt;
@@ -185,9 +184,7 @@ std::optional<Record> stored(Statements& store, const Record& record) {
 /// Removes the stored record with the identity of \p record.
 template <class Record>
 void remove(Statements& store, const Record& record) {
-  static const std::string& sql =
-      *new std::string(fmt::format("DELETE FROM {}{}", kTable<Record>, same_identity<Record>()));
-  Query row(store, sql);
+  Query row(store, fmt::format("DELETE FROM {}{}", kTable<Record>, same_identity<Record>()));
   visit_identity(record, Binder{row});
   row.run();
 }
@@ -195,28 +192,15 @@ void remove(Statements& store, const Record& record) {
 /// Adds \p record and replaces one with the same identity.
 template <class Record>
 void put(Statements& store, const Record& record) {
-  static const std::string& add = *new std::string([&] {
-    ColumnList columns;
-    visit_all(record, columns);
-    return fmt::format("INSERT INTO {}({}, crc{}) VALUES({}, ?{})", kTable<Record>, columns.names,
-                       kHasPlace<Record> ? ", place" : "", columns.marks, kHasPlace<Record> ? ", ?" : "");
-  }());
   remove(store, record);
-  Query row(store, add);
+  ColumnList columns;
+  visit_all(record, columns);
+  Query row(store, fmt::format("INSERT INTO {}({}, crc{}) VALUES({}, ?{})", kTable<Record>, columns.names,
+                               kHasPlace<Record> ? ", place" : "", columns.marks, kHasPlace<Record> ? ", ?" : ""));
   visit_all(record, Binder{row});
   row.bind(checksum(record));
   if constexpr (kHasPlace<Record>) row.bind(place_of(record.problem.sizes));
   row.run();
-}
-
-/// The rows that match a Filter, in tables with a device key.
-inline constexpr const char* kOfFilter = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)";
-
-/// Runs \p sql, which removes rows. Returns how many.
-template <class... Arguments>
-std::int64_t removed_rows(Store& store, const std::string& sql, const Arguments&... arguments) {
-  Query(store, sql, arguments...).run();
-  return store.connection().getChanges();
 }
 
 /// The undamaged trials of a session, in order; warns of the others.
@@ -235,7 +219,7 @@ class Quarantine {
   std::optional<std::string> reason_against(Store& store, const std::string& configuration);
 
  private:
-  std::optional<std::string> found(Store& store, const std::string& sql, const std::string& configuration,
+  std::optional<std::string> found(Store& store, const char* index, const std::string& configuration,
                                    const ProblemRecord& problem) const;
 
   const std::string device_key_;

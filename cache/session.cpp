@@ -161,7 +161,7 @@ namespace {
 
 /// Undamaged sessions of the same tuning, oldest first.
 std::vector<SessionRecord> same_sessions(Store& store, const SessionKey& key) {
-  static const std::string sql =
+  const std::string sql =
       select_all<SessionRecord>() + " WHERE kernel = ? AND choices = ? AND sizes = ? ORDER BY started, id";
   auto found = take_sound<SessionRecord>(
       store, Query(store, sql, key.kernel.name, key.problem.choices, sizes_text(key.problem.sizes)));

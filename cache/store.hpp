@@ -26,17 +26,16 @@ namespace tuner::cache {
 /// A connection with its prepared statements.
 class Statements {
  public:
-  /// Prepares \p sql at its first use. The address identifies it, so it must outlive this object.
-  SQLite::Statement& statement(const char* sql) {
-    auto& slot = statements_[sql];
-    if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, sql);
-    return *slot;
+  /// Prepares \p sql at its first use.
+  SQLite::Statement& statement(const std::string& sql) {
+    const auto at = statements_.find(sql);
+    return at != statements_.end() ? at->second : statements_.try_emplace(sql, *connection_, sql).first->second;
   }
   SQLite::Database& connection() { return *connection_; }
 
  protected:
   std::shared_ptr<SQLite::Database> connection_;
-  std::unordered_map<const void*, std::unique_ptr<SQLite::Statement>> statements_;  // destroyed before the connection
+  std::unordered_map<std::string, SQLite::Statement> statements_;  // by text; destroyed before the connection
 };
 
 struct Blob {
@@ -48,16 +47,12 @@ struct Blob {
 class Query {
  public:
   template <class... Arguments>
-  Query(Statements& statements, const char* sql, const Arguments&... arguments)
+  Query(Statements& statements, const std::string& sql, const Arguments&... arguments)
       : statement_(statements.statement(sql)) {
     statement_.tryReset();
     statement_.clearBindings();
     (bind(arguments), ...);
   }
-  /// \p sql must be static.
-  template <class... Arguments>
-  Query(Statements& statements, const std::string& sql, const Arguments&... arguments)
-      : Query(statements, sql.c_str(), arguments...) {}
   ~Query() { statement_.tryReset(); }
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
