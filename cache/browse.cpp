@@ -197,19 +197,19 @@ Statistics statistics(Database& database) {
     result.free_bytes = count("PRAGMA freelist_count") * page;
     result.schema_version = version_of(store.connection());
     result.journal_mode = word(store.connection(), "PRAGMA journal_mode");
-    constexpr std::pair<std::int64_t Statistics::*, const char*> counts[] = {
-        {&Statistics::kernels,
+    constexpr std::pair<std::int64_t Counts::*, const char*> counts[] = {
+        {&Counts::kernels,
          "(SELECT kernel, source, objective FROM best UNION SELECT kernel, source, objective FROM session UNION SELECT "
          "kernel, source, objective FROM quarantine)"},
-        {&Statistics::devices, "(SELECT key FROM best UNION SELECT key FROM session)"},
-        {&Statistics::problems, "(SELECT choices, sizes FROM best UNION SELECT choices, sizes FROM session)"},
-        {&Statistics::sessions, "session"},
-        {&Statistics::unfinished_sessions, "session WHERE finished IS NULL"},
-        {&Statistics::trials, "trial"},
-        {&Statistics::failed_trials, "trial WHERE kind <> 'ok'"},
-        {&Statistics::best, "best"},
-        {&Statistics::quarantined, "quarantine"},
-        {&Statistics::misses, "miss"}};
+        {&Counts::devices, "(SELECT key FROM best UNION SELECT key FROM session)"},
+        {&Counts::problems, "(SELECT choices, sizes FROM best UNION SELECT choices, sizes FROM session)"},
+        {&Counts::sessions, "session"},
+        {&Counts::unfinished_sessions, "session WHERE finished IS NULL"},
+        {&Counts::trials, "trial"},
+        {&Counts::failed_trials, "trial WHERE kind <> 'ok'"},
+        {&Counts::best, "best"},
+        {&Counts::quarantined, "quarantine"},
+        {&Counts::misses, "miss"}};
     for (const auto& [member, rows] : counts) {
       result.*member = count(fmt::format("SELECT count(*) FROM {}", rows).c_str());
     }

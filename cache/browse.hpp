@@ -65,16 +65,19 @@ struct Removed {
 /// Removes everything stored for the kernels and devices that match \p filter, in one transaction.
 Removed remove_results(Database& database, const Filter& filter);
 
-struct Statistics {
+/// How many records of each kind a database holds.
+struct Counts {
+  std::int64_t kernels = 0, devices = 0, problems = 0, sessions = 0;
+  std::int64_t unfinished_sessions = 0, trials = 0, failed_trials = 0, best = 0, quarantined = 0;
+  std::int64_t misses = 0;
+};
+struct Statistics : Counts {
   std::string path;  ///< ":memory:" when there is no file
   std::int64_t file_bytes = 0;
   std::int64_t free_bytes = 0;  ///< inside the file, reused before it grows
   int schema_version = 0;
   std::string sqlite_version;
   std::string journal_mode;  ///< "delete", "memory"
-  std::int64_t kernels = 0, devices = 0, problems = 0, sessions = 0;
-  std::int64_t unfinished_sessions = 0, trials = 0, failed_trials = 0, best = 0, quarantined = 0;
-  std::int64_t misses = 0;
 };
 Statistics statistics(Database& database);
 

@@ -63,14 +63,6 @@ Database Database::open_frozen(const fs::path& file, OpenOptions options) {
   return database;
 }
 
-std::vector<Database> Database::open_all_shipped(const fs::path& application, OpenOptions options) {
-  std::vector<Database> all;
-  for (const auto& file : shipped_database_files(application)) {
-    if (auto database = open_shipped(file, options)) all.push_back(std::move(*database));
-  }
-  return all;
-}
-
 const fs::path& Database::path() const { return store_->path(); }
 bool Database::read_only() const { return store_->read_only(); }
 bool Database::is_frozen() const { return store_->is_frozen(); }

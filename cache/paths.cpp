@@ -10,6 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cache/disk.hpp>
+
 /// Defined by programs that include tuner's headers: tuner/problem.hpp.
 extern "C" __attribute__((weak)) const char* tuner_installation_prefix();
 
@@ -87,10 +89,8 @@ const std::vector<fs::path>& installation_prefixes() {
   return prefixes;
 }
 
-std::vector<fs::path> shipped_places(const fs::path& application) {
-  std::vector<fs::path> path;
-  if (!application.empty()) path.push_back(application);
-  for (auto& part : path_list("TUNER_DB_PATH")) path.push_back(std::move(part));
+std::vector<fs::path> shipped_places() {
+  std::vector<fs::path> path = path_list("TUNER_DB_PATH");
   for (const auto& prefix : installation_prefixes()) path.push_back(prefix / "share" / "tuner" / "wisdom");
   for (auto& part : path_list("XDG_DATA_DIRS", "/usr/local/share:/usr/share")) {
     if (part.is_absolute()) path.push_back(part / "tuner" / "wisdom");
@@ -98,7 +98,7 @@ std::vector<fs::path> shipped_places(const fs::path& application) {
   return path;
 }
 
-std::vector<fs::path> shipped_database_files(const fs::path& application) {
+std::vector<fs::path> shipped_database_files() {
   std::vector<fs::path> files;
   const auto add = [&](const fs::path& file) {
     std::error_code error;
@@ -106,15 +106,13 @@ std::vector<fs::path> shipped_database_files(const fs::path& application) {
     if (error) canonical = file;
     if (std::find(files.begin(), files.end(), canonical) == files.end()) files.push_back(canonical);
   };
-  for (const auto& part : shipped_places(application)) {
+  for (const auto& part : shipped_places()) {
     std::error_code error;
     if (fs::is_regular_file(part, error)) add(part);
     if (!fs::is_directory(part, error)) continue;
     std::vector<fs::path> found;
-    for (auto entry = fs::directory_iterator(part, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
-      if (entry->path().extension() == ".db") found.push_back(entry->path());
-    }
+    for (const Disk::Entry& entry : real_disk().list(part))
+      if (entry.path.extension() == ".db") found.push_back(entry.path);
     std::sort(found.begin(), found.end());
     for (const auto& file : found) add(file);
   }

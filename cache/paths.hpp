@@ -27,12 +27,12 @@ std::optional<std::filesystem::path> frozen_database_file();
 /// own build compiles in no path, so an installation can be moved.
 const std::vector<std::filesystem::path>& installation_prefixes();
 
-/// Places for shipped wisdom, whether or not they exist: \p application, each part of `$TUNER_DB_PATH`
-/// (colon-separated), `share/tuner/wisdom` in each of installation_prefixes(), and `tuner/wisdom` in each of
-/// `$XDG_DATA_DIRS` (`/usr/local/share:/usr/share` when unset).
-std::vector<std::filesystem::path> shipped_places(const std::filesystem::path& application = {});
+/// Places for shipped wisdom, whether or not they exist: each part of `$TUNER_DB_PATH` (colon-separated),
+/// `share/tuner/wisdom` in each of installation_prefixes(), and `tuner/wisdom` in each of `$XDG_DATA_DIRS`
+/// (`/usr/local/share:/usr/share` when unset).
+std::vector<std::filesystem::path> shipped_places();
 /// The existing files among shipped_places(), and the `*.db` files, by name, in its existing folders. No duplicates.
-std::vector<std::filesystem::path> shipped_database_files(const std::filesystem::path& application = {});
+std::vector<std::filesystem::path> shipped_database_files();
 
 /// True for NFS, SMB, FUSE, Lustre, GPFS and similar, where processes cannot rely on shared memory. False when \p path
 /// is local or does not exist.

@@ -56,8 +56,6 @@ struct Binder {
       query.bind(std::isfinite(field) ? std::optional(field) : std::nullopt);
     } else if constexpr (std::is_same_v<T, Sizes>) {
       query.bind(sizes_text(field));
-    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-      query.bind(Blob{{reinterpret_cast<const char*>(field.data()), field.size() * sizeof(double)}});
     } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
       query.bind(LineWriter::text_of(field));
     } else if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) {
@@ -174,7 +172,7 @@ std::string same_identity() {
 
 /// The stored record with the identity of \p record; nullopt also for a damaged one, which may be replaced.
 template <class Record>
-std::optional<Record> stored(Statements& store, const Record& record) {
+std::optional<Record> stored(Store& store, const Record& record) {
   Query row(store, select_all<Record>() + same_identity<Record>());
   visit_identity(record, Binder{row});
   Record found;
@@ -183,7 +181,7 @@ std::optional<Record> stored(Statements& store, const Record& record) {
 
 /// Removes the stored record with the identity of \p record.
 template <class Record>
-void remove(Statements& store, const Record& record) {
+void remove(Store& store, const Record& record) {
   Query row(store, fmt::format("DELETE FROM {}{}", kTable<Record>, same_identity<Record>()));
   visit_identity(record, Binder{row});
   row.run();
@@ -191,7 +189,7 @@ void remove(Statements& store, const Record& record) {
 
 /// Adds \p record and replaces one with the same identity.
 template <class Record>
-void put(Statements& store, const Record& record) {
+void put(Store& store, const Record& record) {
   remove(store, record);
   ColumnList columns;
   visit_all(record, columns);

@@ -1,11 +1,7 @@
 #include <cache/session.hpp>
 
 #include <chrono>
-#include <condition_variable>
 #include <map>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -20,117 +16,101 @@ constexpr std::chrono::milliseconds kRetryAfter{250};
 
 }  // namespace
 
-struct SessionWriter::Impl {
-  Impl(Database& database, SessionKey key, SessionSource source)
-      : store(database.store()), record{std::move(key), make_uuid(), source.strategy, source.seed,
-                                        source.origin,  now_ms(),    std::nullopt,    0} {}
-
-  /// Trials [\p first, \p end).
-  std::vector<StoredTrial> trials_from(std::size_t first, std::size_t end) {
-    const std::lock_guard lock(mutex);
-    const auto at = [&](std::size_t i) { return history.begin() + static_cast<std::ptrdiff_t>(i); };
-    return {at(first), at(end)};
-  }
-
-  /// Commits the trials that were added before the call, and what \p also writes. Leaves \p mutex free: a commit waits
-  /// for the disk, and add() must not.
-  void commit(const std::function<void()>& also = {}) {
-    const std::lock_guard one(committing);
-    std::size_t begin = 0, end = 0;
-    {
-      const std::lock_guard lock(mutex);
-      begin = committed;
-      end = history.size();
-    }
-    if (begin == end && session_known && !also) return;
-    const std::vector<StoredTrial> fresh = trials_from(begin, end);
-    store.write([&] {
-      // If the file was set aside, the new one does not have this session and gets all of it.
-      const bool is_new = !stored(store, record);
-      if (is_new) put(store, record);
-      for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store, trial);
-      if (also) also();
-    });
-    session_known = true;
-    const std::lock_guard lock(mutex);
-    committed = end;
-  }
-
-  /// Like commit(), for places that must not throw. Warns of an error unless the store has done so.
-  bool commit_quietly() noexcept {
-    try {
-      commit();
-      return true;
-    } catch (const std::exception& error) {
-      try {
-        store.warn_once("session", error.what());
-      } catch (...) {
-      }
-      return false;
-    }
-  }
-
-  void watch(const std::stop_token& stop) {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      changed.wait(lock, stop, [&] { return committed != history.size(); });
-      if (stop.stop_requested()) return;
-      lock.unlock();
-      const bool done = commit_quietly();
-      lock.lock();
-      if (!done) changed.wait_for(lock, stop, kRetryAfter, [] { return false; });
-    }
-  }
-
-  Store& store;
-  std::mutex committing;  // one transaction at a time; locked before `mutex`; guards the next two
-  SessionRecord record;
-  bool session_known = false;
-  std::mutex mutex;  // guards the rest
-  std::condition_variable_any changed;
-  std::vector<StoredTrial> history;  // all trials of this writer
-  std::size_t committed = 0;
-  std::jthread watcher;  // the last member: it stops before the others are destroyed
-};
-
-SessionWriter::SessionWriter(Database& database, SessionKey key, SessionSource source) {
-  for (const auto& problem : {problem_with(key.kernel), problem_with(key.device), problem_with(key.problem)}) {
+SessionWriter::SessionWriter(Database& database, SessionKey key, SessionSource source)
+    : store_(database.store()), record_{std::move(key), make_uuid(), source.strategy, source.seed,
+                                        source.origin,  now_ms(),    std::nullopt,    0} {
+  for (const auto& problem :
+       {problem_with(record_.key.kernel), problem_with(record_.key.device), problem_with(record_.key.problem)})
     if (problem) throw CacheError("cannot begin a session: " + *problem);
-  }
-  impl_ = std::make_unique<Impl>(database, std::move(key), std::move(source));
-  impl_->commit();
-  impl_->watcher = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->watch(stop); });
+  commit();
+  watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
-SessionWriter::~SessionWriter() { impl_->commit_quietly(); }
+SessionWriter::~SessionWriter() { commit_quietly(); }
+
+/// Trials [\p first, \p end).
+std::vector<StoredTrial> SessionWriter::trials_from(std::size_t first, std::size_t end) {
+  const std::lock_guard lock(mutex_);
+  const auto at = [&](std::size_t i) { return history_.begin() + static_cast<std::ptrdiff_t>(i); };
+  return {at(first), at(end)};
+}
+
+/// Commits the trials that were added before the call, and what \p also writes. Leaves `mutex_` free: a commit waits
+/// for the disk, and add() must not.
+void SessionWriter::commit(const std::function<void()>& also) {
+  const std::lock_guard one(committing_);
+  std::size_t begin = 0, end = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    begin = committed_;
+    end = history_.size();
+  }
+  if (begin == end && session_known_ && !also) return;
+  const std::vector<StoredTrial> fresh = trials_from(begin, end);
+  store_.write([&] {
+    // If the file was set aside, the new one does not have this session and gets all of it.
+    const bool is_new = !stored(store_, record_);
+    if (is_new) put(store_, record_);
+    for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store_, trial);
+    if (also) also();
+  });
+  session_known_ = true;
+  const std::lock_guard lock(mutex_);
+  committed_ = end;
+}
+
+/// Like commit(), for places that must not throw. Warns of an error unless the store has done so.
+bool SessionWriter::commit_quietly() noexcept {
+  try {
+    commit();
+    return true;
+  } catch (const std::exception& error) {
+    try {
+      store_.warn_once("session", error.what());
+    } catch (...) {
+    }
+    return false;
+  }
+}
+
+void SessionWriter::watch(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, stop, [&] { return committed_ != history_.size(); });
+    if (stop.stop_requested()) return;
+    lock.unlock();
+    const bool done = commit_quietly();
+    lock.lock();
+    if (!done) changed_.wait_for(lock, stop, kRetryAfter, [] { return false; });
+  }
+}
 
 void SessionWriter::add(const TrialRecord& trial) {
-  StoredTrial stored{impl_->record.uuid, 0, trial};
+  StoredTrial stored{uuid(), 0, trial};
   for (auto* prose : {&stored.trial.message, &stored.trial.log}) {
     if (prose->size() > kMaxProseBytes) prose->resize(kMaxProseBytes);
   }
   if (stored.trial.samples_ns.size() > kMaxSamples) stored.trial.samples_ns.resize(kMaxSamples);
   if (const auto problem = problem_with(stored.trial)) throw CacheError("cannot store a trial: " + *problem);
-  std::unique_lock lock(impl_->mutex);
-  stored.seq = static_cast<std::int64_t>(impl_->history.size()) + 1;
+  std::unique_lock lock(mutex_);
+  stored.seq = static_cast<std::int64_t>(history_.size()) + 1;
   if (stored.trial.created_ms == 0) stored.trial.created_ms = now_ms();
-  impl_->history.push_back(std::move(stored));
+  history_.push_back(std::move(stored));
   lock.unlock();
-  impl_->changed.notify_all();
+  changed_.notify_all();
 }
 
-void SessionWriter::flush() { impl_->commit(); }
+void SessionWriter::flush() { commit(); }
 
 void SessionWriter::set_best(const std::string& configuration) {
-  auto& store = impl_->store;
-  const auto& key = impl_->record.key;
-  impl_->commit([&] {
+  const auto& key = record_.key;
+  commit([&] {
     Quarantine quarantine(key.device.key, key.kernel, {key.problem});
-    if (const auto reason = quarantine.reason_against(store, configuration)) {
+    if (const auto reason = quarantine.reason_against(store_, configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
     }
     BestRecord best{key, {}, configuration};
-    const auto measured = latest_measurement(store, best);
+    const auto measured = latest_measurement(store_, best);
     if (!measured) {
       throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",
                                    configuration, key.kernel.name, sizes_text(key.problem.sizes)));
@@ -139,22 +119,20 @@ void SessionWriter::set_best(const std::string& configuration) {
     static_cast<TimeRecord&>(best) = t;
     best.samples = std::max<std::int64_t>(1, std::ssize(t.samples_ns));
     best.measured_ms = t.created_ms;
-    put(store, best);
+    put(store_, best);
   });
 }
 
 void SessionWriter::finish() {
-  impl_->commit([&] {
-    impl_->record.finished_ms = now_ms();
-    Query(impl_->store, "UPDATE session SET finished = ? WHERE session = ?", impl_->record.finished_ms, uuid()).run();
+  commit([&] {
+    record_.finished_ms = now_ms();
+    Query(store_, "UPDATE session SET finished = ? WHERE session = ?", record_.finished_ms, uuid()).run();
   });
 }
 
-const std::string& SessionWriter::uuid() const { return impl_->record.uuid; }
-
 std::size_t SessionWriter::committed() const {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->committed;
+  const std::lock_guard lock(mutex_);
+  return committed_;
 }
 
 namespace {

@@ -1,16 +1,22 @@
 #pragma once
 /// Writes the trials of a tuning as they happen, and reads them back when it is resumed.
 
+#include <condition_variable>
 #include <cstddef>
-#include <memory>
+#include <functional>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cache/database.hpp>
 #include <cache/records.hpp>
 
 namespace tuner::cache {
+
+struct StoredTrial;  // fields.hpp
 
 /// How the trials are chosen, and who measures.
 struct SessionSource {
@@ -39,13 +45,25 @@ class SessionWriter {
   void set_best(const std::string& configuration);
   /// Flushes and marks the session as finished.
   void finish();
-  const std::string& uuid() const;
+  const std::string& uuid() const { return record_.uuid; }
   /// Trials committed so far.
   std::size_t committed() const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::vector<StoredTrial> trials_from(std::size_t first, std::size_t end);
+  void commit(const std::function<void()>& also = {});
+  bool commit_quietly() noexcept;
+  void watch(const std::stop_token& stop);
+
+  Store& store_;
+  std::mutex committing_;  // one transaction at a time; locked before `mutex_`; guards the next two
+  SessionRecord record_;
+  bool session_known_ = false;
+  mutable std::mutex mutex_;  // guards the rest
+  std::condition_variable_any changed_;
+  std::vector<StoredTrial> history_;  // all trials of this writer
+  std::size_t committed_ = 0;
+  std::jthread watcher_;  // the last member: it stops before the others are destroyed
 };
 
 /// The trials of all sessions with this kernel (name, source, objective), device, problem, driver, compiler and

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <mutex>
 
 #include <sha2.h>  // of libmd
@@ -27,47 +28,39 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
 
 namespace {
 
-/// The digests of the last few texts, the newest first. Nobody waits for it: in a forked child, a thread of the parent
-/// may hold the lock for ever. While another thread is here, nothing is found and nothing is added.
-class KnownDigests {
- public:
-  static KnownDigests& instance() {
-    static KnownDigests& all = *new KnownDigests;  // never destroyed: threads may use it while the process ends
-    return all;
-  }
-  std::string find(std::string_view text) {
-    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
-      for (const Known& one : known_)
-        if (one.text == text) return one.digest;
-    return {};
-  }
-  void add(std::string_view text, std::string_view digest) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    known_.push_front({std::string(text), std::string(digest)});
-    if (known_.size() > 16) known_.pop_back();
-  }
-
- private:
-  struct Known {
-    std::string text, digest;
-  };
-  std::mutex mutex_;
-  std::deque<Known> known_;
+struct KnownDigest {
+  std::string text, digest;
 };
+
+/// Calls \p use with the digests of the last few texts, the newest first. Nobody waits for them: in a forked child, a
+/// thread of the parent may hold the lock for ever. While another thread is here, \p use is not called.
+void with_known_digests(const std::function<void(std::deque<KnownDigest>&)>& use) {
+  static auto& mutex = *new std::mutex;  // never destroyed: threads may use it while the process ends
+  static auto& known = *new std::deque<KnownDigest>;
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) use(known);
+}
 
 }  // namespace
 
 std::string sha256_of_text(std::string_view text) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   if (text.size() > kMostBytes) return sha256_hex(text);
-  std::string digest = KnownDigests::instance().find(text);
-  if (digest.empty()) KnownDigests::instance().add(text, digest = sha256_hex(text));
+  std::string digest;
+  with_known_digests([&](const auto& known) {
+    for (const KnownDigest& one : known)
+      if (one.text == text) digest = one.digest;
+  });
+  if (digest.empty()) remember_sha256(text, digest = sha256_hex(text));
   return digest;
 }
 
 void remember_sha256(std::string_view text, std::string_view digest) {
-  if (KnownDigests::instance().find(text).empty()) KnownDigests::instance().add(text, digest);
+  with_known_digests([&](auto& known) {
+    for (const KnownDigest& one : known)
+      if (one.text == text) return;
+    known.push_front({std::string(text), std::string(digest)});
+    if (known.size() > 16) known.pop_back();
+  });
 }
 
 std::string sha256_of_parts(const std::vector<std::string_view>& parts) {

@@ -13,8 +13,8 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -23,88 +23,12 @@
 
 namespace tuner::cache {
 
-/// A connection with its prepared statements.
-class Statements {
- public:
-  /// Prepares \p sql at its first use.
-  SQLite::Statement& statement(const std::string& sql) {
-    const auto at = statements_.find(sql);
-    return at != statements_.end() ? at->second : statements_.try_emplace(sql, *connection_, sql).first->second;
-  }
-  SQLite::Database& connection() { return *connection_; }
-
- protected:
-  std::shared_ptr<SQLite::Database> connection_;
-  std::unordered_map<std::string, SQLite::Statement> statements_;  // by text; destroyed before the connection
-};
-
-struct Blob {
-  std::string_view bytes;
-};
-
-/// One run of a prepared statement. The destructor resets it so that no lock remains. Binds arguments and reads columns
-/// in order.
-class Query {
- public:
-  template <class... Arguments>
-  Query(Statements& statements, const std::string& sql, const Arguments&... arguments)
-      : statement_(statements.statement(sql)) {
-    statement_.tryReset();
-    statement_.clearBindings();
-    (bind(arguments), ...);
-  }
-  ~Query() { statement_.tryReset(); }
-  Query(const Query&) = delete;
-  Query& operator=(const Query&) = delete;
-
-  void bind(std::integral auto value) { statement_.bind(++bound_, static_cast<std::int64_t>(value)); }
-  void bind(double value) { statement_.bind(++bound_, value); }
-  void bind(const std::string& value) { statement_.bind(++bound_, value); }
-  void bind(const Blob& value) {
-    statement_.bind(++bound_, value.bytes.empty() ? "" : value.bytes.data(), static_cast<int>(value.bytes.size()));
-  }
-  template <class T>
-  void bind(const std::optional<T>& value) {
-    value ? bind(*value) : statement_.bind(++bound_);
-  }
-
-  bool next() {
-    column_ = 0;
-    return statement_.executeStep();
-  }
-  void run() {
-    while (next()) {
-    }
-  }
-  std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
-  /// NaN when the column is NULL.
-  double real() {
-    const auto value = statement_.getColumn(column_++);
-    return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
-  }
-  /// Text or blob; empty when the column is NULL.
-  std::string text() {
-    const auto value = statement_.getColumn(column_++);
-    const auto* bytes = static_cast<const char*>(value.getBlob());
-    return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
-  }
-  /// Whether the next column is NULL.
-  bool null() { return statement_.getColumn(column_).isNull(); }
-  void skip() { ++column_; }
-
- private:
-  SQLite::Statement& statement_;
-  int bound_ = 0;
-  int column_ = 0;
-};
-
 /// Thrown inside Store::read() for a frozen store, in which every row must be sound.
 struct DamagedRows : CacheError {
   using CacheError::CacheError;
 };
 
-/// Use the statements and connection() only inside read() or write().
-class Store : public Statements {
+class Store {
  public:
   enum class Mode {
     read_write,
@@ -139,6 +63,14 @@ class Store : public Statements {
   /// Runs \p work in a BEGIN IMMEDIATE transaction. Runs it again from the start when a new file or memory had to
   /// replace the file. Exceptions of \p work roll back and pass through. Returns false when nothing can be written.
   bool write(const std::function<void()>& work);
+
+  // Use these two only inside read() or write().
+  SQLite::Database& connection() { return *connection_; }
+  /// Prepares \p sql at its first use.
+  SQLite::Statement& statement(const std::string& sql) {
+    const auto at = statements_.find(sql);
+    return at != statements_.end() ? at->second : statements_.try_emplace(sql, *connection_, sql).first->second;
+  }
 
   /// Warns at most once for each \p topic.
   void warn_once(const std::string& topic, const std::string& message);
@@ -178,6 +110,8 @@ class Store : public Statements {
   const OpenOptions options_;
   mutable std::recursive_mutex mutex_;
   Patience patience_;
+  std::shared_ptr<SQLite::Database> connection_;
+  std::unordered_map<std::string, SQLite::Statement> statements_;  // by text; destroyed before the connection
   std::set<std::string> warned_;
   std::string trouble_;
   FileStamp stamp_;             // of the open file, when it was opened
@@ -186,6 +120,63 @@ class Store : public Statements {
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory holds the contents of the file
   int depth_ = 0;
+};
+
+/// One run of a prepared statement. The destructor resets it so that no lock remains. Binds arguments and reads columns
+/// in order.
+class Query {
+ public:
+  template <class... Arguments>
+  Query(Store& store, const std::string& sql, const Arguments&... arguments) : statement_(store.statement(sql)) {
+    statement_.tryReset();
+    statement_.clearBindings();
+    (bind(arguments), ...);
+  }
+  ~Query() { statement_.tryReset(); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  void bind(std::integral auto value) { statement_.bind(++bound_, static_cast<std::int64_t>(value)); }
+  void bind(double value) { statement_.bind(++bound_, value); }
+  void bind(const std::string& value) { statement_.bind(++bound_, value); }
+  /// The numbers as they are in memory.
+  void bind(const std::vector<double>& values) {
+    const void* const bytes = values.empty() ? "" : static_cast<const void*>(values.data());
+    statement_.bind(++bound_, bytes, static_cast<int>(values.size() * sizeof(double)));
+  }
+  template <class T>
+  void bind(const std::optional<T>& value) {
+    value ? bind(*value) : statement_.bind(++bound_);
+  }
+
+  bool next() {
+    column_ = 0;
+    return statement_.executeStep();
+  }
+  void run() {
+    while (next()) {
+    }
+  }
+  std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
+  /// NaN when the column is NULL.
+  double real() {
+    const auto value = statement_.getColumn(column_++);
+    return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+  }
+  /// Text or blob; empty when the column is NULL.
+  std::string text() {
+    const auto value = statement_.getColumn(column_++);
+    const auto* bytes = static_cast<const char*>(value.getBlob());
+    return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
+  }
+  /// Whether the next column is NULL.
+  bool null() { return statement_.getColumn(column_).isNull(); }
+  void skip() { ++column_; }
+
+ private:
+  SQLite::Statement& statement_;
+  int bound_ = 0;
+  int column_ = 0;
 };
 
 }  // namespace tuner::cache

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cache/claim.hpp>
 #include <cache/disk.hpp>
 
 #include <tests/child_process.hpp>

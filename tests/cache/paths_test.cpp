@@ -40,12 +40,13 @@ TEST(Paths, FindShippedDatabasesInOrderAndOnce) {
                            "data/tuner/wisdom/d.db"}) {
     write_file(folder / name, "x");
   }
-  const auto list = (folder / "one").string() + "::" + (folder / "single.db").string() + ":" +
-                    (folder / "missing").string() + ":" + (folder / "application").string();
+  const auto list = (folder / "application").string() + ":" + (folder / "one").string() +
+                    "::" + (folder / "single.db").string() + ":" + (folder / "missing").string() + ":" +
+                    (folder / "application").string();
   const EnvironmentVariable path("TUNER_DB_PATH", list);
   const EnvironmentVariable data("XDG_DATA_DIRS", (folder / "data").string());
   std::vector<fs::path> found;
-  for (const auto& file : shipped_database_files(folder / "application")) {
+  for (const auto& file : shipped_database_files()) {
     if (file.string().starts_with(fs::canonical(folder.path()).string())) found.push_back(file.filename());
   }
   EXPECT_THAT(found, ElementsAre("a.db", "b.db", "c.db", "single.db", "d.db"));

@@ -132,11 +132,5 @@ TEST_F(Shipped, IsBuiltByTheToolOfTheBuild) {
   EXPECT_NE(build(folder.write("bad.jsonl", "{}\n")), 0);
 }
 
-TEST_F(Shipped, OfAnApplicationAreAllOpened) {
-  const auto all = Database::open_all_shipped(folder / "share");
-  EXPECT_TRUE(
-      std::any_of(all.begin(), all.end(), [](const Database& d) { return d.path().filename() == "example.db"; }));
-}
-
 }  // namespace
 }  // namespace tuner::cache::test

@@ -195,8 +195,8 @@ std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
   std::error_code error;
   if (const auto users = cache::user_database_file(); users && fs::exists(*users, error))
     all.push_back(open_for_reading(*users));
-  for (cache::Database& shipped : cache::Database::open_all_shipped({}, {.warn = warn}))
-    all.push_back(std::move(shipped));
+  for (const fs::path& file : cache::shipped_database_files())
+    if (auto shipped = cache::Database::open_shipped(file, {.warn = warn})) all.push_back(std::move(*shipped));
   return all;
 }
 

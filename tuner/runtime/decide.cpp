@@ -5,7 +5,7 @@
 #include <optional>
 #include <thread>
 
-#include <cache/claim.hpp>
+#include <cache/disk.hpp>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
