@@ -7,7 +7,7 @@
 
 #include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
-#include <tuner/measure/recorded_launch.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 
 #include "runner_fixture.hpp"
 

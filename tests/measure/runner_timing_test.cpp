@@ -184,7 +184,7 @@ TEST_F(RunnerTiming, InterleavesFinalistsAndPairsTheirSamplesByRound) {
   for (const Trial& trial : trials) {
     ASSERT_NE(trial.measurement(), nullptr);
     EXPECT_TRUE(trial.verified);
-    EXPECT_EQ(trial.measurement()->samples_ns.size(), shared->options().finalist_rounds * 2);
+    EXPECT_EQ(trial.measurement()->samples_ns.size(), options.finalist_rounds * 2);
   }
   EXPECT_NEAR(trials[0].measurement()->median_ns, trials[1].measurement()->median_ns, 4)
       << "drift must meet both alike";

@@ -12,7 +12,7 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
-#include "fake_backend.hpp"
+#include "served_backend.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner::runtime {
@@ -85,7 +85,7 @@ class BrokenResults : public testing::ServingEnvironment {
   // Warnings are told once in a process: each test has a kernel of its own.
   const KernelSpec spec_ = parse_kernel_file(
       testing::replaced(kPick, "NAME", ::testing::UnitTest::GetInstance()->current_test_info()->name()), "pick.cu");
-  const std::shared_ptr<testing::FakeBackend> backend_ = std::make_shared<testing::FakeBackend>();
+  const std::shared_ptr<testing::ServedBackend> backend_ = std::make_shared<testing::ServedBackend>();
   ServedDevice device_{kHostContext, backend_};
   Wisdom wisdom_{{.database = folder_ / "wisdom.db", .shipped = false, .warn = {}}};
   const testing::CollectedWarnings warned_;
@@ -127,12 +127,12 @@ TEST_F(BrokenResults, AreCompiledAndToldOfOnceWhateverIsCalled) {
 
 TEST_F(BrokenResults, ArePassedOverWhereTheyDoNotLoad) {
   store(1000, "mode=2");
-  backend_->loads = false;
+  backend_->loads_images = false;
   const Error error = caught([&] { plan(1000); });
   EXPECT_EQ(error.code(), ErrorCode::compiler) << "the default does not load either";
   EXPECT_THAT(error.what(), HasSubstr("does not load"));
   EXPECT_TRUE(warnings_.empty()) << "the error says it";
-  backend_->loads = true;
+  backend_->loads_images = true;
   EXPECT_EQ(served(1000), "mode=2");
   EXPECT_EQ(backend_->compiler().compiles, 2u) << "what is compiled is kept until it loads";
 }
@@ -187,7 +187,7 @@ TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
   CompileRequest request;
   request.file_name = "pick.cu";
   request.source = spec_.name;
-  const auto device = [] { return std::make_shared<testing::FakeBackend>("cuda"); };
+  const auto device = [] { return std::make_shared<testing::ServedBackend>("cuda"); };
   const auto first = device(), second = device(), third = device();
   EXPECT_NE(LoadedModules(*first).load(request), nullptr);
   second->refuses = third->refuses = std::byte{1};

@@ -15,7 +15,7 @@
 #include <tests/child_process.hpp>
 #include <tests/matchers.hpp>
 
-#include "fake_backend.hpp"
+#include "served_backend.hpp"
 #include "kernels.hpp"
 #include "serving_environment.hpp"
 
@@ -166,7 +166,7 @@ struct FakeStopwatch final : Stopwatch {
   static inline int starts = 0;
 };
 
-struct TimedBackend : testing::FakeBackend {
+struct TimedBackend : testing::ServedBackend {
   std::unique_ptr<Stopwatch> stopwatch() override { return std::make_unique<FakeStopwatch>(reading); }
   std::optional<double> reading;
 };
@@ -194,7 +194,7 @@ TEST(MissCounter, TimesAFewOfTheFirstLaunchesAndKeepsTheShortest) {
 }
 
 TEST(MissCounter, CountsWhatCannotBeTimed) {
-  struct Broken : testing::FakeBackend {
+  struct Broken : testing::ServedBackend {
     std::unique_ptr<Stopwatch> stopwatch() override { throw Error("no event"); }
   } backend;
   runtime::Miss miss;

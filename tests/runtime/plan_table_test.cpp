@@ -9,7 +9,7 @@
 
 #include <tests/in_threads.hpp>
 
-#include "fake_backend.hpp"
+#include "served_backend.hpp"
 
 namespace tuner::runtime {
 namespace {
@@ -35,7 +35,7 @@ class PlanTableTest : public ::testing::Test {
   }
   static PlanKey key(std::int64_t n) { return {0x1a, 0, {n}}; }
 
-  testing::FakeBackend backend_;
+  testing::ServedBackend backend_;
   PlanTable table_;
 };
 

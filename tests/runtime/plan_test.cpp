@@ -6,7 +6,7 @@
 #include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
 
-#include "fake_backend.hpp"
+#include "served_backend.hpp"
 
 namespace tuner::runtime {
 namespace {
@@ -24,7 +24,7 @@ class PlanTest : public ::testing::Test {
  protected:
   Plan plan_of(std::vector<PlannedLaunch> launches) {
     Plan plan(backend_);
-    plan.module = std::make_shared<testing::FakeModule>();
+    plan.module = std::make_shared<testing::ServedModule>();
     plan.launches = std::move(launches);
     return plan;
   }
@@ -46,7 +46,7 @@ class PlanTest : public ::testing::Test {
     return true;
   }
 
-  testing::FakeBackend backend_;
+  testing::ServedBackend backend_;
   float buffer_ = 0;
 };
 

@@ -11,7 +11,7 @@
 #include <tests/child_process.hpp>
 #include <tests/in_threads.hpp>
 
-#include "fake_backend.hpp"
+#include "served_backend.hpp"
 
 namespace tuner::runtime {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using Turn = FirstUse::Turn;
 
 TEST(FirstUse, IsForOneProblemOfADeviceAtATime) {
-  ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
+  ServedDevice device(kHostContext, std::make_unique<testing::ServedBackend>());
   {
     const FirstUse mine(device.first_use, "a");
     EXPECT_EQ(mine.turn(), Turn::mine);
@@ -29,7 +29,7 @@ TEST(FirstUse, IsForOneProblemOfADeviceAtATime) {
 }
 
 TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
-  ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
+  ServedDevice device(kHostContext, std::make_unique<testing::ServedBackend>());
   std::atomic<int> tuning{0}, tuned{0}, waited{0};
   testing::in_threads(4, [&](int) {
     const FirstUse first(device.first_use, "a");
@@ -49,7 +49,7 @@ TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
 }
 
 TEST(ResultSlots, AreLentToOneCallAtATime) {
-  ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
+  ServedDevice device(kHostContext, std::make_unique<testing::ServedBackend>());
   const ResultSlots::Loan a(device.results), b(device.results);
   EXPECT_NE(a.address(), b.address());
 }
@@ -72,11 +72,11 @@ TEST(Serving, LetsAForkedChildConfigureWhileAnotherThreadDoesSoBeforeAnyCall) {
 }
 
 TEST(LoadedModules, TriesAgainToLoadWhatCouldNotBeLoaded) {
-  auto backend = std::make_shared<testing::FakeBackend>();
+  auto backend = std::make_shared<testing::ServedBackend>();
   ServedDevice device(kHostContext, backend);
-  backend->loads = false;
+  backend->loads_images = false;
   for (int call = 0; call < 2; ++call) EXPECT_THROW((void)device.modules.load({}), Error) << call;
-  backend->loads = true;
+  backend->loads_images = true;
   const auto module = device.modules.load({});
   EXPECT_NE(module, nullptr);
   EXPECT_EQ(device.modules.load({}), module) << "once";

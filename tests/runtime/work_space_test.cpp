@@ -10,7 +10,7 @@
 
 #include <tests/in_threads.hpp>
 
-#include "fake_backend.hpp"
+#include "served_backend.hpp"
 
 namespace tuner::runtime {
 namespace {
@@ -25,7 +25,7 @@ class WorkSpacesTest : public ::testing::Test {
     return scratch_of(named(stream), need);
   }
 
-  testing::FakeBackend backend_;
+  testing::ServedBackend backend_;
   WorkSpaces spaces_{backend_, kHostContext};
 };
 

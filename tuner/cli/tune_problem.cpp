@@ -15,7 +15,6 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
-#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

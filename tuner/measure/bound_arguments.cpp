@@ -148,4 +148,22 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
   return std::nullopt;
 }
 
+std::string number_text(double value) {
+  char shortest[40];
+  std::string text(shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";  // the integer -0 has no sign
+  return text;
+}
+
+Argument recorded_number(ElementType type, std::string_view text) {
+  std::optional<Argument> read;
+  const auto reads = [&](auto number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) read = number_argument(type, number);
+    return read.has_value();
+  };
+  if (reads(std::int64_t{0}) || reads(std::uint64_t{0}) || reads(0.0)) return *std::move(read);
+  throw Error("a recorded argument is '" + std::string(text) + "', which is no number");
+}
+
 }  // namespace tuner

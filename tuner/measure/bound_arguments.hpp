@@ -2,10 +2,12 @@
 /// Matches the arguments named by a launch with the kernel's declarations. The values come later: tuning uses its own
 /// buffers, serving those of the caller.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -55,5 +57,13 @@ Argument number_argument(ElementType type, Number value) {
   argument.size = info(type).bytes;
   return argument;
 }
+
+/// Text from which recorded_number() reads the same number. An integer has only digits. A floating-point number has a
+/// point, an exponent, or letters (`inf`, `nan`).
+std::string number_text(double value);
+inline std::string number_text(std::integral auto value) { return std::to_string(value); }
+
+/// The argument that \p text describes. Throws Error if it is not a number, or if \p type cannot hold it.
+Argument recorded_number(ElementType type, std::string_view text);
 
 }  // namespace tuner

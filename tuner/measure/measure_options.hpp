@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tuner/core/kernel_spec.hpp>
+
 namespace tuner {
 
 /// The arguments of one launch of an application (tuner/recording). They replace the fills and scalars of the kernel's
@@ -20,9 +22,17 @@ struct RecordedLaunch {
   bool has_answers() const { return !outputs.empty(); }
 };
 
-struct MeasureOptions {
-  std::uint64_t seed = 1;  ///< for the inputs
-  bool cold = true;        ///< flush L2 before each sample
+/// Whether the results of the recorded launch are the expected outputs, because \p spec has no reference program.
+inline bool answers(const KernelSpec& spec, const RecordedLaunch& recorded) {
+  return recorded.has_answers() && !spec.has_reference_program();
+}
+/// Like weaker_reference() of \p spec, but "recorded launch" if answers().
+inline std::string weaker_reference(const KernelSpec& spec, const RecordedLaunch& recorded) {
+  return answers(spec, recorded) ? "recorded launch" : weaker_reference(spec);
+}
+
+/// How results are checked.
+struct VerifyOptions {
   /// False: only for experiments; such trials are never `verified`.
   bool verify = true;
   /// Verify with a second set of inputs too, if the inputs are random and there is room.
@@ -30,7 +40,10 @@ struct MeasureOptions {
   /// Switch threads at memory accesses for all configurations, not only for those that may be the best.
   bool interleave_all = false;
   std::size_t guard_bytes = 4096;  ///< size of the guards around each buffer: a multiple of 256, or 0
+};
 
+/// How many samples are taken.
+struct SamplingOptions {
   std::size_t min_samples = 10;
   std::size_t max_samples = 200;  ///< on the host backend, a search takes at most 20
   double target_width = 0.01;     ///< wanted width of the median's 95% interval, relative to the median
@@ -40,18 +53,26 @@ struct MeasureOptions {
   std::size_t finalist_rounds = 15;
   std::size_t finalist_samples = 2;
 
+  /// Shorter hot runs are repeated in one sample, so that the clock's resolution does not matter.
+  double batch_below_ns = 20e3;
+};
+
+/// When a configuration is given up.
+struct PatienceOptions {
   /// A configuration is abandoned if its whole interval is above this factor of the best median; 0: never (for an
   /// objective other than time). The best is the fastest verified trial (without `verify` the fastest one) so far of
   /// the session or the evaluator, even if the configuration was submitted long ago.
   double abandon_factor = 1.05;
   std::size_t abandon_samples = 5;  ///< the fewest samples before that; on the host backend 3 in clear cases
 
-  /// Shorter hot runs are repeated in one sample, so that the clock's resolution does not matter.
-  double batch_below_ns = 20e3;
-
   /// A run hangs if it takes longer than max(hang_floor_s, kHangFactor * best known time).
   double hang_floor_s = 2.0;  ///< five times this on the host backend, whose cores also run other programs
   double first_run_s = 30;    ///< the limit while no time is known: for the reference's first run
+};
+
+struct MeasureOptions : VerifyOptions, SamplingOptions, PatienceOptions {
+  std::uint64_t seed = 1;  ///< for the inputs
+  bool cold = true;        ///< flush L2 before each sample
 
   /// Metrics to collect in separate runs: names of core/metric.hpp (no sets) or of the chip.
   std::vector<std::string> metrics;

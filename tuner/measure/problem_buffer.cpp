@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
-#include <tuner/measure/record_data.hpp>
 
 namespace tuner {
 namespace {

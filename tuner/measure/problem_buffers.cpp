@@ -9,9 +9,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/record_data.hpp>
 #include <tuner/measure/sampler.hpp>
 
 namespace tuner {

@@ -8,7 +8,6 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/record_data.hpp>
 
 namespace tuner {
 namespace {

@@ -2,12 +2,12 @@
 #include <utility>
 
 #include <tuner/core/elapsed.hpp>
-#include <tuner/measure/runner_state.hpp>
+#include <tuner/measure/runner.hpp>
 
 namespace tuner {
 
 /// A finalist while it is measured again.
-struct Runner::State::Contender {
+struct Runner::Contender {
   Finalist finalist;
   Trial trial;
   Loaded loaded;
@@ -19,15 +19,15 @@ struct Runner::State::Contender {
 };
 
 /// All finalists share the work space. Resizing it may change its address, which the launches then need.
-void Runner::State::make_ready(Contender& one) {
-  one.loaded.run = ready(*problems.front(), one.finalist.configuration, *one.finalist.image, *one.loaded.module);
+void Runner::make_ready(Contender& one) {
+  one.loaded.run = ready(*problems_.front(), one.finalist.configuration, *one.finalist.image, *one.loaded.module);
 }
 
 /// Loads \p one, warms it up, and determines how many runs a sample needs.
-void Runner::State::begin(Contender& one, double& pause_left_s) {
+void Runner::begin(Contender& one, double& pause_left_s) {
   one.trial.configuration = one.finalist.configuration;
   one.trial.verified = has_reference();
-  one.trial.round = remeasured;
+  one.trial.round = remeasured_;
   auto loaded = load(one.finalist.configuration, *one.finalist.image);
   if (auto* failure = std::get_if<Outcome>(&loaded)) {
     one.failure = std::move(*failure);
@@ -35,25 +35,25 @@ void Runner::State::begin(Contender& one, double& pause_left_s) {
   }
   one.loaded = std::move(std::get<Loaded>(loaded));
   one.trial.resources = one.loaded.run.resources;
-  problems.front()->reset_for_measuring();
+  problems_.front()->reset_for_measuring();
   for (int warm = 0; warm < 2 && !one.failure; ++warm)
-    one.failure = run(Phase::measure, *problems.front(), one.loaded.run.prepared_and_timed(), &one.run_s);
+    one.failure = run(Phase::measure, *problems_.front(), one.loaded.run.prepared_and_timed(), &one.run_s);
   restore_after(one.failure);
-  if (one.failure || options.cold || !one.loaded.run.prepare.empty()) return;
-  auto taken = sampler.take(one.loaded.run.timed, sampler.request(1, 1, one.run_s), pause_left_s);
-  if (auto* group = std::get_if<Sampler::Group>(&taken)) one.batch = sampler.batch_for(group->samples.front().ns);
+  if (one.failure || options_.cold || !one.loaded.run.prepare.empty()) return;
+  auto taken = sampler_.take(one.loaded.run.timed, sampler_.request(1, 1, one.run_s), pause_left_s);
+  if (auto* group = std::get_if<Sampler::Group>(&taken)) one.batch = sampler_.batch_for(group->samples.front().ns);
 }
 
 /// Takes the samples of one round.
-void Runner::State::sample(Contender& one, double& pause_left_s) {
+void Runner::sample(Contender& one, double& pause_left_s) {
   make_ready(one);
-  problems.front()->reset_for_measuring();
+  problems_.front()->reset_for_measuring();
   load_copies(one.loaded.run.launches);
-  const SampleRequest wanted =
-      sampler.request(std::max<std::size_t>(options.finalist_samples, 1), one.batch, one.run_s, one.loaded.run.prepare);
+  const SampleRequest wanted = sampler_.request(std::max<std::size_t>(options_.finalist_samples, 1), one.batch,
+                                                one.run_s, one.loaded.run.prepare);
   announce(Phase::measure, wanted.timeout_s);
   const auto start = Clock::now();
-  auto taken = sampler.take(one.loaded.run.timed, wanted, pause_left_s);
+  auto taken = sampler_.take(one.loaded.run.timed, wanted, pause_left_s);
   one.trial.times.measure += seconds_since(start);
   if (auto* failure = std::get_if<Outcome>(&taken)) one.failure = std::move(*failure);
   restore_after(one.failure);
@@ -67,13 +67,13 @@ void Runner::State::sample(Contender& one, double& pause_left_s) {
 }
 
 /// Verifies \p one again and completes its trial.
-void Runner::State::finish(Contender& one) {
-  if (!one.failure && backend.usable()) {
+void Runner::finish(Contender& one) {
+  if (!one.failure && backend_.usable()) {
     make_ready(one);
-    one.failure = judge_after_timing(*problems.front(), one.loaded.run.launches);
+    one.failure = judge_after_timing(*problems_.front(), one.loaded.run.launches);
     if (!one.failure) one.failure = judge_interleaved(one.trial);
   }
-  one.trial.crashed = one.failure && (std::holds_alternative<Timeout>(*one.failure) || !backend.usable());
+  one.trial.crashed = one.failure && (std::holds_alternative<Timeout>(*one.failure) || !backend_.usable());
   if (!one.failure && one.measurement.samples_ns.empty())
     one.failure = LaunchError{"the device became unusable before it could be measured again", 0, true};
   if (one.failure) {
@@ -81,38 +81,37 @@ void Runner::State::finish(Contender& one) {
     one.trial.verified = false;
     return;
   }
-  summarise(one.measurement, one.clocks, one.batch, options);
+  summarise(one.measurement, one.clocks, one.batch, options_);
   one.measurement.converged =
-      one.measurement.high_ns - one.measurement.low_ns <= options.target_width * one.measurement.median_ns;
+      one.measurement.high_ns - one.measurement.low_ns <= options_.target_width * one.measurement.median_ns;
   // Only now, because counting would disturb the timing.
-  if (backend.usable()) collect_metrics(one.loaded.run, one.measurement);
+  if (backend_.usable()) collect_metrics(one.loaded.run, one.measurement);
   one.trial.outcome = std::move(one.measurement);
 }
 
 std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
-  const auto begin = Clock::now();
-  State& s = *state_;
-  ++s.remeasured;
+  const auto start = Clock::now();
+  ++remeasured_;
   double pause_left_s = kThrottleBudgetSeconds;
-  std::vector<State::Contender> contenders(finalists.size());
+  std::vector<Contender> contenders(finalists.size());
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     contenders[i].finalist = finalists[i];
-    s.begin(contenders[i], pause_left_s);
+    begin(contenders[i], pause_left_s);
   }
 
   constexpr std::size_t fewest_rounds = 3;
-  for (std::size_t round = 0; round < s.options.finalist_rounds && s.backend.usable(); ++round) {
-    if (round >= fewest_rounds && seconds_since(begin) > seconds) break;
+  for (std::size_t round = 0; round < options_.finalist_rounds && backend_.usable(); ++round) {
+    if (round >= fewest_rounds && seconds_since(start) > seconds) break;
     for (std::size_t k = 0; k < contenders.size(); ++k) {
       const std::size_t place = (k + round) % contenders.size();
-      State::Contender& one = contenders[round % 2 == 0 ? place : contenders.size() - 1 - place];
-      if (!one.failure) s.sample(one, pause_left_s);
+      Contender& one = contenders[round % 2 == 0 ? place : contenders.size() - 1 - place];
+      if (!one.failure) sample(one, pause_left_s);
     }
   }
 
   std::vector<Trial> trials;
-  for (State::Contender& one : contenders) {
-    s.finish(one);
+  for (Contender& one : contenders) {
+    finish(one);
     trials.push_back(std::move(one.trial));
   }
   return trials;

@@ -10,7 +10,7 @@
 #include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
-#include <tuner/measure/runner_state.hpp>
+#include <tuner/measure/runner.hpp>
 
 namespace tuner {
 namespace {
@@ -72,21 +72,21 @@ bool depends_on_order(const Outcome& outcome) {
   return said.starts_with(kInReverse) || said.starts_with(kShuffled) || said.starts_with(kWhileInterleaved);
 }
 
-Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
-                                          const Image& image, const Module& module, const Configuration& configuration,
-                                          bool reference) const {
+Runner::Ready Runner::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
+                            const Image& image, const Module& module, const Configuration& configuration,
+                            bool reference) const {
   Ready result;
   const std::vector<Launch::Constant> constants = problem.constants(image, module);
   const std::int64_t pending =
-      configuration.empty() ? 0 : pending_device_launches(spec, problem.size(), limits(), configuration);
+      configuration.empty() ? 0 : pending_device_launches(spec_, problem.size(), limits(), configuration);
   const auto add = [&](const ResolvedLaunch& resolved) -> Resources {
     const std::optional<std::size_t> function = find_function(image, resolved.expression);
-    if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.program.file, resolved.expression));
+    if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec_.program.file, resolved.expression));
     const Resources resources = module.resources(*function, resolved.shape);
     if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
     if (!result.invalid)
-      result.invalid = wrong_type(spec, *resolved.spec, resolved.expression,
-                                  bind_arguments(spec, *resolved.spec, problem.size(), configuration),
+      result.invalid = wrong_type(spec_, *resolved.spec, resolved.expression,
+                                  bind_arguments(spec_, *resolved.spec, problem.size(), configuration),
                                   module.parameter_types(*function));
     result.launches.push_back(
         {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
@@ -94,7 +94,7 @@ Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const s
     result.launches.back().arrays = problem.arrays(*resolved.spec, reference);
     return resources;
   };
-  for (const ResolvedLaunch& resolved : resolve_prepare(spec, problem.size(), limits())) add(resolved);
+  for (const ResolvedLaunch& resolved : resolve_prepare(spec_, problem.size(), limits())) add(resolved);
   result.prepare = result.launches;
   MainResources main;
   for (const ResolvedLaunch& resolved : launches) {
@@ -107,44 +107,44 @@ Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const s
   return result;
 }
 
-Runner::State::Ready Runner::State::ready(ProblemBuffers& problem, const Configuration& configuration,
-                                          const Image& image, const Module& module) const {
+Runner::Ready Runner::ready(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+                            const Module& module) const {
   problem.size_work_space(configuration);
-  return ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module, configuration,
+  return ready(problem, resolve_launches(spec_, problem.size(), limits(), configuration), image, module, configuration,
                false);
 }
 
-Runner::State::Ready Runner::State::ready_reference(const ProblemBuffers& problem) const {
-  return ready(problem, resolve_reference(spec, problem.size(), limits()), reference_image, *reference_module,
-               reference_configuration(spec), true);
+Runner::Ready Runner::ready_reference(const ProblemBuffers& problem) const {
+  return ready(problem, resolve_reference(spec_, problem.size(), limits()), reference_image_, *reference_module_,
+               reference_configuration(spec_), true);
 }
 
-void Runner::State::load_copies(const std::vector<Launch>& launches) {
+void Runner::load_copies(const std::vector<Launch>& launches) {
   if (launches.empty()) return;
   for (const Launch::Constant& constant : launches.front().constants) {  // the same for all launches
     std::vector<std::byte> bytes(constant.bytes);
-    backend.download(bytes.data(), constant.from, bytes.size());
-    backend.upload(constant.variable.address, bytes.data(), bytes.size());
+    backend_.download(bytes.data(), constant.from, bytes.size());
+    backend_.upload(constant.variable.address, bytes.data(), bytes.size());
   }
   for (const Launch& launch : launches)
     for (const Launch::Array& copy : launch.arrays) copy.array->load(copy.memory);
 }
 
-void Runner::State::store_copies(const std::vector<Launch>& launches) {
+void Runner::store_copies(const std::vector<Launch>& launches) {
   for (const Launch& launch : launches)
     for (const Launch::Array& copy : launch.arrays)
       if (copy.is_written) copy.array->store(copy.memory);
 }
 
-std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                          double* seconds) {
+std::optional<Outcome> Runner::run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                   double* seconds) {
   double limit_s = problem.run_limit_s();
   for (const Launch& launch : launches)
     limit_s = std::max(limit_s, kPendingLaunchSeconds * double(launch.device_launches));
   announce(phase, limit_s);
   load_copies(launches);
   const auto start = Clock::now();
-  auto failure = backend.run(launches, limit_s);
+  auto failure = backend_.run(launches, limit_s);
   const double spent = seconds_since(start);
   if (!failure) problem.saw_run(spent);
   if (!failure) store_copies(launches);
@@ -157,49 +157,50 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
 }
 
 /// Computes the expected outputs of the inputs in use.
-void Runner::State::compute_reference(ProblemBuffers& problem) {
-  announce(Phase::prepare, housekeeping_s);
+void Runner::compute_reference(ProblemBuffers& problem) {
+  announce(Phase::prepare, housekeeping_s_);
   const std::optional<Configuration> work_space = problem.work_space_for();
   problem.reset_for_reference();
   run_reference(problem);
-  announce(Phase::prepare, housekeeping_s);
-  if (spec.has_reference_program() && problem.looks_unwritten()) {
+  announce(Phase::prepare, housekeeping_s_);
+  if (spec_.has_reference_program() && problem.looks_unwritten()) {
     problem.poison_reference_again();
     run_reference(problem);
-    announce(Phase::prepare, housekeeping_s);
+    announce(Phase::prepare, housekeeping_s_);
     problem.check_written();
   }
   std::function<void()> again;
-  if (spec.has_reference_program()) again = [&] { run_reference(problem); };
+  if (spec_.has_reference_program()) again = [&] { run_reference(problem); };
   problem.accept_reference(again);
   // A kernel may well leave everything as it is, such as one that multiplies by 1.
-  if (problem.changes_nothing() && &problem == &main() && backend.device().key.backend == kHostBackend &&
-      occurs_in_code(program_text(spec), "__CUDA_ARCH__"))
+  if (problem.changes_nothing() && &problem == &main() && backend_.device().key.backend == kHostBackend &&
+      occurs_in_code(program_text(spec_), "__CUDA_ARCH__"))
     throw Error(
         fmt::format("{}: {} leaves every output as it was on {}. Does its body depend on __CUDA_ARCH__, which "
                     "the host does not have?",
-                    spec.program.file, reference_name(spec), problem.text()));
+                    spec_.program.file, reference_name(spec_), problem.text()));
   if (work_space) problem.size_work_space(*work_space);
 }
 
-void Runner::State::run_reference(ProblemBuffers& problem) {
-  if (!spec.has_reference_program()) return problem.take_answers();
+void Runner::run_reference(ProblemBuffers& problem) {
+  if (!spec_.has_reference_program()) return problem.take_answers();
   const Ready reference = ready_reference(problem);
-  const std::string_view what = reference_name(spec);
-  if (reference.invalid) throw Error(fmt::format("{}: {} cannot run: {}", spec.program.file, what, *reference.invalid));
+  const std::string_view what = reference_name(spec_);
+  if (reference.invalid)
+    throw Error(fmt::format("{}: {} cannot run: {}", spec_.program.file, what, *reference.invalid));
   if (const auto failure = run(Phase::prepare, problem, reference.launches))
-    throw Error(fmt::format("{}: {} failed on {}: {}", spec.program.file, what, problem.text(), message(*failure)));
+    throw Error(fmt::format("{}: {} failed on {}: {}", spec_.program.file, what, problem.text(), message(*failure)));
 }
 
 /// Runs \p launches and checks all buffers. Returns what is wrong. Sets \p failure if the run did not end normally.
-std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                                std::optional<Outcome>& failure) {
+std::optional<std::string> Runner::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                         std::optional<Outcome>& failure) {
   for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
-    announce(Phase::verify, housekeeping_s);
+    announce(Phase::verify, housekeeping_s_);
     problem.reset(pass);
     failure = run(Phase::verify, problem, launches);
     if (failure) return std::nullopt;
-    announce(Phase::verify, housekeeping_s);
+    announce(Phase::verify, housekeeping_s_);
     if (auto damage = problem.damage()) return damage;
     if (!has_reference()) return std::nullopt;
     if (auto mismatch = problem.mismatch(pass)) return mismatch;
@@ -207,32 +208,32 @@ std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const s
   return std::nullopt;
 }
 
-std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Configuration& configuration,
-                                             const Image& image, const Module& module) {
+std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+                                      const Module& module) {
   const Ready prepared = ready(problem, configuration, image, module);
   if (prepared.invalid) return Invalid{*prepared.invalid};
   if (auto seen = judge(problem, prepared.launches, "")) return seen;
 
   // Threads and blocks may run in any order. Without a needed __syncthreads(), one order may be right and another
   // wrong.
-  const InOrderAgain afterwards{backend};
-  if (!blocks_wait) {
-    if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
+  const InOrderAgain afterwards{backend_};
+  if (!blocks_wait_) {
+    if (!backend_.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
     const auto seen = judge(problem, prepared.launches, kInReverse);
-    blocks_wait = seen && std::holds_alternative<Timeout>(*seen);
-    if (!blocks_wait) return seen;
+    blocks_wait_ = seen && std::holds_alternative<Timeout>(*seen);
+    if (!blocks_wait_) return seen;
   }
   // Blocks that wait for those with lower numbers, as look-back and wavefronts do, end only if these start first. GPUs
   // start them so. Then only the threads change their order.
-  backend.set_order({ThreadOrder::Kind::interleaved, options.seed});
+  backend_.set_order({ThreadOrder::Kind::interleaved, options_.seed});
   return judge(problem, prepared.launches, kShuffled);
 }
 
 /// Runs \p launches once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
 /// writes of this configuration or of an earlier one: if so, restores all buffers and judges once more. \p when: for
 /// the message.
-std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                            std::string_view when) {
+std::optional<Outcome> Runner::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                     std::string_view when) {
   for (bool again = false;; again = true) {
     std::optional<Outcome> failure;
     const auto seen = wrong(problem, launches, failure);
@@ -243,9 +244,9 @@ std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::
 }
 
 /// Restores inputs, guards and expected outputs. Returns whether any had changed; false if the device is lost.
-bool Runner::State::restore(ProblemBuffers& problem) {
-  if (!backend.usable()) return false;
-  announce(Phase::verify, housekeeping_s);
+bool Runner::restore(ProblemBuffers& problem) {
+  if (!backend_.usable()) return false;
+  announce(Phase::verify, housekeeping_s_);
   const bool inputs_changed = !problem.inputs_intact();
   if (inputs_changed) problem.restore_inputs();
   if (!has_reference() || problem.expected_intact()) return inputs_changed;
@@ -254,18 +255,18 @@ bool Runner::State::restore(ProblemBuffers& problem) {
 }
 
 /// Restores all buffers after a configuration that failed, so that it cannot disturb the next one.
-void Runner::State::restore_after(const std::optional<Outcome>& outcome) {
+void Runner::restore_after(const std::optional<Outcome>& outcome) {
   if (!outcome || std::holds_alternative<Measurement>(*outcome)) return;
-  for (const auto& problem : problems) restore(*problem);
+  for (const auto& problem : problems_) restore(*problem);
 }
 
-std::optional<Outcome> Runner::State::judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches) {
+std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches) {
   if (problem.inputs() > 1) {
-    announce(Phase::verify, housekeeping_s);
+    announce(Phase::verify, housekeeping_s_);
     problem.use_inputs(1);
     const auto seen = judge(problem, launches, kOtherInputs);
-    if (!backend.usable()) return seen;
-    announce(Phase::verify, housekeeping_s);
+    if (!backend_.usable()) return seen;
+    announce(Phase::verify, housekeeping_s_);
     problem.use_inputs(0);
     if (!seen || !std::holds_alternative<WrongResult>(*seen)) return seen;
     auto first = judge(problem, launches, kAfterTiming);
@@ -276,37 +277,37 @@ std::optional<Outcome> Runner::State::judge_after_timing(ProblemBuffers& problem
 
 /// Looks for races that appear only if threads are interrupted. This needs another compile, so it is done only for
 /// configurations that may become the best. A backend without such images (a GPU) accepts all.
-std::optional<Outcome> Runner::State::judge_interleaved(Trial& trial) {
+std::optional<Outcome> Runner::judge_interleaved(Trial& trial) {
   const std::string name = trial.configuration.text();
-  if (!has_reference() || right_interleaved.contains(name)) return std::nullopt;
+  if (!has_reference() || right_interleaved_.contains(name)) return std::nullopt;
   const auto start = Clock::now();
   auto failure = run_interleaved(trial.configuration);
   trial.times.verify += seconds_since(start);
-  if (!failure) right_interleaved.insert(name);
+  if (!failure) right_interleaved_.insert(name);
   return failure;
 }
 
-std::optional<Outcome> Runner::State::run_interleaved(const Configuration& configuration) {
-  const InOrderAgain afterwards{backend};
-  ThreadOrder order{ThreadOrder::Kind::interleaved, options.seed};
-  if (!backend.set_order(order)) return std::nullopt;
+std::optional<Outcome> Runner::run_interleaved(const Configuration& configuration) {
+  const InOrderAgain afterwards{backend_};
+  ThreadOrder order{ThreadOrder::Kind::interleaved, options_.seed};
+  if (!backend_.set_order(order)) return std::nullopt;
 
-  CompileRequest request = compile_request(spec, main().size(), limits(), backend.architecture(), configuration);
+  CompileRequest request = compile_request(spec_, main().size(), limits(), backend_.architecture(), configuration);
   request.interleaved = true;
   announce(Phase::load, kCompileSeconds);
-  const CompileResult compiled = backend.compiler().compile(request);
+  const CompileResult compiled = backend_.compiler().compile(request);
   const auto* image = std::get_if<Image>(&compiled);
   if (image == nullptr) return std::nullopt;  // only the ordinary image compiles: nothing can be checked
-  auto loaded = backend.load(*image);
+  auto loaded = backend_.load(*image);
   if (std::holds_alternative<LaunchError>(loaded)) return std::nullopt;
   const Module& module = *std::get<std::unique_ptr<Module>>(loaded);
 
   for (std::uint64_t round = 0; round < kInterleavedRounds; ++round) {
-    order.seed = options.seed + round;
-    backend.set_order(order);
-    for (std::size_t i = problems.size(); i-- > 0;) {
-      ProblemBuffers& problem = *problems[i];
-      if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
+    order.seed = options_.seed + round;
+    backend_.set_order(order);
+    for (std::size_t i = problems_.size(); i-- > 0;) {
+      ProblemBuffers& problem = *problems_[i];
+      if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
       auto seen = judge(problem, ready(problem, configuration, *image, module).launches, kWhileInterleaved);
       if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // too slow this way, but not wrong
       if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, kWhileInterleaved);
@@ -316,17 +317,16 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
   return std::nullopt;
 }
 
-std::variant<Runner::State::Loaded, Outcome> Runner::State::load(const Configuration& configuration,
-                                                                 const Image& image) const {
-  if (auto reason = why_invalid(spec, main().size(), limits(), configuration)) return Invalid{std::move(*reason)};
+std::variant<Runner::Loaded, Outcome> Runner::load(const Configuration& configuration, const Image& image) const {
+  if (auto reason = why_invalid(spec_, main().size(), limits(), configuration)) return Invalid{std::move(*reason)};
   auto loaded = load(image);
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
   Loaded result{std::move(std::get<std::unique_ptr<Module>>(loaded)), {}};
-  result.run = ready(*problems.front(), configuration, image, *result.module);
+  result.run = ready(*problems_.front(), configuration, image, *result.module);
   return result;
 }
 
-Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
+Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_ns) {
   const Configuration& configuration = trial.configuration;
   auto start = Clock::now();
   auto loaded = load(configuration, image);
@@ -339,9 +339,9 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
 
   start = Clock::now();
   // The main problem, number 0, comes last, so that faults are found on smaller problems, which takes less time.
-  for (std::size_t i = problems.size(); i-- > 0;) {
-    ProblemBuffers& problem = *problems[i];
-    if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
+  for (std::size_t i = problems_.size(); i-- > 0;) {
+    ProblemBuffers& problem = *problems_[i];
+    if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
     auto failure = verify(problem, configuration, image, *module);
     trial.times.verify = seconds_since(start);
     if (failure) return std::move(*failure);
@@ -349,48 +349,67 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   trial.verified = has_reference();
 
   start = Clock::now();
-  ProblemBuffers& problem = *problems.front();
-  announce(Phase::measure, housekeeping_s);
+  ProblemBuffers& problem = *problems_.front();
+  announce(Phase::measure, housekeeping_s_);
   problem.reset_for_measuring();
   double run_s = 0;
   if (auto failure = run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s)) return std::move(*failure);
-  Outcome outcome = sampler.measure(
+  Outcome outcome = sampler_.measure(
       ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); }, ready_now.prepare);
   trial.times.measure = seconds_since(start);
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned) {
     if (auto failure = judge_after_timing(problem, ready_now.launches)) return std::move(*failure);
-    const bool may_be_best = options.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
+    const bool may_be_best = options_.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }
-  if (options.metrics_for_all) collect_metrics(ready_now, *measurement);
+  if (options_.metrics_for_all) collect_metrics(ready_now, *measurement);
   return outcome;
 }
 
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
                PhaseListener listener)
-    : state_(std::make_unique<State>(backend, spec, size, std::move(options), std::move(listener))) {}
+    : backend_(backend),
+      spec_(spec),
+      options_(std::move(options)),
+      listener_(std::move(listener)),
+      sampler_(backend_, options_) {
+  announce(Phase::fill, kFillSeconds);
+  const auto start = Clock::now();
+  make_problems(size);
+  housekeeping_s_ += 4 * seconds_since(start);
+  announce(Phase::prepare, housekeeping_s_);
+}
 
 Runner::~Runner() = default;
 
-bool Runner::usable() const { return state_->backend.usable(); }
-const MeasureOptions& Runner::options() const { return state_->options; }
+void Runner::make_problems(const ProblemSize& size) {
+  const ProblemSize main = complete(spec_, size);
+  problems_.push_back(
+      std::make_unique<ProblemBuffers>(backend_, spec_, main, 0, options_, options_.seed, &options_.recorded));
+  if (!options_.verify || answers(spec_, options_.recorded))
+    return;  // a recording has results for one problem and one set of inputs
+  if (has_reference() && options_.second_inputs) problems_.front()->want_two_inputs();
+  for (const VerifySpec& verify : spec_.verification.problems)
+    problems_.push_back(std::make_unique<ProblemBuffers>(backend_, spec_, complete(spec_, verify_size(main, verify)),
+                                                         verify.offset, options_, options_.seed + problems_.size()));
+}
 
 void Runner::prepare(const Image* image) {
-  if (!state_->has_reference()) return;
-  if (state_->spec.has_reference_program()) {
-    if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.program.file));
-    auto loaded = state_->load(*image, Phase::prepare);
+  if (!has_reference()) return;
+  if (spec_.has_reference_program()) {
+    if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", spec_.program.file));
+    auto loaded = load(*image, Phase::prepare);
     if (const auto* error = std::get_if<LaunchError>(&loaded))
-      throw Error(fmt::format("{}: the reference does not load: {}", state_->spec.program.file, error->message));
-    state_->reference_module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-    state_->reference_image.functions = image->functions;
+      throw Error(fmt::format("{}: the reference does not load: {}", spec_.program.file, error->message));
+    reference_module_ = std::move(std::get<std::unique_ptr<Module>>(loaded));
+    reference_image_.functions = image->functions;
   }
-  for (const auto& problem : state_->problems) {
+  for (const auto& problem : problems_) {
     for (std::size_t inputs = problem->inputs(); inputs-- > 0;) {
       problem->use_inputs(inputs);
-      state_->compute_reference(*problem);
+      compute_reference(*problem);
     }
   }
 }
@@ -404,47 +423,42 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
     return trial;
   }
   try {
-    trial.outcome = state_->evaluate(trial, image, best_ns);
-    state_->restore_after(trial.outcome);
+    trial.outcome = judged_and_timed(trial, image, best_ns);
+    restore_after(trial.outcome);
   } catch (const Error& error) {
     // A later call reported a fault, or there is no room for this configuration's work space.
-    trial.outcome = LaunchError{error.what(), 0, state_->backend.usable()};
+    trial.outcome = LaunchError{error.what(), 0, backend_.usable()};
   }
-  state_->conclude(trial);
+  conclude(trial);
   return trial;
 }
 
 std::optional<Outcome> Runner::launch(const Configuration& configuration, const Image& image) try {
-  State& s = *state_;
-  ProblemBuffers& problem = *s.problems.front();
-  const auto loaded = s.load(configuration, image);
+  ProblemBuffers& problem = *problems_.front();
+  const auto loaded = load(configuration, image);
   if (const auto* failure = std::get_if<Outcome>(&loaded)) return *failure;
-  const State::Ready& ready = std::get<State::Loaded>(loaded).run;
+  const Ready& ready = std::get<Loaded>(loaded).run;
   if (ready.invalid) return Invalid{*ready.invalid};
   problem.reset(0);
-  auto failure = s.run(Phase::measure, problem, ready.launches);
-  s.restore_after(failure);
+  auto failure = run(Phase::measure, problem, ready.launches);
+  restore_after(failure);
   return failure;
 } catch (const Error& error) {
-  return LaunchError{error.what(), 0, state_->backend.usable()};
+  return LaunchError{error.what(), 0, backend_.usable()};
 }
 
 Outcome Runner::measure_reference() {
-  State& s = *state_;
-  ProblemBuffers& problem = *s.problems.front();
+  ProblemBuffers& problem = *problems_.front();
   problem.reset_for_reference();
-  const State::Ready reference = s.ready_reference(problem);
+  const Ready reference = ready_reference(problem);
   double run_s = 0;
-  if (auto failure = s.run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
-  return s.sampler.measure(
-      reference.but_prepare(), 0, run_s, [&](double limit_s) { s.announce(Phase::measure, limit_s); },
-      reference.prepare);
+  if (auto failure = run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
+  return sampler_.measure(
+      reference.but_prepare(), 0, run_s, [&](double limit_s) { announce(Phase::measure, limit_s); }, reference.prepare);
 }
 
-HostBuffers Runner::outputs() const { return state_->main().outputs(); }
-HostBuffers Runner::expected() const {
-  return state_->has_reference() ? state_->main().expected_of_outputs() : HostBuffers{};
-}
-HostBuffers Runner::reference_outputs() const { return state_->main().expected(); }
+HostBuffers Runner::outputs() const { return main().outputs(); }
+HostBuffers Runner::expected() const { return has_reference() ? main().expected_of_outputs() : HostBuffers{}; }
+HostBuffers Runner::reference_outputs() const { return main().expected(); }
 
 }  // namespace tuner

@@ -8,15 +8,22 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/outcome.hpp>
+#include <tuner/measure/expressions.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
+#include <tuner/measure/problem_buffers.hpp>
+#include <tuner/measure/sampler.hpp>
 
 namespace tuner {
 
@@ -76,12 +83,105 @@ class Runner {
   HostBuffers reference_outputs() const;
 
   /// Whether it can run more configurations (Backend::usable()).
-  bool usable() const;
-  const MeasureOptions& options() const;
+  bool usable() const { return backend_.usable(); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  /// The launches of one problem, ready to run.
+  struct Ready {
+    std::vector<Launch> launches;  ///< all; those that prepare come first
+    std::vector<Launch> prepare;
+    std::vector<Launch> timed;  ///< the others that are part of the time
+    std::optional<Resources> resources;
+    std::optional<std::string> invalid;
+
+    /// The launches of a sample.
+    std::vector<Launch> prepared_and_timed() const {
+      std::vector<Launch> all = prepare;
+      all.insert(all.end(), timed.begin(), timed.end());
+      return all;
+    }
+    std::span<const Launch> but_prepare() const { return std::span(launches).subspan(prepare.size()); }
+  };
+  struct Loaded {
+    std::unique_ptr<Module> module;
+    Ready run;
+  };
+
+  static constexpr double kFillSeconds = 600;         ///< from slow disks, or by expressions on the CPU
+  static constexpr double kHousekeepingSeconds = 60;  ///< comparing; filling again has a multiple of the first time
+  static constexpr double kLoadSeconds = 30;          ///< a driver may compile PTX while it loads
+
+  void make_problems(const ProblemSize& size);
+  const ProblemBuffers& main() const { return *problems_.front(); }
+  bool has_reference() const {
+    return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
+  }
+  const DeviceLimits& limits() const { return backend_.device().limits; }
+  void announce(Phase phase, double limit_s) const {
+    if (listener_) listener_(phase, limit_s);
+  }
+
+  Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
+              const Module& module, const Configuration& configuration, bool reference) const;
+  /// The launches of \p configuration. Allocates its work space first.
+  Ready ready(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+              const Module& module) const;
+  Ready ready_reference(const ProblemBuffers& problem) const;
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image, Phase phase = Phase::load) const {
+    announce(phase, kLoadSeconds);
+    return backend_.load(image);
+  }
+  /// Loads \p configuration for the main problem, or returns why that is not possible.
+  std::variant<Loaded, Outcome> load(const Configuration& configuration, const Image& image) const;
+  /// Copies buffers to the constants, textures and surfaces that \p launches read.
+  void load_copies(const std::vector<Launch>& launches);
+  /// Copies the surfaces that \p launches wrote back to buffers.
+  static void store_copies(const std::vector<Launch>& launches);
+  std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                             double* seconds = nullptr);
+  void compute_reference(ProblemBuffers& problem);
+  void run_reference(ProblemBuffers& problem);
+  std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+                                const Module& module);
+  std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
+  bool restore(ProblemBuffers& problem);
+  void restore_after(const std::optional<Outcome>& outcome);
+  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches);
+  std::optional<Outcome> judge_interleaved(Trial& trial);
+  std::optional<Outcome> run_interleaved(const Configuration& configuration);
+  std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                   std::optional<Outcome>& failure);
+  Outcome judged_and_timed(Trial& trial, const Image& image, double best_ns);
+
+  struct Contender;
+  void make_ready(Contender& one);
+  void begin(Contender& one, double& pause_left_s);
+  void sample(Contender& one, double& pause_left_s);
+  void finish(Contender& one);
+
+  void collect_metrics(const Ready& run, Measurement& measurement);
+  void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
+  void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
+  void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
+  /// Sets the flags of \p trial that depend on its outcome.
+  void conclude(Trial& trial) const {
+    if (trial.measurement() == nullptr) trial.verified = false;
+    trial.crashed = std::holds_alternative<Timeout>(trial.outcome) || !backend_.usable();
+  }
+
+  Backend& backend_;
+  const KernelSpec& spec_;
+  MeasureOptions options_;
+  const PhaseListener listener_;
+  double housekeeping_s_ = kHousekeepingSeconds;  // may take so long, but does not hang
+  Sampler sampler_;
+  std::vector<std::unique_ptr<ProblemBuffers>> problems_;  // the main one first
+  int remeasured_ = 0;                                     // calls of remeasure()
+  std::set<std::string> right_interleaved_;                // configurations
+  bool blocks_wait_ = false;                               // the kernel ends only if its blocks start in order
+  std::unique_ptr<Module> reference_module_;
+  Image reference_image_;                // its function table only
+  std::string no_counters_, no_energy_;  // why they failed the first time; then they are not tried again
 };
 
 }  // namespace tuner

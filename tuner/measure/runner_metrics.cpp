@@ -5,7 +5,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
-#include <tuner/measure/runner_state.hpp>
+#include <tuner/measure/runner.hpp>
 
 namespace tuner {
 namespace {
@@ -21,9 +21,9 @@ void add_reason(std::string& reasons, std::string_view reason) {
 }  // namespace
 
 /// For the main problem. Call it after all timing.
-void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) {
+void Runner::collect_metrics(const Ready& run, Measurement& measurement) {
   std::map<MetricSource, std::vector<std::string>> asked;
-  for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
+  for (const std::string& name : options_.metrics) asked[source_of(name)].push_back(name);
   measurement.no_metrics.clear();
   load_copies(run.launches);  // the last verification used other inputs
   if (asked.contains(MetricSource::counters)) count(run, asked[MetricSource::counters], measurement);
@@ -31,38 +31,37 @@ void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) 
   if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
 }
 
-void Runner::State::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
-  if (no_counters.empty()) {
-    announce(Phase::measure, housekeeping_s);
+void Runner::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
+  if (no_counters_.empty()) {
+    announce(Phase::measure, housekeeping_s_);
     CountRequest request;
     request.metrics = std::move(counters);
-    request.cold = options.cold;
+    request.cold = options_.cold;
     request.restore = [&] {
-      problems.front()->reset_for_measuring();
+      problems_.front()->reset_for_measuring();
       load_copies(counted_run.launches);
       if (counted_run.prepare.empty()) return;
-      if (const auto failure = backend.run(counted_run.prepare, main().run_limit_s()))
+      if (const auto failure = backend_.run(counted_run.prepare, main().run_limit_s()))
         throw Error(fmt::format("preparing a run that is counted failed: {}", message(*failure)));
     };
-    const CountResult counted = backend.collect(counted_run.timed, request);
+    const CountResult counted = backend_.collect(counted_run.timed, request);
     if (const auto* const metrics = std::get_if<Metrics>(&counted)) {
       for (const auto& [name, value] : *metrics) measurement.metrics[name] = value;
       return;
     }
-    no_counters = std::get<Unavailable>(counted).reason;
+    no_counters_ = std::get<Unavailable>(counted).reason;
   }
-  add_reason(measurement.no_metrics, no_counters);
+  add_reason(measurement.no_metrics, no_counters_);
 }
 
-void Runner::State::measure_energy(const Ready& repeated, const std::vector<std::string>& asked,
-                                   Measurement& measurement) {
-  if (!repeated.prepare.empty() && no_energy.empty())
-    no_energy = "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run";
-  if (no_energy.empty()) {
-    announce(Phase::measure, housekeeping_s + kEnergySeconds);
-    problems.front()->reset_for_measuring();
+void Runner::measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement) {
+  if (!repeated.prepare.empty() && no_energy_.empty())
+    no_energy_ = "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run";
+  if (no_energy_.empty()) {
+    announce(Phase::measure, housekeeping_s_ + kEnergySeconds);
+    problems_.front()->reset_for_measuring();
     load_copies(repeated.launches);
-    const EnergyResult result = backend.energy(repeated.timed, kEnergySeconds);
+    const EnergyResult result = backend_.energy(repeated.timed, kEnergySeconds);
     if (const auto* const energy = std::get_if<Energy>(&result)) {
       for (const std::string& name : asked) {
         if (name == "energy") measurement.metrics[name] = energy->joules;
@@ -71,19 +70,19 @@ void Runner::State::measure_energy(const Ready& repeated, const std::vector<std:
       }
       return;
     }
-    no_energy = std::get<Unavailable>(result).reason;
+    no_energy_ = std::get<Unavailable>(result).reason;
   }
-  add_reason(measurement.no_metrics, no_energy);
+  add_reason(measurement.no_metrics, no_energy_);
 }
 
-void Runner::State::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
+void Runner::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
   if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference, no error can be computed");
-  ProblemBuffers& problem = *problems.front();
-  announce(Phase::measure, housekeeping_s);
+  ProblemBuffers& problem = *problems_.front();
+  announce(Phase::measure, housekeeping_s_);
   problem.reset(0);
   if (const auto failure = run(Phase::measure, problem, launches))
     return add_reason(measurement.no_metrics, message(*failure));
-  announce(Phase::measure, housekeeping_s);
+  announce(Phase::measure, housekeeping_s_);
   const HostBuffers expected = problem.expected_of_outputs();
   double error = 0;
   for (const auto& [name, actual] : problem.outputs())

@@ -14,7 +14,7 @@
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/core/message_text.hpp>
-#include <tuner/measure/recorded_launch.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner {

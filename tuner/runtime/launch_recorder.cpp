@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <tuner/core/error.hpp>
-#include <tuner/measure/recorded_launch.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/record.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/runtime/served_kernel.hpp>

@@ -2,7 +2,6 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/measure/recorded_launch.hpp>
 
 namespace tuner::runtime {
 namespace {

@@ -10,7 +10,6 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 
-#include <tuner/measure/recorded_launch.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/earlier_results.hpp>
