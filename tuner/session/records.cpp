@@ -7,13 +7,17 @@
 #include <charconv>
 #include <filesystem>
 #include <future>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include <cache/disk.hpp>
 #include <cache/sha256.hpp>
 
 #include <tuner/core/error.hpp>
-#include <tuner/session/data_hash.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/fields.hpp>
 
@@ -67,6 +71,25 @@ std::string properties_text(const Device& device) {
 constexpr const char* kLane = "lane";
 
 constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
+
+/// The SHA-256 of a data file as it is now. Data files may be large: each is read once, until it changes. One that
+/// cannot be read has a special hash; no kernel can be measured with it. As in cache/sha256.cpp, nobody waits for the
+/// lock.
+std::string hash_of_data(const std::filesystem::path& file) try {
+  static auto& mutex = *new std::mutex;  // never destroyed: threads may use it while the process ends
+  static auto& known = *new std::map<std::filesystem::path, std::pair<cache::FileStamp, std::string>>;
+  const cache::FileStamp before = cache::real_disk().stamp_of(file);
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock)
+    if (const auto at = known.find(file); at != known.end() && at->second.first == before) return at->second.second;
+  require_input_file(file, kMaxDataFileBytes, "data file");
+  std::string hash = cache::sha256_file(file);
+  const bool stays = before.is_settled() && cache::real_disk().stamp_of(file) == before;
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock && stays)
+    known.insert_or_assign(file, std::pair(before, hash));
+  return hash;
+} catch (const Error&) {
+  return "unreadable";
+}
 
 Outcome outcome_of(const cache::TrialRecord& record) {
   if (const auto kind = outcome_kind(record.kind); kind && *kind != OutcomeKind::ok)

@@ -21,12 +21,18 @@ extern char** environ;
 
 namespace tuner::worker {
 
-Pipe::Pipe() {
+Pipe::Pipe(Kind kind) {
+  constexpr int room = 1 << 20;  // whole images at once; less works too
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    throw WorkerError(std::string("no pipe to a worker can be made: ") + std::strerror(errno));
+  const int failed =
+      kind == Kind::pipe ? ::pipe2(fds, O_CLOEXEC) : ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
+  if (failed != 0) throw WorkerError(std::string("no pipe to a worker can be made: ") + std::strerror(errno));
   read = fds[0];
   write = fds[1];
+  if (kind == Kind::sockets) {
+    for (const int fd : fds) ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    return;
+  }
   // dup2 in a child must neither hit a pipe that is still needed nor find the descriptor already in place.
   for (int* fd : {&read, &write}) {
     const int high = ::fcntl(*fd, F_DUPFD_CLOEXEC, 10);
@@ -34,7 +40,7 @@ Pipe::Pipe() {
     ::close(*fd);
     *fd = high;
   }
-  ::fcntl(write, F_SETPIPE_SZ, 1 << 20);  // whole images at once; a smaller pipe works too
+  ::fcntl(write, F_SETPIPE_SZ, room);
 }
 
 Pipe::~Pipe() {
@@ -229,33 +235,8 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
   return end;
 }
 
-namespace {
-
-/// Two connected sockets, closed with it unless they are taken.
-struct Sockets {
-  int here = -1, there = -1;
-  /// Throws WorkerError.
-  Sockets() {
-    int fds[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
-      throw WorkerError(std::string("no sockets to a worker can be made: ") + std::strerror(errno));
-    here = fds[0];
-    there = fds[1];
-    constexpr int wanted = 1 << 20;  // whole images at once; a smaller buffer works too
-    for (const int fd : fds) ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
-  }
-  ~Sockets() {
-    if (here >= 0) ::close(here);
-    if (there >= 0) ::close(there);
-  }
-  Sockets(const Sockets&) = delete;
-  Sockets& operator=(const Sockets&) = delete;
-};
-
-}  // namespace
-
 WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLink(std::chrono::hours(24)) {
-  Sockets sockets;
+  Pipe sockets(Pipe::Kind::sockets);
   Workplace place;
   place.compiler = [&backend](const Open&) -> Compiler& { return backend.compiler(); };
   place.device = [&backend](const Open&) { return backend.device(); };
@@ -265,7 +246,7 @@ WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLin
   place.is_process = false;
   const WithoutSignals calm;
   try {
-    thread_ = std::thread([this, place, &backend, socket = sockets.there] {
+    thread_ = std::thread([this, place, &backend, socket = sockets.write] {
       {
         const std::shared_ptr<void> allowed = backend.beside_captures();
         serve(socket, socket, place);
@@ -277,8 +258,8 @@ WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLin
   } catch (const std::system_error& error) {
     throw WorkerError(std::string("no thread for a worker can be started: ") + error.what());
   }
-  sockets.there = -1;
-  const int socket = std::exchange(sockets.here, -1);
+  sockets.write = -1;
+  const int socket = std::exchange(sockets.read, -1);
   take_pipes(socket, socket, -1);
 }
 

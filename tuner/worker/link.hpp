@@ -89,11 +89,12 @@ class WorkerLink {
 /// Starts a worker. Throws WorkerError when it cannot be started.
 using StartWorker = std::function<std::unique_ptr<WorkerLink>()>;
 
-/// Two descriptors, closed with it unless they are taken.
+/// Two descriptors, of a pipe or of connected sockets, closed with it unless they are taken.
 struct Pipe {
-  int read = -1, write = -1;
+  int read = -1, write = -1;  ///< both can be read and written if they are sockets
+  enum class Kind { pipe, sockets };
   /// Throws WorkerError.
-  Pipe();
+  explicit Pipe(Kind kind = Kind::pipe);
   ~Pipe();
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
