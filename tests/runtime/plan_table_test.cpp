@@ -145,11 +145,11 @@ TEST_F(PlanTableTest, KeepsNoPlanThatWasDecidedBeforeNewWisdomCame) {
 
 TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
   insert(7);
-  table_.renew_what_waits();
+  table_.renew(/*if_some_wait=*/true);
   EXPECT_NE(find(key(7)), nullptr);
   table_.insert(plan_of(8), Sizes{8}, table_.generation(), /*for_now=*/true);
   EXPECT_NE(find(key(8)), nullptr);
-  table_.renew_what_waits();
+  table_.renew(/*if_some_wait=*/true);
   EXPECT_EQ(find(key(8)), nullptr);
 }
 

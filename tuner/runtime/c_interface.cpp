@@ -119,10 +119,8 @@ Choices choices_of(const char* text) {
 }
 
 std::vector<std::string> names_in(const char* text) {
-  std::vector<std::string> names;
-  for (const std::string_view name : at_commas(text == nullptr ? "" : text))
-    if (!name.empty()) names.emplace_back(name);
-  return names;
+  const auto names = at_commas(text == nullptr ? "" : text);
+  return std::vector<std::string>(names.begin(), names.end());
 }
 
 /// Options of the program's version of this interface, which may have more members than this one; null: the defaults.
@@ -219,23 +217,6 @@ Json json_of(const KernelSpec& spec) {
   return about;
 }
 
-void change(Settings& settings, const std::string& name, const std::string& value) {
-  const auto is = [&](const char* first, const char* second) { return is_first(name.c_str(), value, {first, second}); };
-  if (name == "tune") {
-    settings.tune = is("never", "on_first_use") ? TuneOnMiss::never : TuneOnMiss::on_first_use;
-  } else if (name == "tuning_time") {
-    settings.tuning_time = std::chrono::duration<double>(positive_seconds("tuning_time", value.c_str()));
-  } else if (name == "device") {
-    settings.device = value;
-  } else if (name == "database") {
-    settings.database = value;
-  } else if (name == "remember_misses") {
-    settings.remember_misses = is("true", "false");
-  } else {
-    refuse("there is no setting '" + name + "': there are tune, tuning_time, device, database and remember_misses");
-  }
-}
-
 }  // namespace
 
 tuner_status fail(ErrorCode code, const char* message) noexcept {
@@ -290,9 +271,8 @@ size_t tuner_type_bytes(tuner_type type) {
 
 tuner_status tuner_set(const char* name, const char* value) {
   return guarded([&] {
-    require(name, "name");
-    require(value, "value");
-    Serving::process().change([&](Settings& settings) { change(settings, name, value); });
+    require(name, "name", value, "value");
+    Serving::process().change([&](Settings& settings) { set(settings, name, name, value); });
   });
 }
 
@@ -357,25 +337,21 @@ tuner_status tuner_sum_matrix_2d(tuner_type type, const void* a, const void* b, 
 
 tuner_status tuner_kernel_from_file(const char* name_or_path, tuner_kernel** kernel) {
   return guarded([&] {
-    require(name_or_path, "name_or_path");
-    require(kernel, "kernel");
+    require(name_or_path, "name_or_path", kernel, "kernel");
     *kernel = new tuner_kernel{Kernel::from_file(name_or_path)};
   });
 }
 
 tuner_status tuner_kernel_from_text(const char* text, const char* name, tuner_kernel** kernel) {
   return guarded([&] {
-    require(text, "text");
-    require(name, "name");
-    require(kernel, "kernel");
+    require(text, "text", name, "name", kernel, "kernel");
     *kernel = new tuner_kernel{Kernel::from_source(text, name)};
   });
 }
 
 tuner_status tuner_kernel_with(const tuner_kernel* kernel, const char* choices, tuner_kernel** with) {
   return guarded([&] {
-    require(kernel, "kernel");
-    require(with, "with");
+    require(kernel, "kernel", with, "with");
     *with = new tuner_kernel{kernel->kernel.with(choices_of(choices))};
   });
 }
@@ -388,8 +364,7 @@ const char* tuner_kernel_name(const tuner_kernel* kernel) {
 
 tuner_status tuner_kernel_json(const tuner_kernel* kernel, char** json) {
   return guarded([&] {
-    require(kernel, "kernel");
-    require(json, "json");
+    require(kernel, "kernel", json, "json");
     *json = callers_text(json_of(kernel->kernel.spec()).dump());
   });
 }
@@ -415,8 +390,7 @@ tuner_status tuner_kernel_prepare(const tuner_kernel* kernel, const tuner_call* 
 tuner_status tuner_kernel_explain(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
                                   const char* choices, char** sentence) {
   return guarded([&] {
-    require(kernel, "kernel");
-    require(sentence, "sentence");
+    require(kernel, "kernel", sentence, "sentence");
     *sentence = callers_text(kernel->kernel.explain(sizes_of(sizes, size_count), choices_of(choices)));
   });
 }
@@ -424,8 +398,7 @@ tuner_status tuner_kernel_explain(const tuner_kernel* kernel, const int64_t* siz
 tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count, const char* choices,
                                const tuner_tune_options* options, tuner_result** result) {
   return guarded([&] {
-    require(kernel, "kernel");
-    require(result, "result");
+    require(kernel, "kernel", result, "result");
     constexpr tuner_tune_options defaults = TUNER_TUNE_OPTIONS;
     const tuner_tune_options given = options_of(options, defaults);
     TuneOptions tuning;
@@ -450,8 +423,7 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
 tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count, const char* choices,
                               const tuner_run_options* options, tuner_result** result) {
   return guarded([&] {
-    require(kernel, "kernel");
-    require(result, "result");
+    require(kernel, "kernel", result, "result");
     constexpr tuner_run_options defaults = TUNER_RUN_OPTIONS;
     const tuner_run_options given = options_of(options, defaults);
     RunOptions running;

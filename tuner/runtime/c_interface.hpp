@@ -27,8 +27,13 @@ tuner_status guarded(const Work& work) noexcept {
   }
 }
 
-/// Throws Error, naming \p what, if \p pointer is null.
+/// Throws Error, naming \p what, if \p pointer is null. Takes any number of such pairs.
 void require(const void* pointer, const char* what);
+template <typename... More>
+void require(const void* pointer, const char* what, More... more) {
+  require(pointer, what);
+  require(more...);
+}
 /// \p text where tuner_text_free() finds it.
 char* callers_text(std::string_view text);
 

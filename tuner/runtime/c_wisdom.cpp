@@ -63,8 +63,7 @@ tuner_status tuner_wisdom_export(const char* database, const char* kernel, char*
 
 tuner_status tuner_wisdom_import(const char* database, const char* text, const char* source, int64_t* changed) {
   return guarded([&] {
-    require(text, "text");
-    require(source, "source");
+    require(text, "text", source, "source");
     cache::Database into = cache::Database::open_user(file_of(database), strictly());
     const cache::ImportCount count = cache::import_text(into, text, source);
     if (changed != nullptr) *changed = count.best;

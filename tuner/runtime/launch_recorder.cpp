@@ -7,13 +7,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/record.hpp>
+#include <tuner/recording/recording_writer.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 #include <tuner/runtime/serving.hpp>
@@ -27,12 +28,9 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& record_patterns() {
   static const std::vector<std::string> patterns = [] {
-    std::vector<std::string> all;
     const char* const value = std::getenv("TUNER_RECORD");
-    std::istringstream list(value != nullptr ? value : "");
-    for (std::string pattern; std::getline(list, pattern, ',');)
-      if (!pattern.empty()) all.push_back(pattern);
-    return all;
+    const auto all = at_commas(value != nullptr ? value : "");
+    return std::vector<std::string>(all.begin(), all.end());
   }();
   return patterns;
 }
@@ -59,45 +57,59 @@ void only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcep
   }
 }
 
-}  // namespace
-
-LaunchRecording::LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
-                                 const Configuration* configuration, const std::string& kernel_hash)
-    : backend_(backend),
-      spec_(spec),
-      bound_(bound),
-      call_(call),
-      writer_(record_folder(), recording_name(spec, bound.size, kernel_hash), spec, bound.size, backend.device(),
-              kernel_hash) {
-  if (configuration != nullptr) writer_.set_configuration(*configuration);
-  for (std::size_t i = 0; i < spec.scalars.size(); ++i)
-    writer_.add_scalar(spec.scalars[i].name, argument_text(call.arguments[bound.scalars[i]]));
-  add_buffers(RecordingWriter::When::before);
-}
-
-void LaunchRecording::add_buffers(RecordingWriter::When when) {
-  const Bindings names = bindings(spec_, bound_.size, backend_.device().limits);
-  for (std::size_t i = 0; i < spec_.buffers.size(); ++i) {
-    const BufferSpec& buffer = spec_.buffers[i];
-    if (bound_.buffers[i] == kWorkSpace) continue;
-    if (!(when == RecordingWriter::When::before ? buffer.role != BufferRole::out : buffer.is_output())) continue;
-    const auto from = reinterpret_cast<DevicePointer>(call_.arguments[bound_.buffers[i]].pointer);
-    writer_.add_buffer(buffer.name, when, resolved_type(spec_, bound_.size, buffer.type),
-                       static_cast<std::size_t>(buffer.count.evaluate_integer(names)),
-                       [&](void* to, std::size_t offset, std::size_t bytes) {
-                         backend_.fetch(to, from + offset, bytes, call_.stream.handle());
-                       });
+/// A launch that is being recorded.
+class LaunchRecording {
+ public:
+  /// Copies the kernel's inputs on the call's stream and waits. Throws Error.
+  LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
+                  const Configuration* configuration, const std::string& kernel_hash)
+      : backend_(backend),
+        spec_(spec),
+        bound_(bound),
+        call_(call),
+        writer_(record_folder(), recording_name(spec, bound.size, kernel_hash), spec, bound.size, backend.device(),
+                kernel_hash) {
+    if (configuration != nullptr) writer_.set_configuration(*configuration);
+    for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+      writer_.add_scalar(spec.scalars[i].name, argument_text(call.arguments[bound.scalars[i]]));
+    add_buffers(RecordingWriter::When::before);
   }
-}
 
-void LaunchRecording::finish() {
-  add_buffers(RecordingWriter::When::after);
-  if (!writer_.publish()) return;
-  const std::string path = writer_.path().string();
-  const std::string database = Serving::process().terms().settings.database;  // the database of the program
-  std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec_.name.c_str(),
-               bound_.size.text().c_str(), path.c_str(), database.empty() ? "" : (" --db '" + database + '\'').c_str());
-}
+  /// Call after the launch: copies the kernel's outputs and prints the folder of the recording. Throws Error.
+  void finish() {
+    add_buffers(RecordingWriter::When::after);
+    if (!writer_.publish()) return;
+    const std::string path = writer_.path().string();
+    const std::string database = Serving::process().terms().settings.database;  // the database of the program
+    std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec_.name.c_str(),
+                 bound_.size.text().c_str(), path.c_str(),
+                 database.empty() ? "" : (" --db '" + database + '\'').c_str());
+  }
+
+ private:
+  void add_buffers(RecordingWriter::When when) {
+    const Bindings names = bindings(spec_, bound_.size, backend_.device().limits);
+    for (std::size_t i = 0; i < spec_.buffers.size(); ++i) {
+      const BufferSpec& buffer = spec_.buffers[i];
+      if (bound_.buffers[i] == kWorkSpace) continue;
+      if (!(when == RecordingWriter::When::before ? buffer.role != BufferRole::out : buffer.is_output())) continue;
+      const auto from = reinterpret_cast<DevicePointer>(call_.arguments[bound_.buffers[i]].pointer);
+      writer_.add_buffer(buffer.name, when, resolved_type(spec_, bound_.size, buffer.type),
+                         static_cast<std::size_t>(buffer.count.evaluate_integer(names)),
+                         [&](void* to, std::size_t offset, std::size_t bytes) {
+                           backend_.fetch(to, from + offset, bytes, call_.stream.handle());
+                         });
+    }
+  }
+
+  Backend& backend_;
+  const KernelSpec& spec_;
+  const BoundCall bound_;
+  const Call& call_;
+  RecordingWriter writer_;
+};
+
+}  // namespace
 
 std::unique_ptr<LaunchRecorder> LaunchRecorder::wanted_for(const std::string& kernel) {
   const std::vector<std::string>& patterns = record_patterns();
@@ -109,25 +121,24 @@ std::unique_ptr<LaunchRecorder> LaunchRecorder::wanted_for(const std::string& ke
 
 bool LaunchRecorder::wanted() noexcept { return !record_patterns().empty(); }
 
-std::unique_ptr<LaunchRecording> LaunchRecorder::begin(Backend& backend, const KernelSpec& spec, const BoundCall& bound,
-                                                       const Call& call, const Configuration* configuration) {
+/// The hash of the kernel, for a problem that was not recorded before; nullopt: it was. Throws Error if the kernel
+/// cannot be recorded.
+std::optional<std::string> LaunchRecorder::hash_of_new(const KernelSpec& spec, const ProblemSize& size) {
   const std::lock_guard lock(mutex_);
-  if (!begun_.insert(bound.size.text()).second) return nullptr;
+  if (!begun_.insert(size.text()).second) return std::nullopt;
   if (!IsolatedEvaluator::can_isolate(spec))
     throw Error("it is described in code alone, and a recording holds a kernel file");
   if (!kernel_hash_) kernel_hash_ = to_record(spec, {}).source_hash;
-  const fs::path known = record_folder() / recording_name(spec, bound.size, *kernel_hash_);
-  if (!fs::exists(known))
-    return std::make_unique<LaunchRecording>(backend, spec, bound, call, configuration, *kernel_hash_);
-  std::fprintf(stderr, "tuner: %s %s was recorded before: %s\n", spec.name.c_str(), bound.size.text().c_str(),
-               known.c_str());
-  return nullptr;
+  const fs::path known = record_folder() / recording_name(spec, size, *kernel_hash_);
+  if (!fs::exists(known)) return kernel_hash_;
+  std::fprintf(stderr, "tuner: %s %s was recorded before: %s\n", spec.name.c_str(), size.text().c_str(), known.c_str());
+  return std::nullopt;
 }
 
-void ServedKernel::record(const Call& call, const std::function<void()>& launch, const Configuration* configuration) {
-  if (!recorder_) return launch();
+void LaunchRecorder::record(const KernelSpec& spec, const Choices& choices, const Call& call,
+                            const std::function<void()>& launch, const Configuration* configuration) {
   const auto beside_launch = [&](const auto& act) {
-    only_warn(*spec, [&] {
+    only_warn(spec, [&] {
       const CallPlace place(call, Serving::process().ordinal());
       if (place.capture.active)
         throw Error(
@@ -137,12 +148,13 @@ void ServedKernel::record(const Call& call, const std::function<void()>& launch,
       act(place);
     });
   };
-  std::unique_ptr<LaunchRecording> recording;
+  std::optional<LaunchRecording> recording;
   beside_launch([&](const CallPlace& place) {
     ServedDevice& device = ServedDevice::of(place.context.name());
     const BoundCall bound =
-        bind_call(*spec, choices, call, key_of(call, spec->name), place.suspects, device.device().limits);
-    recording = recorder_->begin(*device.backend, *spec, bound, call, configuration);
+        bind_call(spec, choices, call, key_of(call, spec.name), place.suspects, device.device().limits);
+    if (const auto hash = hash_of_new(spec, bound.size))
+      recording.emplace(*device.backend, spec, bound, call, configuration, *hash);
   });
   launch();
   if (recording) beside_launch([&](const CallPlace&) { recording->finish(); });

@@ -1,36 +1,16 @@
 #pragma once
 /// Records launches as $TUNER_RECORD asks: for each problem of a kernel, the first launch that can be recorded.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 
-#include <tuner/backend/backend.hpp>
-#include <tuner/recording/recording_writer.hpp>
 #include <tuner/runtime/call.hpp>
 
 namespace tuner::runtime {
-
-/// A launch that is being recorded. The constructor copies the kernel's inputs.
-class LaunchRecording {
- public:
-  /// Copies on the call's stream and waits. \p configuration: null if the caller launches its own kernel. Throws Error.
-  LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
-                  const Configuration* configuration, const std::string& kernel_hash);
-  /// Call after the launch: copies the kernel's outputs and prints the folder of the recording. Throws Error.
-  void finish();
-
- private:
-  void add_buffers(RecordingWriter::When when);
-
-  Backend& backend_;
-  const KernelSpec& spec_;
-  const BoundCall bound_;
-  const Call& call_;
-  RecordingWriter writer_;
-};
 
 /// Records the launches of one kernel.
 class LaunchRecorder {
@@ -40,11 +20,14 @@ class LaunchRecorder {
   /// Whether $TUNER_RECORD contains any pattern.
   static bool wanted() noexcept;
 
-  /// Null if the problem has been recorded before. Throws Error if it cannot be recorded.
-  std::unique_ptr<LaunchRecording> begin(Backend& backend, const KernelSpec& spec, const BoundCall& bound,
-                                         const Call& call, const Configuration* configuration);
+  /// Calls \p launch exactly once. Records it, unless its problem was recorded before; warns once if that fails.
+  /// \p configuration: null if the caller launches its own kernel.
+  void record(const KernelSpec& spec, const Choices& choices, const Call& call, const std::function<void()>& launch,
+              const Configuration* configuration);
 
  private:
+  std::optional<std::string> hash_of_new(const KernelSpec& spec, const ProblemSize& size);
+
   std::mutex mutex_;
   std::optional<std::string> kernel_hash_;
   std::set<std::string> begun_;  // problems

@@ -112,7 +112,9 @@ std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes
   return found->plan;
 }
 
-void PlanTable::renew_locked() {
+void PlanTable::renew(bool if_some_wait) {
+  const std::lock_guard lock(writing_);
+  if (if_some_wait && !some_wait_) return;
   generation_.fetch_add(1, std::memory_order_release);
   if (Slots* const slots = current_.load(std::memory_order_relaxed))
     for (std::atomic<const Plan*>& slot : *slots) slot.store(nullptr, std::memory_order_release);
@@ -120,16 +122,6 @@ void PlanTable::renew_locked() {
   recent_.clear();
   has_recent_ = false;
   some_wait_ = false;
-}
-
-void PlanTable::renew() {
-  const std::lock_guard lock(writing_);
-  renew_locked();
-}
-
-void PlanTable::renew_what_waits() {
-  const std::lock_guard lock(writing_);
-  if (some_wait_) renew_locked();
 }
 
 }  // namespace tuner::runtime

@@ -39,13 +39,12 @@ class PlanTable {
   /// The number of renew() calls.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() was called since. Returns the plan
-  /// to use, which may be an equal one from before. \p for_now: renew_what_waits() discards it.
+  /// to use, which may be an equal one from before. \p for_now: renew(true) discards it too.
   std::shared_ptr<const Plan> insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
                                      bool for_now = false);
-  /// Discards all plans for find(), because new wisdom has arrived.
-  void renew();
-  /// Calls renew() if any plan was inserted with for_now.
-  void renew_what_waits();
+  /// Discards all plans for find(), because new wisdom has arrived. \p if_some_wait: only if one was inserted with
+  /// for_now.
+  void renew(bool if_some_wait = false);
 
  private:
   struct Kept {
@@ -68,7 +67,6 @@ class PlanTable {
   static void add(Slots& slots, const Plan& plan);
   std::size_t of_class(const PlanKey& key) const;
   void publish(const Plan& plan);
-  void renew_locked();
 
   std::atomic<Slots*> current_{nullptr};
   std::atomic<std::uint64_t> generation_{0};

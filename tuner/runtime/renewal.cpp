@@ -62,9 +62,13 @@ void Renewal::renew(std::string_view name) {
   });
 }
 
-void Renewal::renew_all() { for_each(&ServedKernel::renew); }
+void Renewal::renew_all() {
+  for_each([](ServedKernel& kernel) { kernel.renew(); });
+}
 
-void Renewal::renew_what_waits() { for_each(&ServedKernel::renew_what_waits); }
+void Renewal::renew_what_waits() {
+  for_each([](ServedKernel& kernel) { kernel.renew(/*if_some_wait=*/true); });
+}
 
 void Renewal::watch(const std::filesystem::path& database) {
   const std::lock_guard lock(watching_);

@@ -152,12 +152,8 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
   return way.plan->work.bytes();
 }
 
-void ServedKernel::renew() {
-  contexts_.for_each([](InContext& context) { context.plans.renew(); });
-}
-
-void ServedKernel::renew_what_waits() {
-  contexts_.for_each([](InContext& context) { context.plans.renew_what_waits(); });
+void ServedKernel::renew(bool if_some_wait) {
+  contexts_.for_each([&](InContext& context) { context.plans.renew(if_some_wait); });
 }
 
 }  // namespace tuner::runtime

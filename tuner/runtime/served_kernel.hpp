@@ -27,12 +27,13 @@ class ServedKernel {
   /// See Kernel. A call with a Value waits for its result.
   void launch(const Call& call);
   /// See tuner::record(). \p configuration: what \p launch launches; null: the caller's own kernel.
-  void record(const Call& call, const std::function<void()>& launch, const Configuration* configuration = nullptr);
+  void record(const Call& call, const std::function<void()>& launch, const Configuration* configuration = nullptr) {
+    recorder_ ? recorder_->record(*spec, choices, call, launch, configuration) : launch();
+  }
   /// Returns how many bytes of work space the call's plan needs.
   std::size_t prepare(const Call& call, std::size_t captures);
   /// See PlanTable. Called by Renewal.
-  void renew();
-  void renew_what_waits();
+  void renew(bool if_some_wait = false);
 
   /// \p given, completed with the choices that the kernel was made with.
   Choices completed(Choices given) const {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <cache/paths.hpp>
 
@@ -22,11 +23,6 @@
 
 namespace tuner::runtime {
 namespace {
-
-const char* environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value && *value ? value : nullptr;
-}
 
 /// Threads that may hold a lock before a device is decided, and one more once it is. A child that is forked meanwhile
 /// is refused.
@@ -51,19 +47,33 @@ ByContext<ServedDevice>& all_devices() {
 
 }  // namespace
 
-double positive_seconds(const char* name, const char* text) {
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end == 's') ++end;
-  if (end == text || *end != '\0' || !(seconds > 0))
-    throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is not a positive number of seconds");
-  return seconds;
-}
-
-bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words) {
-  if (text == words.first || text == words.second) return text == words.first;
-  throw Error(ErrorCode::invalid_argument,
-              std::string(name) + "='" + text + "': it is '" + words.first + "' or '" + words.second + '\'');
+void set(Settings& settings, std::string_view name, const std::string& said, const std::string& value) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::invalid_argument, said + "='" + value + '\'' + why);
+  };
+  const auto is_first = [&](const std::string& first, const std::string& second) {
+    if (value != first && value != second) refuse(": it is '" + first + "' or '" + second + '\'');
+    return value == first;
+  };
+  if (name == "tune") {
+    settings.tune = is_first("never", "on_first_use") ? TuneOnMiss::never : TuneOnMiss::on_first_use;
+  } else if (name == "tuning_time") {
+    char* end = nullptr;
+    const double seconds = std::strtod(value.c_str(), &end);
+    if (*end == 's') ++end;  // `2`, `0.5s`
+    if (end == value.c_str() || *end != '\0' || !(seconds > 0)) refuse(" is not a positive number of seconds");
+    settings.tuning_time = std::chrono::duration<double>(seconds);
+  } else if (name == "device") {
+    settings.device = value;
+  } else if (name == "database") {
+    settings.database = value;
+  } else if (name == "remember_misses") {
+    settings.remember_misses = said == name ? is_first("true", "false") : is_first("remember", "never");
+  } else {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "tuner: there is no setting '" + said + "': there are tune, tuning_time, device, database and remember_misses");
+  }
 }
 
 bool Serving::watch_forks() {
@@ -105,14 +115,12 @@ Settings Serving::settings() {
     const std::lock_guard lock(mutex_);
     result = configured_;
   }
-  if (const char* tune = environment("TUNER_TUNE"))
-    result.tune =
-        is_first("TUNER_TUNE", tune, {"never", "on_first_use"}) ? TuneOnMiss::never : TuneOnMiss::on_first_use;
-  if (const char* time = environment("TUNER_TUNE_TIME"))
-    result.tuning_time = std::chrono::duration<double>(positive_seconds("TUNER_TUNE_TIME", time));
-  if (const char* device = environment("TUNER_DEVICE")) result.device = device;
-  if (const char* misses = environment("TUNER_MISSES"))
-    result.remember_misses = is_first("TUNER_MISSES", misses, {"remember", "never"});
+  for (const auto& [name, variable] : {std::pair{"tune", "TUNER_TUNE"},
+                                       {"tuning_time", "TUNER_TUNE_TIME"},
+                                       {"device", "TUNER_DEVICE"},
+                                       {"remember_misses", "TUNER_MISSES"}})
+    if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0')
+      set(result, name, variable, value);
   const double time = result.tuning_time.count();
   if (result.tune == TuneOnMiss::never ? !(time >= 0) : !(time > 0))
     throw Error(ErrorCode::invalid_argument,

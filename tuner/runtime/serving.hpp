@@ -17,12 +17,9 @@
 
 namespace tuner::runtime {
 
-// Values of settings. \p name is for the message. Both throw Error.
-
-/// `2`, `0.5s`.
-double positive_seconds(const char* name, const char* text);
-/// Whether \p text is the first of two \p words.
-bool is_first(const char* name, const std::string& text, const std::pair<std::string, std::string>& words);
+/// Sets the member of \p settings that \p name is in tuner_set(): the only reader of settings in words. \p said: its
+/// name for messages, which also tells a setting of the program from a variable of the environment. Throws Error.
+void set(Settings& settings, std::string_view name, const std::string& said, const std::string& value);
 
 class Serving {
  public:
