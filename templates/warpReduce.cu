@@ -22,7 +22,7 @@
 #pragma tuner parameter   finish        = one_launch two_launches
 #pragma tuner let         blocks = max(1, min(ceil_div(n, threads * unroll), blocks_per_sm * sm_count))
 #pragma tuner constraint  votes_count: warp_step != vote or operation == count
-#pragma tuner in_flight   unroll * sizeof(T)
+#pragma tuner in_flight   (T == float and warp_step != vote ? min(unroll, 4) : unroll) * sizeof(T)
 #pragma tuner in          x[n]
 #pragma tuner out         y[1] : R
 #pragma tuner scratch     partials[blocks] : R

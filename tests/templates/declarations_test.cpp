@@ -68,6 +68,33 @@ TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
                                           "sumMatrix2D", "warpDivergence", "warpReduce"));
 }
 
+/// What \p spec declares to have in flight in its default configuration with \p changes.
+std::int64_t declared_bytes_in_flight(const KernelSpec& spec, const std::string& type, const std::string& changes) {
+  ProblemSize problem;
+  problem.choices["T"] = type;
+  return spec.work.in_flight->evaluate_integer(
+      bindings(spec, complete(spec, problem), h200(), default_with(spec, changes)));
+}
+
+TEST(Templates, DeclareBytesInFlightThatCanBeComputed) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    const KernelSpec spec = built_in(file.name);
+    if (!spec.work.in_flight) continue;
+    EXPECT_GT(
+        spec.work.in_flight->evaluate_integer(bindings(spec, complete(spec, {}), h200(), *spec.default_configuration)),
+        0)
+        << spec.name;
+  }
+}
+
+TEST(Templates, SumsOfFloatsHaveFourLoadsInFlightAsTheCompilerAddsTheFirstBeforeItIssuesTheLast) {
+  const KernelSpec spec = built_in("warpReduce");
+  EXPECT_EQ(declared_bytes_in_flight(spec, "float", "unroll=2"), 8);
+  EXPECT_EQ(declared_bytes_in_flight(spec, "float", "unroll=8"), 16);
+  EXPECT_EQ(declared_bytes_in_flight(spec, "float", "unroll=8 warp_step=vote"), 32);
+  EXPECT_EQ(declared_bytes_in_flight(spec, "int", "unroll=8"), 32);
+}
+
 TEST(Templates, HaveAReferenceAndHardProblemsToVerifyOn) {
   for (const EmbeddedTemplate& file : embedded_templates()) {
     const KernelSpec spec = built_in(file.name);
