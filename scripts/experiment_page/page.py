@@ -133,25 +133,30 @@ def differences(expected, found, names):
                    "\n\n".join(text for _, text in there[c:d]) or "nothing")
 
 
-def check(text):
-    """What is wrong with a page: line, section, what was expected and what was found."""
+def anew(text):
+    """The lines of a page made anew from the tables of this one, and what prevents it: line, section, what was expected and what was
+    found."""
     lines = text.rstrip("\n").split("\n")
     if not lines[0].startswith(TITLE):
-        return [(1, "the beginning", TITLE + "…", lines[0])]
+        return [], [(1, "the beginning", TITLE + "…", lines[0])]
     names = read_sections(lines)
     on_gpu = ON_HOST not in " ".join(lines[:40])
     by_title = {one.title: one for one in EXPERIMENTS}
     found = {title for title, _, _ in names}
     missing = [title for title in by_title if title not in found]
     if missing and (PART not in lines or len(missing) == len(by_title)):
-        return [(len(lines), "the end", f"## {title}", "no such section") for title in missing]
+        return [], [(len(lines), "the end", f"## {title}", "no such section") for title in missing]
     sections, wrong = [], []
     for title, number, body in names:
         if title in by_title:
             outputs, strange = read_outputs(by_title[title], body, on_gpu)
             sections.append((by_title[title], outputs))
             wrong += [(number + 1, title, "a command of this experiment", f"$ tune {command}") for command in strange]
-    if wrong:
-        return wrong
-    expected = page(lines[0][len(TITLE):], on_gpu, sections)
-    return list(differences(expected, lines, names))
+    return page(lines[0][len(TITLE):], on_gpu, sections), wrong
+
+
+def check(text):
+    """What is wrong with a page: line, section, what was expected and what was found."""
+    expected, wrong = anew(text)
+    lines = text.rstrip("\n").split("\n")
+    return wrong or list(differences(expected, lines, read_sections(lines)))

@@ -4,7 +4,7 @@ import math
 
 from experiment_page.published import find, of_text, printed, published, source, subjects
 from experiment_page.tables import number
-from experiment_page.words import by, capital, code, compare, least, listed, most, of_all, row_with, same_order, times
+from experiment_page.words import by, capital, code, compare, least, listed, most, of_all, row_with, same_order, times, within
 
 LADDER = ("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4", "unroll8", "unroll_warps8",
           "complete_unroll8", "template8")
@@ -31,6 +31,10 @@ def ladder(outputs):
         claim = find("claims", "unroll16 beside unroll8", "speed")
         yield (compare(code("unroll16"), time["unroll16"], code("unroll8"), time["unroll8"])[:-1] +
                f" ({source(claim)}: {claim['value']} on {claim['gpu']}).")
+    for row in outputs[0].rows(-1):
+        step, before = row.get("step"), row.get("over")
+        if step in LADDER and before and not within(time[step], time[before]):
+            yield compare(code(step), time[step], code(before), time[before])[:-1] + ", the step that it was made from."
     for name, other in (("unroll8_rolled", "unroll8"), ("unroll_warps8", "barrier_warps8"), ("complete_unroll8", "barrier_complete8")):
         yield compare(code(name), time[name], code(other), time[other])
 

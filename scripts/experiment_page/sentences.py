@@ -6,7 +6,7 @@ import re
 from experiment_page.published import find, of_text, printed, published, source, subjects
 from experiment_page.tables import Missing, number
 from experiment_page.words import (SAME, by, capital, code, compare, extremes, fastest_by, least, listed, longer, most, plural, row_with,
-                                   same, same_order, share, times)
+                                   same, same_order, share, times, within)
 
 FIRST_SHAPES = ("(32,32)", "(32,16)", "(16,32)", "(16,16)")
 SHAPES_OF_BOTH = FIRST_SHAPES + ("(64,2)", "(64,4)", "(64,8)", "(128,2)", "(128,4)", "(128,8)", "(256,2)", "(256,4)")
@@ -83,6 +83,14 @@ def swapped(outputs):
            f"most and takes {times(ratio[high])} as long.")
     fastest = least(outputs[1].rows(), "median")
     yield f"Of all shapes shown, {fastest['block']} is then the fastest."
+    of_width = {}
+    for name, time in turned.items():
+        width, height = (int(one) for one in name.strip("()").split(","))
+        of_width.setdefault(width, {})[height] = time
+    several = [times_of for times_of in of_width.values() if len(times_of) > 1]
+    tallest = sum(within(times_of[max(times_of)], min(times_of.values())) for times_of in several)
+    yield (f"Of blocks that are equally wide, the tallest is the fastest, or within {share(SAME)} of it, in {tallest} of "
+           f"{plural(len(several), 'case')}.")
 
 
 def swapped_against_text(outputs):
@@ -253,6 +261,11 @@ def compaction(outputs):
         rows = output.rows()
         yield f"With {output.asked('density')} kept, the best of each way to rank: " + extremes(fastest_by(rows, "rank"), "ways")
         yield "The best of each shortcut: " + extremes(fastest_by(rows, "shortcut"), "shortcuts")
+        for rank in fastest_by(rows, "rank"):
+            time = fastest_by([row for row in rows if row["rank"] == rank], "shortcut")
+            for name in time:
+                if not within(time["none"], time[name]):
+                    yield compare(code(rank) + " without a shortcut", time["none"], "with " + code(name), time[name])
 
 
 def keys(outputs):
@@ -334,11 +347,16 @@ def whole_greetings(outputs):
 
 # Resources and latency
 
+# Loads of a thread that the sums of floats have in flight, at most: see `in_flight` in templates/warpReduce.cu.
+LOADS = 4
+
+
 def occupancy(outputs):
     for output in outputs:
-        blocks = output.found(r"blocks per multiprocessor +(\d+)")[1]
+        blocks, each = output.found(r"blocks per multiprocessor +(\d+): (.*)").groups()
+        limits = [limit for admitted, limit in re.findall(r"(\d+) by ([^,]+)", each) if admitted == blocks]
         reached = output.found(r"theoretical occupancy +(\S+?),")[1]
-        yield (f"{code(output.asked('arch'))}: {plural(int(blocks), 'block')} fit, limited by {output.line('limited by')}; occupancy is "
+        yield (f"{code(output.asked('arch'))}: {plural(int(blocks), 'block')} fit, limited by {listed(limits)}; occupancy is "
                f"{reached}.")
 
 
@@ -365,21 +383,25 @@ def hiding(outputs):
         row = row_with(rows, **{parameter: most(rows, parameter)[parameter], other: least(rows, other)[other]})
         named = code(f"unroll={row['unroll']}", f"blocks_per_sm={row['blocks_per_sm']}")
         yield f"{named} reaches {row['rate']}, {row['of reads']} of the rate of reads."
+    outputs.only_on_gpu()
     threads = int(outputs[0].asked("threads"))
     shares = {}
     for row in rows:
         grid, block = (re.match(r"\((\d+),", row[name])[1] for name in ("grid", "block"))
         if int(row["blocks_per_sm"]) * threads <= 2048:  # all blocks are resident
-            of_size = shares.setdefault(int(grid) * int(block) * 4 * int(row["unroll"]), [])
-            of_size.append((int(row["unroll"]), number(row["of reads"])))
+            resident = int(grid) * int(block)
+            of_size = shares.setdefault(resident * 4 * min(int(row["unroll"]), LOADS), [])
+            of_size.append((resident, number(row["of reads"])))
     if len(shares) < 2:
         raise Missing("resident blocks")
     steps = [f"{size / 2**20:.2f} MiB: {spread([share for _, share in shares[size]])}" for size in sorted(shares)]
+    yield (f"With more than {LOADS} loads a thread, the compiler adds the first {LOADS} before it issues the last, so that no more than "
+           f"{LOADS} are in flight.")
     yield "Bytes in flight, and the share of the rate of reads: " + "; ".join(steps) + "."
-    several = [sorted(one) for one in shares.values() if len(one) > 1]
-    threads_win = sum(max(share for _, share in one) == one[0][1] for one in several)
-    yield (f"Where several rows have the same bytes in flight, the one with the fewest loads a thread, and so the most threads, is "
-           f"the fastest in {threads_win} of {plural(len(several), 'case')}.")
+    several = [one for one in shares.values() if len({resident for resident, _ in one}) > 1]
+    threads_win = sum(max(one, key=lambda row: row[1])[0] == max(one)[0] for one in several)
+    yield (f"Where rows with different numbers of threads have the same bytes in flight, one with the most threads is the fastest in "
+           f"{threads_win} of {plural(len(several), 'case')}.")
 
 
 def spread(numbers):
@@ -399,7 +421,7 @@ def device(outputs):
     bandwidth = outputs[0].line("theoretical bandwidth")
     yield f"Reads reach {share(number(outputs[0].line('reads measured')) / number(bandwidth))} of the theoretical bandwidth."
     balance = number(outputs[0].line("FP32 peak")) / number(bandwidth)
-    yield f"Peak and theoretical bandwidth balance at {balance:.0f} operations a byte; a kernel with fewer waits for memory."
+    yield f"Peak and theoretical bandwidth balance at {balance:.0f} operations a byte; a kernel with fewer cannot reach the peak."
     beside = [(find("device", gpu, "multiprocessors"), gpu) for gpu in subjects("device", "multiprocessors")]
     yield (f"This device has {outputs[0].line('multiprocessors')} multiprocessors; " +
            listed(f"text {row['text']}'s {gpu} has {row['value']}" for row, gpu in beside) + ".")

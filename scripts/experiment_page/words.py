@@ -64,8 +64,8 @@ def times(ratio):
 
 
 def share(part):
-    """`34%`, `0.4%`."""
-    return f"{100 * part:.0f}%" if part >= 0.01 else f"{100 * part:.2g}%"
+    """`34%`, `0.4%`. A half is rounded up."""
+    return f"{100 * part + 1e-9:.0f}%" if part >= 0.01 else f"{100 * part:.2g}%"
 
 
 def longer(time, other_time, other):
@@ -81,6 +81,11 @@ def compare(name, time, other, other_time):
     if time < other_time and not same(time, other_time):
         name, time, other, other_time = other, other_time, name, time
     return capital(f"{name} {longer(time, other_time, other)}.")
+
+
+def within(time, other_time):
+    """Whether a time is not longer than another one, or the same."""
+    return time <= other_time or same(time, other_time)
 
 
 def extremes(time, plural):
@@ -134,4 +139,4 @@ def same_order(names, here, there):
         return f"All {plural(len(decided), 'pair')} whose times differ by {share(SAME)} or more in both are in the published order."
     a, b = (name if name.startswith("(") else code(name) for name in swapped[0])
     return (f"{len(decided) - len(swapped)} of the {plural(len(decided), 'pair')} whose times differ by {share(SAME)} or more in "
-            f"both are in the published order; {a} and {b} are not.")
+            f"both are in the published order; {a} and {b}{', for example,' if len(swapped) > 1 else ''} are not.")

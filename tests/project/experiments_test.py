@@ -16,6 +16,7 @@ from experiment_page import page, words  # noqa: E402
 from experiment_page.experiments import EXPERIMENTS, Command  # noqa: E402
 from experiment_page.published import PUBLISHED, published_table  # noqa: E402
 from experiment_page.running import Failed, Machine, labelled_lines, rows_of  # noqa: E402
+from experiment_page.sentences import LOADS  # noqa: E402
 from experiment_page.tables import Missing, Output, Outputs, number, read_tables  # noqa: E402
 
 PAGE = (SOURCE / "docs" / "experiments.md").read_text(encoding="utf-8")
@@ -68,6 +69,13 @@ class Words(unittest.TestCase):
         self.assertIn("All 3 pairs", words.same_order("abc", here, here))
         self.assertIn("no order to compare", words.same_order("ab", here, {"a": 1.0, "b": 1.001}))
 
+    def test_pairs_in_another_order_are_counted_and_one_is_named(self):
+        here, there = {"a": 1.0, "b": 2.0, "c": 3.0}, {"a": 3.0, "b": 2.0, "c": 1.0}
+        self.assertIn("`a` and `b`, for example, are not", words.same_order("abc", here, there))
+
+    def test_a_half_percent_is_rounded_up(self):
+        self.assertEqual([words.share(part) for part in (0.625, 0.624, 0.004)], ["63%", "62%", "0.4%"])
+
 
 class Published(unittest.TestCase):
     def test_each_figure_names_its_text_and_line(self):
@@ -99,6 +107,15 @@ class Published(unittest.TestCase):
 class Check(unittest.TestCase):
     def test_the_page_is_what_its_tables_say(self):
         self.assertEqual(page.check(PAGE), [])
+
+    def test_a_page_is_made_anew_from_its_tables(self):
+        changed = re.sub(r"^Here: [^|]*?(?=\n\n)", "Here: Nothing.", PAGE, flags=re.MULTILINE)
+        self.assertNotEqual(changed, PAGE)
+        self.assertEqual(page.anew(changed), (PAGE.rstrip("\n").split("\n"), []))
+
+    def test_the_loads_in_flight_are_those_of_the_kernel_file(self):
+        kernel = (SOURCE / "templates" / "warpReduce.cu").read_text(encoding="utf-8")
+        self.assertRegex(kernel, rf"#pragma tuner in_flight .*T == float .*min\(unroll, {LOADS}\)")
 
     def test_the_page_is_short(self):
         self.assertLessEqual(PAGE.count("\n"), 900)
