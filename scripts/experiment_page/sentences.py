@@ -199,6 +199,8 @@ def registers(outputs):
     else:
         named = code(f"registers={best['registers']}", f"min_blocks={best['min_blocks']}")
         yield compare("the compiler's own choice", number(plain["median"]), f"the best limit ({named})", number(best["median"]))
+        if "registers (2)" in best and "registers (2)" in plain:
+            yield f"With that limit a thread has {best['registers (2)']} registers, and with the compiler's choice {plain['registers (2)']}."
     spilling = [row for row in rows if "spill" in row]
     if spilling:
         quick = least(spilling, "median")
@@ -395,13 +397,17 @@ def hiding(outputs):
     if len(shares) < 2:
         raise Missing("resident blocks")
     steps = [f"{size / 2**20:.2f} MiB: {spread([share for _, share in shares[size]])}" for size in sorted(shares)]
-    yield (f"With more than {LOADS} loads a thread, the compiler adds the first {LOADS} before it issues the last, so that no more than "
-           f"{LOADS} are in flight.")
     yield "Bytes in flight, and the share of the rate of reads: " + "; ".join(steps) + "."
+    yield f"No more than {LOADS} loads of a thread count: on Hopper, the compiler adds the first {LOADS} before it issues others."
     several = [one for one in shares.values() if len({resident for resident, _ in one}) > 1]
     threads_win = sum(max(one, key=lambda row: row[1])[0] == max(one)[0] for one in several)
     yield (f"Where rows with different numbers of threads have the same bytes in flight, one with the most threads is the fastest in "
            f"{threads_win} of {plural(len(several), 'case')}.")
+    needed = outputs[1].found(r"bytes in flight: ([\d.]+) MiB are needed")[1]
+    enough = [size for size in shares if size >= float(needed) * 2**20]
+    if enough:
+        yield (f"Under load, the law asks for {needed} MiB: the rows with {min(enough) / 2**20:.2f} MiB reach "
+               f"{spread([share for _, share in shares[min(enough)]])} of the rate of reads.")
 
 
 def spread(numbers):
