@@ -87,14 +87,6 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
             "'#pragma tuner reference default'. --unverified measures without a reference, but no call is served with "
             "the result");
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
-  TrialStore store(wisdom.user(), spec, size, device,
-                   {.session = {options.session.strategy, options.session.seed, options.origin},
-                    .conditions = conditions_text(options, spec),
-                    .objective = options.session.objective,
-                    .resume = options.resume,
-                    .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
-                    .decides = options.decides && measure.verify});
-
   ImageStore images;
   if (!traits(device.key).keeps_objects)
     images = image_cache([observer](std::string_view message) {
@@ -116,6 +108,14 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   if (isolate) workers.grace = options.session.grace;  // threads cannot be killed
   if (observer) workers.warn = [observer](std::string_view message) { observer->on_warning(message); };
   IsolatedEvaluator evaluator(spec, size, measure, workers);
+  // Only now: hashing large data files takes as long as the workers need to start.
+  TrialStore store(wisdom.user(), spec, size, device,
+                   {.session = {options.session.strategy, options.session.seed, options.origin},
+                    .conditions = conditions_text(options, spec),
+                    .objective = options.session.objective,
+                    .resume = options.resume,
+                    .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
+                    .decides = options.decides && measure.verify});
   SessionOptions session = options.session;
   session.started = started;
   session.unverified = !measure.verify;
