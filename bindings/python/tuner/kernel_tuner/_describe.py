@@ -198,7 +198,8 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
         constants={name: host(one).ravel(order="K") for name, one in (cmem_args or {}).items()},
         constraints=[one for restriction in given_restrictions for one in _expressions.condition(restriction, parameters)],
         is_valid=lambda configuration: all(one(configuration) for one in conditions), block=block, grid=grid,
-        threads=lambda configuration: math.prod(int(configuration.get(name, usual)) for name, usual in zip(names, USUAL_BLOCK)), sizes=sizes or {"problem_x": 1},
+        threads=lambda configuration: math.prod(int(configuration.get(name, usual)) for name, usual in zip(names, USUAL_BLOCK)),
+        sizes=sizes or {"problem_x": 1},
         tolerance=(1e-5, float(atol if atol is not None else 1e-6)), include_paths=[pathlib.Path.cwd()] if source is None else [], macros=macros)
     if smem_args and "size" in smem_args:
         above, below = _number(smem_args["size"], parameters)

@@ -8,7 +8,7 @@ import time
 
 import numpy
 
-from tuner import _expressions, _kernel_file
+from tuner import _expressions
 from tuner.kernel_tuner import util
 from tuner.kernel_tuner.observers import BenchmarkObserver
 
