@@ -101,6 +101,14 @@ TEST(TuneRequest, ReadsOptionsOfTheStrategy) {
   EXPECT_FALSE(request.tuning.learn_from_elsewhere);
 }
 
+TEST(TuneRequest, ReadsWhatAProgramThatStartsItAsksFor) {
+  const TuneRequest request = read("reduce --no-ceilings --no-host-check --parent 7");
+  EXPECT_TRUE(request.without_ceilings);
+  EXPECT_FALSE(request.tuning.host_check);
+  EXPECT_EQ(request.parent, 7);
+  EXPECT_EQ(read("reduce").parent, 0);
+}
+
 TEST(TuneRequest, TakesTheDeviceFromTheEnvironmentUnlessItIsGiven) {
   ASSERT_EQ(setenv("TUNER_DEVICE", "host", 1), 0);
   EXPECT_EQ(read("reduce").device, "host");

@@ -256,13 +256,13 @@ class TuneKernel(unittest.TestCase):
         self.assertEqual(sum("__error__" not in one for one in results), 4)
 
     def test_takes_types_and_constants(self):
-        text = "__constant__ double factor[2];\n" + SCALE.replace("float", "real").replace("a * x[i]", "factor[1] * x[i]")
+        text = "__constant__ double factor[2], add;\n" + SCALE.replace("float", "real").replace("a * x[i]", "factor[1] * x[i] + add")
         text = text.replace("real a", "float a")
         results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "real": ["float"]}, quiet=True, **GRID,
-                                 cmem_args={"factor": numpy.array([0, 4.0])}, answer=[4 * X, None, None, None])
+                                 cmem_args={"factor": numpy.array([0, 4.0]), "add": numpy.float64(0)}, answer=[4 * X, None, None, None])
         self.assertTrue(all("__error__" not in one for one in results))
         results, _ = tune_kernel("scale", text, N, ARGUMENTS, {**PARAMETERS, "real": ["float"]}, quiet=True, **GRID,
-                                 cmem_args={"factor": numpy.array([0, 4.0])}, answer=[4 * X, None, None, None],
+                                 cmem_args={"factor": numpy.array([0, 4.0]), "add": numpy.float64(0)}, answer=[4 * X, None, None, None],
                                  verify=lambda answer, outputs, atol: numpy.array_equal(answer[0], outputs[0]))
         self.assertTrue(all("__error__" not in one for one in results))
 
@@ -312,7 +312,7 @@ class RunKernel(unittest.TestCase):
 
     def test_takes_constants(self):
         text = "__constant__ float offset, table[4];  // __constant__ float table[2];\n" + SCALE.replace("a * x[i]", "table[3] + offset")
-        constants = {"table": numpy.array([0, 1, 2, 2.5], numpy.float32), "offset": numpy.array([0.1], numpy.float32)}
+        constants = {"table": numpy.array([0, 1, 2, 2.5], numpy.float32), "offset": numpy.float32(0.1)}
         outputs = run_kernel("scale", text, N, ARGUMENTS, {"block_size_x": 64, "tile": 2}, cmem_args=constants, **GRID)
         numpy.testing.assert_array_equal(outputs[0], numpy.float32(2.5) + numpy.float32(0.1))
         with self.assertRaisesRegex(NotImplementedError, "no declaration `__constant__ … absent"):

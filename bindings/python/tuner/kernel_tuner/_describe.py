@@ -10,7 +10,7 @@ import re
 
 import numpy
 
-from tuner import _expressions, _kernel_file
+from tuner import _arrays, _expressions, _kernel_file
 from tuner._expressions import Untranslatable, possible_name
 from tuner.lib import _native
 
@@ -21,7 +21,7 @@ MOST_GENERATED = 900_000  # bytes
 
 def host(array):
     """An array in the host's memory."""
-    library = type(array).__module__.partition(".")[0]
+    library = _arrays.library_of(array)
     if library == "cupy" and hasattr(array, "get"):
         array = array.get()
     elif library == "torch" and hasattr(array, "numpy"):
@@ -195,7 +195,7 @@ def describe(origin, kernel_name, kernel_source, problem_size, arguments, tune_p
     conditions = [_expressions.python_function(one, parameters) for one in given_restrictions]
     made = _kernel_file.Description(
         origin=origin, instantiate=kernel_name, text=text, source=source, parameters=parameters, arguments=[],
-        constants={name: host(one).ravel(order="K") for name, one in (cmem_args or {}).items()},
+        constants={name: numpy.ravel(host(one), order="K") for name, one in (cmem_args or {}).items()},
         constraints=[one for restriction in given_restrictions for one in _expressions.condition(restriction, parameters)],
         is_valid=lambda configuration: all(one(configuration) for one in conditions), block=block, grid=grid,
         threads=lambda configuration: math.prod(int(configuration.get(name, usual)) for name, usual in zip(names, USUAL_BLOCK)),
