@@ -199,6 +199,35 @@ TEST_F(HostServing, ThrowsErrorsWhoseKindAProgramCanTest) {
   EXPECT_EQ(code_of([&] { uncompilable.launch(nullptr, {1000}, x_.data(), 1, y_.data()); }), ErrorCode::compiler);
 }
 
+TEST_F(HostServing, IsRightAfterALaunchThatFailed) {
+  const Kernel sum = testing::kernel_named("trapped", R"(
+#pragma tuner kernel NAME
+#pragma tuner size n : int
+#pragma tuner parameter block = 32
+#pragma tuner in x[n] : int
+#pragma tuner inout y[1] : int
+#pragma tuner zeroed ended[1] : unsigned
+#pragma tuner grid ceil_div(n, block)
+#pragma tuner block block
+#pragma tuner arguments n, x, y, ended
+#pragma tuner default block=32
+__global__ void NAME(int n, const int* x, int* y, unsigned* ended) {
+  if (threadIdx.x != 0) return;
+  if (x[blockIdx.x * blockDim.x] < 0) __trap();
+  if (atomicAdd(ended, 1u) + 1 == gridDim.x) y[0] += 1, *ended = 0;
+}
+)");
+  std::vector<int> x(1000, 1);
+  int ends = 0;
+  sum.launch(nullptr, {1000}, x.data(), &ends);
+  EXPECT_EQ(ends, 1);
+  x[992] = -1;
+  EXPECT_THROW(sum.launch(nullptr, {1000}, x.data(), &ends), Error);
+  x[992] = 1;
+  for (int i = 0; i < 10; ++i) sum.launch(nullptr, {1000}, x.data(), &ends);
+  EXPECT_EQ(ends, 11) << "the zeroed buffer kept what the failed launch left there";
+}
+
 TEST_F(HostServing, LetsWhatACallersFunctionThrowsPass) {
   TuneOptions options;
   options.force = true;

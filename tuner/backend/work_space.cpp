@@ -159,13 +159,21 @@ void WorkSpaces::trim() {
 }
 
 WorkSpaces::Lease::Lease(WorkSpaces& owner, const StreamName& stream, const WorkNeed& need)
-    : slot_(owner.enter(stream, need)) {
+    : owner_(owner), slot_(owner.enter(stream, need)) {
   while (slot_.in_turn.test_and_set(std::memory_order_acquire)) slot_.in_turn.wait(true, std::memory_order_relaxed);
 }
 
 WorkSpaces::Lease::~Lease() {
   slot_.in_turn.clear(std::memory_order_release);
   if (slot_.users.fetch_sub(1) > 1) slot_.in_turn.notify_one();  // a thread that waits is a user too
+}
+
+void WorkSpaces::Lease::clear(void* stream) noexcept {
+  const Owned& owned = *slot_.owned;
+  try {
+    if (owned.size.zeroed > 0) owner_.backend_.fill_on(owned.space.zeroed, 0, owned.size.zeroed, stream);
+  } catch (const std::exception&) {  // the context is lost: nothing more is launched in it
+  }
 }
 
 void WorkSpaces::prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures) {

@@ -68,8 +68,11 @@ class WorkSpaces {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     const WorkSpace& space() const { return slot_.owned->space; }
+    /// After a launch on \p stream failed: sets the zeroed part to zero again, as far as the device still can.
+    void clear(void* stream) noexcept;
 
    private:
+    WorkSpaces& owner_;
     Slot& slot_;
   };
 

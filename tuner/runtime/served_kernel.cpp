@@ -133,7 +133,13 @@ void ServedKernel::launch_on(Way& way, const Call& call) {
   } else if (call.workspace.data != nullptr) {
     launch_in(device.work.lay_out(spec->name, call.workspace.data, call.workspace.bytes, need, call.stream.handle()));
   } else if (!way.place.capture.active) {
-    launch_in(WorkSpaces::Lease(device.work, way.place.context.stream_name(), need).space());
+    WorkSpaces::Lease lease(device.work, way.place.context.stream_name(), need);
+    try {
+      launch_in(lease.space());
+    } catch (...) {
+      lease.clear(call.stream.handle());
+      throw;
+    }
   } else if (const std::optional<WorkSpace> lent = device.work.lend(way.place.capture.graph, need)) {
     launch_in(*lent);
   } else {
