@@ -22,9 +22,12 @@ KernelSpec with_launches(KernelSpec spec) {
 
 }  // namespace
 
-Kernel::Kernel(KernelSpec spec)
+Kernel::Kernel(KernelSpec spec) try
     : served_(std::make_shared<runtime::ServedKernel>(
-          std::make_shared<const KernelSpec>(with_launches(std::move(spec))), Choices{})) {}
+          std::make_shared<const KernelSpec>(with_launches(std::move(spec))), Choices{})) {
+} catch (...) {
+  runtime::leave_with_error();
+}
 
 Kernel Kernel::from_file(const std::string& name_or_path) try {
   return Kernel(KernelLibrary().find(name_or_path));
@@ -100,6 +103,10 @@ std::string KernelBuilder::number(double value) {
 
 std::string KernelBuilder::text() const { return directives_ + source_ + '\n'; }
 
-Kernel KernelBuilder::build() const { return Kernel::from_source(text(), name_ + " (built in code)"); }
+Kernel KernelBuilder::build() const try {
+  return Kernel::from_source(text(), name_ + " (built in code)");
+} catch (...) {
+  runtime::leave_with_error();
+}
 
 }  // namespace tuner

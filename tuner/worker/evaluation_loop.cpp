@@ -45,7 +45,7 @@ EvaluationLoop::EvaluationLoop(const KernelSpec& spec, ProblemSize size, Measure
 
 EvaluationLoop::~EvaluationLoop() {
   thread_.request_stop();
-  mailbox_.post([] {});
+  mailbox_.wake();
   thread_.join();
   images_.reset();  // stores what is still to be stored
 }

@@ -49,8 +49,10 @@ class Mailbox {
   void post(Command command) {
     const std::lock_guard lock(mutex_);
     commands_.push_back(std::move(command));
-    (void)::eventfd_write(wake_fd_, 1);
+    wake();
   }
+  /// Makes wake_fd() readable. Allocates nothing.
+  void wake() noexcept { (void)::eventfd_write(wake_fd_, 1); }
   /// Readable while there are commands.
   int wake_fd() const { return wake_fd_; }
   std::vector<Command> take_commands() {
