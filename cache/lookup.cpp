@@ -72,6 +72,8 @@ T popped(std::vector<T>& heap, Order order) {
 
 /// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
 constexpr int kMostVoters = 128;
+/// A step that has refused this many results leaves the answer to the next one: all results around may be quarantined.
+constexpr int kMostTried = 128;
 
 constexpr const char* kEntryColumns =
     "id, sizes, backend, compute_capability, key, source, configuration, driver, compiler, measured, "
@@ -95,7 +97,9 @@ class Finder {
         knows_nothing_ = !rows("1", "1 LIMIT 1").next();
       }
       if (step_ != step) begin(step);
-      while (const auto entry = next_entry()) {
+      while (tried_++ < kMostTried) {
+        const auto entry = next_entry();
+        if (!entry) break;
         if (refused.contains(entry->configuration)) continue;
         if (auto found = candidate(*entry)) return found;
       }
@@ -103,21 +107,23 @@ class Finder {
     });
   }
 
-  /// Sizes with a result on the device, each between one and two times that of the query.
-  std::vector<Sizes> sizes_from_here() {
+  /// See measured_sizes().
+  std::optional<std::vector<Sizes>> sizes_up_to(const Sizes& most, std::size_t limit) {
     const Sizes& least = query_.problem.sizes;
-    return store_.read([&] {
+    const auto each = [](const Sizes& a, const Sizes& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [](const auto& x, const auto& y) { return x.first == y.first && x.second <= y.second; });
+    };
+    return store_.read([&]() -> std::optional<std::vector<Sizes>> {
       std::vector<Sizes> found;
       know_groups();
       for (const Group& group : groups_) {
         if (group.key != query_.device.key) continue;
-        Query row = rows_within("sizes", group, place_of(least), places_near(least).second);
+        Query row = rows_within("sizes", group, place_of(least), place_of(most));
         while (row.next()) {
+          if (limit-- == 0) return std::nullopt;
           auto sizes = parse_sizes(row.text());
-          if (sizes && alike({query_.problem.choices, *sizes}, query_.problem) &&
-              std::equal(sizes->begin(), sizes->end(), least.begin(),
-                         [](const auto& a, const auto& b) { return a.second >= b.second; }))
-            found.push_back(std::move(*sizes));
+          if (sizes && each(least, *sizes) && each(*sizes, most)) found.push_back(std::move(*sizes));
         }
       }
       return found;
@@ -127,6 +133,7 @@ class Finder {
  private:
   void begin(Step step) {
     step_ = step;
+    tried_ = 0;
     entries_.clear();
     cells_.clear();
     waiting_.clear();
@@ -351,6 +358,7 @@ class Finder {
   bool known_groups_ = false;
   std::vector<Group> groups_;
   int voters_ = 0;
+  int tried_ = 0;  // in this step
 };
 
 // ---- explanations --------------------------------------------------------------------------------------------------
@@ -412,8 +420,9 @@ std::string_view name(Tier tier) {
   return names[static_cast<std::size_t>(tier)];
 }
 
-std::vector<Sizes> measured_sizes(const Context& query, Database& database) {
-  return Finder(database, query, query.problem.sizes).sizes_from_here();
+std::optional<std::vector<Sizes>> measured_sizes(const Context& query, const Sizes& most, std::size_t limit,
+                                                 Database& database) {
+  return Finder(database, query, query.problem.sizes).sizes_up_to(most, limit);
 }
 
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept,

@@ -62,7 +62,9 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
                    const Sizes& around = {});
 
 /// Sizes with a result on the query's device, measured with any driver, compiler and kernel source. Each size is
-/// between one and two times that of the query.
-std::vector<Sizes> measured_sizes(const Context& query, Database& database);
+/// between that of the query and that of \p most, which is at most twice as large. nullopt when they are among more
+/// than \p limit rows, which would take long to read.
+std::optional<std::vector<Sizes>> measured_sizes(const Context& query, const Sizes& most, std::size_t limit,
+                                                 Database& database);
 
 }  // namespace tuner::cache

@@ -288,6 +288,21 @@ TEST_F(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1 << 30}}, Tier::portable), 20'000);
 }
 
+TEST_F(Wisdom, IsTheDefaultWithoutReadingEverythingWhenAllOfItIsRefused) {
+  std::vector<Sizes> problems;
+  for (std::int64_t n = 0; n < 3000; ++n) problems.push_back({{"nx", 4096}, {"ny", 1000 + n}});
+  import_many(database, problems);
+  auto q = query();
+  q.problem.sizes = {{"nx", 4096}, {"ny", 1500}};
+  std::size_t refused = 0;
+  const auto never = [&](const std::string&) {
+    ++refused;
+    return std::optional<std::string>("no");
+  };
+  EXPECT_FALSE(find(database, q, never));
+  EXPECT_LT(refused, 500u);
+}
+
 TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
   for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000}) know(n, "block=1");
   auto other = session_key(1200);
@@ -296,9 +311,17 @@ TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
   other.device = h100();
   other.problem.sizes["n"] = 1300;
   store_best(database, other, "block=1", 1000);
-  std::vector<Sizes> found = measured_sizes(query(1024), database);
-  std::sort(found.begin(), found.end());
-  EXPECT_EQ(found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 1200}}, {{"n", 2048}}}));
+  std::optional<std::vector<Sizes>> found = measured_sizes(query(1024), {{"n", 2048}}, 100, database);
+  ASSERT_TRUE(found);
+  std::sort(found->begin(), found->end());
+  EXPECT_EQ(*found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 1200}}, {{"n", 2048}}}));
+  EXPECT_EQ(measured_sizes(query(1024), {{"n", 1151}}, 100, database)->size(), 2u);
+}
+
+TEST_F(MeasuredSizes, AreNotListedWhenThereAreTooMany) {
+  for (const std::int64_t n : {1000, 1024, 1100, 1101}) know(n, "block=1");
+  EXPECT_TRUE(measured_sizes(query(1024), {{"n", 1151}}, 3, database));
+  EXPECT_FALSE(measured_sizes(query(1024), {{"n", 1151}}, 2, database));
 }
 
 TEST_F(Wisdom, OfNoDatabaseIsTheDefault) {

@@ -27,6 +27,9 @@ constexpr double kLatestTakeOver = 0.75;
 /// After the tuning time, the configuration that is running may continue this long.
 constexpr std::chrono::milliseconds kGrace{50};
 
+/// If more sizes of a class were measured than this, each size of a call gets its own decision.
+constexpr std::size_t kMostApart = 512;
+
 /// Few, because the application needs its cores for other work.
 constexpr std::size_t kMostCompilers = 16;
 
@@ -99,9 +102,14 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
   const bool in_quarantine = terms.wisdom.has_quarantine(spec, device.device());
   decision.only_here = of_its_own || second_choice || in_quarantine;
   if (decision.only_here) return decision;
-  for (const cache::Sizes& measured : terms.wisdom.measured_sizes(spec, lowest, device.device()))
-    if (measured != lowest.sizes && of_class(spec, measured, lowest))
-      decision.apart.push_back(*in_order(spec, measured));
+  const Sizes ends = class_ends(*in_order(spec, lowest.sizes));
+  cache::Sizes highest;
+  for (std::size_t i = 0; i < spec.sizes.size(); ++i) highest[spec.sizes[i].name] = ends[i];
+  const auto known = terms.wisdom.measured_sizes(spec, lowest, highest, kMostApart, device.device());
+  decision.only_here = !known;
+  if (!known) return decision;
+  for (const cache::Sizes& measured : *known)
+    if (measured != lowest.sizes) decision.apart.push_back(*in_order(spec, measured));
   return decision;
 }
 

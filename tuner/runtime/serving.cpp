@@ -151,6 +151,7 @@ void Serving::open_wisdom(const Settings& settings) {
     WisdomOptions options;
     if (!cache::frozen_database_file()) options.database = settings.database;
     options.warn = [this](std::string_view message) { warn(message); };
+    options.check = false;  // a first call takes milliseconds, and damage is found when it is met
     wisdom_ = std::make_unique<Wisdom>(options);
     // Tuning uses objects that are destroyed at exit, so it stops then. Serving uses none of them.
     if (!wisdom_->frozen() && !wisdom_->user().is_in_memory()) Renewal::process().watch(wisdom_->user().path());

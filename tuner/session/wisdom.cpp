@@ -32,10 +32,11 @@ cache::Database open_user(const WisdomOptions& options) {
     options.warn(
         "no cache folder: set TUNER_CACHE_DIR or HOME; results stay in memory and are lost when this process ends");
   }
-  if (!file || (options.read_only && !std::filesystem::exists(*file)))
-    return cache::Database::in_memory({.warn = options.warn});
-  return options.read_only ? cache::Database::open_read_only(*file, {.warn = options.warn})
-                           : cache::Database::open_user(*file, {.warn = options.warn});
+  cache::OpenOptions opening{.warn = options.warn};
+  if (!file || (options.read_only && !std::filesystem::exists(*file))) return cache::Database::in_memory(opening);
+  if (!options.check) opening.check_bytes = 0;
+  return options.read_only ? cache::Database::open_read_only(*file, opening)
+                           : cache::Database::open_user(*file, opening);
 }
 
 }  // namespace
@@ -57,13 +58,17 @@ auto Wisdom::answer(const Ask& ask) {
   return frozen() ? with_frozen(user_.path(), ask) : ask();
 }
 
-std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const ProblemSize& like,
-                                                 const Device& device) {
-  const cache::Context wanted = context_of(spec, like, device, {});
-  return answer([&] {
+std::optional<std::vector<cache::Sizes>> Wisdom::measured_sizes(const KernelSpec& spec, const ProblemSize& least,
+                                                                const cache::Sizes& most, std::size_t limit,
+                                                                const Device& device) {
+  const cache::Context wanted = context_of(spec, least, device, {});
+  return answer([&]() -> std::optional<std::vector<cache::Sizes>> {
     std::vector<cache::Sizes> sizes;
-    for (cache::Database* database : databases(wanted.device.key))
-      for (cache::Sizes& one : cache::measured_sizes(wanted, *database)) sizes.push_back(std::move(one));
+    for (cache::Database* database : databases(wanted.device.key)) {
+      auto found = cache::measured_sizes(wanted, most, limit, *database);
+      if (!found) return std::nullopt;
+      sizes.insert(sizes.end(), found->begin(), found->end());
+    }
     return sizes;
   });
 }

@@ -27,6 +27,7 @@ struct WisdomOptions {
   bool shipped = true;  ///< also use shipped databases
   std::function<void(std::string_view)> warn;
   bool read_only = false;  ///< the user's database is neither written nor created; a broken one is an error
+  bool check = true;       ///< look for damage when the user's database is opened, which reads all of a small one
 };
 
 class Wisdom {
@@ -52,9 +53,11 @@ class Wisdom {
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
 
-  /// Sizes that were measured on \p device with the choices of \p like. Each is between one and two times that of
-  /// \p like, because calls for such sizes are served alike.
-  std::vector<cache::Sizes> measured_sizes(const KernelSpec& spec, const ProblemSize& like, const Device& device);
+  /// Sizes that were measured on \p device with the choices of \p least, each between that of \p least and that of
+  /// \p most. nullopt: see cache::measured_sizes.
+  std::optional<std::vector<cache::Sizes>> measured_sizes(const KernelSpec& spec, const ProblemSize& least,
+                                                          const cache::Sizes& most, std::size_t limit,
+                                                          const Device& device);
   /// Whether any configuration of \p spec is in quarantine on \p device, for any problem.
   bool has_quarantine(const KernelSpec& spec, const Device& device);
 
