@@ -86,7 +86,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
 if(wisdom)
-  install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom COMPONENT tuner-wisdom)
+  # A database that nobody may write to is read without locks (cache/store.cpp).
+  install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom COMPONENT tuner-wisdom
+          PERMISSIONS OWNER_READ GROUP_READ WORLD_READ)
 endif()
 
 # The reference of the public headers, where Doxygen is installed.
