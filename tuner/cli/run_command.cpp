@@ -70,7 +70,7 @@ class OneRun {
         once_(flag("once")),
         metrics_(read_metrics(given.texts("metrics"), "--metrics")) {
     if (flag("ptx") || flag("sass"))
-      given.refuse({"json", "once", "cpu", "metrics"}, "with --ptx and --sass");
+      given.refuse({"json", "once", "cpu", "metrics", "hot"}, "with --ptx and --sass");
     else
       given.refuse({"arch"}, "without --ptx or --sass");
     if (given.has("arch")) given.refuse({"device"}, "with --arch, which stands for a device");
