@@ -5,6 +5,7 @@
 #include <string>
 
 #include <tests/temporary_folder.hpp>
+#include <tuner/core/elapsed.hpp>
 
 #include "kernel_texts.hpp"
 
@@ -45,7 +46,7 @@ TEST_F(IncludedTypes, AreReadHoweverAHeaderNamesThem) {
                                    "#pragma once\n#ifdef __cplusplus\nextern \"C\" {\n#endif\ntypedef double "
                                    "real;\n#ifdef __cplusplus\n}\n#endif\n",
                                    "#ifndef __COMMON_H__\n#define __COMMON_H__\nnamespace a { using wide = double; "
-                                   "}\ntypedef wide real;\n#endif\n",
+                                   "}\ntypedef a::wide real;\n#endif\n",
                                    "#ifdef SINGLE\ntypedef float real;\n#else\ntypedef double real;\n#endif\n"}) {
     write("common.h", header);
     const KernelSpec spec = read("#include \"common.h\"\n#include \"common.h\"");
@@ -139,6 +140,103 @@ TEST_F(IncludedTypes, StandBesideValuesOfParameters) {
   const KernelSpec spec = read_kernel_file(folder_ / "k.cu");
   ASSERT_EQ(spec.program.macros.size(), 1u) << "without it the parameter would have no effect";
   EXPECT_EQ(spec.default_configuration->text(), "TILE=4");
+}
+
+TEST_F(IncludedTypes, AreFoundAfterManyGuardsInABranchThatOnlyACompilerDecides) {
+  constexpr int count = 40;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "H" + std::to_string(i), next = "#include \"h" + std::to_string(i + 1) + ".h\"\n";
+    const bool is_pragma = i % 2 == 0;
+    write("h" + std::to_string(i) + ".h",
+          (is_pragma ? "#pragma once\n" : "#ifndef " + name + "\n#define " + name + "\n") + next + next +
+              (is_pragma ? "" : "#endif\n"));
+  }
+  write("h" + std::to_string(count) + ".h", "#pragma once\n");
+  write("last.h", "typedef double real;\n");
+  EXPECT_EQ(type("#ifdef __OTHER__\n#include \"h1.h\"\n#include \"h0.h\"\n#endif\n#include \"last.h\""), "double");
+}
+
+TEST_F(IncludedTypes, AreNotThoseOfAnIncludeThatMayNotCount) {
+  write("cell.h",
+        "#pragma once\n#ifdef WIDE\nstruct real { double x; int id; };\n#else\nstruct real { float x; int id; };\n"
+        "#endif\n");
+  const std::string scalar = "#pragma tuner scalar by = { 1, 2 }\n";
+  const auto bytes = [&](const std::string& text) { return read(text, scalar).scalars[0].record->bytes; };
+  EXPECT_EQ(bytes("#define WIDE\n#include \"cell.h\""), 16u);
+  EXPECT_EQ(bytes("#ifdef __OTHER__\n#include \"cell.h\"\n#endif"), 8u) << "else there is no such type";
+  EXPECT_THAT(error("#ifdef __OTHER__\n#include \"cell.h\"\n#endif\n#define WIDE\n#include \"cell.h\"", scalar),
+              HasSubstr("k.cu:4:19: an element type is needed"));
+}
+
+TEST_F(IncludedTypes, AreThoseOfTheNamespaceThatCppFinds) {
+  write("types.h",
+        "namespace a { using real = double; namespace b { using real = half; } struct Cell { real x; int id; }; }\n"
+        "namespace c { using real = int; struct Cell { float x; int id; }; }\n");
+  const auto type_by = [&](const std::string& before, const std::string& name) {
+    return type("#include \"types.h\"\n" + before + "using real_type = " + name + ";\n#define real real_type");
+  };
+  EXPECT_EQ(type_by("", "a::real"), "double");
+  EXPECT_EQ(type_by("", "::a::b::real"), "half");
+  EXPECT_EQ(type_by("using namespace c;\n", "real"), "int");
+  EXPECT_EQ(type_by("using a::b::real;\n", "real"), "half");
+  EXPECT_EQ(type_by("namespace c { using other = real; }\n", "c::other"), "int");
+  EXPECT_EQ(type_by("using namespace a;\n", "b::real"), "half");
+  EXPECT_EQ(read("#include \"types.h\"\n#define real a::Cell", "#pragma tuner scalar by = { 1, 2 }\n")
+                .scalars[0]
+                .record->bytes,
+            16u);
+  for (const char* const unknown : {"real", "d::real", "a::c::real", "b::real", "c::b::real"})
+    EXPECT_THAT(error_of([&] { type_by("", unknown); }), HasSubstr("an element type is needed")) << unknown;
+  EXPECT_THAT(error_of([&] { type_by("using namespace a;\nusing namespace c;\n", "real"); }),
+              HasSubstr("an element type is needed"));
+}
+
+TEST_F(IncludedTypes, AreLookedForFromTheNamespaceOfTheKernel) {
+  const auto type_in = [&](const std::string& text) {
+    write("k.cu",
+          "#pragma tuner kernel k\n#pragma tuner parameter p = 1 2\n#pragma tuner out y[1]\n#pragma tuner grid 1\n"
+          "#pragma tuner block 32\n#pragma tuner reference default\n#pragma tuner default p=1\n" +
+              text);
+    const KernelSpec spec = read_kernel_file(folder_ / "k.cu");
+    return spec.find_buffer("y")->record ? "struct" : spec.find_buffer("y")->type;
+  };
+  const std::string kernel = "__global__ void k(real* y) { y[0] = p; }\n";
+  EXPECT_EQ(type_in("typedef float real;\nnamespace a { typedef double real;\n" + kernel + "}\n"), "double");
+  EXPECT_EQ(type_in("typedef float real;\nnamespace a { typedef double real; }\n" + kernel), "float");
+  EXPECT_EQ(type_in("typedef float real;\nnamespace a {\n" + kernel + "typedef double real; }\n"), "float");
+  EXPECT_EQ(type_in("namespace a { inline namespace v1 { typedef double real; } namespace {\n" + kernel + "} }\n"),
+            "double");
+  EXPECT_EQ(type_in("namespace a { struct float2 { float x; int n; };\n__global__ void k(float2* y) { y->x = p; } }\n"),
+            "struct");
+}
+
+TEST_F(IncludedTypes, AreReadInLinearTimeHoweverOftenTheyAreDefined) {
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) many += "typedef double real;\n";
+  write("many.h", many);
+  const auto start = Clock::now();
+  EXPECT_EQ(type("#include \"many.h\""), "double");
+  EXPECT_LT(seconds_since(start), 5);
+}
+
+TEST_F(IncludedTypes, StandBesideMacrosOfBranchesThatAreTaken) {
+  const auto read_with = [&](const std::string& header, const std::string& more = "") {
+    write("common.h", header);
+    write("k.cu",
+          "#pragma tuner kernel scale\n#pragma tuner parameter TILE = 2 4 8\n#pragma tuner inout y[1] : float\n"
+          "#pragma tuner grid 1\n#pragma tuner block 32\n#pragma tuner instantiate scale<TILE>\n" +
+              more +
+              "#pragma tuner reference default\n#include \"common.h\"\n"
+              "template <int n> __global__ void scale(float* y) { y[0] = n; }\n");
+    return read_kernel_file(folder_ / "k.cu");
+  };
+  const std::string given = "#pragma tuner default TILE=2\n";
+  EXPECT_THAT(read_with("#if 0\n#define TILE 4\n#endif\n", given).program.macros, IsEmpty());
+  EXPECT_THAT(read_with("#ifdef _WIN32\n#define TILE 4\n#endif\n", given).program.macros, IsEmpty());
+  EXPECT_EQ(read_with("#ifdef __OTHER__\n#define TILE 4\n#endif\n", given).program.macros.size(), 1u);
+  const auto default_of = [&](const std::string& header) { return read_with(header).default_configuration->text(); };
+  EXPECT_EQ(default_of("#define TILE 4\n"), "TILE=4");
+  EXPECT_EQ(default_of("#ifdef WIDE\n#define TILE 8\n#else\n#ifndef TILE\n#define TILE 4\n#endif\n#endif\n"), "TILE=4");
 }
 
 }  // namespace

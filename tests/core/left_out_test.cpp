@@ -64,7 +64,7 @@ TEST(LeftOut, IsTheFunctionOfTheNamespaceThatIsNamed) {
   EXPECT_THAT(error(scale_with("", text)),
               HasSubstr("the text has several functions of that name: choose one, as in 'instantiate a::scale'"));
   EXPECT_THAT(error(scale_with("#pragma tuner instantiate scale\n",
-                               "#ifdef OLD\n__global__ void scale(const float* x, double* y, int n) {}\n#else\n" +
+                               "#ifdef __OLD__\n__global__ void scale(const float* x, double* y, int n) {}\n#else\n" +
                                    std::string(kScale) + "#endif\n")),
               HasSubstr("has no 'arguments', and the text has several 'scale', with different arguments"));
 }
@@ -142,7 +142,9 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
   };
   EXPECT_EQ(type_of_y("typedef double real;\n"), "double");
   EXPECT_EQ(type_of_y("typedef  unsigned\tlong long  int real ;\n"), "uint64");
-  EXPECT_EQ(type_of_y("extern \"C\" {\nnamespace a::b\n{\nusing real = double;  // of real numbers\n}\n}\n"), "double");
+  EXPECT_EQ(type_of_y("extern \"C\" {\nnamespace a::b\n{\nusing real = double;  // of real numbers\n}\n}\n"
+                      "using namespace a::b;\n"),
+            "double");
   EXPECT_EQ(type_of_y("namespace a { typedef double real; }\n", "a::real"), "double");
   EXPECT_EQ(type_of_y("#include <stdint.h>\n", "std::uint32_t"), "unsigned");
   EXPECT_EQ(type_of_y("#define WIDE double\r\n# define real WIDE\r\nusing realistic = int;\n"), "double");

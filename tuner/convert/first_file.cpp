@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/declared_types.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
@@ -21,14 +22,60 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether the operator at \p at updates the value before it: `+=`, `++`.
+bool is_update(std::string_view code, std::size_t at) {
+  const std::string_view two = code.substr(at, 2), three = code.substr(at, 3);
+  if (two == "++" || two == "--" || three == "<<=" || three == ">>=") return true;
+  return two.size() == 2 && two[1] == '=' && std::string_view("+-*/%&|^").find(two[0]) != std::string_view::npos;
+}
+
+/// Whether the operator at \p at is `=`.
+bool is_assignment(std::string_view code, std::size_t at) {
+  return code.substr(at, 1) == "=" && code.substr(at, 2) != "==";
+}
+
+/// The longest index, in characters. Without a limit, many brackets that nothing closes would cost quadratic time.
+constexpr std::size_t kLongestIndex = 4'096;
+
+/// Whether the statement updates elements of the pointer from \p begin to \p end, or with \p assigned assigns to them.
+bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool assigned) {
+  constexpr std::size_t kNear = 200;  // characters of the statement before it
+  const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
+  bool through = before.ends_with('*');
+  std::size_t at = skip_space(code, end);
+  if (code.substr(at, 1) == "[") {
+    at = std::min(after_brackets(code, at, kLongestIndex), code.size());
+    through = true;
+    if (code.substr(at, 1) == ".") at += 1 + word_at(code, at + 1).size();  // y[i].x
+    at = skip_space(code, at);
+  }
+  if (through && (before.ends_with("++") || before.ends_with("--"))) return true;
+  if (through && (is_update(code, at) || (assigned && is_assignment(code, at)))) return true;
+  // atomicAdd(y, 1), atomicMax(&y[i], 1), atomicAdd((unsigned*)y, 1)
+  const std::size_t open = before.rfind("atomic");
+  return open != std::string_view::npos && before.substr(open).find_first_of(",;{}") == std::string_view::npos &&
+         before.substr(open).find('(') != std::string_view::npos;
+}
+
+enum class Change { update, any };
+/// Whether \p body visibly changes elements of \p pointer: computes new values from old ones (`y[i] += 1`, `*y -= x`,
+/// `atomicAdd(&y[i], 1)`), or with \p wanted also assigns others.
+bool changes(std::string_view body, std::string_view pointer, Change wanted) {
+  const std::string_view inside = in_braces(body, 0);
+  for (std::size_t at = 0; (at = find_word(inside, pointer, at)) != std::string_view::npos; ++at)
+    if (is_changed(inside, at, at + pointer.size(), wanted == Change::any)) return true;
+  return false;
+}
+
 /// Writes a kernel file from the head and body of its kernel, with a comment for each question that they leave open.
 class Writer {
  public:
-  Writer(std::string_view code, Signature kernel)
+  Writer(const ScopedCode& code, Signature kernel)
       : kernel_(std::move(kernel)),
-        code_(code),
-        body_(code.substr(kernel_.begin)),
-        instantiate_(namespaces_at(code, kernel_.begin) + kernel_.name) {
+        scoped_(code),
+        code_(code.text()),
+        body_(code_.substr(kernel_.begin)),
+        instantiate_(code.namespaces_at(kernel_.begin) + kernel_.name) {
     const std::size_t next = body_.find("__global__", kernel_.end - kernel_.begin);
     body_ = body_.substr(0, next);
     for (std::size_t axis = 1; axis < 3; ++axis)
@@ -164,7 +211,9 @@ class Writer {
     const std::string name = possible_name(one.name), plain = plain_type(one.type);
     const auto numbers = numbers_of(plain);
     const bool is_vector = numbers && numbers->components > 1;
-    if (const auto record = is_vector ? vector_record(*numbers) : record_called(code_, plain);
+    if (const auto record = is_vector
+                                ? vector_record(*numbers)
+                                : record_called(scoped_, {plain, scoped_.namespaces_at(kernel_.begin), kernel_.begin});
         record && !contains(type_names_, plain)) {
       std::vector<std::string> values;
       for (const RecordField& field : record->fields)
@@ -194,7 +243,7 @@ class Writer {
       const std::string_view count = open < close ? trimmed(rest.substr(open + 1, close - open - 1)) : "1";
       const bool is_number = number_of<int>(count).has_value();
       if (!is_number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
-      buffers_ += line("constant", fmt::format("{}{}[{}]", namespaces_at(code_, at), name, is_number ? count : "1"));
+      buffers_ += line("constant", fmt::format("{}{}[{}]", scoped_.namespaces_at(at), name, is_number ? count : "1"));
     }
   }
 
@@ -211,7 +260,8 @@ class Writer {
     for (const std::string_view word : words_of(body_.substr(kernel_.end - kernel_.begin)))
       uses += word == one.name ? 1 : 0;
     const bool is_in = one.is_to_const();
-    const bool is_out = !is_in && uses == 1 && writes_to(body_, one.name) && !adds_to(body_, one.name);
+    const bool is_out =
+        !is_in && uses == 1 && changes(body_, one.name, Change::any) && !changes(body_, one.name, Change::update);
     const std::string count = sizes_.empty() ? "1" : fmt::format("{}", fmt::join(sizes_, " * "));
     if (type.empty())
       buffers_ += question(fmt::format("{} has the type {}: which numbers are in it?", one.name, in_quotes(one.type)));
@@ -225,6 +275,7 @@ class Writer {
   }
 
   Signature kernel_;
+  const ScopedCode& scoped_;
   std::string_view code_;
   std::string_view body_;  ///< with the head
   std::size_t dimensions_ = 1;
@@ -243,8 +294,8 @@ std::vector<std::string> kernels_of(const std::string& text) {
 }
 
 FirstFile first_file(const std::string& text, const std::string& kernel, const fs::path& file, const fs::path& folder) {
-  const std::string code = code_of(text);
-  const auto signature = find_signature(code, kernel);
+  const ScopedCode code(code_of(text));
+  const auto signature = find_signature(code.text(), kernel);
   if (!signature) throw Error(fmt::format("{}: there is no kernel {}", file.string(), in_quotes(kernel)));
   if (std::none_of(signature->arguments.begin(), signature->arguments.end(),
                    [](const Declared& one) { return one.is_pointer(); }))

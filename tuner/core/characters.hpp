@@ -17,6 +17,14 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 
+/// The first place from \p at on that has one of \p wanted; npos if there is none. The functions of the standard
+/// library search for a set of characters with one call of memchr for each character of the text.
+template <char... wanted>
+std::size_t find_any(std::string_view text, std::size_t at) {
+  while (at < text.size() && !((text[at] == wanted) || ...)) ++at;
+  return at < text.size() ? at : std::string_view::npos;
+}
+
 /// \p text without the white space at its ends.
 inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

@@ -10,15 +10,15 @@
 namespace tuner {
 namespace {
 
-/// The declaration `[static] constexpr TYPE name = VALUE;` of the word `name` at \p at.
-std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, std::size_t after_name,
-                                        std::size_t after_directive) {
-  constexpr std::size_t npos = std::string_view::npos;
+/// The declaration `[static] constexpr TYPE name = VALUE;` of the word at \p at that ends before \p after_name.
+std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, std::size_t after_name) {
   const std::size_t sign = skip_space(code, after_name);
   if (sign >= code.size() || (code[sign] != '=' && code[sign] != '{') || code.substr(sign, 2) == "==")
     return std::nullopt;
-  const std::size_t before = code.find_last_of(";{}", at);
-  const std::size_t begin = skip_space(code, std::max(before == npos ? 0 : before + 1, after_directive));
+  std::size_t begin = code.substr(0, at).find_last_of(";{}") + 1;  // npos + 1: the first statement
+  if (const std::size_t hash = code.substr(0, at).find_last_of("#%"); hash != npos && hash >= begin)
+    if (const auto line = directive_at(code, hash)) begin = line->end;
+  begin = skip_space(code, begin);
   if (begin >= at) return std::nullopt;
   const std::string_view head = code.substr(begin, at - begin);
   const auto belongs = [](char c) { return is_word(c) || is_blank(c) || c == '\n' || c == ':'; };
@@ -48,16 +48,14 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
 
 std::vector<DefinedValue> definitions_of(std::string_view code, std::string_view name) {
   std::vector<DefinedValue> found;
-  if (!has_word(code, name)) return found;
-  const std::vector<DirectiveLine> directives = directives_of(code);
-  for (const DirectiveLine& line : directives)
-    if (defined_name(line) == name)
-      found.push_back({line.begin, line.end, std::string(trimmed(line.rest().substr(name.size())))});
-  std::size_t next = 0, after_directive = 0;
-  for (std::size_t at = find_word(code, name); at != std::string_view::npos; at = find_word(code, name, at + 1)) {
-    for (; next < directives.size() && directives[next].begin < at; ++next) after_directive = directives[next].end;
-    if (after_directive > at) continue;
-    if (auto constant = constant_at(code, at, at + name.size(), after_directive)) found.push_back(*constant);
+  for (std::size_t at = find_word(code, name); at != npos; at = find_word(code, name, at + 1)) {
+    if (const auto line = directive_around(code, at)) {
+      if (defined_name(*line) == name)
+        found.push_back({line->begin, line->end, std::string(trimmed(line->rest().substr(name.size())))});
+      at = line->end;
+    } else if (auto constant = constant_at(code, at, at + name.size())) {
+      found.push_back(std::move(*constant));
+    }
   }
   return found;
 }

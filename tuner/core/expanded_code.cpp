@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
@@ -13,7 +12,6 @@
 #include <tuner/core/expression.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/signature.hpp>
 
 namespace tuner {
 namespace {
@@ -48,9 +46,9 @@ std::string with_words(std::string_view text, const std::function<std::string(st
 /// Macros, as far as they are known.
 class Macros {
  public:
-  explicit Macros(const OpenMacros& open) {
-    for (const std::string& name : open.perhaps) may_exist(name);
-    for (const std::string& name : open.defined) define(name, std::nullopt);
+  explicit Macros(const KnownMacros& known) : own_(known.own) {
+    for (const std::string& name : known.perhaps) may_exist(name);
+    for (const std::string& name : known.defined) define(name, std::nullopt);
     define("TUNER", "1");
     define("__cplusplus", "201703");
   }
@@ -88,7 +86,7 @@ class Macros {
                                                         "__HIPCC__",
                                                         "__HIP_PLATFORM_AMD__",
                                                         "__OPENCL_VERSION__"};
-    if (contains(of_others, name)) return false;
+    if (contains(of_others, name) || contains(own_, name)) return false;
     return !has_all_ || name.starts_with('_') || name.starts_with("TUNER_") || name.starts_with("CUDA") ||
            name.starts_with("HAVE_") || name.ends_with("_MAX") || name.ends_with("_MIN") || name.ends_with("_VERSION");
   }
@@ -123,6 +121,7 @@ class Macros {
     std::optional<std::string> value;
   };
   std::map<std::string, Macro, std::less<>> known_;
+  const std::vector<std::string>& own_;
   bool has_all_ = true;
 };
 
@@ -137,30 +136,31 @@ std::string_view asked_to_be_undefined(const DirectiveLine& line) {
 
 class Expansion {
  public:
-  Expansion(const Includes* includes, std::vector<std::filesystem::path> folders, const OpenMacros& open)
-      : folders_(std::move(folders)), macros_(open), open_(open) {
+  Expansion(const Includes* includes, IncludeFolders folders, const KnownMacros& known)
+      : folders_(std::move(folders)), macros_(known), open_(known) {
     if (includes == nullptr) return;
     for (const IncludedFile& file : includes->files)
       files_.emplace(std::filesystem::path(file.path).lexically_normal().string(), &file);
   }
 
   void file(std::string_view text, std::filesystem::path path) {
-    const std::string code = code_of(text), with_literals = code_of(text, Literals::kept);
-    const std::vector<DirectiveLine> lines = directives_of(with_literals);
+    const std::string code = code_of(text);
+    const std::vector<DirectiveLine> lines = directives_of(code);
+    if (const std::string_view guard = guard_of(code, lines); !guard.empty()) note_read(path, guard);
     const std::size_t around = branches_.size();
     std::size_t at = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       write(std::string_view(code).substr(at, lines[i].begin - at));
       at = lines[i].end;
       const bool begins_guard = i + 1 < lines.size() && is_guard(lines[i], lines[i + 1]);
-      directive(lines[i], begins_guard, path);
+      directive(lines[i], begins_guard, text, path);
     }
     write(std::string_view(code).substr(at));
     write("\n");
     while (branches_.size() > around) close_branch();
   }
 
-  ExpandedCode take() && { return std::move(result_); }
+  ExpandedCode finish() && { return {ScopedCode(std::move(code_)), std::move(missing_)}; }
 
  private:
   enum class Truth { no, perhaps, yes };
@@ -178,7 +178,34 @@ class Expansion {
   bool is_certain() const { return branches_.empty() || branches_.back().is_certain(); }
 
   void write(std::string_view code) {
-    if (is_read() && result_.code.size() < kMostExpandedBytes) result_.code += code;
+    if (is_read() && code_.size() < kMostExpandedBytes) code_ += code;
+  }
+
+  /// The name of the guard around all of a file with the directives \p lines; empty if there is none.
+  std::string_view guard_of(std::string_view code, const std::vector<DirectiveLine>& lines) const {
+    if (lines.size() < 3 || !is_guard(lines[0], lines[1])) return {};
+    int depth = 0;
+    for (const DirectiveLine& line : lines) {
+      const bool is_last = &line == &lines.back();
+      depth += line.name().starts_with("if") ? 1 : line.name() == "endif" ? -1 : 0;
+      if ((depth == 0) != is_last || (depth == 1 && line.name().starts_with("el"))) return {};
+    }
+    const auto is_blank = [](std::string_view part) { return trimmed(part).empty(); };
+    if (!is_blank(code.substr(0, lines.front().begin)) || !is_blank(code.substr(lines.back().end))) return {};
+    return asked_to_be_undefined(lines.front());
+  }
+
+  /// \p guard: the macro that is defined from now on; empty for `#pragma once`.
+  void note_read(const std::filesystem::path& path, std::string_view guard) {
+    read_.emplace(path.lexically_normal().string(), Guard{std::string(guard), is_certain()});
+  }
+
+  /// Whether \p file was read and has a guard.
+  bool is_done(const IncludedFile& file) {
+    const auto guard = read_.find(std::filesystem::path(file.path).lexically_normal().string());
+    if (guard == read_.end()) return false;
+    if (!guard->second.is_certain) write("\n#include\n");
+    return true;
   }
 
   /// Whether \p line and \p next are the first of a file that is read once: `#ifndef FILE_H` and `#define FILE_H`.
@@ -189,7 +216,7 @@ class Expansion {
     return value.empty() || value == "1";
   }
 
-  void directive(const DirectiveLine& line, bool begins_guard, std::filesystem::path& path) {
+  void directive(const DirectiveLine& line, bool begins_guard, std::string_view text, std::filesystem::path& path) {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") {
       branches_.push_back({Truth::no, !is_read(), false, is_read(), is_certain()});
@@ -201,7 +228,7 @@ class Expansion {
     } else if (word == "endif" && !branches_.empty()) {
       close_branch();
     } else if (is_read()) {
-      other_directive(line, path);
+      other_directive(line, text, path);
     }
   }
 
@@ -231,15 +258,19 @@ class Expansion {
     if (is_written) write("\n#endif\n");
   }
 
-  void other_directive(const DirectiveLine& line, std::filesystem::path& path) {
+  /// \p text: of the file, with comments and literals. `#line` changes \p path.
+  void other_directive(const DirectiveLine& line, std::string_view text, std::filesystem::path& path) {
     const std::string_view word = line.name();
-    if (word == "include") return include(line.rest(), path);
-    if (word == "line") {
-      if (const std::size_t quote = line.rest().find('"'); quote != std::string_view::npos)
-        path = line.rest().substr(quote + 1, line.rest().rfind('"') - quote - 1);
+    if (word == "include" || word == "line") {
+      const std::string whole = code_of(text.substr(line.begin, line.end - line.begin), Literals::kept);
+      const auto with_name = directive_at(whole, 0);
+      const std::string_view rest = with_name ? with_name->rest() : std::string_view();
+      if (word == "include") return include(rest, path);
+      if (const auto name = included_name(rest.substr(std::min(rest.find('"'), rest.size())))) path = *name;
       return;
     }
-    if (word == "pragma" && trimmed(line.rest()) == "once") read_once_.insert(path.lexically_normal().string());
+    if (word == "pragma" && word_at(line.rest(), 0) == "tuner") return;
+    if (word == "pragma" && trimmed(line.rest()) == "once") note_read(path, "");
     const std::string name(word_at(line.rest(), 0));
     const bool is_open = contains(open_.defined, name) || contains(open_.perhaps, name);
     if ((word == "define" || word == "undef") && is_open) return;
@@ -253,18 +284,21 @@ class Expansion {
     } else if (word == "undef") {
       macros_.remove(name);
     }
-    write("\n#" + code_of(line.text) + "\n");
+    if (word == "undef") std::erase_if(read_, [&](const auto& one) { return one.second.name == name; });
+    write("\n#" + line.text + "\n");
   }
 
   void include(std::string_view named, const std::filesystem::path& from) {
+    const auto name = included_name(named);
+    if (!name) return macros_.may_have_others();  // a macro names the file
     const bool is_quoted = named.starts_with('"');
-    if (!is_quoted && !named.starts_with('<')) return macros_.may_have_others();  // a macro names the file
-    const std::string name(named.substr(1, named.find(is_quoted ? '"' : '>', 1) - 1));
-    const IncludedFile* const found = find(name, is_quoted ? from : std::filesystem::path());
-    if (found == nullptr && is_quoted && !contains(result_.missing, name)) result_.missing.push_back(name);
-    if (found == nullptr && is_quoted) macros_.may_have_others();
-    if (found == nullptr || read_once_.contains(std::filesystem::path(found->path).lexically_normal().string()) ||
-        files_open_ == kMostFilesOpen || files_read_ == kMostFilesRead || result_.code.size() >= kMostExpandedBytes)
+    const IncludedFile* const found = find(is_quoted ? folders_.places(*name, from) : folders_.places(*name));
+    if (found == nullptr && is_quoted) {
+      if (!contains(missing_, *name)) missing_.push_back(*name);
+      macros_.may_have_others();
+    }
+    if (found == nullptr || files_open_ == kMostFilesOpen || files_read_ == kMostFilesRead ||
+        code_.size() >= kMostExpandedBytes || is_done(*found))
       return;
     ++files_open_;
     ++files_read_;
@@ -272,76 +306,91 @@ class Expansion {
     --files_open_;
   }
 
-  const IncludedFile* find(const std::string& name, const std::filesystem::path& from) const {
-    const auto in = [&](const std::filesystem::path& folder) -> const IncludedFile* {
-      const auto at = files_.find((folder / name).lexically_normal().string());
-      return at == files_.end() ? nullptr : at->second;
-    };
-    if (!from.empty())
-      if (const IncludedFile* const beside = in(from.parent_path())) return beside;
-    for (const std::filesystem::path& folder : folders_)
-      if (const IncludedFile* const there = in(folder)) return there;
-    const auto is_it = [&](const auto& one) { return one.first.ends_with('/' + name); };
-    // In a folder that only compilers are told of; not if there are several, and not for `<stdint.h>`.
-    if (from.empty() || std::count_if(files_.begin(), files_.end(), is_it) != 1) return nullptr;
-    return std::find_if(files_.begin(), files_.end(), is_it)->second;
+  const IncludedFile* find(const std::vector<std::filesystem::path>& places) const {
+    for (const std::filesystem::path& place : places)
+      if (const auto at = files_.find(place.lexically_normal().string()); at != files_.end()) return at->second;
+    return nullptr;
   }
 
-  std::vector<std::filesystem::path> folders_;
+  struct Guard {
+    std::string name;
+    bool is_certain = false;  // the file was read for certain
+  };
+
+  IncludeFolders folders_;
   std::map<std::string, const IncludedFile*> files_;  ///< by their paths
   Macros macros_;
-  const OpenMacros& open_;
-  std::set<std::string> read_once_;  ///< paths
-  std::vector<Branch> branches_;     ///< around the current place, over all files
+  const KnownMacros& open_;
+  std::map<std::string, Guard> read_;  ///< of files that are read once, by their paths
+  std::vector<Branch> branches_;       ///< around the current place, over all files
   int files_open_ = 0, files_read_ = 0;
-  ExpandedCode result_;
+  std::string code_;
+  std::vector<std::string> missing_;
 };
 
-/// \p left: how many names may still be looked up.
-std::optional<std::int64_t> constant_value(std::string_view code, std::string_view name, int& left) {
-  if (--left < 0) return std::nullopt;
-  const std::vector<DefinedValue> all = definitions_of(code, name);
-  const auto is_other = [&](const DefinedValue& one) {
-    return one.value != all.front().value || !is_always_there(code, one.begin);
-  };
-  constexpr std::size_t many = 16;  // all of one value
-  if (all.empty() || all.size() > many || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
-  bool is_known = true;
-  const std::string text = with_words(all.front().value, [&](std::string_view word) {
-    // C++ puts the text of a macro there, not its value: `2 * SUM` of `1 + 1`.
-    const std::vector<DefinedValue> others = definitions_of(code, word);
-    const auto is_one = [](const DefinedValue& one) {
-      return one.value.starts_with('(') || one.value.find_first_of("+-*/%<>=&|?!~^ ") == std::string::npos;
-    };
-    const auto value =
-        std::all_of(others.begin(), others.end(), is_one) ? constant_value(code, word, left) : std::nullopt;
-    is_known = is_known && value;
-    return value ? '(' + std::to_string(*value) + ')' : std::string();
-  });
-  if (!is_known || text.size() > kLongestCondition) return std::nullopt;
-  try {
-    const Value value = Expression::parse(text, {}).evaluate({});
-    return value.is_integer() ? std::optional(value.integer()) : std::nullopt;
-  } catch (const SpecError&) {
-    return std::nullopt;
+struct Lookup {
+  const ScopedCode& code;
+  int left = 64;  ///< how many names may still be looked up
+
+  /// The definitions that \p used means, or if that is in no namespace of the text, all.
+  std::vector<DefinedValue> definitions(const UsedName& used, bool anywhere) const {
+    std::vector<DefinedValue> all = definitions_of(code.text(), last_part(used.name));
+    if (anywhere) return all;
+    std::vector<std::size_t> places;
+    for (const DefinedValue& one : all) places.push_back(one.begin);
+    places = meant(code, used, std::move(places));
+    std::erase_if(all, [&](const DefinedValue& one) { return !contains(places, one.begin); });
+    return all;
   }
-}
+
+  std::optional<std::int64_t> value(const UsedName& used, bool anywhere) {
+    if (--left < 0) return std::nullopt;
+    const std::vector<DefinedValue> all = definitions(used, anywhere);
+    const auto is_other = [&](const DefinedValue& one) {
+      return one.value != all.front().value || !code.is_always_there(one.begin);
+    };
+    if (all.empty() || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
+    const std::size_t at = all.front().begin;
+    bool is_known = true;
+    const std::string text = with_words(all.front().value, [&](std::string_view word) {
+      UsedName other{std::string(word), code.namespaces_at(at), at};
+      if (code.is_macro(at)) other.namespaces = used.namespaces, other.at = used.at;
+      // C++ puts the text of a macro there, not its value: `2 * SUM` of `1 + 1`.
+      const std::vector<DefinedValue> others = definitions(other, anywhere);
+      const auto is_one = [](const DefinedValue& one) {
+        return one.value.starts_with('(') || one.value.find_first_of("+-*/%<>=&|?!~^ ") == std::string::npos;
+      };
+      const auto value =
+          std::all_of(others.begin(), others.end(), is_one) ? this->value(other, anywhere) : std::nullopt;
+      is_known = is_known && value;
+      return value ? '(' + std::to_string(*value) + ')' : std::string();
+    });
+    if (!is_known || text.size() > kLongestCondition) return std::nullopt;
+    try {
+      const Value value = Expression::parse(text, {}).evaluate({});
+      return value.is_integer() ? std::optional(value.integer()) : std::nullopt;
+    } catch (const SpecError&) {
+      return std::nullopt;
+    }
+  }
+};
 
 }  // namespace
 
 ExpandedCode expanded_code(std::string_view program, std::string_view file, const Includes* includes,
-                           const std::vector<std::string>& folders, const OpenMacros& open) {
+                           const std::vector<std::string>& folders, const KnownMacros& known) {
   const std::filesystem::path path(file);
-  std::vector<std::filesystem::path> all{path.parent_path()};
-  all.insert(all.end(), folders.begin(), folders.end());
-  Expansion expansion(includes, std::move(all), open);
+  Expansion expansion(includes, IncludeFolders(path, folders), known);
   expansion.file(program, path);
-  return std::move(expansion).take();
+  return std::move(expansion).finish();
 }
 
-std::optional<std::int64_t> constant_called(std::string_view code, std::string_view name) {
-  int left = 64;
-  return constant_value(code, name, left);
+std::optional<std::int64_t> constant_called(const ScopedCode& code, const UsedName& used) {
+  return Lookup{code}.value(used, false);
+}
+
+std::optional<std::int64_t> constant_called(const ScopedCode& code, const std::string& name) {
+  return Lookup{code}.value({name, "", std::string::npos}, true);
 }
 
 }  // namespace tuner

@@ -9,30 +9,34 @@
 #include <vector>
 
 #include <tuner/core/includes.hpp>
+#include <tuner/core/scoped_code.hpp>
 
 namespace tuner {
 
 struct ExpandedCode {
-  std::string code;
+  ScopedCode code;
   std::vector<std::string> missing;  ///< files that the code includes in quotes and that were not found, each once
 };
 
-/// Macros with values that are not decided. Their definitions in the texts do not count.
-struct OpenMacros {
-  std::vector<std::string> defined;
-  std::vector<std::string> perhaps;  ///< that may not even be macros
+/// Macros that the texts do not decide, and those that they alone decide.
+struct KnownMacros {
+  std::vector<std::string> defined = {};  ///< with values that are not decided; definitions in the texts do not count
+  std::vector<std::string> perhaps = {};  ///< likewise; they may not even be macros
+  std::vector<std::string> own = {};      ///< no compiler and no other file defines them
 };
 
 /// The code_of() \p program, the text of \p file, with the files of \p includes in place of their directives. They are
-/// looked for beside the file that includes them, beside \p file and in \p folders, in this order. Branches that are
-/// not taken are left out. If only a compiler knows, all branches stay, and so do their `#if` and `#endif`. Macros stay
-/// as well, each in one line.
+/// looked for in IncludeFolders. Branches that are not taken are left out. If only a compiler knows, all branches stay,
+/// and so do their `#if` and `#endif`. Macros stay as well, each in one line. A file with a guard is read once. A
+/// second
+/// `#include` of it stays, without its name, if only a compiler knows whether the first one counts.
 ExpandedCode expanded_code(std::string_view program, std::string_view file, const Includes* includes,
-                           const std::vector<std::string>& folders, const OpenMacros& open);
+                           const std::vector<std::string>& folders, const KnownMacros& known);
 
-/// The value of the integer that \p code, without comments, calls \p name: `#define ROWS 8` or `const int ROWS = 2 *
-/// 4;`. Nothing if that is defined elsewhere than in a namespace, by several values, or by anything but other
-/// constants.
-std::optional<std::int64_t> constant_called(std::string_view code, std::string_view name);
+/// The value of the integer \p used in \p code: `#define ROWS 8` or `const int ROWS = 2 * 4;`. Nothing if that is
+/// defined elsewhere than in a namespace, by several values, or by anything but other constants.
+std::optional<std::int64_t> constant_called(const ScopedCode& code, const UsedName& used);
+/// Likewise, of any namespace.
+std::optional<std::int64_t> constant_called(const ScopedCode& code, const std::string& name);
 
 }  // namespace tuner

@@ -161,7 +161,7 @@ class HostFunctionScanner {
     const std::size_t open = skip_space(code_, at_ + word.size());
     if (word.empty() || !known_.makers.contains(word) || code_.substr(open, 1) != "(") return false;
     const std::size_t close = after_brackets(code_, open);
-    if (close == std::string_view::npos) return false;
+    if (close == npos) return false;
     const std::size_t next = skip_space(code_, close);
     const std::size_t end = code_.substr(next, 1) == ";" ? next + 1 : close;
     blank(at_, end);
@@ -235,7 +235,7 @@ class HostFunctionScanner {
   /// Whether only the host can run \p body.
   bool is_code_of_the_host(std::string_view body) const {
     const auto words = words_of(body);
-    return names_the_host(body) || body.find("<<<") != std::string_view::npos ||
+    return names_the_host(body) || body.find("<<<") != npos ||
            std::any_of(words.begin(), words.end(), [&](std::string_view word) {
              return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') ||
                     word.starts_with("cublas") || word == "asm" || word == "__asm__" || word == "throw" ||
@@ -284,8 +284,7 @@ class HostFunctionScanner {
     if (std::any_of(all.begin(), all.end(), [&](std::string_view word) { return known_.host_types.contains(word); }))
       return true;
     const std::size_t value = rest.find('=');
-    return value != std::string_view::npos && !defines_type(words) &&
-           std::any_of(all.begin(), all.end(), [&](std::string_view word) {
+    return value != npos && !defines_type(words) && std::any_of(all.begin(), all.end(), [&](std::string_view word) {
              const auto at = static_cast<std::size_t>(word.data() - rest.data());
              return at > value && rest.substr(skip_space(rest, at + word.size()), 1) == "(" &&
                     known_.is_host_function(word);
@@ -297,7 +296,7 @@ class HostFunctionScanner {
   static std::string_view defined_type(const std::vector<std::string_view>& words, std::string_view rest) {
     if (words.size() < 2) return {};
     if (words.front() == "typedef") return word_before(rest, before_space(rest, rest.size()).size());
-    if (words.front() == "using") return rest.find('=') != std::string_view::npos ? words[1] : words.back();
+    if (words.front() == "using") return rest.find('=') != npos ? words[1] : words.back();
     if (defines_type(words) && words[1] != "class") return words[1];
     return words.size() > 2 && defines_type(words) ? words[2] : std::string_view();
   }
@@ -366,7 +365,7 @@ Words makers_in(std::string_view code, const Words& device_words) {
     const std::string_view rest = line.rest(), name = word_at(rest, 0);
     if (line.name() != "define" || rest.substr(name.size(), 1) != "(") continue;
     const std::size_t begin = after_brackets(rest, name.size());
-    if (begin == std::string_view::npos || rest.find('{', begin) == std::string_view::npos) continue;
+    if (begin == npos || rest.find('{', begin) == npos) continue;
     std::string text(rest.substr(begin));
     const std::string whole = text;
     Known known;

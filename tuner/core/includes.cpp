@@ -16,18 +16,9 @@ namespace {
 constexpr std::size_t kMostFiles = 4096;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-/// `name` of `"name"` or `<name>` at the start of \p text.
-std::optional<std::string> quoted(std::string_view text) {
-  if (text.empty() || (text[0] != '"' && text[0] != '<')) return std::nullopt;
-  const std::size_t end = text.find(text[0] == '"' ? '"' : '>', 1);
-  if (end == std::string_view::npos) return std::nullopt;
-  return std::string(text.substr(1, end - 1));
-}
-
 class IncludeWalk {
  public:
-  IncludeWalk(std::vector<std::filesystem::path> folders, Includes& result)
-      : folders_(std::move(folders)), result_(result) {}
+  IncludeWalk(const IncludeFolders& folders, Includes& result) : folders_(folders), result_(result) {}
 
   void file(std::string_view text, const std::filesystem::path& name) {
     for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) directive(line, name);
@@ -38,7 +29,7 @@ class IncludeWalk {
     const std::string& whole = line.text;
     const std::string_view word = line.name();
     if (word == "include" || word == "include_next" || word == "import" || word == "embed") {
-      if (const auto name = quoted(line.rest())) {
+      if (const auto name = included_name(line.rest())) {
         follow(*name, from);
       } else {
         give_up("#" + whole + " in " + from.string() + " names its file by a macro");
@@ -48,13 +39,12 @@ class IncludeWalk {
     for (std::size_t at = whole.find("__has_"); at != std::string::npos; at = whole.find("__has_", at + 6)) {
       const std::size_t open = whole.find('(', at);
       if (open == std::string::npos) return;
-      if (const auto name = quoted(trimmed(std::string_view(whole).substr(open + 1)))) follow(*name, from);
+      if (const auto name = included_name(trimmed(std::string_view(whole).substr(open + 1)))) follow(*name, from);
     }
   }
 
   void follow(const std::string& name, const std::filesystem::path& from) {
-    enter(from.parent_path() / name);
-    for (const std::filesystem::path& folder : folders_) enter(folder / name);
+    for (const std::filesystem::path& path : folders_.places(name, from)) enter(path);
   }
 
   void enter(const std::filesystem::path& path) {
@@ -79,7 +69,7 @@ class IncludeWalk {
     if (!result_.unknown) result_.unknown = std::move(why);
   }
 
-  std::vector<std::filesystem::path> folders_;
+  const IncludeFolders& folders_;
   Includes& result_;
   std::set<std::string> seen_;
   std::uintmax_t bytes_ = 0;
@@ -96,17 +86,40 @@ std::string line_directive(int line, std::string_view file) {
   return text + "\"\n";
 }
 
-Includes included_files(const std::string& source, const std::filesystem::path& file_name,
-                        const std::vector<std::string>& named) {
-  std::vector<std::filesystem::path> folders{file_name.parent_path()};
-  folders.insert(folders.end(), named.begin(), named.end());
+std::optional<std::string> included_name(std::string_view text) {
+  if (text.empty() || (text[0] != '"' && text[0] != '<')) return std::nullopt;
+  const std::size_t end = text.find(text[0] == '"' ? '"' : '>', 1);
+  if (end == npos) return std::nullopt;
+  return std::string(text.substr(1, end - 1));
+}
+
+IncludeFolders::IncludeFolders(const std::filesystem::path& file_name, const std::vector<std::string>& named)
+    : folders_{file_name.parent_path()} {
+  folders_.insert(folders_.end(), named.begin(), named.end());
   for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
     const char* value = std::getenv(variable);
     std::istringstream list(value != nullptr ? value : "");
-    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
+    for (std::string folder; std::getline(list, folder, ':');) folders_.emplace_back(folder);
   }
+}
+
+std::vector<std::filesystem::path> IncludeFolders::places(const std::string& name,
+                                                          const std::filesystem::path& from) const {
+  std::vector<std::filesystem::path> all = places(name);
+  all.insert(all.begin(), from.parent_path() / name);
+  return all;
+}
+
+std::vector<std::filesystem::path> IncludeFolders::places(const std::string& name) const {
+  std::vector<std::filesystem::path> all;
+  for (const std::filesystem::path& folder : folders_) all.push_back(folder / name);
+  return all;
+}
+
+Includes included_files(const std::string& source, const std::filesystem::path& file_name,
+                        const std::vector<std::string>& folders) {
   Includes result;
-  IncludeWalk(std::move(folders), result).file(source, file_name);
+  IncludeWalk(IncludeFolders(file_name, folders), result).file(source, file_name);
   return result;
 }
 

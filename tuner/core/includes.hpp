@@ -24,12 +24,28 @@ struct Includes {
   std::optional<std::string> unknown;
 };
 
+/// Where the file that a directive names may be, in the order in which compilers look.
+class IncludeFolders {
+ public:
+  /// Beside \p file_name, in \p named, and in the folders of CPATH and CPLUS_INCLUDE_PATH.
+  IncludeFolders(const std::filesystem::path& file_name, const std::vector<std::string>& named);
+  /// The places of \p name, first the one beside \p from.
+  std::vector<std::filesystem::path> places(const std::string& name, const std::filesystem::path& from) const;
+  /// Those for `<name>`.
+  std::vector<std::filesystem::path> places(const std::string& name) const;
+
+ private:
+  std::vector<std::filesystem::path> folders_;
+};
+
+/// `name` of `"name"` or `<name>` at the start of \p text.
+std::optional<std::string> included_name(std::string_view text);
+
 /// `#line LINE "FILE"` with a line end: compilers number the following lines as in that file.
 std::string line_directive(int line, std::string_view file);
 
-/// \p source is the text of \p file_name. Included files are looked for beside the file that includes them, beside
-/// \p file_name, in \p folders and in the folders of CPATH and CPLUS_INCLUDE_PATH. A file that is not found or cannot
-/// be read is left to the compiler. Does not throw.
+/// \p source is the text of \p file_name, and \p folders are those of IncludeFolders. A file that is not found or
+/// cannot be read is left to the compiler. Does not throw.
 Includes included_files(const std::string& source, const std::filesystem::path& file_name,
                         const std::vector<std::string>& folders = {});
 

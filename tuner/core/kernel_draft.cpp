@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <tuner/core/definitions.hpp>
+#include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/record_type.hpp>
@@ -113,19 +114,13 @@ void add_launch(KernelSpec& spec, const LaunchDraft& one) {
   (is_reference ? spec.verification.reference : spec.prepare).push_back(std::move(launch));
 }
 
-/// The value that the texts of \p spec give \p parameter by their only definition of it.
-std::optional<Value> defined_value(const KernelSpec& spec, const TuningParameter& parameter) {
-  std::vector<std::string> values;
-  const auto look = [&](const std::string& text) {
-    for (DefinedValue& one : definitions_of(code_of(text), parameter.name)) values.push_back(std::move(one.value));
+/// The value that the texts give \p parameter by their only definition of it, if no compiler decides about that.
+std::optional<Value> defined_value(KernelDraft& draft, const TuningParameter& parameter) {
+  const ScopedCode& code = unchanged(draft);
+  const std::vector<DefinedValue> all = definitions_of(code.text(), parameter.name);
+  const auto is_value = [&](const Value& one) {
+    return all.size() == 1 && !code.is_conditional(all.front().begin) && one.text() == all.front().value;
   };
-  look(spec.program.text);
-  for (const SourceFile& file : spec.program.sources)
-    if (!file.of_reference) look(file.text);
-  if (spec.program.includes)
-    for (const IncludedFile& file : spec.program.includes->files)
-      if (has_word(file.text, parameter.name)) look(file.text);
-  const auto is_value = [&](const Value& one) { return values.size() == 1 && one.text() == values.front(); };
   const auto at = std::find_if(parameter.values.begin(), parameter.values.end(), is_value);
   return at == parameter.values.end() ? std::nullopt : std::optional(*at);
 }
@@ -138,7 +133,7 @@ void complete_default(KernelDraft& draft) {
   for (const TuningParameter& parameter : draft.parameters) {
     if (values.find(parameter.name) != nullptr) continue;
     const MacroSpec* const macro = find_named(spec.program.macros, parameter.name);
-    const auto value = macro == nullptr ? std::nullopt : defined_value(spec, parameter);
+    const auto value = macro == nullptr ? std::nullopt : defined_value(draft, parameter);
     if (!value && !is_given) return;
     if (!value) continue;
     values.set(parameter.name, *value);
@@ -179,6 +174,15 @@ void read_texts(KernelDraft& draft, Judged judged) {
   draft.spec.program.reference_includes = includes_of(draft.spec, reference);
 }
 
+void take_texts(KernelDraft& draft, KernelDraft from) {
+  draft.spec.program.include_paths = std::move(from.spec.program.include_paths);
+  draft.spec.program.includes = std::move(from.spec.program.includes);
+  draft.spec.program.reference_includes = std::move(from.spec.program.reference_includes);
+  draft.code = std::move(from.code);
+  draft.reference_code = std::move(from.reference_code);
+  draft.expanded = std::move(from.expanded);
+}
+
 const ExpandedCode& expanded(KernelDraft& draft) {
   const ProgramSpec& program = draft.spec.program;
   if (!draft.expanded)
@@ -186,6 +190,17 @@ const ExpandedCode& expanded(KernelDraft& draft) {
         expanded_code(program_text(draft.spec), program.file, program.includes.get(), program.include_paths,
                       {names_of(program.macros), names_of(draft.parameters, draft.spec.choices)});
   return *draft.expanded;
+}
+
+const ScopedCode& unchanged(KernelDraft& draft) {
+  if (draft.unchanged) return *draft.unchanged;
+  const ProgramSpec& program = draft.spec.program;
+  KnownMacros known{names_of(program.macros), {}, names_of(draft.parameters, draft.spec.choices)};
+  std::erase_if(known.defined, [&](const std::string& name) { return contains(known.own, name); });
+  draft.unchanged = expanded_code(whole_text(draft.spec, ProgramPart::kernel), program.file, program.includes.get(),
+                                  program.include_paths, known)
+                        .code;
+  return *draft.unchanged;
 }
 
 Substitutions constants_of(KernelDraft& draft) {

@@ -81,7 +81,8 @@ struct KernelDraft {
 
   std::string code;                      ///< code_of() the program
   std::string reference_code;            ///< code_of() the reference's program, if that has its own sources
-  std::optional<ExpandedCode> expanded;  ///< the program's; see expanded()
+  std::optional<ExpandedCode> expanded;  ///< see expanded()
+  std::optional<ScopedCode> unchanged;   ///< see unchanged()
 
   /// Why the text does not tell the types of buffers and scalars, by their names.
   std::map<std::string, std::string, std::less<>> untyped;
@@ -97,8 +98,12 @@ void count_in_numbers(BufferSpec& buffer);
 enum class Judged { now, before };
 /// Sets the program's code, and finds the files that it includes if the kernel has to be judged.
 void read_texts(KernelDraft& draft, Judged judged);
+/// Takes these over from a draft of the same file.
+void take_texts(KernelDraft& draft, KernelDraft from);
 /// The expanded_code() of the program. Call read_texts() first.
 const ExpandedCode& expanded(KernelDraft& draft);
+/// Likewise, as it stands: with what it defines in place of the values of parameters and choices.
+const ScopedCode& unchanged(KernelDraft& draft);
 /// The constants of the program that expressions name and that the directives do not declare.
 Substitutions constants_of(KernelDraft& draft);
 

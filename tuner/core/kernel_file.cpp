@@ -79,8 +79,9 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::
   KernelDraft draft = read_directives(text, file_name, std::move(sources));
   read_texts(draft, Judged::now);
   if (const Substitutions constants = constants_of(draft); !constants.empty()) {
-    draft = read_directives(text, std::move(file_name), std::move(draft.spec.program.sources), constants);
-    read_texts(draft, Judged::now);
+    KernelDraft with_constants = read_directives(text, std::move(file_name), draft.spec.program.sources, constants);
+    take_texts(with_constants, std::move(draft));
+    draft = std::move(with_constants);
   }
   return finish(std::move(draft));
 }

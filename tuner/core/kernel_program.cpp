@@ -168,6 +168,12 @@ std::string without_definitions(std::string text, const std::vector<MacroSpec>& 
 
 std::string program_text(const KernelSpec& spec, ProgramPart part) {
   const bool of_reference = part == ProgramPart::reference && spec.has_reference_sources();
+  std::string text = whole_text(spec, part);
+  return of_reference ? text : without_definitions(std::move(text), spec.program.macros);
+}
+
+std::string whole_text(const KernelSpec& spec, ProgramPart part) {
+  const bool of_reference = part == ProgramPart::reference && spec.has_reference_sources();
   std::string text;
   std::size_t at = 0;
   int line = 1;
@@ -183,7 +189,7 @@ std::string program_text(const KernelSpec& spec, ProgramPart part) {
     text += line_directive(line, spec.program.file);
   }
   text.append(spec.program.text, at);
-  return of_reference ? text : without_definitions(std::move(text), spec.program.macros);
+  return text;
 }
 
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {

@@ -17,6 +17,9 @@ using Replacements = std::map<std::string, std::string, std::less<>>;
 /// The values of sizes, choices, types and the parameters of \p configuration.
 Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const Configuration& configuration);
 
+/// The program_text() with the definitions of its macros.
+std::string whole_text(const KernelSpec& spec, ProgramPart part);
+
 /// The value as C++. A negative number is in parentheses: in a template argument list it could merge with a sign before
 /// it.
 std::string cpp_text(const Value& value);

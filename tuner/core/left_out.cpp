@@ -5,13 +5,13 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/declared_types.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
-#include <tuner/core/struct_text.hpp>
 #include <tuner/core/message_text.hpp>
 
 namespace tuner {
@@ -21,7 +21,7 @@ bool is_of_kernel(const LaunchDraft& one) { return one.role == LaunchDraft::Role
 
 class LeftOut {
  public:
-  explicit LeftOut(KernelDraft& draft) : draft_(draft), code_(draft.code), directives_(directives_of(code_)) {}
+  explicit LeftOut(KernelDraft& draft) : draft_(draft), code_(draft.code), own_(draft.code) {}
 
   void fill_in() {
     bool by_name = false, all_by_name = true;
@@ -85,12 +85,15 @@ class LeftOut {
     return true;
   }
 
-  std::string qualified(const Signature& head) const { return namespaces_at(code_, head.begin) + head.name; }
+  static std::string qualified(const Signature& head) { return head.namespaces + head.name; }
 
   /// The functions of the text that \p path names (a name, after its namespaces). They differ in their namespaces or
   /// their arguments.
   std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
-    std::vector<Signature> all = find_signatures(code_, path.back()), meant;
+    std::vector<Signature> all = find_signatures(own_, path.back()), meant;
+    const auto is_conditional = [&](const Signature& one) { return own_.is_conditional(one.begin); };
+    if (all.empty() || std::any_of(all.begin(), all.end(), is_conditional))
+      all = find_signatures(declarations(), path.back());
     std::string name;
     for (const std::string_view word : path) name += (name.empty() ? "" : "::") + std::string(word);
     for (const Signature& one : all)
@@ -166,23 +169,37 @@ class LeftOut {
       if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
   }
 
-  /// The declarations of the text and of the files that it includes.
-  const std::string& declarations() const { return expanded(draft_).code; }
+  /// The text and the files that it includes.
+  const ScopedCode& declarations() const { return expanded(draft_).code; }
+  /// \p name as \p head uses it.
+  UsedName used(std::string name, const Signature& head) const {
+    const std::vector<Signature> all = find_signatures(declarations(), head.name);
+    const auto is_it = [&](const Signature& one) { return qualified(one) == qualified(head); };
+    const auto at = std::find_if(all.begin(), all.end(), is_it);
+    return {std::move(name), head.namespaces, at == all.end() ? npos : at->begin};
+  }
 
   /// The type of an argument of \p head, which \p one launches. A template parameter of \p head hides an alias of the
   /// same name, and stands for what `instantiate` gives it.
-  std::string type_of(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
-    std::string type = plain_type(argument.type);
-    const Declared* const parameter = find_named(head.template_parameters, type);
-    if (parameter == nullptr) return without_aliases(declarations(), std::move(type));
-    const auto place = static_cast<std::size_t>(parameter - head.template_parameters.data());
-    const std::vector<std::string_view> given = template_arguments(one.launch.instantiate);
-    const bool is_type = place < given.size() && !parameter->is_pack() && !draft_.names.contains(given[place]);
-    return is_type ? without_aliases(declarations(), std::string(given[place])) : type;
+  UsedName type_of(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
+    std::string plain = plain_type(argument.type);
+    if (is_built_in(plain)) return {std::move(plain), {}, 0};
+    UsedName type = used(std::move(plain), head);
+    if (const Declared* const parameter = find_named(head.template_parameters, type.name)) {
+      const auto place = static_cast<std::size_t>(parameter - head.template_parameters.data());
+      const std::vector<std::string_view> given = template_arguments(one.launch.instantiate);
+      if (place >= given.size() || parameter->is_pack() || draft_.names.contains(given[place])) return type;
+      type = {std::string(given[place]), "", declarations().text().size()};
+    }
+    return without_aliases(declarations(), std::move(type));
+  }
+
+  std::optional<VectorType> numbers(const UsedName& type) const {
+    return is_built_in(type.name) ? numbers_of(type.name) : numbers_of(declarations(), type);
   }
 
   std::string number_type(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
-    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(type_of(argument, head, one));
+    const auto type = argument.is_pointer() ? std::nullopt : numbers(type_of(argument, head, one));
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
 
@@ -193,9 +210,9 @@ class LeftOut {
       if (is_of_kernel(one)) types(one);
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.role != BufferRole::constant || !buffer.type.empty()) continue;
-      const std::string type = device_variable_type(declarations(), buffer.scope, buffer.name);
-      set_type(buffer, without_aliases(declarations(), type), "its variable");
-      if (type.empty())
+      if (auto type = device_variable_type(declarations(), buffer.scope, buffer.name))
+        set_type(buffer, without_aliases(declarations(), std::move(*type)), "its variable");
+      else
         draft_.untyped[buffer.name] = in_quotes(buffer.scope + buffer.name) +
                                       " is no __constant__ or __device__ variable of one type in " + places();
     }
@@ -217,8 +234,8 @@ class LeftOut {
 
   /// Sets the type of the elements, \p type of the text. Sets nothing if that consists of anything but numbers, and
   /// notes why. \p user: who has the type.
-  void set_type(BufferSpec& buffer, const std::string& type, const std::string& user) {
-    if (const auto numbers = numbers_of(type)) {
+  void set_type(BufferSpec& buffer, const UsedName& type, const std::string& user) {
+    if (const auto numbers = this->numbers(type)) {
       buffer.type = info(numbers->type).name;
       buffer.components = numbers->components;
       count_in_numbers(buffer);
@@ -229,8 +246,8 @@ class LeftOut {
     }
   }
 
-  void set_type(ScalarSpec& scalar, const std::string& type, const std::string& user) {
-    if (const auto numbers = numbers_of(type); numbers && numbers->components == 1) {
+  void set_type(ScalarSpec& scalar, const UsedName& type, const std::string& user) {
+    if (const auto numbers = this->numbers(type); numbers && numbers->components == 1) {
       scalar.type = info(numbers->type).name;
     } else {
       scalar.record = numbers ? vector_record(*numbers) : record_called(declarations(), type);
@@ -243,13 +260,13 @@ class LeftOut {
     const std::string user = in_quotes(head.name);
     const auto set = [&](auto& typed, bool by_pointer) {
       if (typed.name != name || !typed.type.empty()) return;
-      const std::string type = type_of(argument, head, one);
+      const UsedName type = type_of(argument, head, one);
       if (argument.is_pointer() != by_pointer)
         draft_.untyped[name] = user + " takes it as " + in_quotes(argument.type) + ", which is " +
                                (by_pointer ? "no pointer to elements" : "a pointer");
-      else if (find_named(head.template_parameters, type))
-        draft_.untyped[name] = in_quotes(type) + " is a template parameter of " + user + ": a line 'type " + type +
-                               " = float' before it gives it values";
+      else if (find_named(head.template_parameters, type.name))
+        draft_.untyped[name] = in_quotes(type.name) + " is a template parameter of " + user + ": a line 'type " +
+                               type.name + " = float' before it gives it values";
       else
         set_type(typed, type, user);
     };
@@ -258,17 +275,18 @@ class LeftOut {
   }
 
   /// Why \p type, which \p user has, is not known.
-  std::string why_unknown(const std::string& type, const std::string& user) const {
-    const std::string subject = in_quotes(type) + ", the type that " + user + " has for it, ";
-    const std::size_t count = type_definitions(declarations(), type);
+  std::string why_unknown(const UsedName& type, const std::string& user) const {
+    const std::string subject = in_quotes(type.name) + ", the type that " + user + " has for it, ";
+    const std::size_t count = type_definitions(declarations(), type).size();
     if (count == 1)
       return subject +
              "has members that are no numbers, vectors, arrays or structs of these, or a base class, or is packed";
     if (count > 1) return subject + "is defined several times in " + places();
-    if (type.find('<') != std::string::npos) return subject + "is made by a template, which is not read";
-    if (is_alias(declarations(), type))
+    if (type.name.find('<') != std::string::npos) return subject + "is made by a template, which is not read";
+    const std::vector<std::size_t> all = all_definitions(declarations(), last_part(type.name));
+    if (!meant(declarations(), type, all).empty())
       return subject + "has several meanings, or one under an '#if' that only a compiler decides, in " + places();
-    return subject + "is not defined in " + places();
+    return subject + (all.empty() ? "is not defined in " : "is in another namespace in ") + places();
   }
 
   /// The files in which types are looked for, and those that were not found.
@@ -301,29 +319,30 @@ class LeftOut {
     constexpr std::string_view no_types[] = {"return", "else", "case", "goto",   "throw",
                                              "and",    "or",   "not",  "sizeof", "do"};
     const std::string_view code = code_;
-    for (std::size_t at = find_word(code, name); at != std::string_view::npos; at = find_word(code, name, at + 1)) {
-      const auto holds = [at](const DirectiveLine& line) { return line.begin <= at && at < line.end; };
+    for (std::size_t at = find_word(code, name); at != npos; at = find_word(code, name, at + 1)) {
       const std::string_view type = word_before(code, before_space(code, at).size());
       if (type.empty() || is_digit(type.front()) || contains(no_types, type)) continue;
-      if (std::none_of(directives_.begin(), directives_.end(), holds)) return true;
+      if (!directive_around(code, at)) return true;
     }
     return false;
   }
 
+  /// Whether the text or a file that it includes defines the macro \p name.
   bool is_macro(std::string_view name) const {
-    const auto defines = [&](const DirectiveLine& line) { return defined_name(line) == name; };
-    if (std::any_of(directives_.begin(), directives_.end(), defines)) return true;
+    const auto is_in = [&](std::string_view code) {
+      const std::vector<DefinedValue> all = definitions_of(code, name);
+      return std::any_of(all.begin(), all.end(),
+                         [&](const DefinedValue& one) { return code[one.begin] == '#' || code[one.begin] == '%'; });
+    };
     const auto& includes = draft_.spec.program.includes;
-    return includes && std::any_of(includes->files.begin(), includes->files.end(), [&](const IncludedFile& file) {
-             if (!has_word(file.text, name)) return false;
-             const std::vector<DirectiveLine> lines = directives_of(code_of(file.text));
-             return std::any_of(lines.begin(), lines.end(), defines);
-           });
+    const auto has_name = [&](const IncludedFile& file) { return has_word(file.text, name); };
+    return (is_in(code_) || (includes && std::any_of(includes->files.begin(), includes->files.end(), has_name))) &&
+           is_in(unchanged(draft_).text());
   }
 
   KernelDraft& draft_;
   const std::string& code_;
-  const std::vector<DirectiveLine> directives_;  // of code_
+  const ScopedCode own_;  // code_
 };
 
 }  // namespace

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <tuner/core/declared_types.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/expanded_code.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/signature.hpp>
-#include <tuner/core/struct_text.hpp>
 
 namespace tuner {
 namespace {
@@ -123,41 +122,50 @@ TypeAndName read_type_and_name(TokenCursor& cursor) {
   }
 }
 
-std::optional<VectorType> field_type(std::string_view type) {
-  if (const auto number = element_type(type)) return VectorType{*number, 1};
-  const auto vector = numbers_of(type);
+/// What the fields of a struct name: aliases of types, numbers of elements, and structs that are fields.
+struct FieldNames {
+  const ScopedCode& code;
+  UsedName inside = {};  // without a name
+  int depth = 0;         // structs around it
+
+  UsedName used(std::string_view name) const { return {std::string(name), inside.namespaces, inside.at}; }
+};
+
+std::optional<VectorType> field_type(const UsedName& type, const ScopedCode& code) {
+  if (const auto number = element_type(type.name)) return VectorType{*number, 1};
+  const auto vector = numbers_of(code, type);
   // CUDA has no half3. If the text defines one, its alignment is unknown.
   if (vector && vector->components > 2 && info(vector->type).is_floating && info(vector->type).bytes == 2)
     return std::nullopt;
   return vector;
 }
 
-/// An integer, or a constant of \p code.
-std::int64_t read_count(TokenCursor& cursor, std::string_view code) {
-  const auto constant = cursor.at_identifier() ? constant_called(code, cursor.peek().text) : std::nullopt;
+/// An integer, or a constant.
+std::int64_t read_count(TokenCursor& cursor, const FieldNames& names) {
+  const auto constant =
+      cursor.at_identifier() ? constant_called(names.code, names.used(cursor.peek().text)) : std::nullopt;
   if (!constant) return parse_integer(cursor, "how many there are");
   cursor.take();
   return *constant;
 }
 
-std::optional<Layout> layout_called(std::string_view code, std::string_view name, int depth);
+std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used, int depth);
 
-/// \p code may define aliases of types, numbers of elements, and structs that are fields. \p depth: structs around it.
-Layout read_fields(TokenCursor& cursor, Layout layout, std::string_view code, int depth = 0) {
+Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) {
   cursor.expect("{", "the struct");
   do {
     const SourceLocation place = cursor.place();
     TypeAndName one = read_type_and_name(cursor);
-    const std::string name = without_aliases(code, one.type);
-    const auto type = field_type(name);
-    const auto inner = type ? std::nullopt : layout_called(code, name, depth + 1);
+    const UsedName used = without_aliases(names.code, names.used(one.type));
+    const auto type = field_type(used, names.code);
+    const auto inner = type ? std::nullopt : layout_called(names.code, used, names.depth + 1);
     if (!type && !inner)
       throw SpecError(place, in_quotes(one.type) +
                                  " is not a type of a field: fields are numbers, CUDA's vectors, and arrays of these");
     for (;;) {
       std::int64_t count = 1;
       while (cursor.accept("[")) {
-        const std::int64_t more = read_count(cursor, code);
+        const std::int64_t more = read_count(cursor, names);
         cursor.expect("]", "how many there are");
         count =
             more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
@@ -170,7 +178,7 @@ Layout read_fields(TokenCursor& cursor, Layout layout, std::string_view code, in
       else if (inner)
         layout.add(std::string(one.name.text), *inner, count, cursor.place(one.name));
       else
-        layout.add(std::string(one.name.text), *type, count, name == "bool", cursor.place(one.name));
+        layout.add(std::string(one.name.text), *type, count, used.name == "bool", cursor.place(one.name));
       if (!cursor.accept(",")) break;
       one.name = cursor.expect_identifier("a name");
     }
@@ -180,14 +188,14 @@ Layout read_fields(TokenCursor& cursor, Layout layout, std::string_view code, in
   return layout;
 }
 
-std::optional<Layout> layout_called(std::string_view code, std::string_view name, int depth) {
+std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used, int depth) {
   constexpr int most = 4;
-  const auto text = depth > most ? std::nullopt : struct_called(code, name);
+  const auto text = depth > most ? std::nullopt : struct_called(code, used);
   if (!text) return std::nullopt;
   try {
     const LogicalLine line = LogicalLine::from(text->fields, {});
     TokenCursor cursor(line);
-    return read_fields(cursor, Layout(text->alignment), code, depth);
+    return read_fields(cursor, Layout(text->alignment), {code, text->inside, depth});
   } catch (const SpecError&) {  // pointers, references, bit fields
     return std::nullopt;
   }
@@ -201,10 +209,10 @@ RecordType vector_record(const VectorType& type) {
   return std::move(layout).finish();
 }
 
-RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {}).finish(); }
+RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {ScopedCode()}).finish(); }
 
-std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
-  std::optional<Layout> layout = layout_called(code, name, 0);
+std::optional<RecordType> record_called(const ScopedCode& code, const UsedName& used) {
+  std::optional<Layout> layout = layout_called(code, used, 0);
   return layout ? std::optional(std::move(*layout).finish()) : std::nullopt;
 }
 

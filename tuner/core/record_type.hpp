@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/scoped_code.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {
@@ -13,9 +14,9 @@ namespace tuner {
 /// the place of a field that is not a number, a vector of CUDA's, or an array of these.
 RecordType read_record(TokenCursor& cursor);
 
-/// The struct_called() \p name, if its fields are those of read_record(), with types that \p code may define, or other
+/// The struct_called() \p used, if its fields are those of read_record(), with types that \p code may define, or other
 /// such structs.
-std::optional<RecordType> record_called(std::string_view code, std::string_view name);
+std::optional<RecordType> record_called(const ScopedCode& code, const UsedName& used);
 
 /// The numbers `x y z w` of a vector of CUDA's.
 RecordType vector_record(const VectorType& type);

@@ -21,15 +21,15 @@ int line_in(std::string_view message, std::string_view file) {
 /// Whether \p line of \p text is in a `__global__` function \p name.
 bool is_line_of(std::string_view text, int line, std::string_view name) {
   const std::string code = code_of(text);
-  const std::string_view all = code;
   const auto line_of = [&](std::size_t at) {
     return 1 + std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   };
   const std::vector<Signature> heads = find_signatures(code, name);
   return std::any_of(heads.begin(), heads.end(), [&](const Signature& head) {
-    const std::size_t body = all.find('{', head.end);
-    const std::size_t end = body == std::string_view::npos ? body : after_brackets(all, body);
-    return line_of(head.begin) <= line && line <= line_of(std::min(end, code.size()));
+    const std::string_view body = in_braces(code, head.end);
+    const std::size_t end =
+        body.empty() ? code.size() : static_cast<std::size_t>(body.data() - code.data()) + body.size();
+    return line_of(head.begin) <= line && line <= line_of(end);
   });
 }
 

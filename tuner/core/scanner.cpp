@@ -8,22 +8,12 @@
 namespace tuner {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
-
 /// The longest index or list of types, in characters. Without a limit, many brackets that nothing closes would cost
 /// quadratic time.
 constexpr std::size_t kLongestList = 4'096;
 
 bool is_opening(char c) { return c == '(' || c == '[' || c == '{'; }
 bool is_closing(char c) { return c == ')' || c == ']' || c == '}'; }
-
-/// The first place from \p at on that has one of \p wanted; npos if there is none. The functions of the standard
-/// library search for a set of characters with one call of memchr for each character of the text.
-template <char... wanted>
-std::size_t find_any(std::string_view text, std::size_t at) {
-  while (at < text.size() && !((text[at] == wanted) || ...)) ++at;
-  return at < text.size() ? at : kNone;
-}
 
 /// The first place from \p at on that is not in a continuation.
 std::size_t joined(std::string_view text, std::size_t at) {
@@ -56,7 +46,7 @@ bool begins_line(std::string_view code, std::size_t at) {
 }
 
 Aside block_comment(std::string_view text, std::size_t begin, std::size_t at) {
-  for (; (at = text.find('*', at)) != kNone; ++at)
+  for (; (at = text.find('*', at)) != npos; ++at)
     if (const std::size_t slash = joined(text, at + 1); char_at(text, slash) == '/')
       return {Aside::Kind::block_comment, begin, slash + 1, true};
   return {Aside::Kind::block_comment, begin, text.size(), false};
@@ -72,10 +62,10 @@ bool is_raw_prefix(std::string_view word) {
 std::optional<Aside> raw_literal(std::string_view text, std::size_t begin) {
   constexpr std::size_t longest_delimiter = 16;
   const std::size_t open = text.substr(0, begin + longest_delimiter + 2).find('(', begin);
-  if (open == kNone) return std::nullopt;
+  if (open == npos) return std::nullopt;
   const std::string close = ')' + std::string(text.substr(begin + 1, open - begin - 1)) + '"';
   const std::size_t end = text.find(close, open);
-  const bool is_closed = end != kNone;
+  const bool is_closed = end != npos;
   return Aside{Aside::Kind::raw_literal, begin, is_closed ? end + close.size() : text.size(), is_closed};
 }
 
@@ -116,7 +106,7 @@ std::size_t continuation_at(std::string_view text, std::size_t at) {
 }
 
 std::optional<Aside> next_aside(std::string_view text, std::size_t from) {
-  for (std::size_t at = from; (at = find_any<'/', '"', '\''>(text, at)) != kNone; ++at) {
+  for (std::size_t at = from; (at = find_any<'/', '"', '\''>(text, at)) != npos; ++at) {
     if (text[at] == '/') {
       const std::size_t second = joined(text, at + 1);
       if (char_at(text, second) == '/') return Aside{Aside::Kind::line_comment, at, end_of_line(text, second), true};
@@ -163,9 +153,22 @@ std::optional<DirectiveLine> directive_at(std::string_view code, std::size_t at)
   return line;
 }
 
+std::optional<DirectiveLine> directive_around(std::string_view code, std::size_t at) {
+  std::size_t begin = at;
+  for (std::size_t length = 1; length != 0; begin -= length) {
+    const std::string_view before = code.substr(0, begin);
+    begin = before.rfind('\n') + 1;  // npos + 1: the first line
+    const std::string_view lines = code.substr(0, begin);
+    length = lines.ends_with("\\\n") ? 2 : lines.ends_with("\\\r\n") ? 3 : 0;
+  }
+  begin = std::min(code.find_first_not_of(" \t\r\v\f\n\\", begin), at);
+  auto line = directive_at(code, begin);
+  return line && at < line->end ? std::move(line) : std::nullopt;
+}
+
 std::vector<DirectiveLine> directives_of(std::string_view code) {
   std::vector<DirectiveLine> all;
-  for (std::size_t at = 0; (at = find_any<'#', '%'>(code, at)) != kNone;) {
+  for (std::size_t at = 0; (at = find_any<'#', '%'>(code, at)) != npos;) {
     auto line = directive_at(code, at);
     at = line ? line->end : at + 1;
     if (line) all.push_back(std::move(*line));
@@ -242,12 +245,12 @@ std::string_view word_before(std::string_view code, std::size_t end) {
 }
 
 std::size_t find_word(std::string_view code, std::string_view word, std::size_t from) {
-  for (; (from = code.find(word, from)) != kNone; ++from)
+  for (; (from = code.find(word, from)) != npos; ++from)
     if ((from == 0 || !is_word(code[from - 1])) && !is_word(char_at(code, from + word.size()))) return from;
   return from;
 }
 
-bool has_word(std::string_view code, std::string_view word) { return find_word(code, word) != kNone; }
+bool has_word(std::string_view code, std::string_view word) { return find_word(code, word) != npos; }
 
 bool occurs_in_code(std::string_view source, std::string_view word) {
   std::string code = code_of(source);
@@ -282,7 +285,13 @@ std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t 
     if (is_opening(code[i])) ++depth;
     if (is_closing(code[i]) && --depth == 0) return i + 1;
   }
-  return kNone;
+  return npos;
+}
+
+std::string_view in_braces(std::string_view code, std::size_t from) {
+  const std::size_t open = code.find('{', from);
+  const std::size_t end = open == npos ? open : after_brackets(code, open);
+  return end == npos ? std::string_view() : code.substr(open, end - open);
 }
 
 std::size_t after_angles(std::string_view code, std::size_t open) {
@@ -290,7 +299,7 @@ std::size_t after_angles(std::string_view code, std::size_t open) {
   for (std::size_t i = open; i < code.size(); ++i) {
     if (is_opening(code[i])) {
       i = after_brackets(code, i, kLongestList);
-      if (i == kNone) return i;
+      if (i == npos) return i;
       --i;
     } else if (code.substr(i, 2) == "<<") {
       ++i;
@@ -300,7 +309,7 @@ std::size_t after_angles(std::string_view code, std::size_t open) {
       return i + 1;
     }
   }
-  return kNone;
+  return npos;
 }
 
 std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
@@ -320,7 +329,7 @@ std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
       ++i;
     } else if (list[i] == '<' && depth == 0 && !compares && open_angles < kMostOpenAngles) {
       const std::size_t end = after_angles(list, i);
-      if (end == kNone)
+      if (end == npos)
         ++open_angles;
       else
         i = end - 1;

@@ -13,6 +13,8 @@
 
 namespace tuner {
 
+constexpr std::size_t npos = std::string_view::npos;
+
 /// A comment or a literal.
 struct Aside {
   enum class Kind { line_comment, block_comment, literal, raw_literal };
@@ -50,6 +52,8 @@ struct DirectiveLine {
 };
 /// The directive whose `#` is at \p at of \p code (code_of() of a text); nothing if none begins there.
 std::optional<DirectiveLine> directive_at(std::string_view code, std::size_t at);
+/// The directive whose text has the place \p at.
+std::optional<DirectiveLine> directive_around(std::string_view code, std::size_t at);
 /// All directives of \p code.
 std::vector<DirectiveLine> directives_of(std::string_view code);
 /// The name that `#define NAME TEXT` defines; empty for other directives and for macros with arguments.
@@ -79,7 +83,9 @@ void words_of(Temporary&& text) = delete;
 std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values);
 
 /// The place after the bracket that closes the one at \p open; npos if there is none within \p longest characters.
-std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest = std::string_view::npos);
+std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest = npos);
+/// The text between the first `{` from \p from on and its `}`, with both; empty if there is none.
+std::string_view in_braces(std::string_view code, std::size_t from);
 /// The place after the `>` that closes the `<` at \p open; npos if there is none. Skips `<<` and brackets.
 std::size_t after_angles(std::string_view code, std::size_t open);
 /// The parts of \p list between its commas. Commas in brackets do not count, and neither do commas in `<>` outside of

@@ -20,7 +20,7 @@ constexpr std::size_t kMostDirectives = 4096;
 class DirectiveFinder {
  public:
   DirectiveFinder(std::string_view text, const std::string& file) : text_(text), file_(file) {
-    for (std::size_t end = 0; (end = text.find('\n', end)) != std::string_view::npos;) line_starts_.push_back(++end);
+    for (std::size_t end = 0; (end = text.find('\n', end)) != npos;) line_starts_.push_back(++end);
   }
 
   std::vector<LogicalLine> run() const {
@@ -101,7 +101,7 @@ LogicalLine LogicalLine::from(std::string_view text, const SourceLocation& origi
   result.runs.push_back({0, {origin.line, origin.column}});
   result.file = origin.file;
   if (origin.line != 0)
-    for (std::size_t end = 0; (end = text.find('\n', end)) != std::string_view::npos;)
+    for (std::size_t end = 0; (end = text.find('\n', end)) != npos;)
       result.runs.push_back({++end, {result.runs.back().at.line + 1, 1}});
   return result;
 }
@@ -164,7 +164,7 @@ void TokenCursor::lex(std::size_t from) {
     const std::string_view two = text.substr(from, 2);
     if (contains(kTwoCharacters, two)) {
       stop = from + 2;
-    } else if (kOneCharacter.find(first) == std::string_view::npos) {
+    } else if (kOneCharacter.find(first) == npos) {
       while (stop < text.size() && (static_cast<unsigned char>(text[stop]) & 0xC0u) == 0x80u) ++stop;
     }
   }
