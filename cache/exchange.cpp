@@ -131,12 +131,28 @@ class Reader {
   std::set<std::string> sessions_;
 };
 
+/// \p json with escapes for the control characters that JSON allows in strings: terminals obey them.
+std::string with_escapes(std::string_view json) {
+  std::string text;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(json[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < json.size() ? json[i + 1] : 0);
+    if (byte == 0x7f)
+      text += "\\u007f";
+    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)  // U+0080 to U+009F
+      text += fmt::format("\\u{:04x}", json[++i] & 0xff);
+    else
+      text += json[i];
+  }
+  return text;
+}
+
 std::string entries_text(const std::vector<Entry>& entries) {
   std::string text;
   const auto append = [&](const auto& record) {
     LineWriter line(kPlain);
     visit_fields(record, line);
-    (text += line.line()) += '\n';
+    (text += with_escapes(line.line())) += '\n';
   };
   std::optional<std::pair<std::string, EnvironmentRecord>> section;
   const auto append_under_header = [&](const auto& record) {

@@ -57,6 +57,20 @@ TEST(WisdomText, MayHoldBlankLinesCommentsAndWindowsLineEnds) {
   EXPECT_EQ(import_text(database, text).best, 1);
 }
 
+TEST(WisdomText, HasNoControlCharactersThatATerminalWouldObey) {
+  auto first = Database::in_memory();
+  SessionWriter writer(first, session_key(77));
+  auto odd = failed_trial("block=3", "compile",
+                          "\x1b[2J \x7f \xc2\x9b"
+                          "2J \xc2\xb5s");
+  writer.add(odd);
+  const auto text = export_all(first);
+  EXPECT_THAT(text, HasSubstr("\\u001b[2J \\u007f \\u009b2J \xc2\xb5s"));
+  auto second = Database::in_memory();
+  import_text(second, text);
+  EXPECT_EQ(export_all(second), text);
+}
+
 TEST(WisdomText, IsImportedWholeOrNotAtAll) {
   const auto good = valid_text();
   const auto header = good.substr(0, good.find('\n') + 1);
