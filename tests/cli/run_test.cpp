@@ -93,6 +93,27 @@ template <int threads> __global__ void hello(int* y) {
   EXPECT_EQ(document("run hello.cu --json")["printed"], hello + "\n");
 }
 
+TEST_F(Run, KeepsWhatAReferencePrintsOutOfItsAnswer) {
+  const std::string kernel = file("loud.cu", R"(
+#pragma tuner kernel      loud
+#pragma tuner parameter   threads = 4
+#pragma tuner out         y[4] : int
+#pragma tuner grid        1
+#pragma tuner block       threads
+#pragma tuner default     threads=4
+#pragma tuner reference   default
+#include <stdio.h>
+__global__ void loud(int* y) {
+  if (threadIdx.x == 0) printf("\033[2Jloud\n");
+  y[threadIdx.x] = threads;
+}
+)");
+  const Finished run = call("run --kernel " + kernel + " --device host");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out.find("loud\n"), run.out.rfind("loud\n"));
+  EXPECT_EQ(run.out.find('\033'), std::string::npos);
+}
+
 TEST_F(Run, NamesTheFirstWrongElementAndFails) {
   four_integers("wrong", R"(
 template <int threads> __global__ void wrong(int* y) { y[threadIdx.x] = threadIdx.x == 3 ? 7 : int(threadIdx.x); }

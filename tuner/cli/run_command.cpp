@@ -91,7 +91,7 @@ class OneRun {
     options.verify = !once_;
     options.metrics = measurable();
     options.metrics_for_all = true;
-    SingleRun one(*backend_, spec_, size_, chosen_.configuration, options);
+    SingleRun one = prepared(options);
     describe(one.launches());
     answer_.show(given_);
     if (!once_) measure(one);
@@ -182,6 +182,12 @@ class OneRun {
         .data("configuration_reason", chosen_.reason)
         .data("launches", list)
         .data("once", once_);
+  }
+
+  /// Hides what the reference prints, which runs here.
+  SingleRun prepared(const MeasureOptions& options) {
+    const KernelOutput away(KernelOutput::Keep::nothing);
+    return SingleRun(*backend_, spec_, size_, chosen_.configuration, options);
   }
 
   /// Hides what kernels print in timed runs.
