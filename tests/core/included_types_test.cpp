@@ -234,6 +234,15 @@ TEST_F(IncludedTypes, StandBesideMacrosOfBranchesThatAreTaken) {
   EXPECT_THAT(read_with("#if 0\n#define TILE 4\n#endif\n", given).program.macros, IsEmpty());
   EXPECT_THAT(read_with("#ifdef _WIN32\n#define TILE 4\n#endif\n", given).program.macros, IsEmpty());
   EXPECT_EQ(read_with("#ifdef __OTHER__\n#define TILE 4\n#endif\n", given).program.macros.size(), 1u);
+  const std::string define = "#pragma tuner define TILE\n" + given;
+  for (const char* const harmless :
+       {"#ifndef TILE\n#define TILE(x) x\n#endif\n", "#if 0\n#undef TILE\n#endif\n", "// #undef TILE\n"})
+    EXPECT_EQ(read_with(harmless, define).program.macros.size(), 1u) << harmless;
+  for (const char* const overrides :
+       {"\n#define TILE(x) x\n", "\n#undef TILE\n", "#if __OTHER__ > 1\n#undef TILE\n#endif\n"})
+    EXPECT_THAT(error_of([&] { read_with(overrides, define); }),
+                HasSubstr("k.cu:6:22: line 2 of " + (folder_ / "common.h").string() + " undefines 'TILE'"))
+        << overrides;
   const auto default_of = [&](const std::string& header) { return read_with(header).default_configuration->text(); };
   EXPECT_EQ(default_of("#define TILE 4\n"), "TILE=4");
   EXPECT_EQ(default_of("#ifdef WIDE\n#define TILE 8\n#else\n#ifndef TILE\n#define TILE 4\n#endif\n#endif\n"), "TILE=4");

@@ -32,15 +32,9 @@ std::string_view without_suffix(std::string_view number) {
 
 /// \p text in which \p replaced takes the place of each word, and numbers have no suffixes.
 std::string with_words(std::string_view text, const std::function<std::string(std::string_view)>& replaced) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view word = word_at(text, at);
-    result += word.empty()             ? std::string(1, text[at])
-              : is_digit(word.front()) ? std::string(without_suffix(word))
-                                       : replaced(word);
-    at += std::max<std::size_t>(word.size(), 1);
-  }
-  return result;
+  return replace_words(text, [&](std::string_view word) {
+    return is_digit(word.front()) ? std::string(without_suffix(word)) : replaced(word);
+  });
 }
 
 /// Macros, as far as they are known.
@@ -143,27 +137,40 @@ class Expansion {
       files_.emplace(std::filesystem::path(file.path).lexically_normal().string(), &file);
   }
 
-  void file(std::string_view text, std::filesystem::path path) {
+  void file(std::string_view text, const std::filesystem::path& path) {
     const std::string code = code_of(text);
     const std::vector<DirectiveLine> lines = directives_of(code);
     if (const std::string_view guard = guard_of(code, lines); !guard.empty()) note_read(path, guard);
     const std::size_t around = branches_.size();
+    Source source{text, path};
     std::size_t at = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       write(std::string_view(code).substr(at, lines[i].begin - at));
       at = lines[i].end;
       const bool begins_guard = i + 1 < lines.size() && is_guard(lines[i], lines[i + 1]);
-      directive(lines[i], begins_guard, text, path);
+      directive(lines[i], begins_guard, source);
     }
     write(std::string_view(code).substr(at));
     write("\n");
     while (branches_.size() > around) close_branch();
   }
 
-  ExpandedCode finish() && { return {ScopedCode(std::move(code_)), std::move(missing_)}; }
+  ExpandedCode finish() && { return {ScopedCode(std::move(code_)), std::move(missing_), std::move(overrides_)}; }
 
  private:
   enum class Truth { no, perhaps, yes };
+  /// The text that is being read, with comments and literals, and what `#line` calls it.
+  struct Source {
+    std::string_view text;
+    std::filesystem::path path;
+    std::size_t begin = 0;  ///< of the line with the number `line`
+    int line = 1;
+
+    int line_of(std::size_t at) const {
+      return line + static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+    }
+  };
   struct Branch {
     Truth is_taken = Truth::yes;
     bool others_are_not = false;  ///< an earlier branch is taken for certain
@@ -216,7 +223,7 @@ class Expansion {
     return value.empty() || value == "1";
   }
 
-  void directive(const DirectiveLine& line, bool begins_guard, std::string_view text, std::filesystem::path& path) {
+  void directive(const DirectiveLine& line, bool begins_guard, Source& source) {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") {
       branches_.push_back({Truth::no, !is_read(), false, is_read(), is_certain()});
@@ -228,7 +235,7 @@ class Expansion {
     } else if (word == "endif" && !branches_.empty()) {
       close_branch();
     } else if (is_read()) {
-      other_directive(line, text, path);
+      other_directive(line, source);
     }
   }
 
@@ -258,23 +265,25 @@ class Expansion {
     if (is_written) write("\n#endif\n");
   }
 
-  /// \p text: of the file, with comments and literals. `#line` changes \p path.
-  void other_directive(const DirectiveLine& line, std::string_view text, std::filesystem::path& path) {
+  void other_directive(const DirectiveLine& line, Source& source) {
     const std::string_view word = line.name();
     if (word == "include" || word == "line") {
-      const std::string whole = code_of(text.substr(line.begin, line.end - line.begin), Literals::kept);
+      const std::string whole = code_of(source.text.substr(line.begin, line.end - line.begin), Literals::kept);
       const auto with_name = directive_at(whole, 0);
       const std::string_view rest = with_name ? with_name->rest() : std::string_view();
-      if (word == "include") return include(rest, path);
-      if (const auto name = included_name(rest.substr(std::min(rest.find('"'), rest.size())))) path = *name;
+      if (word == "include") return include(rest, source.path);
+      if (const auto name = included_name(rest.substr(std::min(rest.find('"'), rest.size())))) source.path = *name;
+      source.line = number_of<int>(word_at(rest, 0)).value_or(1);
+      source.begin = std::min(line.end + 1, source.text.size());
       return;
     }
     if (word == "pragma" && word_at(line.rest(), 0) == "tuner") return;
-    if (word == "pragma" && trimmed(line.rest()) == "once") note_read(path, "");
+    if (word == "pragma" && trimmed(line.rest()) == "once") note_read(source.path, "");
     const std::string name(word_at(line.rest(), 0));
-    const bool is_open = contains(open_.defined, name) || contains(open_.perhaps, name);
-    if ((word == "define" || word == "undef") && is_open) return;
-    const bool changes = word == "define" || word == "undef";
+    const bool changes = word == "define" || word == "undef", is_defined = contains(open_.defined, name);
+    if (changes && is_defined && defined_name(line).empty())
+      overrides_.push_back({name, source.path.string(), source.line_of(line.begin)});
+    if (changes && (is_defined || contains(open_.perhaps, name))) return;
     if (changes && !is_certain()) {
       macros_.may_exist(name);
     } else if (word == "define") {
@@ -326,6 +335,7 @@ class Expansion {
   int files_open_ = 0, files_read_ = 0;
   std::string code_;
   std::vector<std::string> missing_;
+  std::vector<ExpandedCode::Override> overrides_;
 };
 
 struct Lookup {

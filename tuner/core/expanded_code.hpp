@@ -14,8 +14,14 @@
 namespace tuner {
 
 struct ExpandedCode {
+  /// A directive that removes a macro of KnownMacros::defined, or gives it arguments.
+  struct Override {
+    std::string name, file;
+    int line = 0;
+  };
   ScopedCode code;
   std::vector<std::string> missing;  ///< files that the code includes in quotes and that were not found, each once
+  std::vector<Override> overrides;
 };
 
 /// Macros that the texts do not decide, and those that they alone decide.

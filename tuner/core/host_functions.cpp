@@ -13,11 +13,6 @@ namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-bool has_any_word(std::string_view code, const Words& wanted) {
-  const auto words = words_of(code);
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return wanted.contains(word); });
-}
-
 /// Adds the macros of \p code whose text has one of \p words.
 void add_macros(std::string_view code, Words& words) {
   for (const DirectiveLine& line : directives_of(code)) {
@@ -72,11 +67,9 @@ bool defines_type(const std::vector<std::string_view>& words) {
 }
 
 bool names_the_host(std::string_view text) {
-  const auto words = words_of(text);
-  return std::any_of(words.begin(), words.end(),
-                     [](std::string_view word) { return word == "FILE" || word == "cout"; }) ||
-         (text.find("std::") != std::string::npos &&
-          std::any_of(words.begin(), words.end(), [](std::string_view word) { return contains(kOfTheHost, word); }));
+  return any_word(text, [](std::string_view word) { return word == "FILE" || word == "cout"; }) ||
+         (text.find("std::") != npos &&
+          any_word(text, [](std::string_view word) { return contains(kOfTheHost, word); }));
 }
 
 /// What a kernel's texts say, and what was removed from them.
@@ -94,10 +87,8 @@ struct Known {
 
 /// Variables of the host. Both backends know their types, which other types may have as members.
 bool has_streams_or_events(std::string_view text) {
-  const auto words = words_of(text);
-  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
-    return word.starts_with("cudaEvent") || word.starts_with("cudaStream_");
-  });
+  return any_word(
+      text, [](std::string_view word) { return word.starts_with("cudaEvent") || word.starts_with("cudaStream_"); });
 }
 
 class HostFunctionScanner {
@@ -186,7 +177,8 @@ class HostFunctionScanner {
     return bare_head(text);
   }
   bool is_of_the_device() const {
-    return has_any_word(code_.substr(now_.begin, at_ - now_.begin), known_.device_words);
+    return any_word(code_.substr(now_.begin, at_ - now_.begin),
+                    [&](std::string_view word) { return known_.device_words.contains(word); });
   }
   /// The code of the declaration that was not removed from it.
   std::string rest_of_declaration() const {
@@ -234,9 +226,7 @@ class HostFunctionScanner {
   }
   /// Whether only the host can run \p body.
   bool is_code_of_the_host(std::string_view body) const {
-    const auto words = words_of(body);
-    return names_the_host(body) || body.find("<<<") != npos ||
-           std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return names_the_host(body) || body.find("<<<") != npos || any_word(body, [&](std::string_view word) {
              return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') ||
                     word.starts_with("cublas") || word == "asm" || word == "__asm__" || word == "throw" ||
                     known_.is_host_function(word);
@@ -280,14 +270,11 @@ class HostFunctionScanner {
   /// `int x = host(3);`, or a removed type.
   bool needs_what_is_gone(const std::vector<std::string_view>& words, std::string_view rest) const {
     if (words.front() == "using" && known_.is_host_function(words.back())) return true;
-    const auto all = words_of(rest);
-    if (std::any_of(all.begin(), all.end(), [&](std::string_view word) { return known_.host_types.contains(word); }))
-      return true;
+    if (any_word(rest, [&](std::string_view word) { return known_.host_types.contains(word); })) return true;
     const std::size_t value = rest.find('=');
-    return value != npos && !defines_type(words) && std::any_of(all.begin(), all.end(), [&](std::string_view word) {
-             const auto at = static_cast<std::size_t>(word.data() - rest.data());
-             return at > value && rest.substr(skip_space(rest, at + word.size()), 1) == "(" &&
-                    known_.is_host_function(word);
+    return value != npos && !defines_type(words) && any_word(rest.substr(value), [&](std::string_view word) {
+             const auto after = static_cast<std::size_t>(word.data() - rest.data()) + word.size();
+             return rest.substr(skip_space(rest, after), 1) == "(" && known_.is_host_function(word);
            });
   }
 

@@ -302,23 +302,19 @@ class Validator : public Checks {
 
   void macros() {
     if (spec_.program.macros.empty()) return;
-    const auto code = [&](const std::string& text) { return code_of(without_definitions(text, spec_.program.macros)); };
-    std::vector<std::pair<std::string, std::string>> texts{{"", code(spec_.program.text)}};  // with the names of files
-    for (const SourceFile& file : spec_.program.sources)
-      if (!file.of_reference) texts.emplace_back(" of " + file.path, code(file.text));
-    std::set<std::string> defined;
-    for (const MacroSpec& macro : spec_.program.macros) defined.insert(macro.name);
+    const std::vector<ExpandedCode::Override> overrides = this->overrides();
     for (const MacroSpec& macro : spec_.program.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(macro.location, message); };
       const std::string quoted = in_quotes(macro.name);
       if (macro.name.starts_with("TUNER")) fail(quoted + ": macros that begin with TUNER are tuner's");
       if (all_.count(macro.name) != 0 && macro.value.text() != macro.name)
         fail("a macro with the name of " + quoted + " has its value too: write 'define " + macro.name + "'");
-      for (const auto& [where, text] : texts)
-        if (const int line = unguarded_definition(text, macro.name, defined); line != 0)
-          fail("line " + std::to_string(line) + where + " undefines " + quoted +
-               ", or defines it with arguments, which would override this: put it between '#ifndef " + macro.name +
-               "' and '#endif', or remove it");
+      if (const auto* const by = find_named(overrides, macro.name))
+        fail("line " + std::to_string(by->line) + (by->file == spec_.program.file ? "" : " of " + by->file) +
+             " undefines " + quoted +
+             ", or defines it with arguments, which would override this: put it between "
+             "'#ifndef " +
+             macro.name + "' and '#endif', or remove it");
       if (!is_known_name(macro.value)) check(macro.value);
       for (std::size_t i = 0; i < spec_.verification.problems.size(); ++i) {
         for (const auto& [name, value] : spec_.verification.problems[i].sizes)
@@ -328,6 +324,29 @@ class Validator : public Checks {
                                 ", so code is compiled for one value of it: 'verify' cannot use another");
       }
     }
+  }
+
+  /// The directives of the text, and of the files that it includes, that override macros of the kernel.
+  std::vector<ExpandedCode::Override> overrides() const {
+    const ProgramSpec& program = spec_.program;
+    const std::vector<std::string> names = names_of(program.macros);
+    const auto overrides = [&](const DirectiveLine& line) {
+      return (line.name() == "undef" || line.name() == "define") && defined_name(line).empty() &&
+             contains(names, word_at(line.rest(), 0));
+    };
+    const auto any = [&](std::string_view code) {
+      const std::vector<DirectiveLine> lines = directives_of(code);
+      return std::any_of(lines.begin(), lines.end(), overrides);
+    };
+    const auto in_header = [&](const IncludedFile& file) {
+      const auto has = [&](const std::string& name) { return has_word(file.text, name); };
+      return std::any_of(names.begin(), names.end(), has) && any(file.text);
+    };
+    if (!any(draft_.code) &&
+        (!program.includes || std::none_of(program.includes->files.begin(), program.includes->files.end(), in_header)))
+      return {};
+    return expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths, {names})
+        .overrides;
   }
 
   void defaults() {

@@ -92,8 +92,7 @@ class LeftOut {
   std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
     std::vector<Signature> all = find_signatures(own_, path.back()), meant;
     const auto is_conditional = [&](const Signature& one) { return own_.is_conditional(one.begin); };
-    if (all.empty() || std::any_of(all.begin(), all.end(), is_conditional))
-      all = find_signatures(declarations(), path.back());
+    if (std::any_of(all.begin(), all.end(), is_conditional)) all = find_signatures(declarations(), path.back());
     std::string name;
     for (const std::string_view word : path) name += (name.empty() ? "" : "::") + std::string(word);
     for (const Signature& one : all)

@@ -84,19 +84,6 @@ void blank(std::string& code, std::size_t begin, std::size_t end) {
     if (code[begin] != '\n') code[begin] = ' ';
 }
 
-/// Calls \p visit with each word and \p between with everything else. `1u` and `0x1F` are not words.
-void scan_words(std::string_view text, const auto& visit, const auto& between) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::string_view word = word_at(text, begin);
-    if (word.empty() || is_digit(word[0])) {
-      between(text.substr(begin, std::max<std::size_t>(word.size(), 1)));
-    } else {
-      visit(word);
-    }
-    begin += std::max<std::size_t>(word.size(), 1);
-  }
-}
-
 }  // namespace
 
 std::size_t continuation_at(std::string_view text, std::size_t at) {
@@ -182,46 +169,6 @@ std::string_view defined_name(const DirectiveLine& line) {
   return rest.substr(name.size()).starts_with('(') ? std::string_view() : name;
 }
 
-int unguarded_definition(std::string_view code, std::string_view macro, std::set<std::string> defined) {
-  struct Conditional {
-    bool is_left_out;    // the current branch
-    bool leaves_others;  // the branches of `#else` and `#elif`
-  };
-  std::vector<Conditional> conditionals;
-  for (const DirectiveLine& line : directives_of(code)) {
-    const std::string_view directive = line.name();
-    const std::string name(word_at(line.rest(), 0));
-    if (directive == "if" || directive == "ifdef" || directive == "ifndef") {
-      // Other conditions are unknown.
-      std::string asked;
-      for (const char c : line.text)
-        if (!is_blank(c)) asked += c;
-      const std::vector<std::string_view> words = words_of(line.rest());
-      const std::string of = words.empty() ? std::string() : std::string(words.back());
-      const bool is_negated = asked == "ifndef" + of || asked == "if!defined(" + of + ')' || asked == "if!defined" + of;
-      const bool is_asked =
-          is_negated || asked == "ifdef" + of || asked == "ifdefined(" + of + ')' || asked == "ifdefined" + of;
-      const bool is_known = is_asked && defined.contains(of);
-      conditionals.push_back({is_known && is_negated, is_known && !is_negated});
-    } else if ((directive == "else" || directive == "elif") && !conditionals.empty()) {
-      conditionals.back().is_left_out = conditionals.back().leaves_others;
-    } else if (directive == "endif" && !conditionals.empty()) {
-      conditionals.pop_back();
-    } else if ((directive == "define" || directive == "undef") && name == macro) {
-      const auto is_left_out = [](const Conditional& one) { return one.is_left_out; };
-      if (std::none_of(conditionals.begin(), conditionals.end(), is_left_out))
-        return static_cast<int>(
-                   std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(line.begin), '\n')) +
-               1;
-    } else if (directive == "define" && conditionals.empty()) {
-      defined.insert(name);
-    } else if (directive == "undef") {
-      defined.erase(name);
-    }
-  }
-  return 0;
-}
-
 std::size_t skip_space(std::string_view code, std::size_t at) {
   while (at < code.size() && is_space(code[at])) ++at;
   return at;
@@ -261,21 +208,19 @@ bool occurs_in_code(std::string_view source, std::string_view word) {
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> result;
-  scan_words(
-      text, [&](std::string_view word) { result.push_back(word); }, [](std::string_view) {});
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view word = word_at(text, at);
+    if (!word.empty() && !is_digit(word[0])) result.push_back(word);
+    at += std::max<std::size_t>(word.size(), 1);
+  }
   return result;
 }
 
 std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values) {
-  std::string result;
-  scan_words(
-      text,
-      [&](std::string_view word) {
-        const auto at = values.find(word);
-        result += at == values.end() ? word : std::string_view(at->second);
-      },
-      [&](std::string_view other) { result += other; });
-  return result;
+  return replace_words(text, [&](std::string_view word) {
+    const auto at = values.find(word);
+    return at == values.end() ? word : std::string_view(at->second);
+  });
 }
 
 std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest) {

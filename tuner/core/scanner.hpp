@@ -2,11 +2,11 @@
 /// Splits C++ text as far as that is possible without a compiler: comments and literals, directives, words and
 /// brackets. All code that reads C++ text uses it. Places are offsets; npos means that there is no such place.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,10 +58,6 @@ std::optional<DirectiveLine> directive_around(std::string_view code, std::size_t
 std::vector<DirectiveLine> directives_of(std::string_view code);
 /// The name that `#define NAME TEXT` defines; empty for other directives and for macros with arguments.
 std::string_view defined_name(const DirectiveLine& line);
-/// The line in which \p code defines \p macro or removes its definition, although all macros of \p defined are defined
-/// before; 0 if there is none. Does not count lines in an `#ifndef` or `#if !defined` of a macro of \p defined, or of
-/// one that the text defines before.
-int unguarded_definition(std::string_view code, std::string_view macro, std::set<std::string> defined);
 
 /// The first place from \p at on that is not white space; the end of \p code if there is none.
 std::size_t skip_space(std::string_view code, std::size_t at);
@@ -79,6 +75,24 @@ bool occurs_in_code(std::string_view source, std::string_view word);
 std::vector<std::string_view> words_of(std::string_view text);
 template <std::same_as<std::string> Temporary>
 void words_of(Temporary&& text) = delete;
+/// Whether \p is_wanted holds for one of the words_of() \p text.
+bool any_word(std::string_view text, const auto& is_wanted) {
+  const std::vector<std::string_view> words = words_of(text);
+  return std::any_of(words.begin(), words.end(), is_wanted);
+}
+/// \p text with each word, or number, replaced by what \p replaced returns for it.
+std::string replace_words(std::string_view text, const auto& replaced) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view word = word_at(text, at);
+    if (word.empty())
+      result += text[at];
+    else
+      result += replaced(word);
+    at += std::max<std::size_t>(word.size(), 1);
+  }
+  return result;
+}
 /// \p text with each word of \p values replaced by its value.
 std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values);
 
