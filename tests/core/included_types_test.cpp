@@ -241,7 +241,7 @@ TEST_F(IncludedTypes, StandBesideMacrosOfBranchesThatAreTaken) {
   for (const char* const overrides :
        {"\n#define TILE(x) x\n", "\n#undef TILE\n", "#if __OTHER__ > 1\n#undef TILE\n#endif\n"})
     EXPECT_THAT(error_of([&] { read_with(overrides, define); }),
-                HasSubstr("k.cu:6:22: line 2 of " + (folder_ / "common.h").string() + " undefines 'TILE'"))
+                HasSubstr("k.cu:7:22: line 2 of " + (folder_ / "common.h").string() + " undefines 'TILE'"))
         << overrides;
   const auto default_of = [&](const std::string& header) { return read_with(header).default_configuration->text(); };
   EXPECT_EQ(default_of("#define TILE 4\n"), "TILE=4");

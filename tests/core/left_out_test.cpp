@@ -61,6 +61,14 @@ TEST(LeftOut, IsTheFunctionOfTheNamespaceThatIsNamed) {
   EXPECT_THAT(arguments("a::scale"), ElementsAre("x", "y", "n"));
   EXPECT_THAT(arguments("b::scale"), ElementsAre("y", "x", "n"));
   const auto error = [](const std::string& file) { return error_of([&] { parse(file); }); };
+  EXPECT_THAT(error(scale_with("#pragma tuner instantiate scale\n",
+                               "namespace a {\n" + std::string(kScale).substr(11) + "}\n")),
+              HasSubstr("k.cu:8:27: 'scale' is in a namespace: write 'a::scale'"));
+  EXPECT_THAT(parse(scale_with("#pragma tuner instantiate scale\n",
+                               "namespace a {\n" + std::string(kScale).substr(11) + "}\nusing a::scale;\n"))
+                  .launches[0]
+                  .arguments,
+              ElementsAre("y", "x", "n"));
   EXPECT_THAT(error(scale_with("", text)),
               HasSubstr("the text has several functions of that name: choose one, as in 'instantiate a::scale'"));
   EXPECT_THAT(error(scale_with("#pragma tuner instantiate scale\n",

@@ -164,7 +164,7 @@ std::vector<std::size_t> all_type_definitions(std::string_view code, std::string
     const std::string_view after = code.substr(skip_space(code, at + name.size()), 2);
     const std::string_view before = before_space(code, at);
     const bool opens = after.starts_with('{') || (after.starts_with(':') && after != "::");
-    const std::string_view head = before.substr(before.find_last_of(";{}") + 1);  // npos + 1: all
+    const std::string_view head = statement_before(code, at);
     const auto has = [&](std::string_view key) { return has_word(head, key); };
     const bool closes = before.ends_with('}') && (after.starts_with(';') || after.starts_with(','));
     if (opens && std::any_of(keys.begin(), keys.end(), has)) {
@@ -197,7 +197,7 @@ Said said_at(std::string_view code, std::size_t at, std::string_view name) {
   const std::string_view after = code.substr(at + name.size(), longest);
   const std::string_view next = trimmed(after.substr(0, after.find(';'))), left = before_space(code, at);
   if (next.starts_with('=') && word_before(left, left.size()) == "using") return {trimmed(next.substr(1)), at};
-  const std::string_view statement = trimmed(left.substr(left.find_last_of(";{}\n") + 1));
+  const std::string_view statement = trimmed(statement_before(code, at));
   constexpr std::string_view word = "typedef";
   if (!next.empty() || word_at(statement, 0) != word) return {};
   return {trimmed(statement.substr(word.size())), at};
@@ -321,11 +321,8 @@ std::optional<UsedName> device_variable_type(const ScopedCode& scoped, std::stri
   const std::string_view code = scoped.text();
   std::optional<UsedName> only;
   for (std::size_t at = 0; (at = find_word(code, name, at)) != npos; at += name.size()) {
-    std::string_view declaration = code.substr(0, at + name.size());
-    declaration.remove_prefix(declaration.find_last_of(";{}") + 1);  // npos + 1: the whole
-    const std::size_t directive = declaration.rfind('#');
-    if (directive != npos) declaration.remove_prefix(std::min(declaration.find('\n', directive), declaration.size()));
-    UsedName type{type_declared(std::string(declaration)), scoped.namespaces_at(at), at};
+    const std::string declaration(statement_before(code, at));
+    UsedName type{type_declared(declaration + std::string(name)), scoped.namespaces_at(at), at};
     if (type.name.empty() || !type.namespaces.ends_with(scope)) continue;
     if (only && (only->name != type.name || only->namespaces != type.namespaces)) return std::nullopt;
     only = std::move(type);

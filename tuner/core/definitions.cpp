@@ -15,10 +15,7 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
   const std::size_t sign = skip_space(code, after_name);
   if (sign >= code.size() || (code[sign] != '=' && code[sign] != '{') || code.substr(sign, 2) == "==")
     return std::nullopt;
-  std::size_t begin = code.substr(0, at).find_last_of(";{}") + 1;  // npos + 1: the first statement
-  if (const std::size_t hash = code.substr(0, at).find_last_of("#%"); hash != npos && hash >= begin)
-    if (const auto line = directive_at(code, hash)) begin = line->end;
-  begin = skip_space(code, begin);
+  const std::size_t begin = skip_space(code, at - statement_before(code, at).size());
   if (begin >= at) return std::nullopt;
   const std::string_view head = code.substr(begin, at - begin);
   const auto belongs = [](char c) { return is_word(c) || is_blank(c) || c == '\n' || c == ':'; };

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/named.hpp>
@@ -30,7 +29,7 @@ class Validator : public Checks {
 
   void run() {
     lets();
-    template_arguments();
+    instantiations();
     values();
     types();
     if (spec_.space.parameters().empty())
@@ -68,14 +67,31 @@ class Validator : public Checks {
       }
   }
 
-  /// Reports a wrong number of template arguments, more clearly than compilers do.
-  void template_arguments() const {
+  /// Reports a name without its namespace, and a wrong number of template arguments, more clearly than compilers do.
+  void instantiations() const {
+    const ScopedCode own(draft_.code);
     for (const LaunchDraft& one : draft_.launches) {
       const bool of_reference = one.role == LaunchDraft::Role::reference && spec_.has_reference_sources();
+      if (!of_reference) has_its_namespace(own, one);
       const std::string problem =
           template_argument_problem(of_reference ? draft_.reference_code : draft_.code, one.launch.instantiate);
       if (!problem.empty()) throw SpecError(one.instantiate_place, problem);
     }
+  }
+
+  void has_its_namespace(const ScopedCode& code, const LaunchDraft& one) const {
+    const std::string name(trimmed(one.launch.instantiate.substr(0, one.launch.instantiate.find('<'))));
+    if (!is_identifier(name)) return;
+    const std::vector<Signature> all = find_signatures(code, name);
+    std::vector<std::size_t> places;
+    for (const Signature& head : all) places.push_back(head.begin);
+    const auto has_name = [&](const IncludedFile& file) { return has_word(file.text, name); };
+    const auto& includes = spec_.program.includes;
+    if (all.empty() || !meant(code, {name, "", npos}, places).empty() ||
+        (includes && std::any_of(includes->files.begin(), includes->files.end(), has_name)))
+      return;
+    throw SpecError(one.instantiate_place, in_quotes(name) + " is in a namespace: write " +
+                                               in_quotes(all.front().namespaces + all.front().name));
   }
 
   void values() const {

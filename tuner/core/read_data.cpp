@@ -19,6 +19,14 @@ namespace {
 constexpr std::int64_t kMostComponents = 4096;
 constexpr std::int64_t kMostOffset = 4096;
 
+/// Reads a vector type (`float4`). Reads nothing if something else is there.
+std::optional<VectorType> accept_vector(TokenCursor& cursor) {
+  const std::string_view word = cursor.peek().text;
+  const auto vector = element_type(word) ? std::nullopt : vector_type(word);
+  if (vector) cursor.take();
+  return vector;
+}
+
 /// Reads `TYPE`, a vector type (`float4`), `TYPE[COUNT]` for elements of several numbers, or the fields of a struct:
 /// `{ float3 position; int id; }`.
 void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& buffer) {
@@ -27,9 +35,7 @@ void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& bu
     buffer.type = info(ElementType::uint8).name;
     return;
   }
-  const std::string_view word = cursor.peek().text;
-  if (const auto vector = element_type(word) ? std::nullopt : vector_type(word)) {
-    cursor.take();
+  if (const auto vector = accept_vector(cursor)) {
     buffer.type = info(vector->type).name;
     buffer.components = vector->components;
   } else {
@@ -160,11 +166,9 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
 }
 
 void read_scalar_type(KernelReader& kernel, TokenCursor& cursor, ScalarSpec& scalar) {
-  const std::string_view word = cursor.peek().text;
   if (cursor.peek().is("{")) {
     scalar.record = read_record(cursor);
-  } else if (const auto vector = element_type(word) ? std::nullopt : vector_type(word)) {
-    cursor.take();
+  } else if (const auto vector = accept_vector(cursor)) {
     scalar.record = vector_record(*vector);
   } else {
     scalar.type = kernel.type_name(cursor);

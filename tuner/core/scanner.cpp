@@ -223,6 +223,14 @@ std::string substitute_words(std::string_view text, const std::map<std::string, 
   });
 }
 
+std::string_view statement_before(std::string_view code, std::size_t at) {
+  const std::string_view before = code.substr(0, at);
+  std::size_t begin = before.find_last_of(";{}") + 1;  // npos + 1: the first statement
+  if (const std::size_t hash = before.substr(begin).find_last_of("#%"); hash != npos)
+    if (const auto line = directive_at(code, begin + hash)) begin = std::min(line->end, at);
+  return before.substr(begin);
+}
+
 std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest) {
   code = code.substr(0, longest < code.size() - open ? open + longest : code.size());
   int depth = 0;

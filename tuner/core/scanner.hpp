@@ -96,6 +96,9 @@ std::string replace_words(std::string_view text, const auto& replaced) {
 /// \p text with each word of \p values replaced by its value.
 std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values);
 
+/// The beginning of the statement, or of the head of a body, that \p at is in, up to \p at and without directives.
+std::string_view statement_before(std::string_view code, std::size_t at);
+
 /// The place after the bracket that closes the one at \p open; npos if there is none within \p longest characters.
 std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest = npos);
 /// The text between the first `{` from \p from on and its `}`, with both; empty if there is none.
