@@ -130,14 +130,13 @@ void TuneListener::on_start(const SessionPlan& plan) {
   counts_ = {};
   lanes_.assign(plan.lanes, 0);
   output.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
-                                    format_count(static_cast<double>(plan.valid)), plan.strategy));
+                          format_count(static_cast<double>(plan.valid)), plan.strategy));
   if (plan.resumed > 0)
     output.line(fmt::format("resuming  {} of an interrupted run are taken over",
-                                      plural(static_cast<std::int64_t>(plan.resumed), "trial")));
+                            plural(static_cast<std::int64_t>(plan.resumed), "trial")));
   if (plan.known_elsewhere > 0)
     output.line(fmt::format("prior     {} known at {}",
-                                      plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"),
-                                      plan.elsewhere));
+                            plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"), plan.elsewhere));
   output.status([](std::size_t) { return std::string("compiling the first configurations"); });
 }
 
@@ -159,7 +158,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
 
 void TuneListener::on_finalists(std::size_t count) {
   output.line(fmt::format("finalists {} measured again, side by side",
-                                    plural(static_cast<std::int64_t>(count), "configuration")));
+                          plural(static_cast<std::int64_t>(count), "configuration")));
 }
 
 void TuneListener::on_warning(std::string_view text) { output.warning(text); }
