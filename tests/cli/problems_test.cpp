@@ -1,4 +1,4 @@
-#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/problems.hpp>
 
 #include <tests/matchers.hpp>
 #include <tuner/cli/arguments.hpp>

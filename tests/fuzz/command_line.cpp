@@ -10,7 +10,7 @@
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
-#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/problems.hpp>
 #include <tuner/core/kernel_file.hpp>
 
 namespace {

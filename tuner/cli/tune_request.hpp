@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <tuner/cli/options.hpp>
-#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/problems.hpp>
 #include <tuner/session/tuning.hpp>
 
 namespace tuner::cli {
