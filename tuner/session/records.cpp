@@ -18,6 +18,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
+#include <tuner/core/without_signals.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/fields.hpp>
 
@@ -155,7 +156,10 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
   if (spec.program.reference_includes)
     for (const IncludedFile& file : spec.program.reference_includes->files) parts.push_back(file.text);
   std::vector<std::future<std::string>> hashing;  // of data files, which may be large
-  for (const std::filesystem::path& file : data) hashing.push_back(std::async(hash_of_data, file));
+  {
+    const WithoutSignals calm;
+    for (const std::filesystem::path& file : data) hashing.push_back(std::async(hash_of_data, file));
+  }
   std::vector<std::string> hashes;
   for (std::future<std::string>& one : hashing) hashes.push_back(one.get());
   parts.insert(parts.end(), hashes.begin(), hashes.end());
