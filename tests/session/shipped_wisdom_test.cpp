@@ -45,7 +45,7 @@ class ShippedWisdom : public ::testing::TestWithParam<Shipped> {
     EXPECT_TRUE(match.shipped) << size.text();
   }
 
-  Wisdom wisdom_{{.database = ":memory:", .warn = {}}};
+  Wisdom wisdom_{{.database = ::testing::TempDir() + "shipped_wisdom_test.db", .warn = {}}};
 };
 
 TEST_P(ShippedWisdom, CoversReductionsOfEveryTypeFromOneElementToTwoToTheThirtyOne) {
