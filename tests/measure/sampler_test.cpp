@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tests/fake_backend.hpp>
+#include "fake_backend.hpp"
 
 namespace tuner {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <tuner/core/kernel_spec.hpp>
 
-#include <tests/fake_backend.hpp>
+#include "fake_backend.hpp"
 
 namespace tuner::testing {
 

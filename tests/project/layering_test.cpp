@@ -51,7 +51,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       tests = rooms[name];
       tests.insert({name, "tests"});
     }
-    rooms["tests/worker"].insert("tests/measure");                    // its fake backend
+    for (const char* room : {"tests/worker", "tests/runtime"}) rooms[room].insert("tests/measure");  // its fake backend
     rooms["tests/cache"].insert("tuner/core");                        // that both read configurations the same way
     rooms["tests/convert"].insert({"tuner/replay", "tuner/search"});  // which read what it writes
     rooms["tests/templates"] = rooms["tests/worker"];
