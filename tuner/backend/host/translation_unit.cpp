@@ -27,7 +27,6 @@ struct Declaration {
 /// The declaration `extern __shared__ [alignment] T name[];` that begins at \p begin. Its words may have any order that
 /// C++ allows. The text is empty when there is none.
 Declaration dynamic_array(std::string_view source, std::size_t begin) {
-  constexpr std::size_t npos = std::string_view::npos;
   const std::size_t end = source.find_first_of(";{=", begin);
   if (end == npos || source[end] != ';') return {};
   bool is_extern = false, is_shared = false;
@@ -57,7 +56,6 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
 /// The beginning of the body of the kernel whose `__launch_bounds__` begins at \p at and has its bracket at \p open.
 /// Npos for a prototype, and where a directive may decide whether the bounds hold.
 std::size_t body_after_bounds(std::string_view code, std::size_t at, std::size_t open) {
-  constexpr std::size_t npos = std::string_view::npos;
   const std::size_t arguments = code.find('(', after_brackets(code, open));
   if (arguments == npos) return npos;
   const std::size_t end = code.find_first_of(";{", after_brackets(code, arguments));
