@@ -6,6 +6,7 @@
 
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/scoped_code.hpp>
 
 #include "kernel_texts.hpp"
 
@@ -216,6 +217,9 @@ TEST_F(IncludedTypes, AreReadInLinearTimeHoweverOftenTheyAreDefined) {
   write("many.h", many);
   const auto start = Clock::now();
   EXPECT_EQ(type("#include \"many.h\""), "double");
+  std::string deep;
+  for (int i = 0; i < 20'000; ++i) deep += "namespace a {\n#if __A__\n";
+  EXPECT_TRUE(ScopedCode(deep).is_conditional(deep.size()));
   EXPECT_LT(seconds_since(start), 5);
 }
 

@@ -181,6 +181,7 @@ std::vector<std::size_t> all_type_definitions(std::string_view code, std::string
 struct Said {
   std::string_view type;        ///< empty: this occurrence defines nothing
   std::size_t at = 0;           ///< of the word, or of its directive
+  std::size_t end = 0;          ///< of the word, or of its directive
   bool is_conditional = false;  ///< the preprocessor decides
 };
 
@@ -190,17 +191,18 @@ Said said_at(std::string_view code, std::size_t at, std::string_view name) {
   if (const auto line = directive_around(code, at)) {
     const std::string_view directive = line->name();
     const bool asks = directive.starts_with("if") || directive.starts_with("elif") || directive == "undef";
-    if (defined_name(*line) != name) return {{}, line->begin, asks};
+    if (defined_name(*line) != name) return {{}, line->begin, line->end, asks};
     const std::string_view text = code.substr(at + name.size(), line->end - at - name.size());
-    return {trimmed(text), line->begin};
+    return {trimmed(text), line->begin, line->end};
   }
   const std::string_view after = code.substr(at + name.size(), longest);
   const std::string_view next = trimmed(after.substr(0, after.find(';'))), left = before_space(code, at);
-  if (next.starts_with('=') && word_before(left, left.size()) == "using") return {trimmed(next.substr(1)), at};
+  if (next.starts_with('=') && word_before(left, left.size()) == "using")
+    return {trimmed(next.substr(1)), at, at + name.size()};
   const std::string_view statement = trimmed(statement_before(code, at));
   constexpr std::string_view word = "typedef";
-  if (!next.empty() || word_at(statement, 0) != word) return {};
-  return {trimmed(statement.substr(word.size())), at};
+  if (!next.empty() || word_at(statement, 0) != word) return {{}, at, at + name.size()};
+  return {trimmed(statement.substr(word.size())), at, at + name.size()};
 }
 
 bool is_path(std::string_view type) {
@@ -211,15 +213,16 @@ std::optional<Said> meaning(const ScopedCode& code, const UsedName& used) {
   const std::string_view text = code.text(), name = last_part(used.name);
   std::vector<std::size_t> places;
   std::map<std::size_t, Said> all;
-  for (std::size_t at = find_word(text, name); at < used.at; at = find_word(text, name, at + 1)) {
-    const Said said = said_at(text, at, name);
+  Said said;
+  for (std::size_t at = find_word(text, name); at < used.at; at = find_word(text, name, said.end)) {
+    said = said_at(text, at, name);
     if ((said.is_conditional || !said.type.empty()) && all.emplace(said.at, said).second) places.push_back(said.at);
   }
   std::optional<Said> only;
   for (const std::size_t at : meant(code, used, std::move(places))) {
-    const Said& said = all.at(at);
-    if (said.is_conditional || !code.is_always_there(at) || (only && only->type != said.type)) return std::nullopt;
-    only = said;
+    const Said& one = all.at(at);
+    if (one.is_conditional || !code.is_always_there(at) || (only && only->type != one.type)) return std::nullopt;
+    only = one;
   }
   return only;
 }

@@ -10,12 +10,16 @@
 namespace tuner {
 namespace {
 
+// Far more than any program has. Without them, hostile text would cost quadratic time or memory.
+constexpr std::size_t kLongestPath = 256;
+constexpr int kMostUsings = 256;
+
 /// `a::b` of `namespace a::b`, the text before a brace; empty if it has no name or is inline. Nothing if \p head is no
-/// namespace.
-std::optional<std::string_view> namespace_name(std::string_view head) {
+/// namespace. \p around: the namespaces around it.
+std::optional<std::string_view> namespace_name(std::string_view head, std::string_view around) {
   constexpr std::string_view word = "namespace";
   const std::size_t at = find_word(head, word);
-  if (at == npos || head.find('(', at) != npos) return std::nullopt;
+  if (at == npos || head.find('(', at) != npos || around.size() > kLongestPath) return std::nullopt;
   return has_word(head.substr(0, at), "inline") ? std::string_view() : trimmed(head.substr(at + word.size()));
 }
 
@@ -25,12 +29,14 @@ ScopedCode::ScopedCode(std::string code) : text_(std::move(code)) {
   struct Brace {
     std::size_t namespaces;  // around it
     bool is_scope;           // of a namespace or of `extern "C"`
+    std::size_t around;      // the brace around it
   };
   struct State {
-    std::vector<Brace> open;
+    std::size_t open = npos;                 // the innermost brace
     std::size_t namespaces = 0, others = 0;  // others: braces that are no scopes
   };
   const std::string_view text = text_;
+  std::vector<Brace> braces;
   State now;
   std::vector<State> conditions;  // the state before each open `#if`, from which all its branches start
   std::size_t begin = 0;          // of the statement
@@ -44,18 +50,20 @@ ScopedCode::ScopedCode(std::string code) : text_(std::move(code)) {
       at = line->end;
     } else if (text[at] == '{') {
       const std::string_view head = trimmed(text.substr(begin, at - begin));
-      const auto name = namespace_name(head);
+      const auto name = namespace_name(head, names_[now.namespaces]);
       const bool is_scope = name || word_before(head, head.size()) == "extern";
-      now.open.push_back({now.namespaces, is_scope});
+      braces.push_back({now.namespaces, is_scope, now.open});
+      now.open = braces.size() - 1;
       if (!is_scope) ++now.others;
       if (name && !name->empty()) {
         names_.push_back(names_[now.namespaces] + std::string(*name) + "::");
         now.namespaces = names_.size() - 1;
       }
-    } else if (text[at] == '}' && !now.open.empty()) {
-      now.namespaces = now.open.back().namespaces;
-      if (!now.open.back().is_scope) --now.others;
-      now.open.pop_back();
+    } else if (text[at] == '}' && now.open != npos) {
+      const Brace& closed = braces[now.open];
+      now.namespaces = closed.namespaces;
+      if (!closed.is_scope) --now.others;
+      now.open = closed.around;
     } else if (text[at] == '#' || text[at] == '%') {
       continue;
     }
@@ -105,7 +113,9 @@ std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std
   if (!found.empty() || definitions.empty()) return found;
   const std::string_view text = code.text();
   constexpr std::string_view word = "using", of_all = "namespace";
+  int usings = 0;
   for (std::size_t at = find_word(text, word); at < used.at; at = find_word(text, word, at + 1)) {
+    if (++usings > kMostUsings) return {};
     std::string_view named = trimmed(text.substr(at + word.size(), text.find(';', at) - at - word.size()));
     std::string in;
     if (word_at(named, 0) == of_all)
