@@ -8,7 +8,6 @@
 #include <thread>
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
@@ -17,6 +16,7 @@
 
 #include <cache/database.hpp>
 #include <cache/paths.hpp>
+#include <cache/records.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -165,7 +165,10 @@ FolderLock::~FolderLock() {
 fs::path move_aside(const fs::path& file, const FileStamp::Identity& identity, const char* suffix) {
   const FolderLock lock(file.parent_path(), LOCK_EX);
   if (real_disk().stamp_of(file).identity != identity) return {};
-  const auto name = fmt::format("{}.{}-{:%Y%m%dT%H%M%SZ}", file.string(), suffix, fmt::gmtime(std::time(nullptr)));
+  std::string now = instant_text(std::int64_t{std::time(nullptr)} * 1000);  // 2026-01-31T23:59:59.000Z
+  now.erase(now.find('.'), 4);
+  std::erase_if(now, [](char c) { return c == '-' || c == ':'; });
+  const auto name = fmt::format("{}.{}-{}", file.string(), suffix, now);
   fs::path target = name;
   std::error_code error;
   for (int i = 1; fs::exists(target, error); ++i) target = fmt::format("{}-{}", name, i);

@@ -16,9 +16,10 @@ foreach(header IN ITEMS SQLiteCpp/SQLiteCpp.h sqlite3.h sha2.h zlib.h)
 endforeach()
 target_link_libraries(tuner_third_party INTERFACE Boost::headers)
 
-# Debian has no libfmt.a: programs that are copied to other machines compile it. Others link it, which is quicker.
-add_library(tuner_fmt INTERFACE IMPORTED GLOBAL)
-target_link_libraries(tuner_fmt INTERFACE $<IF:$<BOOL:${TUNER_SANITIZE}>,fmt::fmt,fmt::fmt-header-only>)
+# A namespace of its own: a program that links libtuner.a may have another {fmt}.
+tuner_add_room(tuner_fmt SOURCES ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+target_include_directories(tuner_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(tuner_fmt PUBLIC "FMT_BEGIN_NAMESPACE=namespace fmt { inline namespace for_tuner {" "FMT_END_NAMESPACE=} }")
 
 find_package(MPI QUIET COMPONENTS CXX)  # for tune-mpi alone
 if(MPI_CXX_FOUND)

@@ -1,11 +1,11 @@
 #include <tuner/convert/results_files.hpp>
 
 #include <cmath>
-#include <ctime>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <cache/records.hpp>
 
 #include <tuner/convert/floating_value.hpp>
 #include <tuner/core/objective.hpp>
@@ -34,8 +34,9 @@ std::string python_text(const Value& value) {
 }
 
 std::string instant(std::int64_t ms) {
-  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03}+00:00", fmt::gmtime(seconds), ms % 1000);
+  std::string text = cache::instant_text(ms);  // 2026-01-31T23:59:59.000Z
+  text.replace(text.find('T'), 1, " ");
+  return text.replace(text.size() - 1, 1, "+00:00");
 }
 
 double milliseconds(const cache::TrialRecord& trial, std::initializer_list<const char*> parts) {
