@@ -100,7 +100,7 @@ function(tuner_add_tests name)
     set(kind whole)
   endif()
   add_executable(${name} ${suite_SOURCES})
-  target_link_libraries(${name} PRIVATE ${suite_DEPENDS} tuner_options tuner_test_main)
+  target_link_libraries(${name} PRIVATE ${suite_DEPENDS} tuner_options tuner_fmt tuner_test_main)
   target_compile_definitions(${name} PRIVATE TUNER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TUNER_BINARY_DIR="${PROJECT_BINARY_DIR}")
   # Optimising tests takes more time than running them.
   target_compile_options(${name} PRIVATE -O0)

@@ -11,7 +11,7 @@ namespace tuner {
 namespace {
 
 /// A sample of the configurations of a kernel.
-struct Sample {
+struct KernelSample {
   const char* name;  ///< of the test
   const char* kernel;
   std::map<std::string, std::int64_t> sizes;
@@ -21,7 +21,7 @@ struct Sample {
   std::vector<std::string> unreachable;  ///< values that no configuration has for these choices
 };
 
-void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name; }
+void PrintTo(const KernelSample& sample, std::ostream* out) { *out << sample.name; }
 
 /// Inputs of a reduction that reveal a lost or doubled element by operation: the default ones are all but certain to
 /// hold the smallest value many times, and their product is soon zero.
@@ -47,7 +47,7 @@ ProblemSize problem(const KernelSpec& spec, const std::map<std::string, std::int
   return complete(spec, size);
 }
 
-class SampleOfConfigurations : public ::testing::TestWithParam<Sample> {
+class SampleOfConfigurations : public ::testing::TestWithParam<KernelSample> {
  protected:
   void SetUp() override {
     if (!subject_.backend) GTEST_SKIP() << subject_.why_not;
@@ -98,8 +98,8 @@ std::vector<std::string> reductions(const std::vector<std::string>& types) {
   return choices;
 }
 
-std::vector<Sample> samples() {
-  std::vector<Sample> all;
+std::vector<KernelSample> samples() {
+  std::vector<KernelSample> all;
   const auto add = [&all](const char* name, const char* kernel, const std::map<std::string, std::int64_t>& sizes,
                           std::size_t each, std::uint64_t seed, const std::vector<std::string>& choices,
                           const std::vector<std::string>& unreachable = {}) {

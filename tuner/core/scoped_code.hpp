@@ -1,6 +1,6 @@
 #pragma once
-/// C++ text with what is around each place of it: namespaces, other braces, and `#if`s. Private to this room and to
-/// convert.
+/// C++ text with what is around each place of it: namespaces, other braces, and `#if`s. Private to this room, convert
+/// and session.
 
 #include <cstddef>
 #include <string>

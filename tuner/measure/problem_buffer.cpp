@@ -145,24 +145,24 @@ void ProblemBuffer::fill(const GuardedMemory& region) {
     if (is_uploaded && !filled) filled = fingerprint(region);
     return;
   }
-  std::vector<std::byte>& filled = records[used];
-  if (filled.empty()) filled = filled_records(used);
-  backend->upload(region.data(), filled.data(), filled.size());
+  std::vector<std::byte>& content = records[used];
+  if (content.empty()) content = filled_records(used);
+  backend->upload(region.data(), content.data(), content.size());
 }
 
 /// The backend computes the numbers, so that they are the same for all backends. Padding is zero.
 std::vector<std::byte> ProblemBuffer::filled_records(std::size_t which) const {
   const RecordType& record = *spec->record;
-  std::vector<std::byte> filled(count);
+  std::vector<std::byte> content(count);
   for (std::size_t i = 0; i < record.fields.size(); ++i) {
     const FilledNumbers& numbers = fills[i];
     std::vector<std::byte> bytes(bytes_of(numbers.type, numbers.count));
     const std::unique_ptr<DeviceMemory> memory = backend->allocate(bytes.size());
     numbers.write(*backend, memory->address(), which != 0);
     backend->download(bytes.data(), memory->address(), bytes.size());
-    put_numbers(record, record.fields[i], bytes, filled);
+    put_numbers(record, record.fields[i], bytes, content);
   }
-  return filled;
+  return content;
 }
 
 std::string ProblemBuffer::outside(std::ptrdiff_t bytes) const {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/signature.hpp>
+#include <tuner/core/scoped_code.hpp>
 
 namespace tuner {
 namespace {
@@ -19,12 +19,12 @@ bool says(std::string_view message, std::initializer_list<std::string_view> phra
 /// Whether \p message is about a file that \p text includes under all conditions.
 bool is_about_an_include(std::string_view message, std::string_view text) {
   if (!says(message, {"cannot open source file", "No such file", "file not found"})) return false;
-  const std::string code = code_of(text, Literals::kept);
-  const std::vector<DirectiveLine> lines = directives_of(code);
+  const ScopedCode code(code_of(text, Literals::kept));
+  const std::vector<DirectiveLine> lines = directives_of(code.text());
   return std::any_of(lines.begin(), lines.end(), [&](const DirectiveLine& line) {
     const std::string_view rest = line.rest();
     return line.name() == "include" && rest.size() > 2 &&
-           message.find(rest.substr(1, rest.size() - 2)) != std::string_view::npos && is_always_there(code, line.begin);
+           message.find(rest.substr(1, rest.size() - 2)) != std::string_view::npos && code.is_always_there(line.begin);
   });
 }
 
