@@ -64,6 +64,7 @@ TEST(WisdomText, HasNoControlCharactersThatATerminalWouldObey) {
                           "\x1b[2J \x7f \xc2\x9b"
                           "2J \xc2\xb5s");
   writer.add(odd);
+  writer.flush();
   const auto text = export_all(first);
   EXPECT_THAT(text, HasSubstr("\\u001b[2J \\u007f \\u009b2J \xc2\xb5s"));
   auto second = Database::in_memory();

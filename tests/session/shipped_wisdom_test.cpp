@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tests/temporary_folder.hpp>
+
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -45,7 +47,8 @@ class ShippedWisdom : public ::testing::TestWithParam<Shipped> {
     EXPECT_TRUE(match.shipped) << size.text();
   }
 
-  Wisdom wisdom_{{.database = ::testing::TempDir() + "shipped_wisdom_test.db", .warn = {}}};
+  testing::TemporaryFolder folder_;
+  Wisdom wisdom_{{.database = folder_ / "wisdom.db", .warn = {}}};
 };
 
 TEST_P(ShippedWisdom, CoversReductionsOfEveryTypeFromOneElementToTwoToTheThirtyOne) {
