@@ -66,19 +66,9 @@ std::vector<std::string> plain_flags(bool gnu) {
 /// compiled without its host functions.
 constexpr const char* kNoneMissing = "-Wl,-z,defs";
 
-std::vector<std::string> linking_flags(bool gnu) {
+std::vector<std::string> flags(bool gnu) {
   std::vector<std::string> result = plain_flags(gnu);
   result.insert(result.end(), {"-shared", "-Wl,--as-needed"});
-#if !defined(TUNER_HOST_SANITIZE)
-  // Where gold is installed: it takes a quarter of the usual linker's time, which is a tenth of a compile.
-  static const bool has_gold = !find_program("ld.gold").empty();
-  if (has_gold) result.emplace_back("-fuse-ld=gold");
-#endif
-  return result;
-}
-
-std::vector<std::string> flags(bool gnu) {
-  std::vector<std::string> result = linking_flags(gnu);
 #if !defined(TUNER_HOST_SANITIZE)
   result.push_back(kNoneMissing);
 #else  // the program has the sanitizer's functions
@@ -441,8 +431,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     // Without this, clang has a hook for the write of `x += 1`, but none for the read before it.
     if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;
-    std::vector<std::string> linking = linking_flags(gnu);
-    linking.insert(linking.end(), {kNoneMissing, "-o", object.string()});
+    std::vector<std::string> linking = plain_flags(gnu);
+    linking.insert(linking.end(), {"-shared", "-Wl,--as-needed", kNoneMissing, "-o", object.string()});
     if (auto error = failed(linking, with_parts(part))) return error;
   } else {
     std::vector<std::string> plain = flags(gnu);
