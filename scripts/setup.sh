@@ -13,7 +13,7 @@ tuner_fail() { tuner_say "$*"; exit 1; }
 
 # The Debian and Ubuntu packages that the build needs.
 TUNER_PACKAGES=(g++ cmake ninja-build libboost-program-options-dev libboost-context-dev libfmt-dev libeigen3-dev nlohmann-json3-dev
-                libsqlite3-dev libsqlitecpp-dev zlib1g-dev libmd-dev libgtest-dev libgmock-dev)
+                libsqlite3-dev libsqlitecpp-dev zlib1g-dev libmd-dev pkg-config libgtest-dev libgmock-dev)
 
 # tuner_missing_packages NAME…: prints those that are not installed.
 tuner_missing_packages() {

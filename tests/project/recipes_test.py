@@ -15,6 +15,7 @@ import types
 import unittest
 
 SOURCE = pathlib.Path(sys.argv.pop(1))
+CMAKE = sys.argv.pop(1)
 BUILD = "\n".join(path.read_text(encoding="utf-8") for path in [SOURCE / "CMakeLists.txt", *sorted((SOURCE / "cmake").glob("*.cmake"))])
 VERSION = ".".join(re.findall(r"#define TUNER_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (SOURCE / "tuner" / "version.hpp").read_text(encoding="utf-8")))
 # Libraries, as the build names them, in vcpkg, conda-forge and Spack.
@@ -138,7 +139,7 @@ class Recipes(unittest.TestCase):
         json.loads(self.text("vcpkg", "libmd", "vcpkg.json"))
         # CMake reads the whole file before it runs the first command, whose name it does not know here.
         for port in ("tuner", "libmd"):
-            ran = subprocess.run(["cmake", "-P", self.out / "vcpkg" / port / "portfile.cmake"], capture_output=True, text=True)
+            ran = subprocess.run([CMAKE, "-P", self.out / "vcpkg" / port / "portfile.cmake"], capture_output=True, text=True)
             self.assertIn('Unknown CMake command "vcpkg_download_distfile"', ran.stderr)
 
 

@@ -287,8 +287,12 @@ class TuneKernel(unittest.TestCase):
 
         def of_its_own():
             """The numbers of its processes."""
-            listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True).stdout
-            return [line.split()[0] for line in listed.splitlines() if f"--parent {process.pid}" in line]
+            found = []
+            for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):
+                    if f"--parent\0{process.pid}\0".encode() in file.read_bytes():
+                        found.append(file.parent.name)
+            return found
 
         def wait_until(condition):
             for _ in range(600):

@@ -2,6 +2,7 @@
 // it their host's compile workers and one device each.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +32,7 @@ namespace {
 
 /// --device of a tuning. Empty for other commands, which rank 0 runs alone, and for errors, which program() reports.
 std::string shared_device(int argc, char** argv) try {
-  const std::optional<Texts> words = words_of_tuning({argv + 1, argv + argc});
+  const std::optional<Texts> words = words_of_tuning({argv + std::min(argc, 1), argv + argc});
   if (!words) return {};
   const TuneRequest request = read_tune_request(*words);
   if (request.help || request.dry_run) return {};

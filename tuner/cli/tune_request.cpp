@@ -217,7 +217,7 @@ Options tune_options() {
   options.text("report", "FILE.html", "write the page of `tune report` again and again");
   options.flag("quiet,q", "no progress, only the result");
   options.flag("verbose,v", "a line for each trial");
-  options.text("parent", "PID", "stop, as after Ctrl-C, when the process PID ends, which started this one");
+  options.text("parent", "PID", "stop, as after Ctrl-C, when process PID ends; it must have started this one");
   options.flag("dry-run", "print the space and stop");
   options.arguments({"kernel"});
   return options;
@@ -263,7 +263,9 @@ TuneRequest read_tune_request(const Texts& words) {
   request.tuning.isolation = read_isolation(given.text("isolation"));
   request.tuning.measure.verify = !given.flag("unverified");
   request.tuning.host_check = !given.flag("no-host-check");
-  if (given.has("parent")) request.parent = static_cast<int>(parse_count(given.text("parent"), "--parent"));
+  if (given.has("parent"))
+    request.parent =
+        static_cast<int>(parse_count(given.text("parent"), "--parent", 1, std::numeric_limits<int>::max()));
   request.without_ceilings = given.flag("no-ceilings");
   request.tuning.learn_from_elsewhere = !given.flag("no-prior");
   request.tuning.resume = !request.force;

@@ -34,8 +34,7 @@ struct KnownMacros {
 /// The code_of() \p program, the text of \p file, with the files of \p includes in place of their directives. They are
 /// looked for in IncludeFolders. Branches that are not taken are left out. If only a compiler knows, all branches stay,
 /// and so do their `#if` and `#endif`. Macros stay as well, each in one line. A file with a guard is read once. A
-/// second
-/// `#include` of it stays, without its name, if only a compiler knows whether the first one counts.
+/// second `#include` of it stays, without its name, if only a compiler knows whether the first one counts.
 ExpandedCode expanded_code(std::string_view program, std::string_view file, const Includes* includes,
                            const std::vector<std::string>& folders, const KnownMacros& known);
 

@@ -79,16 +79,19 @@ class Validator : public Checks {
     }
   }
 
+  /// Only where no `using`, header or macro could bring the name in: elsewhere the compiler says it.
   void has_its_namespace(const ScopedCode& code, const LaunchDraft& one) const {
     const std::string name(trimmed(one.launch.instantiate.substr(0, one.launch.instantiate.find('<'))));
     if (!is_identifier(name)) return;
     const std::vector<Signature> all = find_signatures(code, name);
     std::vector<std::size_t> places;
     for (const Signature& head : all) places.push_back(head.begin);
-    const auto has_name = [&](const IncludedFile& file) { return has_word(file.text, name); };
-    const auto& includes = spec_.program.includes;
-    if (all.empty() || !meant(code, {name, "", npos}, places).empty() ||
-        (includes && std::any_of(includes->files.begin(), includes->files.end(), has_name)))
+    const std::vector<DirectiveLine> lines = directives_of(code.text());
+    const bool others_decide = std::any_of(lines.begin(), lines.end(), [](const DirectiveLine& line) {
+      return line.name() == "include" || line.name() == "define";
+    });
+    if (all.empty() || others_decide || has_word(code.text(), "using") ||
+        !meant(code, {name, "", npos}, places).empty())
       return;
     throw SpecError(one.instantiate_place, in_quotes(name) + " is in a namespace: write " +
                                                in_quotes(all.front().namespaces + all.front().name));

@@ -103,6 +103,19 @@ std::vector<std::size_t> inside(const ScopedCode& code, const std::vector<std::s
   }
 }
 
+/// \p path, whose first name may be an alias: `namespace short_name = a::b;`.
+std::string without_alias(std::string_view text, const std::string& path) {
+  constexpr std::string_view word = "namespace";
+  const std::string first = path.substr(0, path.find("::"));
+  for (std::size_t at = find_word(text, word); at < text.size(); at = find_word(text, word, at + 1)) {
+    const std::string_view said = text.substr(at + word.size(), text.find_first_of(";{", at) - at - word.size());
+    const std::size_t is = said.find('=');
+    if (is != std::string_view::npos && trimmed(said.substr(0, is)) == first)
+      return std::string(trimmed(said.substr(is + 1))) + path.substr(first.size());
+  }
+  return path;
+}
+
 }  // namespace
 
 std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions) {
@@ -110,6 +123,8 @@ std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std
   const std::string_view name = last_part(used.name);
   const std::string path = used.name.substr(0, used.name.size() - name.size());
   std::vector<std::size_t> found = inside(code, definitions, used.namespaces, path);
+  if (found.empty() && !path.empty())
+    found = inside(code, definitions, used.namespaces, without_alias(code.text(), path));
   if (!found.empty() || definitions.empty()) return found;
   const std::string_view text = code.text();
   constexpr std::string_view word = "using", of_all = "namespace";

@@ -3,28 +3,41 @@
 #include <algorithm>
 #include <string_view>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/scoped_code.hpp>
 
 namespace tuner {
 namespace {
 
-constexpr std::size_t kEnough = 4;  // trials
+constexpr std::size_t kEnough = 8;  // trials
 
 bool says(std::string_view message, std::initializer_list<std::string_view> phrases) {
   return std::any_of(phrases.begin(), phrases.end(),
                      [&](std::string_view one) { return message.find(one) != std::string_view::npos; });
 }
 
-/// Whether \p message is about a file that \p text includes under all conditions.
-bool is_about_an_include(std::string_view message, std::string_view text) {
+bool is_in_a_path(char c) { return is_word(c) || c == '/' || c == '.' || c == '-'; }
+
+/// Whether \p message names \p file, and not a longer path that has it in it.
+bool names(std::string_view message, std::string_view file) {
+  for (std::size_t at = message.find(file); at != std::string_view::npos; at = message.find(file, at + 1)) {
+    const std::size_t end = at + file.size();
+    if ((at == 0 || !is_in_a_path(message[at - 1])) && (end == message.size() || !is_in_a_path(message[end])))
+      return true;
+  }
+  return false;
+}
+
+/// Whether \p message says that a file is missing that \p text includes under all conditions.
+bool misses_an_include(std::string_view message, std::string_view text) {
   if (!says(message, {"cannot open source file", "No such file", "file not found"})) return false;
   const ScopedCode code(code_of(text, Literals::kept));
   const std::vector<DirectiveLine> lines = directives_of(code.text());
   return std::any_of(lines.begin(), lines.end(), [&](const DirectiveLine& line) {
     const std::string_view rest = line.rest();
-    return line.name() == "include" && rest.size() > 2 &&
-           message.find(rest.substr(1, rest.size() - 2)) != std::string_view::npos && code.is_always_there(line.begin);
+    return line.name() == "include" && rest.size() > 2 && names(message, rest.substr(1, rest.size() - 2)) &&
+           code.is_always_there(line.begin);
   });
 }
 
@@ -42,14 +55,19 @@ bool none_compiles(const KernelSpec& spec, std::span<const Trial> trials) {
   }
   if (failed.empty()) return false;
   const std::string_view first = message(failed.front()->outcome);
-  if (is_about_an_include(first, spec.program.text)) return true;
+  if (misses_an_include(first, spec.program.text)) return true;
   if (failed.size() < kEnough || says(first, {"static assertion", "static_assert", "#error"})) return false;
+  const auto has_failed = [&](const auto& is_it) {
+    return std::any_of(failed.begin(), failed.end(), [&](const Trial* trial) { return is_it(trial->configuration); });
+  };
+  if (const auto& common = spec.default_configuration;
+      common && !has_failed([&](const Configuration& one) { return one == *common; }))
+    return false;
   const auto& parameters = spec.space.parameters();
-  return std::all_of(parameters.begin(), parameters.end(), [&](const TuningParameter& one) {
-    const Value& value = *failed.front()->configuration.find(one.name);
-    return one.values.size() == 1 || std::any_of(failed.begin(), failed.end(), [&](const Trial* trial) {
-             return *trial->configuration.find(one.name) != value;
-           });
+  return std::all_of(parameters.begin(), parameters.end(), [&](const TuningParameter& parameter) {
+    return std::all_of(parameter.values.begin(), parameter.values.end(), [&](const Value& value) {
+      return has_failed([&](const Configuration& one) { return *one.find(parameter.name) == value; });
+    });
   });
 }
 

@@ -9,6 +9,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/session/records.hpp>
 
 namespace tuner {
 namespace {

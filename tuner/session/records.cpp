@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <future>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -73,23 +75,46 @@ constexpr const char* kLane = "lane";
 
 constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
 
-/// The SHA-256 of a data file as it is now. Data files may be large: each is read once, until it changes. One that
-/// cannot be read has a special hash; no kernel can be measured with it. As in cache/sha256.cpp, nobody waits for the
-/// lock.
+/// The SHA-256 of a data file. One that cannot be read has a special hash; no kernel can be measured with it.
 std::string hash_of_data(const std::filesystem::path& file) try {
-  static auto& mutex = *new std::mutex;  // never destroyed: threads may use it while the process ends
-  static auto& known = *new std::map<std::filesystem::path, std::pair<cache::FileStamp, std::string>>;
-  const cache::FileStamp before = cache::real_disk().stamp_of(file);
-  if (const std::unique_lock lock(mutex, std::try_to_lock); lock)
-    if (const auto at = known.find(file); at != known.end() && at->second.first == before) return at->second.second;
   require_input_file(file, kMaxDataFileBytes, "data file");
-  std::string hash = cache::sha256_file(file);
-  const bool stays = before.is_settled() && cache::real_disk().stamp_of(file) == before;
-  if (const std::unique_lock lock(mutex, std::try_to_lock); lock && stays)
-    known.insert_or_assign(file, std::pair(before, hash));
-  return hash;
+  return cache::sha256_file(file);
 } catch (const Error&) {
   return "unreadable";
+}
+
+/// The SHA-256 of each of \p files as they are now. They may be large: each is read once, until it changes, and several
+/// are read side by side. As in cache/sha256.cpp, nobody waits for the lock.
+std::vector<std::string> hashes_of_data(const std::vector<std::filesystem::path>& files) {
+  static auto& mutex = *new std::mutex;  // never destroyed: threads may use it while the process ends
+  static auto& known = *new std::map<std::filesystem::path, std::pair<cache::FileStamp, std::string>>;
+  std::vector<std::string> hashes(files.size());
+  std::vector<cache::FileStamp> stamps;
+  for (const std::filesystem::path& file : files) stamps.push_back(cache::real_disk().stamp_of(file));
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock)
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (const auto at = known.find(files[i]); at != known.end() && at->second.first == stamps[i])
+        hashes[i] = at->second.second;
+  std::vector<std::size_t> unread;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (hashes[i].empty()) unread.push_back(i);
+  std::atomic<std::size_t> next{0};
+  const auto read_some = [&] {
+    for (std::size_t at; (at = next++) < unread.size();) hashes[unread[at]] = hash_of_data(files[unread[at]]);
+  };
+  std::vector<std::future<void>> others;
+  {
+    const WithoutSignals calm;
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    for (std::size_t i = 1; i < std::min(unread.size(), cores); ++i) others.push_back(std::async(read_some));
+  }
+  read_some();
+  for (std::future<void>& one : others) one.get();
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock)
+    for (const std::size_t i : unread)
+      if (stamps[i].is_settled() && cache::real_disk().stamp_of(files[i]) == stamps[i])
+        known.insert_or_assign(files[i], std::pair(stamps[i], hashes[i]));
+  return hashes;
 }
 
 Outcome outcome_of(const cache::TrialRecord& record) {
@@ -155,13 +180,7 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
     for (const IncludedFile& file : spec.program.includes->files) parts.push_back(file.text);
   if (spec.program.reference_includes)
     for (const IncludedFile& file : spec.program.reference_includes->files) parts.push_back(file.text);
-  std::vector<std::future<std::string>> hashing;  // of data files, which may be large
-  {
-    const WithoutSignals calm;
-    for (const std::filesystem::path& file : data) hashing.push_back(std::async(hash_of_data, file));
-  }
-  std::vector<std::string> hashes;
-  for (std::future<std::string>& one : hashing) hashes.push_back(one.get());
+  const std::vector<std::string> hashes = hashes_of_data(data);
   parts.insert(parts.end(), hashes.begin(), hashes.end());
   return {spec.name, cache::sha256_of_parts(parts), objective.name};
 }

@@ -416,6 +416,9 @@ class _Watched(collections.abc.Mapping):
     def copy(self):
         return dict(self)
 
+    def __or__(self, other):
+        return dict(self) | other
+
 
 def _table(condition, parameters, convert):
     """The parameters that a condition or number looks at, and its value for each combination of them."""
