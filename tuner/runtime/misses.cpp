@@ -134,9 +134,10 @@ void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
 }
 
 void MissLog::write_at_times(Wisdom& wisdom) {
-  // A writer blocks readers. Random pauses keep processes that started together from writing together.
+  // A writer blocks readers. Random pauses keep processes that started together from writing together. On a local disk
+  // the first write is at once: the process may end soon.
   const bool shared = cache::on_network_file_system(wisdom.user().path());
-  auto longest = shared ? kLongestPause : kFirstPause;
+  auto longest = shared ? kLongestPause : std::chrono::milliseconds(0);
   bool written = true;
   std::minstd_rand random(std::random_device{}());
   const auto pause = [&] {
@@ -155,7 +156,7 @@ void MissLog::write_at_times(Wisdom& wisdom) {
     written = flush(wisdom);
     lock.lock();
     if (!written) wanted_ = true;
-    longest = std::min(2 * longest, kLongestPause);
+    longest = std::clamp(2 * longest, kSecondPause, kLongestPause);
   }
   ended_ = true;
   changed_.notify_all();

@@ -56,9 +56,9 @@ class MissCounter {
 class MissLog {
  public:
   static constexpr std::size_t kMaxMisses = 4096;  ///< for one process
-  /// The longest time before a miss is written: the first misses, and later ones. On a network file system it is always
-  /// kLongestPause, and nothing is written when the process ends.
-  static constexpr std::chrono::milliseconds kFirstPause{500}, kLongestPause{60'000}, kRetry{1000};
+  /// The longest time before misses are written: the first at once, the next after kSecondPause, and so on up to
+  /// kLongestPause. On a network file system it is always kLongestPause, and nothing is written when the process ends.
+  static constexpr std::chrono::milliseconds kSecondPause{500}, kLongestPause{60'000}, kRetry{1000};
   static constexpr std::chrono::milliseconds kAtEnd{5};
 
   /// Never destroyed: threads may launch while the process ends.
