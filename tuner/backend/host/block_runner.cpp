@@ -295,8 +295,10 @@ void BlockRunner::pause_at_update() {
 
 void BlockRunner::fail(tuner_host::Block* block, const char* message, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
-  const std::string site = file != nullptr ? " (" + site_text(file, line) + ")" : "";
-  runner.fails_here(message + site);
+  {  // abandon() destroys nothing
+    const std::string site = file != nullptr ? " (" + site_text(file, line) + ")" : "";
+    runner.fails_here(message + site);
+  }
   runner.abandon();
 }
 
@@ -328,10 +330,12 @@ void (*BlockRunner::leave(const char* what, const void* address, char** stack))(
 void BlockRunner::leave_now() {
   BlockRunner& runner = *running;
   if (runner.left_because_ == nullptr) runner.leave_silently();
-  char address[40] = "";
-  if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
-  const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
-  runner.fails_here(what + address);
+  {  // abandon() destroys nothing
+    char address[40] = "";
+    if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
+    const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
+    runner.fails_here(what + address);
+  }
   runner.abandon();
 }
 
