@@ -107,10 +107,9 @@ class RealDisk : public Disk {
 
   std::vector<Entry> list(const fs::path& folder) override {
     std::vector<Entry> found;
-    std::error_code error;
-    for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
-      found.push_back({entry->path(), stamp_of(entry->path())});
+    try {  // increment() would end the process without memory: libstdc++ declares it noexcept
+      for (const auto& entry : fs::directory_iterator(folder)) found.push_back({entry.path(), stamp_of(entry.path())});
+    } catch (const fs::filesystem_error&) {
     }
     return found;
   }

@@ -16,9 +16,10 @@ std::string environment(const char* name) {
 
 std::vector<fs::path> entries_starting_with(const fs::path& parent, std::string_view prefix) {
   std::vector<fs::path> found;
-  std::error_code ignored;
-  for (fs::directory_iterator entry(parent, ignored), end; entry != end && !ignored; entry.increment(ignored)) {
-    if (entry->path().filename().string().starts_with(prefix)) found.push_back(entry->path());
+  try {
+    for (const auto& entry : fs::directory_iterator(parent))
+      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+  } catch (const fs::filesystem_error&) {
   }
   std::sort(found.rbegin(), found.rend());
   return found;

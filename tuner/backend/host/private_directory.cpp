@@ -48,13 +48,14 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
 }
 
 /// Removes \p path, and its lock last: if this process ends before that, others can still tell that it is abandoned.
-void remove_folder(const std::filesystem::path& path) {
+/// What cannot be removed now is left to a later process.
+void remove_folder(const std::filesystem::path& path) noexcept try {
   std::error_code ignored;
-  for (std::filesystem::directory_iterator it(path, ignored), end; !ignored && it != end; it.increment(ignored)) {
-    std::error_code of_one;
-    if (it->path().filename() != kLock) std::filesystem::remove_all(it->path(), of_one);
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().filename() != kLock) std::filesystem::remove_all(entry.path(), ignored);
   }
   std::filesystem::remove_all(path, ignored);
+} catch (const std::exception&) {
 }
 
 /// Removes \p path if it is empty and an hour old: then its process ended before it made the lock, or after it removed
@@ -95,16 +96,17 @@ struct Registry {
 
 }  // namespace
 
-void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().string().starts_with(kPrefix)) continue;
-    const Descriptor lock = lock_if_abandoned(it->path());
+void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) try {
+  // increment() would end the process without memory: libstdc++ declares it noexcept.
+  for (const auto& entry : std::filesystem::directory_iterator(parent)) {
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    const Descriptor lock = lock_if_abandoned(entry.path());
     if (lock)
-      remove_folder(it->path());
+      remove_folder(entry.path());
     else
-      remove_if_stale(it->path());
+      remove_if_stale(entry.path());
   }
+} catch (const std::filesystem::filesystem_error&) {
 }
 
 PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
