@@ -4,14 +4,12 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,6 +29,7 @@
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
+#include <tuner/core/on_all_cores.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -139,28 +138,20 @@ class Requests {
 std::size_t compile_all(const fs::path& folder, const std::vector<CompileRequest>& requests,
                         const std::atomic<bool>& stop, std::size_t& failures) {
   const std::unique_ptr<Compiler> compiler = open_compiler(kCudaBackend);
-  std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::size_t done = 0;
-  const auto work = [&] {
-    for (std::size_t i; !stop && (i = next++) < requests.size();) {
-      const CompileResult result = compiler->compile(requests[i]);
-      if (const auto* const image = std::get_if<Image>(&result)) ship_image(folder, requests[i], kCudaBackend, *image);
-      const std::lock_guard lock(mutex);
-      if (const auto* const error = std::get_if<CompileError>(&result)) {
-        ++failures;
-        warn(fmt::format("{} for {}: {}", requests[i].file_name, requests[i].architecture, error->message));
-      }
-      if (++done % 10 == 0 || done == requests.size())
-        std::fprintf(stderr, "%zu of %zu images compiled\n", done, requests.size());
+  on_all_cores(requests.size(), [&](std::size_t i) {
+    if (stop) return;
+    const CompileResult result = compiler->compile(requests[i]);
+    if (const auto* const image = std::get_if<Image>(&result)) ship_image(folder, requests[i], kCudaBackend, *image);
+    const std::lock_guard lock(mutex);
+    if (const auto* const error = std::get_if<CompileError>(&result)) {
+      ++failures;
+      warn(fmt::format("{} for {}: {}", requests[i].file_name, requests[i].architecture, error->message));
     }
-  };
-  std::vector<std::future<void>> threads;
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; i < std::min(cores, requests.size()); ++i)
-    threads.push_back(std::async(std::launch::async, work));
-  for (std::future<void>& one : threads) one.wait();
-  for (std::future<void>& one : threads) one.get();
+    if (++done % 10 == 0 || done == requests.size())
+      std::fprintf(stderr, "%zu of %zu images compiled\n", done, requests.size());
+  });
   return done;
 }
 

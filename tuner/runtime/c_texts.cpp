@@ -15,17 +15,14 @@ extern "C" {
 
 tuner_status tuner_possible_name(const char* name, char** possible) {
   return guarded([&] {
-    require(name, "name");
-    require(possible, "possible");
+    require(name, "name", possible, "possible");
     *possible = callers_text(possible_name(name));
   });
 }
 
 tuner_status tuner_kernel_parameters(const char* text, const char* kernel, char** json) {
   return guarded([&] {
-    require(text, "text");
-    require(kernel, "kernel");
-    require(json, "json");
+    require(text, "text", kernel, "kernel", json, "json");
     const auto found = find_signature(code_of(text), kernel);
     if (!found) throw Error(ErrorCode::not_found, std::string("tuner: the text has no kernel '") + kernel + "'");
     nlohmann::json parameters = nlohmann::json::array();

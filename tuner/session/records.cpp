@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +17,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/on_all_cores.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/fields.hpp>
 
@@ -98,18 +95,7 @@ std::vector<std::string> hashes_of_data(const std::vector<std::filesystem::path>
   std::vector<std::size_t> unread;
   for (std::size_t i = 0; i < files.size(); ++i)
     if (hashes[i].empty()) unread.push_back(i);
-  std::atomic<std::size_t> next{0};
-  const auto read_some = [&] {
-    for (std::size_t at; (at = next++) < unread.size();) hashes[unread[at]] = hash_of_data(files[unread[at]]);
-  };
-  std::vector<std::future<void>> others;
-  {
-    const WithoutSignals calm;
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < std::min(unread.size(), cores); ++i) others.push_back(std::async(read_some));
-  }
-  read_some();
-  for (std::future<void>& one : others) one.get();
+  on_all_cores(unread.size(), [&](std::size_t at) { hashes[unread[at]] = hash_of_data(files[unread[at]]); });
   if (const std::unique_lock lock(mutex, std::try_to_lock); lock)
     for (const std::size_t i : unread)
       if (stamps[i].is_settled() && cache::real_disk().stamp_of(files[i]) == stamps[i])

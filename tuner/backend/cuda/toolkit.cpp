@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <cache/disk.hpp>
+
 namespace tuner::cuda {
 
 namespace fs = std::filesystem;
@@ -16,11 +18,8 @@ std::string environment(const char* name) {
 
 std::vector<fs::path> entries_starting_with(const fs::path& parent, std::string_view prefix) {
   std::vector<fs::path> found;
-  try {
-    for (const auto& entry : fs::directory_iterator(parent))
-      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
-  } catch (const fs::filesystem_error&) {
-  }
+  for (const cache::Disk::Entry& entry : cache::real_disk().list(parent))
+    if (entry.path.filename().string().starts_with(prefix)) found.push_back(entry.path);
   std::sort(found.rbegin(), found.rend());
   return found;
 }
