@@ -183,6 +183,7 @@ TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
   EXPECT_THAT(warnings_, ElementsAre());
 }
 
+#ifdef TUNER_HAS_CUDA  // the host keeps no images
 TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
   CompileRequest request;
   request.file_name = "pick.cu";
@@ -200,6 +201,7 @@ TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
   EXPECT_NE(LoadedModules(*third).load(request), nullptr);
   EXPECT_EQ(third->compiler().compiles, 0u) << "the new one is kept";
 }
+#endif
 
 }  // namespace
 }  // namespace tuner::runtime
