@@ -1,8 +1,8 @@
-// One sum the way a block adds up in shared memory: each thread first adds elements a grid apart, a tree over dynamic
-// shared memory halves the values until `width` are left, and a tail adds those. The tails differ only in how the lanes
-// of one warp meet: at the block's barrier, at the warp's, in shuffles, or in a cooperative group whose size the
-// compiler knows (a tile) or does not (a thread group). The blocks' sums meet by atomicAdd, in a second launch, or in the
-// same launch after the whole grid has met.
+// One sum the way a block adds up in shared memory. Each thread first adds elements a grid apart. A tree over dynamic
+// shared memory then halves the values until `width` are left, and a tail adds those. The tails differ only in how the
+// lanes of one warp meet: at the block's barrier, at the warp's, in shuffles, or in a cooperative group. The compiler
+// knows the size of such a group (a tile) or does not (a thread group). The blocks' sums meet by atomicAdd, in a second
+// launch, or in the same launch after the whole grid has met.
 //
 // A grid can meet only where all of its blocks are resident at once (a cooperative launch), since none makes way for
 // another. On an H200 that is 2112 blocks of 128 threads, 264 of 1024: larger grids are invalid with finish=grid_sync.
@@ -85,7 +85,7 @@
 #endif
 
 enum class Tail {
-  barrier,       // the tree goes on to its end: every step waits for the whole block
+  barrier,       // the tree continues to its end: every step waits for the whole block
   syncwarp,      // in shared memory, every step waits for the warp alone
   shuffle_down,  // registers move, in groups of `width` lanes
   shuffle_xor,
@@ -108,7 +108,7 @@ __device__ T plus(T a, T b) { return a + b; }
 __device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 
 // shared[0] + ... + shared[width - 1], in thread 0. Called by all threads, after a barrier. A thread below `offset`
-// reads from beyond it and writes below it: within a step nobody reads what another one writes.
+// reads from beyond it and writes below it: within a step no thread reads what another writes.
 template <Tail tail, unsigned width, typename T>
 __device__ T add_tail(T* shared) {
   const unsigned i = threadIdx.x;

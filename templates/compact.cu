@@ -1,10 +1,10 @@
 // Stream compaction: the elements that satisfy a condition, side by side and in their order, and how many there are.
-// What stands behind them in y stays as it was.
+// The rest of y stays as it was.
 //
-// Where an element goes is the number of elements kept before it: in its row of 32, in its warp, in its tile, in the
-// tiles before. The first of these is the question here: 32 conditions are one ballot, in which each lane counts the
-// bits below its own; the same by shuffles or in shared memory is a prefix sum of zeros and ones. Where a warp keeps
-// nothing, or everything, one vote over all of its rows spares it their ballots: a shortcut, if the data is like that.
+// An element's place is the number of elements kept before it: in its row of 32, in its warp, in its tile, in the tiles
+// before. The first of these is the question here. With a ballot, 32 conditions are one word, and each lane counts the
+// bits below its own. By shuffles or in shared memory, it is a prefix sum of zeros and ones. If a warp keeps all or none,
+// one vote over all of its rows replaces their ballots: a shortcut that depends on the data.
 //
 // Sources: M. Billeter, O. Olsson, U. Assarsson, "Efficient Stream Compaction on Wide SIMD Many-Core Architectures"
 // (2009); D. M. Hughes et al., "InK-Compact" (2013), for ballots and population counts; D. Merrill, M. Garland,
@@ -216,8 +216,8 @@ __device__ void load_tile(const T* x, uint64 n, unsigned tile, T (&element)[item
   }
 }
 
-// What a block has published: nothing yet, how many its tile keeps, or how many all tiles up to it keep. State and
-// count are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
+// The state that a block has published: nothing yet, how many its tile keeps, or how many all tiles up to it keep. State
+// and count are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
 // because of it: no fence is needed.
 enum State : unsigned { nothing, of_tile, of_all };
 constexpr unsigned count_bits = 62;

@@ -1,9 +1,9 @@
 // How often each key occurs: counts[k] is the number of elements whose key is k.
 //
-// Every element adds one to a counter, atomically, and equal keys wait for each other. Two remedies are parameters:
-// counters of a block in shared memory (one copy, or several so that warps meet less often), and lanes that first find
-// out which of them have the same key, so that one adds for all: by __match_any_sync (each key of the warp once), or by
-// __match_all_sync (one addition where the whole warp agrees, 32 otherwise). Whether that pays depends on the keys.
+// Every element adds one to a counter, atomically, and equal keys wait for each other. Two remedies are parameters. A
+// block can have its own counters in shared memory: one copy, or several so that warps meet less often. And lanes can
+// first find out which of them have the same key, so that one adds for all: by __match_any_sync (each key of the warp
+// once), or by __match_all_sync (one addition if the whole warp agrees, else 32). Whether that pays depends on the keys.
 //
 // Keys are made from random numbers, in the place of data that has them: `keys` says how unequal they are.
 //

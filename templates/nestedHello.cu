@@ -2,9 +2,10 @@
 // dynamic parallelism. `tune run --kernel nestedHello --once` shows what it prints.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Nested
-// Hello World on the GPU", and exercises 8 (`parents=first_block`) and 9 (`--size deepest=2`). Written anew: a child
-// goes into its parent's tail stream (Programming Guide, "The Tail Launch Stream"), so that a child greets when its
-// parent has ended (blocks that no launch connects greet in any order), and greetings are counted by depth, so that a launch that was lost is seen.
+// Hello World on the GPU", and exercises 8 (`parents=first_block`) and 9 (`--size deepest=2`). Written anew, with
+// two changes. A child goes into its parent's tail stream (Programming Guide, "The Tail Launch Stream"), so that it
+// greets after its parent has ended; blocks that no launch connects greet in any order. And greetings are counted by
+// depth, which shows a lost launch.
 
 #pragma tuner kernel      nestedHello
 #pragma tuner choice      greetings = printed silent
@@ -44,7 +45,7 @@
 #endif
 
 enum class Parents {
-  every_block,  // each launches one block for half of its own threads
+  every_block,  // each launches one block for half of its threads
   first_block,  // of each grid; its child has half the threads of the whole grid
 };
 
@@ -55,7 +56,7 @@ constexpr int kDepths = 11;
 template <Parents parents, Greetings greetings>
 __global__ void greetDeeper(int blocks, int elements, int depth, int deepest, unsigned* greeted);
 
-// What a thread of depth `depth` does. `threads`: of each block of the first grid that greet at this depth. `elements`:
+// The work of a thread of depth `depth`. `threads`: of each block of the first grid that greet at this depth. `elements`:
 // what is halved for the next one.
 template <Parents parents, Greetings greetings>
 __device__ void greet(int blocks, int threads, int elements, int depth, int deepest, unsigned* greeted) {

@@ -3,25 +3,26 @@
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Dynamic
 // Parallelism" (nested_reduce). Written anew, for three reasons:
-// - As published, a parent waits for its child by cudaDeviceSynchronize(). Since CUDA 12 a grid cannot: what must come
-//   after it is launched into its tail stream (Programming Guide, "The Tail Launch Stream"), which starts when the grid
-//   has ended with all it launched, and runs one launch with its whole progeny after the other. That last rule is what
-//   a tree of 1024 blocks pays for: its grids run one at a time. `stream=fire_and_forget` starts a child at once,
-//   beside the others; what it reads must have been written before its launch.
+// - As published, a parent waits for its child by cudaDeviceSynchronize(). Since CUDA 12 a grid cannot. Work that must
+//   come later is launched into the grid's tail stream (Programming Guide, "The Tail Launch Stream"). That stream starts
+//   when the grid and all that it launched have ended, and runs one launch with its whole progeny after the other. A
+//   tree of 1024 blocks pays for this last rule: its grids run one at a time. `stream=fire_and_forget` starts a child at
+//   once, beside the others; its input must have been written before its launch.
 // - As published, `nested2` launches the next step from one block while others may not have done theirs: a race. A tail
 //   launch begins after all of them.
 // - As published, n is a multiple of the block size. Here any n is right: only elements that exist are read.
 //
-// A context holds so many launches that wait (2048 unless it is told otherwise, less two on an H200); the one too many
-// is dropped without a word, and its sum is lost. `device_launches` says how many there may be, and no more: each
-// launch costs the more, the more could wait. `pending=default` leaves the limit as it is, to show the wrong sum:
+// A context holds a limited number of launches that wait: 2048 by default, less two on an H200. One more is dropped
+// without a word, and its sum is lost. `device_launches` states how many there may be. It asks for no more than that,
+// because a launch costs more if more could wait. `pending=default` leaves the limit as it is, to show the wrong sum:
 //
 //   tune run nestedReduce --choice pending=default --config "step=nested stream=tail threads=32"
 //
-// What a child may use: global memory, which it sees as its parent left it at the launch, and constant memory, which
-// both share and neither can write. It gets no pointer to shared or local memory, which belong to a block and a thread
-// of the parent. What a child writes is seen by the tail launches of its parent, and after their end by the host; the
-// parent itself never sees it, as it can no longer wait. Launches may be nested 24 deep (Programming Guide, "Memory Model" and "Limits" of dynamic parallelism).
+// A child may use global memory, which it sees as its parent left it at the launch, and constant memory, which neither
+// can write. It gets no pointer to shared or local memory, which belong to a block and a thread of the parent. The tail
+// launches of the parent see the child's results, and so does the host after their end. The parent never sees them,
+// because it can no longer wait. Launches may be nested 24 deep (Programming Guide, "Memory Model" and "Limits" of
+// dynamic parallelism).
 //
 // Like the originals these work in place and destroy x; each block of the first grid leaves one partial result and a
 // second launch adds those. Results of integers wrap.

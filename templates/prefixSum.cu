@@ -1,15 +1,15 @@
 // Prefix sums: y[i] is the sum of the elements up to x[i] (inclusive) or before it (exclusive).
 //
 // A block takes a tile of `items` elements a thread, scans it, and adds the sum of all tiles before it. Three questions
-// are parameters: how threads pass sums on to later threads (in shared memory between barriers of the block, or in
-// registers between the lanes of a warp), how a tile lies in its threads, and how a block learns what stands before it.
+// are parameters: how threads pass sums to later threads, how a tile lies in its threads, and how a block learns the
+// sum of the tiles before it. Sums pass in shared memory between barriers of the block, or in registers between lanes.
 //
 // Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms" (1986); G. E. Blelloch, "Prefix Sums and Their
 // Applications" (1990); M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA" (GPU Gems 3, 2007);
 // D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016); CUDA C++ Programming
-// Guide, "Warp Shuffle Functions" (whose second example is a scan by __shfl_up_sync), "Warp Vote Functions"; Fan
-// Zheyong, "CUDA Programming: Basics and Practice" (2020), chapter 10, where __shfl_up_sync and the broadcast by
-// __shfl_sync are introduced without a kernel that needs them.
+// Guide, "Warp Vote Functions" and "Warp Shuffle Functions". The second example of the latter is a scan by
+// __shfl_up_sync. Fan Zheyong, "CUDA Programming: Basics and Practice" (2020), chapter 10, introduces __shfl_up_sync
+// and the broadcast by __shfl_sync without a kernel that needs them.
 //
 // Results of integers wrap. Equal runs give equal bits: the order in which floating values are added depends on n and
 // the configuration alone. Looking back adds what is there already, which depends on time: it is for integers only.
@@ -130,7 +130,7 @@ __device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b))
 
 __device__ inline unsigned lane() { return threadIdx.x % warp; }
 
-// What a scan over one value of each thread (or warp) tells it.
+// The result of a scan over one value of each thread (or warp).
 template <typename T>
 struct Scanned {
   T before;  // the sum of the values of the threads before this one
@@ -179,7 +179,7 @@ __device__ Scanned<T> scan_block(T mine) {
   static_assert((threads & (threads - 1)) == 0, "a power of two");
   const unsigned i = threadIdx.x;
   if constexpr (step == Step::hillis_steele) {
-    // Two copies: within a step nobody writes what another one reads.
+    // Two copies: within a step no thread writes what another reads.
     __shared__ T copies[2][threads];
     unsigned from = 0;
     copies[0][i] = mine;
@@ -281,8 +281,8 @@ __device__ T scan_tile(T (&value)[items]) {
   return group.all;
 }
 
-// What a block has published of its tile: nothing yet, the tile's sum, or the sum of all elements up to its end. State
-// and sum are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
+// The state of a tile, published by its block: nothing yet, the tile's sum, or the sum of all elements up to its end.
+// State and sum are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
 // because of it: no fence is needed.
 enum State : unsigned { nothing, of_tile, of_all };
 __device__ inline uint64 publication(State state, int sum) {
@@ -423,8 +423,8 @@ __global__ void __launch_bounds__(threads) addSums(T* y, uint64 n, const T* sums
   }
 }
 
-// Thread i of 8192 adds up the i-th of 8192 parts, a single thread what stands before each part, and thread i walks
-// over its part once more from there; in a wider type W. An int's sum wraps when it is stored.
+// Thread i of 8192 adds up the i-th of 8192 parts in a wider type W. A single thread then finds the sum of all that
+// stands before each part, and thread i walks over its part once more from there. An int's sum wraps when it is stored.
 template <typename T, typename W>
 __global__ void prefixSumReferenceParts(const T* x, uint64 n, W* wide) {
   const uint64 thread = blockIdx.x * blockDim.x + threadIdx.x, part = (n + 8191) / 8192;

@@ -75,7 +75,7 @@ enum class Step {
   neighbored,                 // a thread adds its neighbour; every second, fourth, ... thread works: warps diverge
   neighbored_less_divergent,  // the same additions by the first threads of the block: whole warps work or rest
   interleaved,                // the partner is half a block away: neighbouring threads, neighbouring addresses
-  unroll2,                    // interleaved, after each thread has added 2, 4, 8, 16 elements of its own:
+  unroll2,                    // interleaved, after each thread has added 2, 4, 8, 16 elements:
   unroll4,                    //   fewer blocks, and independent loads in flight
   unroll8,
   unroll8_loop,               // the same eight by a pointer and a loop, which compilers unroll
@@ -114,7 +114,7 @@ __device__ void add_from(T* a, unsigned i, unsigned distance, unsigned size) {
 }
 
 // a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The text-books' warp-synchronous tail: in
-// each step a lane reads what another one writes in the same step, so all read, meet, write and meet again. Lanes
+// each step a lane reads what another writes in the same step, so all read, meet, write and meet again. Lanes
 // beyond the width of a step compute sums that nobody needs: that spares a branch, and is why the first meeting is
 // needed. `volatile` makes each access one of memory, so that the partner can see it.
 template <typename T>

@@ -1,20 +1,20 @@
-// What it costs that threads of one warp do different things. The choice `cause` says what is different: with
-// `condition` even elements go through one recurrence and odd ones through another; with `trip_count` all go through
-// one, element i for (i % 32 + 1) / 32 of the steps. Only the way in which elements are dealt to threads differs, so
-// that all variants compute the same y and one reference judges them all:
+// The cost of threads of one warp that do different things. The choice `cause` names the difference. With `condition`,
+// even elements go through one recurrence and odd ones through another. With `trip_count`, all go through one, element i
+// for (i % 32 + 1) / 32 of the steps. The variants differ only in how elements are dealt to threads. All of them compute
+// the same y, and one reference judges them:
 // - by_thread:      thread i takes element i. The lanes of each warp part ways, and the warp goes all of them.
 // - by_warp:        warps share 64 (1024) elements so that each has elements of one kind. No warp is split; each access
 //                   touches more cache lines, a part of each, and the other warps use the other parts.
 // - predicated:     thread i takes element i, computes everything and selects. No branch, more arithmetic.
-// - two_conditions: as by_thread, with two branches, each of its own condition, instead of one with an else.
+// - two_conditions: as by_thread, with two branches, each with its condition, instead of one with an else.
 //
-// The book counts branches in code that is not optimised, where every `if` is a branch of its own. The choice
+// The book counts branches in code that is not optimised, where every `if` is a branch. The choice
 // `optimised=no` compiles so (`--device-debug`): for its branch efficiencies, not for times.
 //
 // Blocks of 40 and 80 threads, and of 40 x 2, end in part of a warp whose other lanes idle: a block of 80 holds 96 lanes.
 //
 // The book compares `threadIdx.x % 2` with `(threadIdx.x / warpSize) % 2`, which write different numbers to different
-// places and so cannot be checked against each other; and its branches are so short that the compiler replaces them by
+// places and so cannot be checked against each other. Its branches are so short that the compiler replaces them by
 // predicated instructions. Here `work`, a size known at run time only, keeps the loops, and the branch, in the code.
 // Lanes that parted meet again after the branch; no warp-wide operation follows, so no __syncwarp() is needed.
 //

@@ -3,8 +3,8 @@
 // apart, each warp and each block leaves one partial result, and the finish adds those.
 //
 // The operation is `sum` (of the elements) or `count` (of the elements above one half). All warp steps can count, so
-// that they can be compared; a vote can do nothing else: 32 predicates are one ballot and one population count, element
-// by element, with no tree at all.
+// that they can be compared. A vote can do nothing else: 32 predicates are one ballot and one population count, with no
+// tree at all.
 //
 // Sources: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 5, "The Warp Shuffle
 // Instruction"; CUDA C++ Programming Guide, "Warp Vote Functions", "Warp Shuffle Functions", "Cooperative Groups",
@@ -83,7 +83,7 @@ constexpr unsigned all_lanes = 0xffffffffu;
 template <typename T>
 __device__ bool counts(T element) { return element > T(0.5); }
 
-// What an element adds to the result.
+// The share of one element in the result.
 template <typename R, Operation operation, typename T>
 __device__ R term(T element) {
   if constexpr (operation == Operation::sum) return static_cast<R>(element);

@@ -33,8 +33,8 @@ struct BestFor {
 /// For each value of \p name, a parameter, choice, type or size, in declared order (sizes: ascending), the fastest
 /// verified trial. Throws Error for a name that nothing has.
 std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string& name);
-/// Their rows, with the gain over the value that each was made from (the one before it, if its kernel file does not
-/// declare another), and the speed-up over the first.
+/// Their rows, with the speed-up over the first and the gain over the value that each was made from. That is the value
+/// before it, if its kernel file does not declare another.
 Table by_rows(const std::vector<BestFor>& best, const std::string& name);
 
 }  // namespace tuner::cli

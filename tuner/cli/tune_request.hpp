@@ -39,7 +39,7 @@ struct ListedRequest {
   std::optional<Isolation> isolation;  ///< nothing: the command line's
 };
 
-/// What is tuned: a kernel's problems, a recorded launch, a list, or what calls missed.
+/// The subject of a tuning: a kernel's problems, a recorded launch, a list, or what calls missed.
 struct TuneSubject {
   std::string kernel;  ///< a name or a file. Empty for a recording; with `missed`, empty means all kernels.
   ProblemOptions problems;

@@ -30,7 +30,7 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
     if (!value.ends_with('}')) return std::nullopt;
     value = trimmed(value.substr(0, value.size() - 1));
   }
-  // What has members or elements is computed by each thread: `const int first = blockIdx.x * 64;`
+  // Each thread computes a value that has members or elements: `const int first = blockIdx.x * 64;`
   const auto is_member = [&](std::size_t dot) {
     const std::string_view of = word_before(value, dot);  // a digit: `1.f`
     return dot + 1 < value.size() && is_word_start(value[dot + 1]) && (of.empty() || is_word_start(of.front()));

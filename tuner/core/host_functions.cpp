@@ -72,7 +72,7 @@ bool names_the_host(std::string_view text) {
           any_word(text, [](std::string_view word) { return contains(kOfTheHost, word); }));
 }
 
-/// What a kernel's texts say, and what was removed from them.
+/// The words of a kernel's texts, and the parts that were removed from them.
 struct Known {
   Words device_words;
   Words makers;          ///< macros with arguments that only make host functions
@@ -377,7 +377,7 @@ std::string without_host_functions(std::string_view text, const std::vector<std:
     for (const std::string& one : all) add_macros(one, device_words);
   }
   for (const std::string& one : all) known.makers.merge(makers_in(one, device_words));
-  // What is removed from one text may be needed in another one, or above.
+  // A part that is removed from one text may be needed in another, or above.
   for (std::size_t before = 0, names = 1; before != names;
        names = known.host_types.size() + known.host_functions.size()) {
     before = known.host_types.size() + known.host_functions.size();

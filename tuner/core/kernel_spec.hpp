@@ -283,8 +283,8 @@ struct WorkSpec {
   std::optional<Expression> in_flight;
 };
 
-/// Which value of a parameter or choice each other value was made from. A value that is not here was made from the one
-/// that is declared before it.
+/// The values of a parameter or choice from which its other values were made. A value that is not here was made from
+/// the one that is declared before it.
 struct LadderSpec {
   std::string name;                           ///< of the parameter or choice
   std::map<std::string, std::string> parent;  ///< of values, as they are written

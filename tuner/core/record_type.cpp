@@ -122,7 +122,7 @@ TypeAndName read_type_and_name(TokenCursor& cursor) {
   }
 }
 
-/// What the fields of a struct name: aliases of types, numbers of elements, and structs that are fields.
+/// The things that the fields of a struct name: aliases of types, numbers of elements, and structs that are fields.
 struct FieldNames {
   const ScopedCode& code;
   UsedName inside = {};  // without a name

@@ -48,9 +48,9 @@ struct UsedName {
 
 /// The last part of \p path: `real` of `a::real`.
 std::string_view last_part(std::string_view path);
-/// Those of \p definitions, places in \p code that define the last part of `used.name`, that it means: those of the
-/// innermost namespace that has some, or else those that a `using` names. Macros are in all namespaces; their places
-/// are those of their directives.
+/// Of \p definitions, places in \p code that define the last part of `used.name`, those that this name means. These are
+/// the ones of the innermost namespace that has some, else the ones that a `using` names. Macros are in all namespaces;
+/// their places are those of their directives.
 std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions);
 
 }  // namespace tuner

@@ -8,8 +8,8 @@
 
 namespace tuner {
 
-/// Whether no configuration can compile, to judge by \p trials: all failed alike, either because a file is missing that
-/// the text always includes, or although they are many, the default is among them, and they have every value of every
+/// Whether no configuration can compile, judged by \p trials that all failed alike. Either a file is missing that the
+/// text always includes. Or the trials are many, the default is among them, and they have every value of every
 /// parameter. Messages that kernels write themselves (`static_assert`, `#error`) may differ elsewhere.
 bool none_compiles(const KernelSpec& spec, std::span<const Trial> trials);
 

@@ -30,14 +30,15 @@ struct DeviceHeaders {
   }
 };
 
-/// All headers, except those for which the kernel's folder or its include folders have a file of the same name, and
-/// except curand.h if one of the \p toolkit's include folders has it: curand_kernel.h, for device code, includes it.
+/// All headers for which neither the kernel's folder nor its include folders have a file of the same name. Leaves out
+/// curand.h if one of the \p toolkit's include folders has it: curand_kernel.h, for device code, includes it.
 DeviceHeaders device_headers(const CompileRequest& request, std::span<const std::filesystem::path> toolkit);
 
-/// Adds the files that \p request includes from its own folders, if they must not be read as they are on the disk:
-/// under each name by which they can be included, without their definitions of the request's macros and, with \p
-/// without_host_functions, without those (core/host_functions.hpp). Adds them also if the request carries them, as it
-/// comes from another host; if two of these files have one name, the first one gets it.
+/// Adds the files that \p request includes from its own folders, if the compiler must not read them from the disk.
+/// That is so for files that define the request's macros, and for all if \p without_host_functions
+/// (core/host_functions.hpp): they are added without these definitions and functions. It is also so if the request
+/// comes from another host and carries its files. A file is added under each name by which it can be included; if two
+/// have one name, the first gets it.
 void add_own_headers(const CompileRequest& request, bool without_host_functions, DeviceHeaders& headers);
 
 /// Changes whenever one of the texts changes.

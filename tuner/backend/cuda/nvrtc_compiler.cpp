@@ -113,7 +113,7 @@ bool tells_of_missing_names(const std::string& log) {
          says("\"register\" storage class") || says("incomplete type");
 }
 
-/// What nvcc takes from a kernel in C++17 as g++ does, and NVRTC does not: `{.x = 1}`.
+/// Like g++, nvcc accepts `{.x = 1}` in C++17; NVRTC does not.
 bool tells_of_later_language(const std::string& log) { return log.find("expected an expression") != std::string::npos; }
 
 /// \p message after the place in the kernel file of the option that it names, if there is one.

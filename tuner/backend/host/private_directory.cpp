@@ -48,7 +48,7 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
 }
 
 /// Removes \p path, and its lock last: if this process ends before that, others can still tell that it is abandoned.
-/// What cannot be removed now is left to a later process.
+/// A later process removes what is left.
 void remove_folder(const std::filesystem::path& path) noexcept try {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
