@@ -64,6 +64,8 @@ const Malformed kMalformed[] = {
     {"MisspeltLimit", edited(8, "constraint w: block % warpsize == 0"), 8, 37, "did you mean 'warp_size'?"},
     {"MisspeltFunction", edited(12, "grid cel_div(n, block)"), 12, 20,
      "unknown function 'cel_div'; did you mean 'ceil_div'?"},
+    {"FunctionOfAnotherName", edited(12, "grid ceil(n / block)"), 12, 20,
+     "unknown function 'ceil'; known: ceil_div, min, max, log2, is_pow2, sizeof, abs."},
     {"MisspeltWord", edited(8, "constraint s: load != steaming"), 8, 37,
      "'steaming' is no value of 'load'; did you mean 'streaming'?"},
     {"WordInArithmetic", edited(8, "constraint s: load + 1 == 2"), 8, 29, "'load' is a word"},

@@ -261,7 +261,10 @@ class Parser {
     const bool is_real = at != nullptr && at->op >= Op::square_root;
     if (is_real && numbers_ != Numbers::any)
       fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
-    if (at == nullptr) fail(location, "unknown function " + in_quotes(name) + suggestion(name, names_of(kFunctions)));
+    if (at == nullptr)
+      fail(location,
+           unknown_name("function", name,
+                        numbers_ == Numbers::any ? names_of(kFunctions, kRealFunctions) : names_of(kFunctions)));
     const SourceLocation open = cursor_.place();
     cursor_.take();
     if (at->op == Op::size_of) return size_of(location);
