@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <cache/json.hpp>
 #include <cache/rows.hpp>
 #include <cache/session.hpp>
 
@@ -72,7 +73,8 @@ void visit_fields(Like<Header> auto& r, auto&& field) {
 
 Header read_header(const Json& line) {
   if (const auto& format = line.at("tuner_wisdom"); format != kFormat) {
-    throw MemberError(fmt::format("format {} is not known to this tuner (it reads format {})", dump(format), kFormat));
+    throw MemberError(
+        fmt::format("format {} is not known to this tuner (it reads format {})", text_of_json(format), kFormat));
   }
   Header result;
   visit_fields(result, JsonReader(line));
@@ -100,7 +102,7 @@ class Reader {
     Json line;
     if (nests_deeply(text)) throw MemberError("not a record: its brackets are nested too deeply");
     try {
-      line = Json::parse(text);
+      line = json_of_text(text);
     } catch (const Json::exception& error) {
       throw MemberError(fmt::format("not JSON: {}", error.what()));
     }

@@ -10,39 +10,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/fields.hpp>
+#include <cache/json.hpp>
 
 namespace tuner::cache {
-
-using Json = nlohmann::ordered_json;
-
-/// Whether \p text has more brackets in each other than any record: copying and printing such a value would exhaust the
-/// stack.
-inline bool nests_deeply(std::string_view text) {
-  constexpr int kMost = 32;
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\')
-      ++i;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '[' || c == '{') && ++depth > kMost)
-      return true;
-    else if (!in_string && (c == ']' || c == '}'))
-      --depth;
-  }
-  return false;
-}
-
-/// Returns a discarded value when \p text is not JSON, or nests deeply.
-inline Json parsed(std::string_view text) {
-  return nests_deeply(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
-}
-inline std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// what() names the member and its fault.
 class MemberError : public std::runtime_error {
@@ -83,7 +55,8 @@ class LineWriter {
     if constexpr (std::is_same_v<T, bool>) {
       text += field ? "true" : "false";
     } else if constexpr (std::is_same_v<T, double>) {
-      text += std::isfinite(field) ? dump(field == 0 ? 0.0 : field) : "null";  // one zero: SQLite does not store -0
+      text +=
+          std::isfinite(field) ? text_of_json(field == 0 ? 0.0 : field) : "null";  // one zero: SQLite does not store -0
     } else if constexpr (std::is_integral_v<T>) {
       (how & kInstant) != 0 ? append(text, instant_text(field)) : void(text += std::to_string(field));
     } else if constexpr (std::is_same_v<T, Sizes>) {
@@ -91,12 +64,12 @@ class LineWriter {
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {
       const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
       if ((how & kObject) != 0) {
-        const auto object = parsed(field);
-        text += object.is_object() ? dump(object) : "{}";
+        const auto object = json_or_discarded(field);
+        text += object.is_object() ? text_of_json(object) : "{}";
       } else if (std::all_of(field.begin(), field.end(), plain)) {
         ((text += '"') += field) += '"';
       } else {
-        text += dump(field);
+        text += text_of_json(field);
       }
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
       const char* separator = "[";
@@ -166,7 +139,7 @@ class JsonReader {
     } else if constexpr (std::is_same_v<T, std::string>) {
       require((how & kObject) != 0 ? value.is_object() : value.is_string(),
               (how & kObject) != 0 ? "an object" : "a string");
-      field = (how & kObject) != 0 ? dump(value) : value.get<std::string>();
+      field = (how & kObject) != 0 ? text_of_json(value) : value.get<std::string>();
     } else if constexpr (std::is_same_v<T, Sizes>) {
       require(value.is_string(), "a string");
       auto sizes = parse_sizes(value.get<std::string>());

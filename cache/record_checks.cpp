@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include <cache/json.hpp>
 #include <cache/json_fields.hpp>
 
 namespace tuner::cache {
@@ -153,7 +154,7 @@ Complaint problem_with(const DeviceRecord& device) {
   Negatives negatives;
   visit_fields(device, negatives);
   if (negatives.complaint) return fmt::format("a number of device '{}' is negative", device.key);
-  if (!parsed(device.properties).is_object()) {
+  if (!json_or_discarded(device.properties).is_object()) {
     return fmt::format("the properties of device '{}' are not a JSON object", device.key);
   }
   return std::nullopt;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <cache/json.hpp>
 #include <cache/json_fields.hpp>
 #include <cache/places.hpp>
 #include <cache/sha256.hpp>
@@ -91,7 +92,7 @@ struct Taker {
       row.null() ? row.skip() : (*this)(name, field.emplace(), how);
     } else {
       try {
-        JsonReader::set(field, parsed(row.text()), name);
+        JsonReader::set(field, json_or_discarded(row.text()), name);
       } catch (const MemberError&) {
         good = false;
       }

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/browse.hpp>
 #include <cache/disk.hpp>
+#include <cache/json.hpp>
 #include <cache/paths.hpp>
 #include <cache/session.hpp>
 
@@ -65,7 +65,7 @@ struct Conditions {
 
 Conditions conditions_of(const cache::SessionRecord& session) {
   Conditions result;
-  const auto json = nlohmann::json::parse(session.key.conditions, nullptr, false);
+  const auto json = json_or_discarded(session.key.conditions);
   if (!json.is_object()) return result;
   if (const auto at = json.find("verify"); at != json.end() && at->is_boolean()) result.verify = at->get<bool>();
   if (const auto at = json.find("reference"); at != json.end() && at->is_string())

@@ -121,9 +121,7 @@ void add_reference(Json& object, const std::string& reference) {
   if (!reference.empty()) object["reference"] = reference;
 }
 
-std::string json_text(const Json& document, int indent) {
-  return document.dump(indent, ' ', true, Json::error_handler_t::replace) + '\n';
-}
+std::string json_text(const Json& document, int indent) { return text_of_json(document, indent, true) + '\n'; }
 
 void print_json(const Json& document) { print(json_text(document, 2)); }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <cache/json.hpp>
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/device.hpp>
@@ -13,8 +13,6 @@
 #include <tuner/measure/single_run.hpp>
 
 namespace tuner::cli {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const Value& value);
 Json to_json(const Configuration& configuration);

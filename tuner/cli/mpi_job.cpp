@@ -13,7 +13,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include <cache/json.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
@@ -24,10 +25,15 @@
 
 namespace tuner::cli {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Member, build, host, device_key, device, address, driver, compiler, cores,
-                                   host_cores, error)
-
 namespace {
+
+/// Calls \p visit with the name and the value of each field.
+void visit_fields(auto& member, const auto& visit) {
+  visit("build", member.build), visit("host", member.host), visit("device_key", member.device_key);
+  visit("device", member.device), visit("address", member.address), visit("driver", member.driver);
+  visit("compiler", member.compiler), visit("cores", member.cores), visit("host_cores", member.host_cores);
+  visit("error", member.error);
+}
 
 constexpr std::int64_t kMaxProgramBytes = std::int64_t{1} << 30;
 
@@ -71,12 +77,17 @@ std::string name_of(const std::vector<Member>& members, std::size_t rank) {
 }  // namespace
 
 std::string to_text(const Member& member) {
-  return nlohmann::json(member).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  Json all;
+  visit_fields(member, [&all](const char* name, const auto& value) { all[name] = value; });
+  return text_of_json(all);
 }
 
 Member member_from_text(const std::string& text) try {
-  return nlohmann::json::parse(text).get<Member>();
-} catch (const nlohmann::json::exception&) {
+  const Json all = json_of_text(text);
+  Member member;
+  visit_fields(member, [&all](const char* name, auto& value) { all.at(name).get_to(value); });
+  return member;
+} catch (const Json::exception&) {
   Member other;
   other.build = "unknown";
   return other;

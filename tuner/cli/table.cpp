@@ -25,7 +25,7 @@ std::string csv_field(std::string_view text) {
 std::string csv_text(const Json& value) {
   if (value.is_discarded() || value.is_null()) return {};
   if (value.is_string()) return value.get<std::string>();
-  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
+  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : text_of_json(value);
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 #include <map>
 #include <system_error>
 
-#include <nlohmann/json.hpp>
-
+#include <cache/json.hpp>
 #include <cache/sha256.hpp>
 
 #include <tuner/core/error.hpp>
@@ -21,7 +20,6 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxListBytes = std::int64_t{1} << 24;
 
@@ -46,7 +44,7 @@ std::int64_t integer(const Json& list, const std::string& name) {
   const Json& value = list.at(name);
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > most))
-    throw Error(in_quotes(name) + " is " + (value.is_number() ? value.dump() : value.type_name()) +
+    throw Error(in_quotes(name) + " is " + (value.is_number() ? text_of_json(value) : value.type_name()) +
                 ", not an integer of 64 bits");
   return value.get<std::int64_t>();
 }
@@ -57,7 +55,7 @@ fs::path checked_file(const fs::path& folder, const Json& listed) {
   require_input_file(path, kMaxDataFileBytes, "recorded buffer");
   if (static_cast<std::int64_t>(fs::file_size(path)) != integer(listed, "bytes"))
     throw Error(path.string() + " has " + std::to_string(fs::file_size(path)) + " bytes, not the " +
-                listed.at("bytes").dump() + " that were recorded");
+                text_of_json(listed.at("bytes")) + " that were recorded");
   if (cache::sha256_file(path) != listed.at("sha256").get<std::string>())
     throw Error(path.string() + " has changed since it was recorded");
   return path;
@@ -139,11 +137,11 @@ Recording read_recording(const fs::path& path) {
 std::string backend_of_recording(const fs::path& path) {
   const fs::path list = list_of(path);
   const std::string text = read_input_file(list, kMaxListBytes, "recording");
-  return naming(list, [&] { return Json::parse(text).at("device").at("backend").get<std::string>(); });
+  return naming(list, [&] { return json_of_text(text).at("device").at("backend").get<std::string>(); });
 }
 
 Recording parse_recording(const std::string& text, const fs::path& folder) {
-  return naming(folder / kRecordingFile, [&] { return recording_of(folder, Json::parse(text)); });
+  return naming(folder / kRecordingFile, [&] { return recording_of(folder, json_of_text(text)); });
 }
 
 }  // namespace tuner

@@ -10,8 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include <cache/json.hpp>
 #include <cache/sha256.hpp>
 
 #include <tuner/recording/recording.hpp>
@@ -24,7 +23,6 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
 constexpr std::size_t kLongestName = 120;
@@ -122,7 +120,7 @@ bool RecordingWriter::publish() {
   State& s = *state_;
   const fs::path path = s.unfinished / kRecordingFile;
   std::ofstream file(path, std::ios::binary);
-  file << s.list.dump(2) << '\n';
+  file << text_of_json(s.list, 2) << '\n';
   file.close();
   if (!file) fail_to_write(path);
   std::error_code error;

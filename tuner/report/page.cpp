@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include <cache/json.hpp>
 #include <cache/sha256.hpp>
 
 #include <tuner/core/configuration.hpp>
@@ -22,8 +22,6 @@
 
 namespace tuner::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The most different reasons of failures, and the most bytes of each, that are shown.
 constexpr std::size_t kMostReasons = 60;
@@ -207,7 +205,7 @@ Json json_trials(const Tuning& tuning) {
 
 Json json_device(const cache::DeviceRecord& device) {
   Json json{{"key", shown(device.key)}, {"name", shown(device.name.empty() ? device.key : device.name)}};
-  const Json seen = Json::parse(device.properties, nullptr, false);
+  const Json seen = json_or_discarded(device.properties);
   for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"})
     if (const auto at = seen.find(name); at != seen.end() && at->is_number() && at->get<double>() > 0)
       json[name] = number(at->get<double>());
@@ -219,7 +217,7 @@ Json json_best(const Tuning& tuning) {
   Json json{{"text", shown(best.configuration)}, {"median_ns", number(best.median_ns)},
             {"low_ns", number(best.low_ns)},     {"high_ns", number(best.high_ns)},
             {"samples", best.samples},           {"measured", best.measured_ms}};
-  const Json conditions = Json::parse(tuning.key.conditions, nullptr, false);
+  const Json conditions = json_or_discarded(tuning.key.conditions);
   if (conditions.is_object() && conditions.contains("reference") && conditions["reference"].is_string())
     json["reference"] = shown(conditions["reference"].get<std::string>());
   if (const auto row = row_of(tuning, best.configuration)) json["row"] = *row;
@@ -307,7 +305,7 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
                     {"remaining_s", number(options.live->remaining_s)}};
     if (options.live->planned) json["live"]["planned"] = *options.live->planned;
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text_of_json(json);
 }
 
 std::string base64(std::string_view bytes) {

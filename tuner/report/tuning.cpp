@@ -6,14 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include <cache/json.hpp>
 #include <cache/session.hpp>
 
 namespace tuner::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double seconds_of(const Tuning& tuning) { return tuning.trials.empty() ? 0 : tuning.trials.back().at_s; }
 
@@ -52,7 +49,7 @@ void add_best(std::vector<Tuning>& all, std::size_t begin, cache::Database& data
 /// Adds the rates and times of a device in \p properties to the object \p seen. Keeps the highest rate, or the lowest
 /// time (its name ends in `_ns`).
 void unite(Json& seen, const std::string& properties) {
-  const auto given = Json::parse(properties, nullptr, false);
+  const auto given = json_or_discarded(properties);
   if (!given.is_object()) return;
   for (const auto& [name, value] : given.items()) {
     if (!value.is_number() || value <= 0) continue;
@@ -70,7 +67,7 @@ void unite_devices(std::vector<Tuning>& all) {
     for (const cache::SessionRecord& session : tuning.sessions) unite(seen, session.key.device.properties);
     if (tuning.best) unite(seen, tuning.best->device.properties);
   }
-  for (Tuning& tuning : all) tuning.key.device.properties = devices.at(tuning.key.device.key).dump();
+  for (Tuning& tuning : all) tuning.key.device.properties = text_of_json(devices.at(tuning.key.device.key));
 }
 
 std::int64_t last_ms(const Tuning& tuning) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <cache/json.hpp>
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/element_type.hpp>
@@ -47,8 +47,6 @@ struct tuner_result {
 
 namespace tuner::runtime {
 namespace {
-
-using Json = nlohmann::json;
 
 static_assert(TUNER_OTHER_ERROR == 1 + static_cast<int>(ErrorCode::other));
 static_assert(TUNER_OUT_OF_MEMORY == 1 + static_cast<int>(ErrorCode::out_of_memory));
@@ -173,8 +171,7 @@ tuner_result* callers_result(const Result& from, Json about) {
                 {"low_ns", from.low_ns},
                 {"high_ns", from.high_ns},
                 {"metrics", from.metrics}});
-  return new tuner_result{from.configuration, about.dump(-1, ' ', false, Json::error_handler_t::replace),
-                          from.median_ns, from.low_ns, from.high_ns};
+  return new tuner_result{from.configuration, text_of_json(about), from.median_ns, from.low_ns, from.high_ns};
 }
 
 Json json_of(const RunLaunch& launch) {
@@ -365,7 +362,7 @@ const char* tuner_kernel_name(const tuner_kernel* kernel) {
 tuner_status tuner_kernel_json(const tuner_kernel* kernel, char** json) {
   return guarded([&] {
     require(kernel, "kernel", json, "json");
-    *json = callers_text(json_of(kernel->kernel.spec()).dump());
+    *json = callers_text(text_of_json(json_of(kernel->kernel.spec())));
   });
 }
 
@@ -460,7 +457,7 @@ tuner_status tuner_metrics_json(char** json) {
     Json list = Json::array();
     for (const NamedMetric& metric : named_metrics())
       list.push_back({{"name", metric.name}, {"unit", symbol(metric.unit)}, {"meaning", metric.meaning}});
-    *json = callers_text(list.dump());
+    *json = callers_text(text_of_json(list));
   });
 }
 

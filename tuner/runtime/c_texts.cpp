@@ -1,7 +1,7 @@
 // The functions of tuner.h for programs that write kernel files.
 #include <tuner/runtime/c_interface.hpp>
 
-#include <nlohmann/json.hpp>
+#include <cache/json.hpp>
 
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
@@ -25,10 +25,10 @@ tuner_status tuner_kernel_parameters(const char* text, const char* kernel, char*
     require(text, "text", kernel, "kernel", json, "json");
     const auto found = find_signature(code_of(text), kernel);
     if (!found) throw Error(ErrorCode::not_found, std::string("tuner: the text has no kernel '") + kernel + "'");
-    nlohmann::json parameters = nlohmann::json::array();
+    Json parameters = Json::array();
     for (const Declared& one : found->arguments)
       parameters.push_back({{"name", one.name}, {"type", one.type}, {"is_const", one.is_to_const()}});
-    *json = callers_text(parameters.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    *json = callers_text(text_of_json(parameters));
   });
 }
 

@@ -10,9 +10,8 @@
 #include <mutex>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include <cache/disk.hpp>
+#include <cache/json.hpp>
 #include <cache/sha256.hpp>
 
 #include <tuner/core/error.hpp>
@@ -120,7 +119,7 @@ cache::DeviceRecord to_record(const Device& device) {
 }
 
 void take_ceilings(Device& device, const cache::DeviceRecord& record) {
-  const auto properties = nlohmann::json::parse(record.properties, nullptr, false);
+  const auto properties = json_or_discarded(record.properties);
   visit_ceilings(device, [&properties](const char* name, double& rate, int) {
     if (const auto at = properties.find(name); rate == 0 && at != properties.end() && at->is_number())
       rate = std::max(0.0, at->get<double>());

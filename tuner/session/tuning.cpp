@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <cache/json.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
@@ -35,17 +35,17 @@ MeasureOptions measuring(const TuningOptions& options, std::vector<std::string> 
 
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec) {
   const MeasureOptions& measure = options.measure;
-  nlohmann::json conditions{{"cold", measure.cold},
-                            {"verify", measure.verify},
-                            {"seed", measure.seed},
-                            {"min_samples", measure.min_samples},
-                            {"target_width", measure.target_width}};
-  // Only others than the usual, so that results that were stored without it stay comparable.
-  if (measure.max_seconds != MeasureOptions{}.max_seconds) conditions["max_seconds"] = measure.max_seconds;
-  if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;
   const std::string reference = weaker_reference(spec, measure.recorded);
+  // By name: equal conditions are equal texts. The usual is left out where earlier releases did not store it.
+  Json conditions{{"cold", measure.cold}};
+  if (measure.max_seconds != MeasureOptions{}.max_seconds) conditions["max_seconds"] = measure.max_seconds;
+  conditions["min_samples"] = measure.min_samples;
+  if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;
   if (measure.verify && !reference.empty()) conditions["reference"] = reference;
-  return conditions.dump();
+  conditions["seed"] = measure.seed;
+  conditions["target_width"] = measure.target_width;
+  conditions["verify"] = measure.verify;
+  return text_of_json(conditions);
 }
 
 std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer) {
