@@ -101,7 +101,11 @@ TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
     }
     // Blocks on one core never run at the same time.
     if (wrong.mistake == std::string("sum_of_blocks") && std::thread::hardware_concurrency() < 2) continue;
-    const Trial trial = runner.evaluate(Configuration{{"mistake", wrong.mistake}}, image, 0);
+    const Configuration configuration{{"mistake", wrong.mistake}};
+    Trial trial = runner.evaluate(configuration, image, 0);
+    // Two cores must be at the same addition. On a busy machine one of them may be away for a whole trial.
+    for (int again = 0; trial.verified && wrong.mistake == std::string("sum_of_blocks") && again < 100; ++again)
+      trial = runner.evaluate(configuration, image, 0);
     EXPECT_FALSE(trial.verified);
     EXPECT_THAT(std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome)), HasSubstr(wrong.says));
   }
