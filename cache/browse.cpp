@@ -26,7 +26,7 @@ template <class Record>
 std::vector<Record> listed(Database& database, const Filter& filter, const std::string& more = {}) {
   auto& store = database.store();
   return store.read([&] {
-    const std::string sql = select_all<Record>() + kMatching<Record> + more;
+    const std::string sql = statements<Record>().select + kMatching<Record> + more;
     return take_sound<Record>(store, Query(store, sql, filter.kernel, filter.device_key));
   });
 }
@@ -131,7 +131,7 @@ void remember_misses(Database& database, const std::vector<MissRecord>& counted)
   for (const MissRecord& miss : counted)
     if (const auto trouble = problem_with(miss)) throw CacheError("cannot remember a miss: " + *trouble);
   auto& store = database.store();
-  const std::string tuned = "DELETE FROM miss" + same_identity<MissRecord>() + " AND " + kTunedMeanwhile;
+  const std::string tuned = "DELETE FROM miss" + statements<MissRecord>().same + " AND " + kTunedMeanwhile;
   const char* const surplus =
       "DELETE FROM miss WHERE (SELECT count(*) FROM miss) > ?1 AND id NOT IN (SELECT id FROM miss ORDER BY last_seen "
       "DESC, id DESC LIMIT ?1)";
@@ -223,7 +223,7 @@ namespace {
 template <class Record>
 std::int64_t damaged(Store& store) {
   std::int64_t bad = 0;
-  Query row(store, select_all<Record>());
+  Query row(store, statements<Record>().select);
   while (row.next()) {
     Record record;
     bad += take(row, record) ? 0 : 1;

@@ -85,10 +85,10 @@ std::vector<QuarantineRecord> Database::quarantined(const std::string& device_ke
   auto& store = *store_;
   return store.read([&] {
     std::vector<QuarantineRecord> found;
-    Query row(
-        store,
-        select_all<QuarantineRecord>() + " WHERE kernel = ? OR device_key = ? ORDER BY choices, sizes, quarantined",
-        kernel.name, device_key);
+    Query row(store,
+              statements<QuarantineRecord>().select +
+                  " WHERE kernel = ? OR device_key = ? ORDER BY choices, sizes, quarantined",
+              kernel.name, device_key);
     while (row.next()) {
       QuarantineRecord record;
       const bool sound = take(row, record);

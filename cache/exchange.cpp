@@ -310,8 +310,21 @@ std::string export_wisdom(Database& database, const Filter& filter) {
   return entries_text(entries_of(database, filter, Part::best));
 }
 
-std::int64_t copy_for_freezing(Database& into, Database& from) {
-  const auto entries = entries_of(from, {}, Part::served);
+std::int64_t copy_for_freezing(Database& into, std::span<Database* const> from) {
+  std::vector<Entry> entries;
+  for (Database* one : from) {
+    auto more = entries_of(*one, {}, Part::served);
+    for (Database* other : from) {
+      const auto left_out = other->store().read([&] {
+        return std::erase_if(more, [&](const Entry& entry) {
+          const auto* best = std::get_if<BestRecord>(&entry);
+          return best != nullptr && contradicted(other->store(), *best);
+        });
+      });
+      if (left_out > 0) warn_of_damaged_rows(one->store());
+    }
+    std::move(more.begin(), more.end(), std::back_inserter(entries));
+  }
   const auto question = [](const BestRecord& best) { return std::tie(best.kernel, best.problem, best.device.key); };
   std::map<std::tuple<KernelRecord, ProblemRecord, std::string>, const BestRecord*> kept;
   std::multimap<std::tuple<std::string, std::string, KernelRecord>, const QuarantineRecord*> banned;
@@ -323,21 +336,21 @@ std::int64_t copy_for_freezing(Database& into, Database& from) {
       if (slot == nullptr || is_better(*best, *slot)) slot = best;
     }
   }
-  std::int64_t copied = 0;
+  ImportCount count;
   auto& store = into.store();
   store.write([&] {
-    copied = 0;
-    for (const auto& [key, record] : banned) put(store, *record);
+    count = {};
+    for (const auto& [key, record] : banned) apply(store, *record, count.quarantined, count);
     for (const auto& [key, best] : kept) {
       const auto [first, last] = banned.equal_range({best->configuration, best->device.key, best->kernel});
       if (std::any_of(first, last,
                       [&, &best = best](const auto& one) { return alike(one.second->problem, best->problem); }))
         continue;
       put(store, *best);
-      ++copied;
+      ++count.best;
     }
   });
-  return copied;
+  return count.best;
 }
 
 std::string export_all(Database& database, const Filter& filter) {

@@ -316,7 +316,7 @@ class Finder {
   /// Reads the record of an entry; nullopt when it is damaged or differs from the index that led to it. An index may be
   /// damaged while its table is sound.
   std::optional<Candidate> candidate(const RankedRow& entry) {
-    Query row(store_, select_all<BestRecord>() + " WHERE id = ?", entry.id);
+    Query row(store_, statements<BestRecord>().select + " WHERE id = ?", entry.id);
     if (!row.next()) return std::nullopt;
     Candidate found;
     BestRecord& best = found.best;

@@ -14,15 +14,18 @@ void warn_of_damaged_rows(Store& store) {
 }
 
 std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid) {
-  return take_sound<StoredTrial>(store, Query(store, select_all<StoredTrial>() + " WHERE of = ? ORDER BY trial", uuid));
+  return take_sound<StoredTrial>(store,
+                                 Query(store, statements<StoredTrial>().select + " WHERE of = ? ORDER BY trial", uuid));
 }
 
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best) {
   ColumnList context;
   visit_context(best, context);
-  Query row(store, select_all<StoredTrial>() + " WHERE of IN (SELECT session FROM session" + context.condition() +
-                       ") AND configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 "
-                       "ORDER BY created > ?, created DESC, id DESC");  // a date in the future ranks as old
+  Query row(
+      store,
+      statements<StoredTrial>().select + " JOIN (SELECT session AS one FROM session" + context.condition() +
+          ") ON of = one WHERE configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 "
+          "ORDER BY created > ?, created DESC, id DESC");  // a date in the future ranks as old
   visit_context(best, Binder{row});
   row.bind(best.configuration);
   row.bind(now_ms());
@@ -64,7 +67,7 @@ std::optional<std::string> Quarantine::found(Store& store, const char* index, co
   Query row(store,
             fmt::format("{} INDEXED BY {} WHERE quarantined = ? AND device_key = ? AND kernel = ? AND source = ? AND "
                         "place BETWEEN ? AND ?",
-                        select_all<QuarantineRecord>(), index),
+                        statements<QuarantineRecord>().select, index),
             configuration, device_key_, kernel_.name, kernel_.source_hash, first, last);
   while (row.next()) {
     QuarantineRecord record;

@@ -116,16 +116,33 @@ std::int64_t checksum(const Record& record) {
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-/// `SELECT … FROM TABLE` for take(); the caller appends conditions.
+/// The SQL text for a kind of record.
 template <class Record>
-const std::string& select_all() {
-  static const std::string& sql = *new std::string([] {  // never destroyed: threads may use it at exit
-    ColumnList columns;
+struct Statements {
+  std::string select;  ///< `SELECT … FROM TABLE` for take(); the caller appends conditions
+  std::string same;    ///< ` WHERE (…) = (?…)` over the columns that identify a record
+  std::string stored = {}, remove = {}, insert = {};
+};
+
+/// Made once and never destroyed: threads may use it at exit.
+template <class Record>
+const Statements<Record>& statements() {
+  static const auto& sql = *new Statements<Record>([] {
+    ColumnList columns, identity;
     Record record;
     visit_all(record, columns);
+    visit_identity(record, identity);
+    constexpr const char* table = kTable<Record>;
     constexpr bool counts = std::is_same_v<Record, SessionRecord>;
-    return fmt::format("SELECT {}, crc{} FROM {}", columns.names,
-                       counts ? ", (SELECT count(*) FROM trial WHERE of = session)" : "", kTable<Record>);
+    Statements<Record> made{
+        .select = fmt::format("SELECT {}, crc{} FROM {}", columns.names,
+                              counts ? ", (SELECT count(*) FROM trial WHERE of = session)" : "", table),
+        .same = identity.condition()};
+    made.stored = made.select + made.same;
+    made.remove = fmt::format("DELETE FROM {}{}", table, made.same);
+    made.insert = fmt::format("INSERT INTO {}({}, crc{}) VALUES({}, ?{})", table, columns.names,
+                              kHasPlace<Record> ? ", place" : "", columns.marks, kHasPlace<Record> ? ", ?" : "");
+    return made;
   }());
   return sql;
 }
@@ -162,19 +179,10 @@ std::vector<Record> take_sound(Store& store, Query&& row) {
   return found;
 }
 
-/// ` WHERE (…) = (?…)` over the columns that identify a record.
-template <class Record>
-std::string same_identity() {
-  ColumnList columns;
-  Record record;
-  visit_identity(record, columns);
-  return columns.condition();
-}
-
 /// The stored record with the identity of \p record; nullopt also for a damaged one, which may be replaced.
 template <class Record>
 std::optional<Record> stored(Store& store, const Record& record) {
-  Query row(store, select_all<Record>() + same_identity<Record>());
+  Query row(store, statements<Record>().stored);
   visit_identity(record, Binder{row});
   Record found;
   return row.next() && take(row, found) ? std::optional(std::move(found)) : std::nullopt;
@@ -183,7 +191,7 @@ std::optional<Record> stored(Store& store, const Record& record) {
 /// Removes the stored record with the identity of \p record.
 template <class Record>
 void remove(Store& store, const Record& record) {
-  Query row(store, fmt::format("DELETE FROM {}{}", kTable<Record>, same_identity<Record>()));
+  Query row(store, statements<Record>().remove);
   visit_identity(record, Binder{row});
   row.run();
 }
@@ -192,10 +200,7 @@ void remove(Store& store, const Record& record) {
 template <class Record>
 void put(Store& store, const Record& record) {
   remove(store, record);
-  ColumnList columns;
-  visit_all(record, columns);
-  Query row(store, fmt::format("INSERT INTO {}({}, crc{}) VALUES({}, ?{})", kTable<Record>, columns.names,
-                               kHasPlace<Record> ? ", place" : "", columns.marks, kHasPlace<Record> ? ", ?" : ""));
+  Query row(store, statements<Record>().insert);
   visit_all(record, Binder{row});
   row.bind(checksum(record));
   if constexpr (kHasPlace<Record>) row.bind(place_of(record.problem.sizes));

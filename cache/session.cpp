@@ -140,7 +140,7 @@ namespace {
 /// Undamaged sessions of the same tuning, oldest first.
 std::vector<SessionRecord> same_sessions(Store& store, const SessionKey& key) {
   const std::string sql =
-      select_all<SessionRecord>() + " WHERE kernel = ? AND choices = ? AND sizes = ? ORDER BY started, id";
+      statements<SessionRecord>().select + " WHERE kernel = ? AND choices = ? AND sizes = ? ORDER BY started, id";
   auto found = take_sound<SessionRecord>(
       store, Query(store, sql, key.kernel.name, key.problem.choices, sizes_text(key.problem.sizes)));
   std::erase_if(found, [&](const SessionRecord& s) { return s.key.identity() != key.identity(); });

@@ -77,6 +77,38 @@ TEST_F(Frozen, KeepsWhatKilledAwayAndHoldsNoResultOfIt) {
   EXPECT_NE(find(database, query()).tier, Tier::exact);
 }
 
+TEST_F(Frozen, HoldsOfSeveralSourcesWhatAMergeOfThemHolds) {
+  auto other = Database::in_memory();
+  auto text = export_wisdom(source);
+  for (const std::string name : {"median_ns", "low_ns", "high_ns"}) {
+    const auto at = text.rfind(':', text.find(',', text.rfind('"' + name + '"'))) + 1;
+    text.replace(at, text.find(',', at) - at, "1");
+  }
+  import_text(other, text);  // says that block=64 takes 1 ns, not 100
+  store_best(other, session_key(1 << 5), "block=16", 5);
+  other.quarantine(h200(), reduce_kernel(), problem(1 << 10), "block=32", "it hung");
+  auto united = Database::in_memory();
+  merge(united, source);
+  merge(united, other);
+  freeze(united, file);
+  const auto bytes = read_file(file);
+  EXPECT_EQ(freeze(std::vector{&source, &other}, file), 2);
+  EXPECT_EQ(read_file(file), bytes);
+  EXPECT_EQ(freeze(std::vector{&other, &source}, file), 2);
+  EXPECT_EQ(read_file(file), bytes) << "in any order";
+}
+
+TEST_F(Frozen, OfTwiceTheResultsCostsTwiceTheWork) {
+  const auto steps_for = [&](std::int64_t results) {
+    for (std::int64_t n = static_cast<std::int64_t>(best_rows(source).size()); n < results; ++n)
+      store_best(source, session_key(5000 + n), "block=64", 100);
+    return steps_of(source, [&] { EXPECT_EQ(freeze(source, file), results); });
+  };
+  const int few = steps_for(100);
+  EXPECT_LT(steps_for(400), 5 * few);
+  EXPECT_LT(few, 100 * 1500);
+}
+
 TEST_F(Frozen, IsNotMadeOfNothing) {
   auto empty = Database::in_memory();
   EXPECT_THAT(error_of([&] { freeze(empty, file); }), HasSubstr("no best result is known"));

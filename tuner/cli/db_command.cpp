@@ -144,14 +144,15 @@ int freeze_files(const Given& given) {
   if (files.empty()) throw UsageError("freeze needs a name for what it makes: tune db freeze OUT [IN...]");
   const std::string& output = files[0];
   require_output(output, OutputKind::frozen, false, "freeze");
-  cache::Database all = cache::Database::in_memory({.warn = warn});
   Texts sources(files.begin() + 1, files.end());
-  for (const std::string& file : sources) take_over(all, file);
-  if (sources.empty())
-    for (cache::Database& one : open_all_of_this_machine(given)) {
-      cache::merge(all, one);
-      sources.push_back(one.path().string());
-    }
+  std::vector<cache::Database> opened;
+  for (const std::string& file : sources) opened.push_back(open_results(file));
+  if (sources.empty()) {
+    opened = open_all_of_this_machine(given);
+    for (const cache::Database& one : opened) sources.push_back(one.path().string());
+  }
+  std::vector<cache::Database*> all;
+  for (cache::Database& one : opened) all.push_back(&one);
   const std::int64_t best = cache::freeze(all, output);
   return Answer()
       .data("database", output)

@@ -87,8 +87,9 @@ tuner_status tuner_wisdom_freeze(const char* frozen, const char* const* database
     std::error_code error;
     if (fs::exists(fs::symlink_status(frozen, error)) && !cache::is_frozen_file(frozen))
       throw Error(ErrorCode::invalid_argument, std::string(frozen) + ": it is no frozen database; nothing was changed");
-    cache::Database all = cache::Database::in_memory(strictly());
-    for (cache::Database& source : all_opened(databases, count)) cache::merge(all, source);
+    std::vector<cache::Database> sources = all_opened(databases, count);
+    std::vector<cache::Database*> all;
+    for (cache::Database& source : sources) all.push_back(&source);
     cache::freeze(all, frozen);
   });
 }
