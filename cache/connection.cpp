@@ -17,6 +17,7 @@
 #include <cache/database.hpp>
 #include <cache/paths.hpp>
 #include <cache/records.hpp>
+#include <cache/sealed_file.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -94,8 +95,12 @@ Patience::Patience(std::chrono::milliseconds wait)
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();
   patience.asks_a_server = on_network_file_system(file);
+  std::optional<SealedFiles> known;
+  if (never_written) known.emplace();
   auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : checked_name(file),
-                                               flags | (never_written ? SQLite::OPEN_URI : 0));
+                                               flags | (never_written ? SQLite::OPEN_URI : 0), 0,
+                                               never_written ? SealedFiles::vfs() : "");
+  known.reset();
   sqlite3* handle = db->getHandle();
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);
   sqlite3_extended_result_codes(handle, 1);

@@ -32,7 +32,8 @@ struct Patience {
 void lock_by_open_file();
 
 /// \p patience must outlive the connection. \p never_written: nobody changes the file, so it is read without locks and
-/// without a look at journals. Throws SQLite::Exception.
+/// without a look at journals. If it has a seal, it is checked as it is read (sealed_file.hpp). Throws
+/// SQLite::Exception.
 std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience,
                                           bool never_written = false);
 std::shared_ptr<SQLite::Database> connect_memory();

@@ -55,7 +55,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
 
 Database Database::open_frozen(const fs::path& file, OpenOptions options) {
   options.strict = true;
-  options.check_bytes = 0;  // the whole file is checked below
+  options.check_bytes = 0;  // each page is checked when it is read
   Database database(std::make_unique<Store>(file, Store::Mode::frozen, std::move(options)));
   auto& store = *database.store_;
   if (const auto reason = store.read([&] { return why_not_frozen(store.connection()); }))

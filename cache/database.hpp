@@ -52,9 +52,9 @@ class Database {
   /// Opens a shipped database read-only. Returns nullopt, with one warning, when the file is missing, damaged, foreign
   /// or of another version, or when its SHA-256 differs from the one in `MANIFEST.sha256` beside it.
   static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
-  /// Opens a database that `tune db freeze` made and checks all of it. Throws CacheError when it is missing, damaged,
-  /// not frozen or of another version. It never falls back to other wisdom, because then this process would get other
-  /// answers than the rest of the job.
+  /// Opens a database that `tune db freeze` made. Each part is checked when it is read. Throws CacheError, now or
+  /// later, when the file is missing, damaged, not frozen or of another version. It never falls back to other wisdom,
+  /// because then this process would get other answers than the rest of the job.
   static Database open_frozen(const std::filesystem::path& file, OpenOptions options = {});
   /// A database that lives as long as the process.
   static Database in_memory(OpenOptions options = {});

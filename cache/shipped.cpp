@@ -1,8 +1,5 @@
 #include <cache/shipped.hpp>
 
-#include <bit>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <new>
 #include <set>
@@ -15,6 +12,7 @@
 #include <cache/browse.hpp>
 #include <cache/disk.hpp>
 #include <cache/exchange.hpp>
+#include <cache/sealed_file.hpp>
 #include <cache/sha256.hpp>
 #include <cache/store.hpp>
 
@@ -40,69 +38,7 @@ std::vector<DeviceLine> read_devices(const fs::path& folder, Disk& disk) {
   return lines;
 }
 
-// ---- the seal ------------------------------------------------------------------------------------------------------
-// The seal is 16 bytes after the last page, which SQLite does not read: a mark and a hash of all bytes before. With it,
-// a process reads no rows when it starts. It detects flipped bits and wrong copies, not tampering.
-
-constexpr unsigned kReadOnly = 0444;                      // nobody shall write to these databases
-constexpr std::uint64_t kSealMark = 0x6c616573'72656e75;  // "unerseal"
-struct Seal {
-  std::uint64_t mark = kSealMark, hash = 0;
-};
-
-/// Hashes four words at a time, each in its own lane. A change of one word always changes the hash.
-class FileHash {
- public:
-  /// \p size: a multiple of 32.
-  void add(const char* bytes, std::size_t size) {
-    for (std::size_t at = 0; at < size; at += sizeof lanes_) {
-      std::uint64_t words[4];
-      std::memcpy(words, bytes + at, sizeof words);
-      for (int i = 0; i < 4; ++i) lanes_[i] = std::rotl(lanes_[i] ^ words[i], 29) * kOdd;
-    }
-  }
-  std::uint64_t value() const {
-    std::uint64_t all = 0;
-    for (const std::uint64_t lane : lanes_) all = std::rotl(all ^ lane, 31) * kOdd;
-    return all;
-  }
-
- private:
-  static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  std::uint64_t lanes_[4] = {1, 2, 3, 4};
-};
-
-/// The hash of the first \p size bytes of \p file; nullopt when they cannot be read.
-std::optional<std::uint64_t> hash_of(std::istream& file, std::uint64_t size) {
-  FileHash hash;
-  std::vector<char> buffer(std::size_t{1} << 18);
-  while (size > 0) {
-    const auto part = std::min<std::uint64_t>(size, buffer.size());
-    if (part % 32 != 0 || !file.read(buffer.data(), static_cast<std::streamsize>(part))) return std::nullopt;
-    hash.add(buffer.data(), part);
-    size -= part;
-  }
-  return hash.value();
-}
-
-std::string seal_of(std::string_view bytes) {
-  FileHash hash;
-  hash.add(bytes.data(), bytes.size());
-  const Seal seal{.hash = hash.value()};
-  return {reinterpret_cast<const char*>(&seal), sizeof seal};
-}
-
-/// Whether no byte has changed since the file was sealed.
-bool is_sealed(const fs::path& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  Seal seal{.mark = 0};
-  if (error || size < sizeof seal) return false;
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(-static_cast<std::streamoff>(sizeof seal), std::ios::end)
-      .read(reinterpret_cast<char*>(&seal), sizeof seal);
-  return file.seekg(0) && seal.mark == kSealMark && hash_of(file, size - sizeof seal) == seal.hash;
-}
+constexpr unsigned kReadOnly = 0444;  // nobody shall write to these databases
 
 }  // namespace
 
@@ -200,8 +136,7 @@ std::optional<std::string> why_not_frozen(SQLite::Database& db) {
   if (!is_frozen(db))
     return "it is not frozen, and what a session or an import adds to it would be known to some processes and not to "
            "others: make a frozen one of it with `tune db freeze`";
-  if (is_sealed(sqlite3_db_filename(db.getHandle(), "main"))) return std::nullopt;
-  return "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune db freeze`";
+  return is_sealed(db.getHandle()) ? std::nullopt : std::optional<std::string>(kFrozenIsDamaged);
 }
 
 }  // namespace tuner::cache

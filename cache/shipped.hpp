@@ -2,8 +2,8 @@
 /// Databases that nobody writes to any more: those of a package, made from reviewed wisdom text, and frozen ones.
 ///
 /// All processes of a job read one frozen database and get the same answers. It holds the best results and the
-/// quarantine of its sources, one result for each problem, kernel source and device. A seal shows any later change.
-/// Database::open_frozen() opens it.
+/// quarantine of its sources, one result for each problem, kernel source and device. Its seal (sealed_file.hpp) shows
+/// any later change. Database::open_frozen() opens it.
 
 #include <filesystem>
 #include <map>
@@ -57,8 +57,9 @@ bool is_frozen_file(const std::filesystem::path& path);
 std::string bytes_of(Database& database);
 /// Whether freeze() made the open database.
 bool is_frozen(SQLite::Database& db);
-/// Explains why a database differs from what freeze() wrote, and what to do; nullopt: it does not differ. Reads the
-/// whole file. Throws SQLite::Exception.
+inline constexpr const char* kFrozenIsDamaged =
+    "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune db freeze`";
+/// Explains why freeze() did not write an open database, or not completely, and what to do. Throws SQLite::Exception.
 std::optional<std::string> why_not_frozen(SQLite::Database& db);
 
 }  // namespace tuner::cache

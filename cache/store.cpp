@@ -186,6 +186,7 @@ std::string Store::reason_of(const SQLite::Exception& failure) const {
   if (failure.getErrorCode() == SQLITE_NOTADB) {
     return "it is no wisdom database, or damaged from its first bytes on";
   }
+  if (is_frozen() && is_damage(failure.getErrorCode())) return kFrozenIsDamaged;
   return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what()) : explain(failure);
 }
 
