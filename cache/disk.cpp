@@ -94,6 +94,12 @@ class RealDisk : public Disk {
     return ::rename(from.c_str(), to.c_str()) == 0 ? Failure() : last_error();
   }
 
+  Failure sync(const fs::path& path) override {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const bool failed = file.number < 0 || ::fsync(file.number) != 0;
+    return failed && errno != EINVAL && errno != ENOTSUP ? last_error() : Failure();  // some file systems have no sync
+  }
+
   void remove(const fs::path& path) override {
     std::error_code error;
     fs::remove_all(path, error);
@@ -222,16 +228,20 @@ Disk& real_disk() {
   return disk;
 }
 
-Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mode) {
+Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mode, bool lasts) {
   const fs::path part = file.string() + ".part-" + make_uuid();
   Failure failure = write(part, bytes, mode);
+  if (!failure && lasts) failure = sync(part);
   if (!failure) failure = rename(part, file);
-  if (failure) remove(part);
+  if (failure)
+    remove(part);
+  else if (lasts)
+    (void)sync(file.has_parent_path() ? file.parent_path() : ".");  // the new file is there, whatever comes of this
   return failure;
 }
 
 void replace_file(const fs::path& file, std::string_view bytes, unsigned mode, Disk& disk) {
-  if (const Failure failure = disk.replace(file, bytes, mode)) fail(file, "written", *failure);
+  if (const Failure failure = disk.replace(file, bytes, mode, true)) fail(file, "written", *failure);
 }
 
 void write_text(const fs::path& file, std::string_view text, Disk& disk) {

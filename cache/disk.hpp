@@ -42,6 +42,8 @@ class Disk {
   virtual Failure write(const std::filesystem::path& file, std::string_view bytes, unsigned mode) = 0;
   /// Replaces only regular files.
   virtual Failure rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
+  /// Waits until the bytes of a file, or the names in a folder, would outlast a power cut.
+  virtual Failure sync(const std::filesystem::path& path) = 0;
   /// Removes a file, or a folder with everything in it, if it is there.
   virtual void remove(const std::filesystem::path& path) = 0;
 
@@ -68,12 +70,12 @@ class Disk {
   virtual std::chrono::steady_clock::time_point now() = 0;
 
   /// Writes \p bytes under another name first, so that readers find the old file or the whole new one. After a failure
-  /// the old file is there as it was, and nothing else.
-  Failure replace(const std::filesystem::path& file, std::string_view bytes, unsigned mode = 0644);
+  /// the old file is there as it was, and nothing else. \p lasts: also after a power cut, and then the new file stays.
+  Failure replace(const std::filesystem::path& file, std::string_view bytes, unsigned mode = 0644, bool lasts = false);
 };
 Disk& real_disk();
 
-/// Disk::replace(). Throws CacheError instead of returning a failure.
+/// Disk::replace(), lasting. Throws CacheError instead of returning a failure.
 void replace_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode, Disk& disk);
 
 /// Replaces \p file; compresses when its name ends in `.gz`. Throws CacheError, and then leaves the old file as it was.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +25,8 @@ class MemoryDisk : public cache::Disk {
   cache::Failure rename_failure;
   bool loses_renames = false;  ///< a renamed file is gone, as after a power cut
   bool has_locks = true;
+  struct PowerCut {};
+  int operations = std::numeric_limits<int>::max();  ///< of writing, until a PowerCut is thrown
   std::chrono::steady_clock::time_point time;
 
   cache::Failure read(const Path& file, std::size_t limit, std::string& bytes) override {
@@ -32,16 +36,38 @@ class MemoryDisk : public cache::Disk {
     return std::nullopt;
   }
   cache::Failure write(const Path& file, std::string_view bytes, unsigned) override {
+    use_power();
     const std::size_t stored = std::min(cuts_short ? bytes.size() / 2 : bytes.size(), space);
     files[file] = bytes.substr(0, stored);
+    unsynced_.insert(file);
     space -= stored;
     return space == 0 ? cache::Failure("No space left on device") : std::nullopt;
   }
   cache::Failure rename(const Path& from, const Path& to) override {
+    use_power();
     if (rename_failure) return rename_failure;
+    before_.try_emplace(to, files.contains(to) ? std::optional(files[to]) : std::nullopt);
     auto renamed = files.extract(from);
     if (!loses_renames) files[to] = std::move(renamed.mapped());
+    if (unsynced_.erase(from) > 0) unsynced_.insert(to);
     return std::nullopt;
+  }
+  cache::Failure sync(const Path& path) override {
+    use_power();
+    unsynced_.erase(path);
+    std::erase_if(before_,
+                  [&](const auto& name) { return (path / name.first.filename()).lexically_normal() == name.first; });
+    return std::nullopt;
+  }
+  /// The worst that a power cut does: what was not synced is empty, and new names either stay or are gone.
+  void cut_power(bool names_stay) {
+    for (const Path& file : unsynced_) files[file].clear();
+    for (auto& [name, bytes] : before_) {
+      if (names_stay) continue;
+      files.erase(name);
+      if (bytes) files[name] = *bytes;
+    }
+    operations = std::numeric_limits<int>::max();
   }
   void remove(const Path& path) override { files.erase(path); }
   cache::FileStamp stamp_of(const Path& file) override {
@@ -67,6 +93,12 @@ class MemoryDisk : public cache::Disk {
   std::chrono::steady_clock::time_point now() override { return time; }
 
  private:
+  void use_power() {
+    if (operations-- == 0) throw PowerCut();
+  }
+
+  std::set<Path> unsynced_;
+  std::map<Path, std::optional<std::string>> before_;  // the names in folders that were not synced since
   std::map<std::pair<Path, std::int64_t>, std::weak_ptr<void>> locks_;
 };
 

@@ -74,11 +74,32 @@ TEST_F(Text, IsReadUpToALimit) {
   EXPECT_EQ(read_text("two.gz", 20000, disk), std::string(20000, 'x')) << "as gzip reads several parts";
 }
 
+TEST(Disk, HoldsTheOldOrTheNewTextWheneverThePowerFails) {
+  for (const bool names_stay : {false, true}) {
+    for (int operations = 0; operations < 5; ++operations) {
+      MemoryDisk disk;
+      write_text("text", "old", disk);
+      disk.operations = operations;
+      std::string expected = "new";
+      try {
+        write_text("text", "new", disk);
+        EXPECT_EQ(operations, 4);
+      } catch (const MemoryDisk::PowerCut&) {
+        if (operations < 3 || !names_stay) expected = "old";
+      }
+      disk.cut_power(names_stay);
+      EXPECT_EQ(read_text("text", kMaxTextBytes, disk), expected) << operations << " operations";
+    }
+  }
+}
+
 TEST(RealDisk, ReadsAndReplacesOnlyRegularFiles) {
   const TemporaryFolder folder;
   write_text(folder / "text", "old");
   write_text(folder / "text", "new");
   EXPECT_EQ(read_text(folder / "text"), "new");
+  for (const fs::path& synced : {folder / "text", folder.path()}) EXPECT_EQ(real_disk().sync(synced), std::nullopt);
+  EXPECT_TRUE(real_disk().sync(folder / "missing"));
   EXPECT_EQ(mode_of(folder / "text"), 0644u);
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   fs::create_symlink(folder / "text", folder / "link");

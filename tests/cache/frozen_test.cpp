@@ -131,6 +131,24 @@ TEST_F(Frozen, StaysAsItWasWhenANewOneCannotBeMade) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("folder.db", "job.db"));
 }
 
+TEST_F(Frozen, IsTheOldOrTheNewOneWheneverThePowerFails) {
+  for (const bool names_stay : {false, true}) {
+    for (int operations = 0; operations < 5; ++operations) {
+      tuner::testing::MemoryDisk disk;
+      disk.files["job.db"] = "old";
+      disk.operations = operations;
+      try {
+        freeze(source, "job.db", disk);
+      } catch (const tuner::testing::MemoryDisk::PowerCut&) {
+      }
+      disk.cut_power(names_stay);
+      const bool is_new = operations > 3 || (operations == 3 && names_stay);
+      EXPECT_EQ(disk.files["job.db"].size() > 3, is_new);
+      EXPECT_FALSE(disk.files["job.db"].empty());
+    }
+  }
+}
+
 TEST_F(Frozen, FailsRatherThanAnswerDifferentlyWhenAnyByteOfItHasChanged) {
   freeze(source, file);
   const auto bytes = read_file(file);
