@@ -37,6 +37,9 @@ TEST_F(Missed, SaysThatThereIsNothing) {
   EXPECT_EQ(none.code, 0);
   EXPECT_THAT(none.out, HasSubstr("nothing is missed"));
   EXPECT_TRUE(listed().empty());
+  EXPECT_EQ(call("show --missed --kernel reduce").code, 0);
+  expect_failures(2, "unknown kernel", {"show --missed --kernel redcue"});
+  expect_failures(2, "there are results of none", {"show --missed --device H200", "show --missed --device cpu"});
   const Finished tuned = call("--missed");
   EXPECT_EQ(tuned.code, 0);
   EXPECT_THAT(tuned.err, HasSubstr("nothing is listed"));

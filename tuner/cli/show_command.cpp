@@ -171,12 +171,10 @@ Cell duration(double ns) { return ns > 0 ? Cell::ns(ns) : Cell(nullptr, "-"); }
 
 int show_missed(const Given& given) {
   const fs::path file = database_file(given);
-  std::vector<cache::MissRecord> misses;
   std::error_code error;
-  if (given.has("db") || fs::exists(file, error)) {
-    cache::Database database = open_for_reading(file);
-    misses = cache::misses(database, read_filter(given, {&database, 1}));
-  }
+  cache::Database database =
+      given.has("db") || fs::exists(file, error) ? open_for_reading(file) : cache::Database::in_memory();
+  const std::vector<cache::MissRecord> misses = cache::misses(database, read_filter(given, {&database, 1}));
   Table table({"kernel", data("source_hash"), "choices", "sizes", named("served by", "served"), "calls",
                named("each", "each_ns"), named("spent", "spent_ns"), data("first_ms"), named("last", "last_ms"),
                named("from", "file"), "device"});
