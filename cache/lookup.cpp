@@ -73,7 +73,7 @@ T popped(std::vector<T>& heap, Order order) {
 /// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
 constexpr int kMostVoters = 128;
 /// A step that has refused this many results leaves the answer to the next one: all results around may be quarantined.
-constexpr int kMostTried = 128;
+constexpr int kMostTried = 64;
 
 constexpr const char* kEntryColumns =
     "id, sizes, backend, compute_capability, key, source, configuration, driver, compiler, measured, "
@@ -87,9 +87,10 @@ class Finder {
       : store_(database.store()), query_(query), own_(own) {}
 
   /// The next candidate of \p step with a configuration that is not in \p refused. Each call is one read of the
-  /// database, so that no lock is held between calls. The first also looks into \p quarantine: locks cost more than
-  /// rows.
-  std::optional<Candidate> next(Step step, const std::set<std::string>& refused, Quarantine& quarantine) {
+  /// database, so that no lock is held between calls. It also asks this database's \p quarantine, and adds to
+  /// \p refused and \p rejected what that forbids: locks cost more than rows.
+  std::optional<Candidate> next(Step step, std::set<std::string>& refused, Quarantine& quarantine,
+                                std::vector<RejectedCandidate>& rejected) {
     if (knows_nothing_) return std::nullopt;
     return store_.read([&]() -> std::optional<Candidate> {
       if (!step_) {
@@ -101,6 +102,11 @@ class Finder {
         const auto entry = next_entry();
         if (!entry) break;
         if (refused.contains(entry->configuration)) continue;
+        if (auto reason = quarantine.reason_against(store_, entry->configuration)) {
+          refused.insert(entry->configuration);
+          rejected.push_back({kTiers[step], entry->configuration, store_.display_path(), std::move(*reason)});
+          continue;
+        }
         if (auto found = candidate(*entry)) return found;
       }
       return std::nullopt;
@@ -430,21 +436,24 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   WisdomMatch match;
   Context near_by = query;
   if (!around.empty()) near_by.problem.sizes = around;
-  Quarantine quarantine(query.device.key, query.kernel, {query.problem, near_by.problem});
+  std::vector<ProblemRecord> problems{query.problem};
+  if (near_by.problem != query.problem) problems.push_back(near_by.problem);
+  Quarantine quarantine(query.device.key, query.kernel, std::move(problems));
   std::deque<Finder> finders;
   for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes);
-  const auto objection = [&](const std::string& configuration) {
+  const auto objection = [&](const std::string& configuration, const Database& own) {
     for (Database* database : databases)
-      if (auto reason = quarantine.reason_against(database->store(), configuration)) return reason;
+      if (database != &own)
+        if (auto reason = quarantine.reason_against(database->store(), configuration)) return reason;
     return accept ? accept(configuration) : std::nullopt;
   };
   // The first usable candidate ends the search.
   const auto serve = [&](Step step, Database& database, Finder& finder) {
     std::set<std::string> refused;
-    while (auto candidate = finder.next(step, refused, quarantine)) {
+    while (auto candidate = finder.next(step, refused, quarantine, match.rejected)) {
       const auto configuration = candidate->best.configuration;
       const auto path = database.store().display_path();
-      if (const auto reason = objection(configuration)) {
+      if (const auto reason = objection(configuration, database)) {
         refused.insert(configuration);
         match.rejected.push_back({kTiers[step], configuration, path, *reason});
         continue;

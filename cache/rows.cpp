@@ -3,6 +3,20 @@
 namespace tuner::cache {
 namespace {
 
+/// Rows that may forbid a configuration, found by either index; before each record, what decides.
+const std::vector<std::string>& forbidding_rows() {
+  static const auto& sql = *new std::vector<std::string>([] {
+    std::vector<std::string> made;
+    for (const char* index : {"quarantine_configuration", "quarantine_device"})
+      made.push_back(
+          fmt::format("SELECT objective, choices, sizes, reason, {} INDEXED BY {} WHERE quarantined = ? AND "
+                      "device_key = ? AND kernel = ? AND source = ? AND place BETWEEN ? AND ?",
+                      statements<QuarantineRecord>().select.substr(7), index));
+    return made;
+  }());
+  return sql;
+}
+
 constexpr const char* kMaybeQuarantined =
     "may be quarantined on this device: that row of the database is damaged (see `tune db check`)";
 
@@ -54,31 +68,30 @@ std::optional<std::string> Quarantine::reason_against(Store& store, const std::s
   store.read([&] {
     reason.reset();
     for (const auto& problem : problems_)
-      for (const char* index : {"quarantine_configuration", "quarantine_device"})
-        if (!reason) reason = found(store, index, configuration, problem);
+      for (const std::string& sql : forbidding_rows())
+        if (!reason) reason = found(store, sql, configuration, problem);
     return true;
   });
   return reason;
 }
 
-std::optional<std::string> Quarantine::found(Store& store, const char* index, const std::string& configuration,
+std::optional<std::string> Quarantine::found(Store& store, const std::string& sql, const std::string& configuration,
                                              const ProblemRecord& problem) const {
   const auto [first, last] = places_near(problem.sizes);
-  Query row(store,
-            fmt::format("{} INDEXED BY {} WHERE quarantined = ? AND device_key = ? AND kernel = ? AND source = ? AND "
-                        "place BETWEEN ? AND ?",
-                        statements<QuarantineRecord>().select, index),
-            configuration, device_key_, kernel_.name, kernel_.source_hash, first, last);
+  Query row(store, sql, configuration, device_key_, kernel_.name, kernel_.source_hash, first, last);
   while (row.next()) {
+    // A part of a record that names a dangerous configuration may have changed: all that it may have meant are refused,
+    // so only a row that forbids nothing must be sound.
+    const std::string objective = row.text(), choices = row.text();
+    const auto sizes = parse_sizes(row.text());
+    std::string reason = row.text();
+    if (objective == kernel_.objective && sizes && alike({choices, *sizes}, problem))
+      return "quarantined on this device: " + reason;
     QuarantineRecord record;
     if (!take(row, record)) {
-      // A part of a record that names a dangerous configuration was changed: all that it may have meant are skipped.
       warn_of_damaged_rows(store);
       return kMaybeQuarantined;
     }
-    if (record.device_key == device_key_ && record.kernel == kernel_ && record.configuration == configuration &&
-        alike(record.problem, problem))
-      return "quarantined on this device: " + record.reason;
   }
   return std::nullopt;
 }

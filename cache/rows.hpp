@@ -223,7 +223,7 @@ class Quarantine {
   std::optional<std::string> reason_against(Store& store, const std::string& configuration);
 
  private:
-  std::optional<std::string> found(Store& store, const char* index, const std::string& configuration,
+  std::optional<std::string> found(Store& store, const std::string& sql, const std::string& configuration,
                                    const ProblemRecord& problem) const;
 
   const std::string device_key_;

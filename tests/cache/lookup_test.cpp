@@ -303,6 +303,20 @@ TEST_F(Wisdom, IsTheDefaultWithoutReadingEverythingWhenAllOfItIsRefused) {
   EXPECT_LT(refused, 500u);
 }
 
+TEST_F(Wisdom, IsTheDefaultWithoutReadingMuchWhenAllAroundIsQuarantined) {
+  for (std::int64_t n = 0; n < 400; ++n) {
+    know(5000 + n, "block=" + std::to_string(n));
+    database.quarantine(h200(), reduce_kernel(), problem(5000 + n), "block=" + std::to_string(n), "it hung");
+  }
+  const int steps = steps_of(database, [&] {
+    const auto match = find(database, query(5200));
+    EXPECT_EQ(match.tier, Tier::fallback);
+    EXPECT_LT(match.rejected.size(), 150u);
+    EXPECT_THAT(match.rejected.at(0).reason, HasSubstr("quarantined on this device: it hung"));
+  });
+  EXPECT_LT(steps, 20'000);
+}
+
 TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
   for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000}) know(n, "block=1");
   auto other = session_key(1200);
