@@ -37,6 +37,12 @@ int wait_for_lock(void* data, int count) {
   return 1;
 }
 
+/// Whether SQLite's work has taken too long.
+int has_taken_too_long(void* data) {
+  return std::chrono::steady_clock::now() > static_cast<const Patience*>(data)->work_ends ? 1 : 0;
+}
+constexpr int kStepsBetween = 10'000;  // about a millisecond
+
 /// How SQLite names a file that nobody changes: https://www.sqlite.org/uri.html
 std::string immutable_uri(const fs::path& file) {
   std::string uri = file.is_absolute() ? "file://" : "file:";  // a path may begin with two slashes
@@ -105,6 +111,7 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &wait_for_lock, &patience);
+  sqlite3_progress_handler(handle, kStepsBetween, &has_taken_too_long, &patience);
   // The file may come from anywhere: none of its triggers and views runs, and SQL cannot write to its internal tables.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -138,6 +145,8 @@ std::string explain(const SQLite::Exception& error) {
       return "it is read-only";
     case SQLITE_CANTOPEN:
       return "it, its folder or its journal cannot be opened";
+    case SQLITE_INTERRUPT:
+      return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:
       return fmt::format("input/output error ({})", error.getErrorStr());
     default:

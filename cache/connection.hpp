@@ -15,7 +15,7 @@
 
 namespace tuner::cache {
 
-/// How a connection waits for another process's lock.
+/// How long a connection waits for another process's lock, and for SQLite's work.
 struct Patience {
   explicit Patience(std::chrono::milliseconds limit);
 
@@ -23,6 +23,9 @@ struct Patience {
   bool asks_a_server = false;       ///< a server manages the lock, so it is asked at most once a second
   std::chrono::steady_clock::time_point deadline;
   std::uint64_t random;
+  /// SQLite's work after it fails with SQLITE_INTERRUPT. The pages of a file can be linked so that reading them all
+  /// takes for ever.
+  std::chrono::steady_clock::time_point work_ends = std::chrono::steady_clock::time_point::max();
 };
 
 /// Makes the SQLite that is linked into this library use locks of open file descriptions. POSIX locks belong to the

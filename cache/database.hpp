@@ -31,8 +31,10 @@ struct OpenOptions {
   WarningSink warn = {};
   /// How long to wait for other processes before continuing in memory.
   std::chrono::milliseconds busy_timeout{10'000};
+  /// How long one reading may take, and another such time for each 64 MiB of the file. Writing may take an hour.
+  std::chrono::milliseconds longest_read{60'000};
   /// Files up to this size are checked for damage (quick_check) when they are opened. For larger files this takes too
-  /// long; the row checksums protect them, and `tune db check` checks everything.
+  /// long; the row checksums protect them, and `tune db check` checks everything. Below 0: nothing is checked.
   std::int64_t check_bytes = std::int64_t{2} << 20;
   /// Compare a shipped file with the SHA-256 in its manifest. This reads the whole file.
   bool check_digest = true;

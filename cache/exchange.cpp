@@ -133,20 +133,11 @@ class Reader {
   std::set<std::string> sessions_;
 };
 
-/// \p json with escapes for the control characters that JSON allows in strings: terminals obey them.
-std::string with_escapes(std::string_view json) {
-  std::string text;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(json[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < json.size() ? json[i + 1] : 0);
-    if (byte == 0x7f)
-      text += "\\u007f";
-    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)  // U+0080 to U+009F
-      text += fmt::format("\\u{:04x}", json[++i] & 0xff);
-    else
-      text += json[i];
-  }
-  return text;
+/// A line of JSON in ASCII. Terminals obey some characters that JSON allows in strings, and others change the direction
+/// of writing.
+std::string in_ascii(const std::string& json) {
+  const bool is_ascii = std::all_of(json.begin(), json.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return is_ascii ? json : text_of_json(json_of_text(json), -1, true);
 }
 
 std::string entries_text(const std::vector<Entry>& entries) {
@@ -154,7 +145,7 @@ std::string entries_text(const std::vector<Entry>& entries) {
   const auto append = [&](const auto& record) {
     LineWriter line(kPlain);
     visit_fields(record, line);
-    (text += with_escapes(line.line())) += '\n';
+    (text += in_ascii(line.line())) += '\n';
   };
   std::optional<std::pair<std::string, EnvironmentRecord>> section;
   const auto append_under_header = [&](const auto& record) {

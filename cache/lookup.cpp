@@ -55,6 +55,7 @@ bool is_behind(const RankedRow& a, const RankedRow& b) { return a.order() > b.or
 struct Group {
   std::int64_t compute_capability = 0, sm_count = 0;
   std::string key = {}, source = {};
+  auto order() const { return std::tie(compute_capability, sm_count, key, source); }
 };
 struct GroupCell {
   const Group* group = nullptr;
@@ -258,10 +259,9 @@ class Finder {
                        "sm_count, key, source LIMIT 1",
                        last.compute_capability, last.sm_count, last.key, last.source + ' ');  // '>' would read them
       if (!row.next()) return;
-      last.compute_capability = row.integer();
-      last.sm_count = row.integer();
-      last.key = row.text();
-      last.source = row.text();
+      const Group next{row.integer(), row.integer(), row.text(), row.text()};
+      if (next.order() <= last.order()) return warn_of_damaged_rows(store_);  // it would come again and again
+      last = next;
     }
   }
 

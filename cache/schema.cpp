@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include <sqlite3.h>
 
@@ -71,10 +72,20 @@ std::map<std::string, std::string> definitions(SQLite::Database& db) {
   return all;
 }
 
-std::map<std::string, std::string> wanted_definitions() {
-  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
-  fresh.exec(wisdom_schema());
-  return definitions(fresh);
+/// The same, of this version.
+const std::map<std::string, std::string>& wanted_definitions() {
+  static const auto& all = *new std::map<std::string, std::string>([] {  // never destroyed: threads may use it at exit
+    std::map<std::string, std::string> wanted;
+    constexpr std::string_view kEnd = ";\n";
+    const std::string schema = wisdom_schema();
+    for (std::size_t begin = 0, end; (end = schema.find(kEnd, begin)) != std::string::npos; begin = end + kEnd.size()) {
+      const std::string statement = schema.substr(begin, end - begin);  // CREATE TABLE best(…
+      const std::size_t name = statement.find(' ', statement.find(' ') + 1) + 1;
+      wanted.emplace(statement.substr(name, statement.find_first_of(" (", name) - name), statement);
+    }
+    return wanted;
+  }());
+  return all;
 }
 
 /// The oldest version that may read the file: the high 16 bits of user_version. The low ones are the version of the
@@ -100,7 +111,8 @@ Contents inspect(SQLite::Database& db) {
   }
   if (application != kApplicationId || version < 1) return Contents::foreign;
   if (version < kSchemaVersion) return Contents::older;
-  return oldest_reader_of(db) <= kSchemaVersion ? Contents::ours : Contents::newer;
+  if (oldest_reader_of(db) > kSchemaVersion) return Contents::newer;
+  return word(db, "PRAGMA encoding") == "UTF-8" ? Contents::ours : Contents::foreign;
 }
 
 std::string other_version(SQLite::Database& db) {
@@ -133,12 +145,15 @@ std::vector<std::string> missing_definitions(SQLite::Database& db) {
   return missing;
 }
 
+bool has_its_definitions(SQLite::Database& db) {
+  if (version_of(db) > kSchemaVersion) return true;
+  const auto &wanted = wanted_definitions(), present = definitions(db);
+  return std::includes(present.begin(), present.end(), wanted.begin(), wanted.end());
+}
+
 bool is_intact(SQLite::Database& db) {
-  const auto wanted = wanted_definitions(), present = definitions(db);
-  const bool has_all = version_of(db) > kSchemaVersion
-                           ? std::includes(present.begin(), present.end(), wanted.begin(), wanted.end())
-                           : present == wanted;
-  return has_all && word(db, "PRAGMA integrity_check(1)") == "ok" && word(db, "PRAGMA foreign_key_check").empty();
+  return has_its_definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&
+         word(db, "PRAGMA foreign_key_check").empty();
 }
 
 }  // namespace tuner::cache

@@ -23,8 +23,11 @@ void create(SQLite::Database& db);
 /// Names of the tables and indices that \p db lacks.
 std::vector<std::string> missing_definitions(SQLite::Database& db);
 
-/// Whether the file has exactly the definitions of this version (a newer version: at least these) and SQLite finds no
-/// fault in it. Reads the whole file.
+/// Whether the tables and indices are defined as create() defines them. In others, values may have any type and order:
+/// reading could go wrong, or never end. A newer version may define them in its own way.
+bool has_its_definitions(SQLite::Database& db);
+
+/// Whether the file has its definitions and SQLite finds no fault in it. Reads the whole file.
 bool is_intact(SQLite::Database& db);
 
 }  // namespace tuner::cache

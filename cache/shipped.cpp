@@ -1,5 +1,6 @@
 #include <cache/shipped.hpp>
 
+#include <chrono>
 #include <memory>
 #include <new>
 #include <set>
@@ -10,6 +11,7 @@
 #include <sqlite3.h>
 
 #include <cache/browse.hpp>
+#include <cache/connection.hpp>
 #include <cache/disk.hpp>
 #include <cache/exchange.hpp>
 #include <cache/sealed_file.hpp>
@@ -122,8 +124,9 @@ std::int64_t freeze(std::span<Database* const> from, const fs::path& file, Disk&
 
 bool is_frozen_file(const fs::path& path) try {
   if (!is_database_file(path)) return false;
-  SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
-  return is_frozen(db);
+  Patience patience(std::chrono::seconds(10));
+  patience.work_ends = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  return is_frozen(*connect(path, SQLite::OPEN_READONLY, patience));
 } catch (const std::exception&) {
   return false;
 }

@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
+constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
 /// While a file is opened, any of these errors means damage: an undamaged file never causes them.
 bool is_damage_of_file(const SQLite::Exception& failure) {
@@ -43,6 +45,7 @@ bool nobody_writes(const fs::path& file) {
 
 Store::Store(fs::path file, Mode mode, OpenOptions options)
     : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(options_.busy_timeout) {
+  patience_.work_ends = std::chrono::steady_clock::now() + options_.longest_read;
   if (mode_ == Mode::memory) {
     open_memory();
   } else if (read_only()) {
@@ -50,6 +53,7 @@ Store::Store(fs::path file, Mode mode, OpenOptions options)
   } else {
     open_file();
   }
+  patience_.work_ends = kNever;
 }
 
 Store::~Store() { close(); }
@@ -94,6 +98,8 @@ void Store::connect(int flags) {
 }
 
 bool Store::quick_check() {
+  if (options_.check_bytes < 0) return true;
+  if (!has_its_definitions(*connection_)) return false;
   std::error_code error;
   const auto size = fs::file_size(file_, error);
   if (error || static_cast<std::int64_t>(size) > options_.check_bytes) return true;
@@ -267,7 +273,8 @@ bool Store::recover(const SQLite::Exception& error) {
     return true;
   }
   if (mode_ == Mode::memory || in_memory_) return false;
-  if (code == SQLITE_NOMEM || code == SQLITE_MISUSE || code == SQLITE_TOOBIG || code == SQLITE_RANGE) return false;
+  for (const int other : {SQLITE_NOMEM, SQLITE_MISUSE, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_INTERRUPT})
+    if (code == other) return false;
   bool damaged = is_damage(code);
   if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA || code == SQLITE_MISMATCH) {
     // Either tuner made a mistake, or the file is damaged and SQLite does not see it. Only damage may cost the file.
@@ -301,14 +308,16 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 
 // ---- work ----------------------------------------------------------------------------------------------------------
 
-/// Rolls back unless commit() was called.
+/// Rolls back unless commit() was called. It may take as long as \p longest.
 struct Store::Transaction {
-  Transaction(Store& owner, const char* begin) : store(owner) {
+  Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
     Query(store, begin).run();
+    store.patience_.work_ends = std::chrono::steady_clock::now() + longest;
     ++store.depth_;
   }
   ~Transaction() {
     --store.depth_;
+    store.patience_.work_ends = kNever;
     rollback(store.connection_.get());
   }
   void commit() { Query(store, "COMMIT").run(); }
@@ -339,7 +348,7 @@ void Store::guarded_read(const std::function<void()>& work) {
       close();
       connect(SQLite::OPEN_READONLY);
     }
-    Transaction transaction(*this, "BEGIN");
+    Transaction transaction(*this, "BEGIN", options_.longest_read * (1 + stamp_.bytes / kBytesOfLongestRead));
     work();
     transaction.commit();
   } catch (const SQLite::Exception& error) {
@@ -363,7 +372,7 @@ bool Store::write(const std::function<void()>& work) {
   require_usable();
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
-      Transaction transaction(*this, "BEGIN IMMEDIATE");
+      Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
       work();
       transaction.commit();
       return true;

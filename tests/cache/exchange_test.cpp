@@ -62,11 +62,11 @@ TEST(WisdomText, HasNoControlCharactersThatATerminalWouldObey) {
   SessionWriter writer(first, session_key(77));
   auto odd = failed_trial("block=3", "compile",
                           "\x1b[2J \x7f \xc2\x9b"
-                          "2J \xc2\xb5s");
+                          "2J \xe2\x80\xae \xc2\xb5s");
   writer.add(odd);
   writer.flush();
   const auto text = export_all(first);
-  EXPECT_THAT(text, HasSubstr("\\u001b[2J \\u007f \\u009b2J \xc2\xb5s"));
+  EXPECT_THAT(text, HasSubstr("\\u001b[2J \\u007f \\u009b2J \\u202e \\u00b5s"));
   auto second = Database::in_memory();
   import_text(second, text);
   EXPECT_EQ(export_all(second), text);

@@ -248,7 +248,7 @@ class OneRun {
     for (const OutputValues& values : all) {
       Json first = Json::array();
       for (const std::string& one : values.first) {
-        Json number = Json::parse(one, nullptr, false);
+        Json number = json_or_discarded(one);
         first.push_back(number.is_discarded() ? Json(one) : number);  // nan, inf
       }
       Json object{{"buffer", values.buffer}, {"count", values.count}, {"first", first}};

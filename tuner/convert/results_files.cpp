@@ -13,6 +13,8 @@
 namespace tuner::convert {
 namespace {
 
+std::string dump(const Json& json) { return text_of_json(json, -1, true); }
+
 Json json_of(const Value& value) {
   if (value.is_boolean()) return value.boolean();
   if (value.is_integer()) return value.integer();
@@ -101,7 +103,7 @@ std::string t4_text(const RecordedTuning& tuning) {
                 {"compiler", tuning.key.environment.compiler},
                 {"operating_system", tuning.key.environment.os}};
   std::string text = fmt::format("{},\n\"schema_version\": \"1.0.0\",\n\"metadata\": {},\n\"results\": [\n",
-                                 kResultsMark, text_of_json(metadata));
+                                 kResultsMark, dump(metadata));
   for (const cache::TrialRecord& trial : tuning.trials) {
     const Configuration tried = Configuration::parse(trial.configuration);
     Json configuration = Json::object();
@@ -125,7 +127,7 @@ std::string t4_text(const RecordedTuning& tuning) {
                       {"correctness", trial.kind == "wrong" ? 0 : 1},
                       {"measurements", measurements},
                       {"objectives", {objective}}};
-    text += text_of_json(result) + (&trial == &tuning.trials.back() ? "\n" : ",\n");
+    text += dump(result) + (&trial == &tuning.trials.back() ? "\n" : ",\n");
   }
   return text + "]}\n";
 }
@@ -141,9 +143,9 @@ std::string kernel_tuner_cache_text(const RecordedTuning& tuning, const std::vec
   std::string text = fmt::format(
       "{},\n\"device_name\": {},\n\"kernel_name\": {},\n\"problem_size\": {},\n\"tune_params_keys\": {},\n"
       "\"tune_params\": {},\n\"objective\": {},\n\"objective_higher_is_better\": {},\n\"cache\": {{\n",
-      kResultsMark, text_of_json(device_name(tuning.key.device)), text_of_json(tuning.key.kernel.name),
-      text_of_json(problem_size(tuning.key.problem.sizes)), text_of_json(names), text_of_json(tune_params),
-      text_of_json(objective), Objective{tuning.key.kernel.objective}.is_larger_better());
+      kResultsMark, dump(device_name(tuning.key.device)), dump(tuning.key.kernel.name),
+      dump(problem_size(tuning.key.problem.sizes)), dump(names), dump(tune_params), dump(objective),
+      Objective{tuning.key.kernel.objective}.is_larger_better());
   for (const cache::TrialRecord& trial : tuning.trials) {
     const Configuration configuration = Configuration::parse(trial.configuration);
     std::string key;
@@ -169,8 +171,7 @@ std::string kernel_tuner_cache_text(const RecordedTuning& tuning, const std::vec
     entry["strategy_time"] = 0;
     entry["framework_time"] = milliseconds(trial, {"load"});
     entry["timestamp"] = instant(trial.created_ms);
-    text +=
-        fmt::format("{}: {}{}", text_of_json(key), text_of_json(entry), &trial == &tuning.trials.back() ? "" : ",\n");
+    text += fmt::format("{}: {}{}", dump(key), dump(entry), &trial == &tuning.trials.back() ? "" : ",\n");
   }
   return text + "}\n}";  // Kernel Tuner can continue only a file with this end
 }

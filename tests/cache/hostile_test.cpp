@@ -1,0 +1,89 @@
+// Databases and texts that somebody made in order to harm: they are refused, and nothing runs for ever.
+
+#include <chrono>
+#include <string>
+
+#include <cache/browse.hpp>
+#include <cache/exchange.hpp>
+
+#include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+namespace fs = std::filesystem;
+using tuner::testing::error_of;
+using HostileDatabase = FileTest;
+
+TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    return "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" + from + "', '" + to +
+           "') WHERE name = 'best'";
+  };
+  for (const std::string& change :
+       {std::string("ALTER TABLE best RENAME TO other; CREATE VIEW best AS SELECT * FROM other"),
+        std::string("DROP TABLE best; CREATE TABLE best(id INTEGER PRIMARY KEY, kernel TEXT)"),
+        std::string("DROP TABLE best"), with(") STRICT", ")"),
+        with("source TEXT NOT NULL", "source TEXT NOT NULL COLLATE RTRIM"),
+        with("median_ns REAL", "median_ns REAL AS (random() + 0.0)")}) {
+    make();
+    execute(file, change);
+    for (const bool is_served : {false, true}) {
+      EXPECT_THAT(error_of<CacheError>([&] {
+                    is_served ? (void)find(*std::make_unique<Database>(Database::open_read_only(file)), query())
+                              : (void)best_rows(*std::make_unique<Database>(Database::open_read_only(file)));
+                  }),
+                  HasSubstr("wisdom.db cannot be used: it is damaged"))
+          << change;
+    }
+    fs::remove(file);
+  }
+}
+
+TEST_F(HostileDatabase, TextInAnotherEncodingIsNoWisdom) {
+  execute(file, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE best(kernel TEXT); PRAGMA application_id = " +
+                    std::to_string(kApplicationId) + "; PRAGMA user_version = 393222");
+  EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("it is no wisdom database"));
+}
+
+TEST_F(HostileDatabase, ValuesWithoutOrderAreNotSearchedForEver) {
+  make();
+  execute(file,
+          "PRAGMA user_version = 262151; PRAGMA writable_schema = ON; "  // of a newer tuner, in its own way
+          "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')') WHERE name = 'best'");
+  execute(file, "UPDATE best SET compute_capability = 'any'");  // text is greater than all numbers, and taken for 0
+  auto database = Database::open_read_only(file, warnings.options());
+  EXPECT_EQ(find(database, query(5)).tier, Tier::fallback);
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("damaged rows were left out")));
+}
+
+TEST_F(HostileDatabase, EndsWhenItTakesFarTooLong) {
+  make();
+  execute(file,
+          "CREATE TEMP TABLE copy AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) "
+          "SELECT trial.* FROM trial, n; UPDATE copy SET id = rowid + 9, trial = rowid + 9; INSERT INTO trial SELECT * "
+          "FROM copy");
+  for (const std::int64_t check_bytes : {0, 1 << 20})  // while it is read, and while it is opened
+    EXPECT_THAT(error_of<CacheError>([&] {
+                  auto database = Database::open_read_only(
+                      file, {.longest_read = std::chrono::milliseconds(0), .check_bytes = check_bytes});
+                  export_all(database);
+                }),
+                HasSubstr("took far longer than on any sound file"));
+  auto patient = Database::open_read_only(file);
+  EXPECT_EQ(statistics(patient).trials, 2001);
+}
+
+TEST(HostileText, ThatNestsWithoutEndIsNoRecord) {
+  auto database = Database::in_memory();
+  for (const char* const before : {"{\"tuner_wisdom\": ", "{\"device\": \"\\\"[\", \"a\": "}) {
+    const std::string deep = before + std::string(100'000, '[') + std::string(100'000, ']') + "}\n";
+    EXPECT_THROW(import_text(database, deep), ImportError);
+  }
+}
+
+}  // namespace
+}  // namespace tuner::cache::test
