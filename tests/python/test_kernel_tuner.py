@@ -1,6 +1,7 @@
 """Kernel Tuner's interface and the conversion of its scripts, on the host backend. Run by bindings/python/test."""
 
 import contextlib
+import functools
 import io
 import itertools
 import json
@@ -13,6 +14,7 @@ import tempfile
 import textwrap
 import time
 import unittest
+import unittest.mock
 
 FOLDER = tempfile.TemporaryDirectory()
 os.environ.update(TUNER_CACHE_DIR=FOLDER.name, TUNER_DEVICE="host", TUNER_TUNE="never")
@@ -451,6 +453,18 @@ class Convert(unittest.TestCase):
         self.assertNotIn("include_path", self.t1('"ProblemSize": [1], "CompilerOptions": ["-I../.."]')[2])
         self.write("broken.json", "[" * 100_000)
         self.assertEqual(self.convert("broken.json")[0], 1)
+        self.assertIn("left: y should become ?[31m", self.t1('"ProblemSize": [1], "ReferenceArguments": [{"TargetName": "y", "FillType": "\\u001b[31m"}]')[1])
+
+    def test_ends_what_t1_computes_for_long(self):
+        self.t1('"ProblemSize": [1]')
+        file = self.folder / "scale.json"
+        values, condition, text = "[2**i for i in range(3)]", "32 <= block_size_x * tile <= 1024", file.read_text()
+        for change in ({values: "[i**i for i in range(1000000)]"}, {values: "[99999999]", condition: "tile**tile > 0"},
+                       {values: "range(1000000)", condition: "tile * block_size_x < 0"}):
+            file.write_text(functools.reduce(lambda text, pair: text.replace(*pair), change.items(), text))
+            with unittest.mock.patch.object(convert, "_MOST_SECONDS", 0.2), contextlib.redirect_stderr(io.StringIO()) as printed:
+                self.assertEqual(convert.main(["-f", "-o", str(self.folder / "x.cu"), str(file)]), 1, change)
+            self.assertIn("takes more than 0.2 s", printed.getvalue())
 
 
 class Scripts(unittest.TestCase):

@@ -22,6 +22,8 @@ constexpr std::string_view kMacro = "is a separate directive: 'define NAME = EXP
 constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
 constexpr std::string_view kWrites = "would have every compile write a file";
 constexpr std::string_view kReads = "would read a file whose changes tuner does not see: write its options here";
+constexpr std::string_view kInput =
+    "takes an option of the assembler, as in -Xptxas=-O1: a name would be a file to read";
 constexpr std::array<Refused, 22> kRefused{{
     {"arch", kArchitecture},
     {"gpu-architecture", kArchitecture},
@@ -66,6 +68,8 @@ std::string why_refused(std::string_view text) {
   if (is_one_dash(text) && (name.starts_with('D') || name.starts_with('U'))) return std::string(kMacro);
   for (const char* const file : {"options-file", "-optf"})  // of the assembler too: -Xptxas=--options-file=FILE
     if (text.find(file) != std::string_view::npos) return std::string(kReads);
+  if ((name == "Xptxas" || name == "ptxas-options") && !text.substr(text.find('=') + 1).starts_with('-'))
+    return std::string(kInput);
   const Refused* const refused = find_named(kRefused, name);
   return std::string(refused != nullptr ? refused->why : "");
 }

@@ -302,14 +302,14 @@ def write(made, file, with_contents=True, may_replace=True):
             raise Untranslatable(f"a macro cannot be {name[:60]!r}, {str(value)[:60]!r}")
         text.append(f"#define {name} {value}")
     source = made.text.strip("\n") if made.source is None else f'#pragma tuner source      "{seen_from(file.parent, made.source)}"'
-    comment = [f"// Made from {_printable(made.origin)}."]
+    comment = [f"// Made from {printable(made.origin)}."]
     if made.left:
-        comment += ["//", "// Left to finish by hand:"] + [f"// - {_printable(one)}." for one in made.left]
+        comment += ["//", "// Left to finish by hand:"] + [f"// - {printable(one)}." for one in made.left]
     file.write_text("\n".join([*comment, *text, "", source, ""]), encoding="utf-8")
 
 
-def _printable(text):
-    """On one line of a comment."""
+def printable(text):
+    """On one line of a comment or a terminal."""
     return "".join(one if one.isprintable() else "?" for one in " ".join(text.split()))
 
 

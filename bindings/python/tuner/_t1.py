@@ -263,19 +263,31 @@ def harmless(text):
     return text
 
 
+def _code(text):
+    return compile(harmless(text).strip(), "<values>", "eval")
+
+
 def _value(text, **names):
-    """Of a literal, list, range, comprehension or other expression, which is Python."""
-    return eval(compile(harmless(text).strip(), "<values>", "eval"),
+    """Of a literal, list, range, comprehension or other expression, which is Python. `text` may be its code."""
+    return eval(_code(text) if isinstance(text, str) else text,
                 {"__builtins__": _FUNCTIONS, "math": math, "true": True, "false": False, **names})
 
 
-def _threads(block, configuration):
-    """The number that the expressions of a block have; 256 for those that are no Python, except for divisions."""
-    known = {possible_name(name): value for name, value in configuration.items()}
+def _threads(block):
+    """A function of a configuration: how many the expressions of a block have; 256 for those that are no Python, except
+    for divisions."""
     try:
-        return math.prod(int(_value(one.replace("/", "//"), **known)) for one in block)
-    except Exception:  # another operator
-        return 256
+        codes = [_code(one.replace("/", "//")) for one in block]
+    except Untranslatable:  # another operator
+        return lambda configuration: 256
+
+    def of(configuration):
+        known = {possible_name(name): value for name, value in configuration.items()}
+        try:
+            return math.prod(int(_value(one, **known)) for one in codes)
+        except Exception:
+            return 256
+    return of
 
 
 def read(file):
@@ -306,7 +318,7 @@ def _read(file):
     made = _kernel_file.Description(
         origin=f"the T1 description {file.name} by `python -m tuner.convert`", instantiate=reader.kernel["KernelName"], text=text,
         source=source.absolute(), parameters=reader.parameters, arguments=[], constants={}, constraints=constraints,
-        is_valid=is_valid, block=block, grid=grid, threads=lambda configuration: _threads(block, configuration),
+        is_valid=is_valid, block=block, grid=grid, threads=_threads(block),
         sizes=sizes or {"problem_x": 1}, default=reader.default if reader.has_default else None, left=reader.left)
     shared = reader.kernel.get("SharedMemory")
     if shared:

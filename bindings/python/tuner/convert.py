@@ -13,12 +13,43 @@ file, and beside it an .npy file for each array.
 """
 
 import argparse
+import contextlib
 import inspect
 import pathlib
+import resource
+import signal
 import sys
 
 from tuner import _kernel_file
 from tuner._expressions import Untranslatable
+
+
+_MOST_SECONDS, _MOST_BYTES = 60, 4 << 30
+
+
+class _TooLong(BaseException):
+    """Not an Exception: a reader goes on after those."""
+
+
+@contextlib.contextmanager
+def _limited(file):
+    """For what a stranger has written: its expressions end after a minute, and have 4 GiB."""
+    def stop(*_):
+        raise _TooLong
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + _MOST_BYTES
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (most if soft == resource.RLIM_INFINITY else min(most, soft), hard))
+        signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS)
+        yield
+    except (_TooLong, MemoryError):
+        raise Untranslatable(f"{file}: to compute its values takes more than {_MOST_SECONDS} s or {_MOST_BYTES >> 30} GiB") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def main(arguments=None):
@@ -37,11 +68,12 @@ def main(arguments=None):
             raise Untranslatable(f"{given.file}: there is no such file")
         if given.file.suffix == ".json":
             from tuner import _t1
-            files.write(_t1.read(given.file))
+            with _limited(given.file):
+                files.write(_t1.read(given.file))
         else:
             _run(given.file, given.rest, files)
     except (Untranslatable, OSError) as error:
-        print(f"tuner.convert: {error}", file=sys.stderr)
+        print(f"tuner.convert: {_kernel_file.printable(str(error))}", file=sys.stderr)
         return 1
     if not files.written:
         print(f"tuner.convert: {given.file} made no call of tune_kernel", file=sys.stderr)
@@ -72,7 +104,7 @@ class _Files:
         self.written.append(path)
         print(f"wrote {path}")
         for sentence in made.left:
-            print(f"left: {sentence}", file=sys.stderr)
+            print(f"left: {_kernel_file.printable(sentence)}", file=sys.stderr)
 
 
 def _file_with(text, script):
