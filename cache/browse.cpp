@@ -107,12 +107,20 @@ std::string results_stamp(Database& database) {
 }
 
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
-  return listed<SessionRecord>(database, filter, " ORDER BY started DESC, session");
+  auto found = listed<SessionRecord>(database, filter);
+  std::sort(found.begin(), found.end(), [](const SessionRecord& a, const SessionRecord& b) {
+    return std::tie(b.started_ms, a.uuid) < std::tie(a.started_ms, b.uuid);
+  });
+  return found;
 }
 
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter) {
-  return listed<QuarantineRecord>(database, filter,
-                                  " ORDER BY device_key, kernel, objective, source, choices, sizes, quarantined");
+  auto found = listed<QuarantineRecord>(database, filter);
+  const auto key = [](const QuarantineRecord& q) {
+    return std::tie(q.device_key, q.kernel.name, q.kernel.objective, q.kernel.source_hash, q.problem, q.configuration);
+  };
+  std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return found;
 }
 
 bool has_quarantined(Database& database, const Filter& filter) {

@@ -338,6 +338,12 @@ bool Store::is_rewritten() const {
   return now.identity == stamp_.identity && (now.bytes != stamp_.bytes || now.written_ns != stamp_.written_ns);
 }
 
+void Store::require_room_for(std::int64_t rows) {
+  constexpr std::int64_t kLeastBytesOfRow = 64;  // each names a kernel's source or a session
+  if (rows * kLeastBytesOfRow > number(*connection_, "PRAGMA page_count") * number(*connection_, "PRAGMA page_size"))
+    throw SQLite::Exception("it has more rows than its file has room for", SQLITE_CORRUPT);
+}
+
 void Store::guarded_read(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
   if (depth_ == 0) require_usable();

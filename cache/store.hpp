@@ -72,6 +72,9 @@ class Store {
     return at != statements_.end() ? at->second : statements_.try_emplace(sql, *connection_, sql).first->second;
   }
 
+  /// Throws SQLite::Exception when the file cannot hold so many rows: its pages go in circles.
+  void require_room_for(std::int64_t rows);
+
   /// Warns at most once for each \p topic.
   void warn_once(const std::string& topic, const std::string& message);
 
@@ -127,7 +130,8 @@ class Store {
 class Query {
  public:
   template <class... Arguments>
-  Query(Store& store, const std::string& sql, const Arguments&... arguments) : statement_(store.statement(sql)) {
+  Query(Store& store, const std::string& sql, const Arguments&... arguments)
+      : store_(store), statement_(store.statement(sql)) {
     statement_.tryReset();
     statement_.clearBindings();
     (bind(arguments), ...);
@@ -149,8 +153,10 @@ class Query {
     value ? bind(*value) : statement_.bind(++bound_);
   }
 
+  /// Throws SQLite::Exception when there are more rows than the file has room for.
   bool next() {
     column_ = 0;
+    if (++rows_ % 65536 == 0) store_.require_room_for(rows_);
     return statement_.executeStep();
   }
   void run() {
@@ -174,9 +180,11 @@ class Query {
   void skip() { ++column_; }
 
  private:
+  Store& store_;
   SQLite::Statement& statement_;
   int bound_ = 0;
   int column_ = 0;
+  std::int64_t rows_ = 0;
 };
 
 }  // namespace tuner::cache

@@ -77,6 +77,15 @@ TEST_F(HostileDatabase, EndsWhenItTakesFarTooLong) {
   EXPECT_EQ(statistics(patient).trials, 2001);
 }
 
+TEST_F(HostileDatabase, HasNoMoreRowsThanItsFileHasRoomFor) {
+  make();
+  auto database = Database::open_read_only(file);
+  auto& store = database.store();
+  EXPECT_EQ(error_of<CacheError>([&] { store.read([&] { return store.require_room_for(100), true; }); }), "no error");
+  EXPECT_THAT(error_of<CacheError>([&] { store.read([&] { return store.require_room_for(1'000'000), true; }); }),
+              HasSubstr("it has more rows than its file has room for"));
+}
+
 TEST(HostileText, ThatNestsWithoutEndIsNoRecord) {
   auto database = Database::in_memory();
   for (const char* const before : {"{\"tuner_wisdom\": ", "{\"device\": \"\\\"[\", \"a\": "}) {
