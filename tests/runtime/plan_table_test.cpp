@@ -33,7 +33,7 @@ class PlanTableTest : public ::testing::Test {
     Plan::Shapes shapes;
     return table_.find(wanted, sizes, shapes);
   }
-  static PlanKey key(std::int64_t n) { return {0x1a, 0, {n}}; }
+  static PlanKey key(std::int64_t n) { return {{0x1a}, 0, {n}}; }
 
   testing::ServedBackend backend_;
   PlanTable table_;
@@ -102,9 +102,10 @@ TEST_F(PlanTableTest, FindsThePlanOfAClassThatAdmitsTheSizesAlsoWhenTheTableHasG
 
 TEST_F(PlanTableTest, TellsApartPatternsConstantsAndNumbersOfSizes) {
   insert(7);
-  EXPECT_EQ(find({0x1b, 0, {7}}), nullptr);
-  EXPECT_EQ(find({0x1a, 1, {7}}), nullptr);
-  EXPECT_EQ(find({0x1a, 0, {7, 0}}), nullptr);
+  EXPECT_EQ(find({{0x1b}, 0, {7}}), nullptr);
+  EXPECT_EQ(find({{0x1a, 1}, 0, {7}}), nullptr);
+  EXPECT_EQ(find({{0x1a}, 1, {7}}), nullptr);
+  EXPECT_EQ(find({{0x1a}, 0, {7, 0}}), nullptr);
 }
 
 TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {

@@ -2,6 +2,7 @@
 /// A call as the caller makes it, the place where it runs, the key by which calls share a plan, and its match with the
 /// kernel's declaration. A warm call needs only its place and its key.
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -44,7 +45,7 @@ struct Call {
 
   bool is_pointer(std::size_t i) const { return arguments[i].kind == detail::LaunchArgument::Kind::pointer; }
 };
-inline constexpr std::size_t kMaxArguments = 16;
+inline constexpr std::size_t kMaxArguments = 32;
 
 /// "kernel 'NAME'" and \p what.
 inline Error refusal(std::string_view kernel, const std::string& what, ErrorCode code = ErrorCode::invalid_argument) {
@@ -89,13 +90,17 @@ struct SizesHash {
 };
 
 struct PlanKey {
-  std::uint64_t pattern = 0;    ///< four bits for each argument: its kind and element type
-  std::uint64_t constants = 0;  ///< one bit for each argument: a pointer to const
-  Sizes classes;                ///< the lowest size of each class
+  std::array<std::uint64_t, kMaxArguments / 16> pattern{};  ///< four bits for each argument: its kind and element type
+  std::uint64_t constants = 0;                              ///< one bit for each argument: a pointer to const
+  Sizes classes;                                            ///< the lowest size of each class
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
-  std::uint64_t hash() const { return hash_with(pattern * 0x9e3779b97f4a7c15u ^ constants << 48, classes); }
+  std::uint64_t hash() const {
+    std::uint64_t hash = constants << 32;
+    for (const std::uint64_t part : pattern) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    return hash_with(hash, classes);
+  }
   /// The hash of a plan that is only for \p sizes.
   std::uint64_t hash_of(const Sizes& sizes) const { return hash_with(hash(), sizes); }
 };
@@ -104,12 +109,12 @@ struct PlanKey {
 inline PlanKey key_of(const Call& call, std::string_view kernel) {
   if (call.count > kMaxArguments)
     throw refusal(kernel, ": more than " + std::to_string(kMaxArguments) + " arguments in a launch");
-  PlanKey key{0, 0, size_classes(call.sizes)};
+  PlanKey key{{}, 0, size_classes(call.sizes)};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
     // 0: no argument; 1 to 12: a pointer, by element type; 13: a pointer to void or structs; 14: a number.
     const int code = !call.is_pointer(i) ? 14 : argument.element < 0 ? 13 : argument.element + 1;
-    key.pattern |= static_cast<std::uint64_t>(code) << (4 * i);
+    key.pattern[i / 16] |= static_cast<std::uint64_t>(code) << (4 * (i % 16));
     key.constants |= std::uint64_t{argument.is_const} << i;
   }
   return key;
