@@ -10,7 +10,7 @@ import re
 
 import numpy
 
-from tuner._expressions import Untranslatable, literal, possible_name, value_texts
+from tuner._translation import Untranslatable, literal, possible_name, value_texts
 from tuner.lib import _native
 
 MOST_DEFAULTS = 200_000  # configurations that are looked at for a default
@@ -77,6 +77,7 @@ class Description:
     parameters_are_macros: bool = True
     options: list = dataclasses.field(default_factory=list)
     include_paths: list = dataclasses.field(default_factory=list)
+    launches_kernels: bool = False  # from the device
     default: dict | None = None
     tolerance: tuple = (1e-5, 1e-6)  # relative, absolute
     compare_by_default: bool = True
@@ -188,6 +189,7 @@ def _buffer(lines, role, name, value, with_contents=True):
     if isinstance(value, Buffer):
         count, kind, fill = value.count, value.type, lines.fill(value.fill)
     else:
+        value = numpy.ravel(value, order="K").view(numpy.uint8) if value.dtype.names else value  # structs, as their bytes
         count, kind = value.size, element_type(value.dtype)
         fill = with_contents and (_fill(value) or "file " + lines.array(name, value))
     lines.add(role, f"{name}[{count}] : {kind}")
@@ -259,6 +261,8 @@ def _space(made, lines):
         lines.add("define", f"{name} = {text}")
     for option in made.options:
         lines.add("compile", option)
+    if made.launches_kernels:
+        lines.add("device_launches", "2048")  # as many as wait in a context without more ado
     lines.blank()
 
 

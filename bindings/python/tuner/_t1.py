@@ -7,7 +7,7 @@ import pathlib
 import re
 
 from tuner import _expressions, _kernel_file
-from tuner._expressions import Untranslatable, possible_name
+from tuner._translation import Untranslatable, literal, possible_name
 from tuner.kernel_tuner import _describe
 
 _TYPES = {**_kernel_file.TYPES, "char": "int8", "short": "int16", "int": "int", "unsigned": "unsigned", "long": "int64", "half": "half",
@@ -50,7 +50,7 @@ class _Reader:
             values = _value(values) if isinstance(values, str) else values
             values = list(values) if isinstance(values, (list, tuple, range)) else [values]
             for value in values:
-                _expressions.literal(value)
+                literal(value)
             self.parameters[name] = values
         except Exception as error:  # the values are Python, with any error of Python
             self.left.append(f"parameter {name} has no values: {error}")

@@ -21,7 +21,7 @@ import signal
 import sys
 
 from tuner import _kernel_file
-from tuner._expressions import Untranslatable
+from tuner._translation import Untranslatable
 
 
 _MOST_SECONDS, _MOST_BYTES = 60, 4 << 30
@@ -119,7 +119,7 @@ def _file_with(text, script):
 def _run(script, arguments, files):
     """Runs a script whose calls of tune_kernel write kernel files. A call returns one result, which was not measured."""
     from tuner import kernel_tuner
-    from tuner.kernel_tuner import _describe, _instead
+    from tuner.kernel_tuner import _describe, _instead, _results
     signature, read = inspect.signature(kernel_tuner.tune_kernel), inspect.signature(_describe.describe).parameters
 
     def recorded(*given, **options):
@@ -136,7 +136,8 @@ def _run(script, arguments, files):
             described.left.append(f"none of the first {_kernel_file.MOST_DEFAULTS} combinations holds all restrictions: give a `default`")
             default = {name: values[0] for name, values in described.parameters.items()}
         files.write(described)
-        result = {**default, "time": 1.0, "times": [1.0]}
+        watched = _results.Observations(bound.get("observers"))
+        result = {**default, "time": 1.0, "times": [1.0], **dict.fromkeys([*watched.metrics, *watched.resources], 1.0)}
         for name, metric in (bound.get("metrics") or {}).items():
             result[name] = metric(result) if callable(metric) else 1.0
         return [result], {"best_config": result, "device_name": ""}

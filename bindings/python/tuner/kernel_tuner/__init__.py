@@ -19,6 +19,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -26,9 +27,9 @@ import numpy
 
 import tuner
 from tuner import _kernel_file
-from tuner._expressions import Untranslatable
+from tuner._translation import Untranslatable
 from tuner._program import PROGRAM
-from tuner.kernel_tuner import _describe, _results, file_utils, observers, strategies, util
+from tuner.kernel_tuner import _describe, _instead, _results, file_utils, observers, strategies, util
 from tuner.kernel_tuner.file_utils import store_metadata_file, store_output_file
 
 __all__ = ["file_utils", "observers", "run_kernel", "store_metadata_file", "store_output_file", "store_results", "strategies", "tune_cache",
@@ -183,3 +184,6 @@ def __getattr__(name):
     def refuse(*_, **__):
         raise NotImplementedError(f"{name} is not supported: {_UNSUPPORTED[name]}")
     return refuse
+
+
+sys.meta_path.append(_instead.Finder(__name__))  # after all others, for modules of Kernel Tuner that are not here

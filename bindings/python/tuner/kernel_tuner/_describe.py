@@ -11,7 +11,7 @@ import re
 import numpy
 
 from tuner import _arrays, _expressions, _kernel_file
-from tuner._expressions import Untranslatable, possible_name
+from tuner._translation import Untranslatable, possible_name
 from tuner.lib import _native
 
 AXES = "xyz"
@@ -167,6 +167,9 @@ def add_options(compiler_options, made, folder):
     for option in compiler_options or []:
         if option.startswith(("-std", "--std", "-arch", "--gpu-architecture", "-gencode", "-code")) or option in ("-O2", "-O3", "-lineinfo"):
             continue  # tuner sets them for the present device
+        if option.startswith(("-rdc", "-dc", "--relocatable-device-code", "--device-c")):
+            made.launches_kernels = "<<<" in _kernel_file.without_comments(made.text)
+            continue
         if option.startswith("-I"):
             made.include_paths.append((folder / option[2:].strip()).absolute())
         elif option.startswith("-D"):
@@ -255,6 +258,8 @@ def _answer(name, array, right):
     right = host(right)
     if not isinstance(array, numpy.ndarray) or not isinstance(right, numpy.ndarray) or array.size != right.size:
         raise ValueError(f"the answer for {name} has {numpy.size(right)} elements, but there are {numpy.size(array)}")
+    if array.dtype.names:
+        raise Untranslatable(f"an answer for {name}, whose elements are structs")
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     return numpy.asarray(right.reshape(array.shape), dtype=array.dtype, order=order)
 

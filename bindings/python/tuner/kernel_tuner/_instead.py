@@ -1,4 +1,4 @@
-"""Lets scripts that import kernel_tuner get tuner.kernel_tuner."""
+"""Lets scripts that import kernel_tuner get tuner.kernel_tuner, and names what it does not have."""
 
 import importlib
 import importlib.abc
@@ -24,9 +24,18 @@ class _Absent(types.ModuleType):
         return absent
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __call__(self, *_, **__):  # `from kernel_tuner import name` takes it for a module
+        raise NotImplementedError(f"{self.__name__} is not supported")
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds every module of a package."""
+
+    def __init__(self, package):
+        self.package = package
+
     def find_spec(self, name, path=None, target=None):
-        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.startswith("kernel_tuner.") else None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.startswith(self.package + ".") else None
 
     def create_module(self, spec):
         return _Absent(spec.name)
@@ -39,7 +48,7 @@ def install(**replaced):
     """From now on, `import kernel_tuner` gives tuner.kernel_tuner, with some names replaced."""
     package = importlib.import_module("tuner.kernel_tuner")
     sys.modules["kernel_tuner"] = package
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, Finder("kernel_tuner"))
     for module in pkgutil.walk_packages(package.__path__, "tuner.kernel_tuner."):
         if "._" not in module.name:
             sys.modules[module.name.removeprefix("tuner.")] = importlib.import_module(module.name)

@@ -8,7 +8,7 @@ import time
 
 import numpy
 
-from tuner import _expressions
+from tuner._translation import possible_name, value_texts
 from tuner.kernel_tuner import util
 from tuner.kernel_tuner.observers import BenchmarkObserver
 
@@ -27,12 +27,14 @@ class Observations:
     """The metrics of all observers."""
 
     def __init__(self, observers):
-        self.metrics = {}
+        self.metrics, self.resources = {}, {}
         for one in observers or []:
             one = one() if callable(one) and not isinstance(one, BenchmarkObserver) else one
             if getattr(one, "metrics", None) is None:
-                raise NotImplementedError(f"the observer {type(one).__name__} is not supported: NVMLObserver and NCUObserver are")
+                raise NotImplementedError(f"an observer of your own, {type(one).__name__}, is not supported: NVMLObserver, "
+                                          "NCUObserver and RegisterObserver are")
             self.metrics.update(one.metrics)
+            self.resources.update(one.resources)
 
     def options(self):
         return ["--metrics", ",".join(dict.fromkeys(self.metrics.values())), "--metrics-for", "all"] if self.metrics else []
@@ -142,7 +144,7 @@ class Cache:
 
     def add(self, trials, described, watched):
         """The results of a log of trials take the place of earlier ones."""
-        texts = {name: _expressions.value_texts(values) for name, values in described.parameters.items()}
+        texts = {name: value_texts(values) for name, values in described.parameters.items()}
         for one in read_log(trials):
             result = _result(one, texts, watched)
             self.entries[self.key(result)] = result
@@ -183,7 +185,7 @@ def _result(trial, texts, watched):
     """A line of the log of trials. The values of parameters are the user's own."""
     result = {}
     for name, values in texts.items():
-        given = trial["configuration"][_expressions.possible_name(name)]
+        given = trial["configuration"][possible_name(name)]
         result[name] = values[str(given).lower() if isinstance(given, bool) else str(given)]
     seconds = trial.get("times_s", {})
     if trial["outcome"] == "ok":
@@ -191,6 +193,8 @@ def _result(trial, texts, watched):
         result["times"] = [one / 1e6 for one in trial["samples_ns"]]
         metrics = trial.get("metrics", {})
         result.update({name: metrics[metric] for name, metric in watched.metrics.items() if metric in metrics})
+        resources = trial.get("resources", {})
+        result.update({name: resources[resource] for name, resource in watched.resources.items() if resource in resources})
     else:
         result["__error__"] = result["time"] = _ERRORS.get(trial["outcome"], util.RuntimeFailedConfig)()
     result.update(compile_time=1000 * seconds.get("compile", 0), verification_time=1000 * seconds.get("verify", 0),

@@ -6,3 +6,5 @@ class BenchmarkObserver:
 
     metrics = None
     """The names of quantities, and the metrics of tuner that give them."""
+    resources = {}
+    """Of a configuration's resources, in the same way."""
