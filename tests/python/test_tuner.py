@@ -1,6 +1,7 @@
 """The package on the host backend, with NumPy's arrays. Run by bindings/python/test."""
 
 import contextlib
+import ctypes
 import gc
 import importlib.util
 import io
@@ -78,6 +79,82 @@ class Reduce(unittest.TestCase):
                 return self.array.__dlpack_device__()
 
         self.assertEqual(tuner.reduce(Only(numpy.arange(100, dtype=numpy.int32))), 4950)
+
+
+class Tensor(ctypes.Structure):
+    """A DLTensor."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32), ("dimensions", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
+
+
+class ExchangeInC(unittest.TestCase):
+    """Arrays of a library that has DLPack's exchange in C, as PyTorch has."""
+
+    TENSOR_OF = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
+    CURRENT_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+
+    def setUp(self):
+        self.asked, self.streams = [], []
+
+        def tensor_of(array, to):
+            self.asked.append(array)
+            contents = array.contents
+            array.kept = [(ctypes.c_int64 * contents.ndim)(*extents)
+                          for extents in (contents.shape, (one // contents.itemsize for one in contents.strides))]
+            code = {"i": 0, "u": 1, "f": 2}[contents.dtype.kind]
+            to[0] = Tensor(contents.ctypes.data, 2, 1, contents.ndim, code, 8 * contents.itemsize, 1, *array.kept, 0)
+            return 0
+
+        def current_stream(device_type, device, to):
+            self.streams.append((device_type, device))
+            to[0] = 5
+            return 0
+
+        class Api(ctypes.Structure):
+            _fields_ = [("version", ctypes.c_uint32 * 2), ("older", ctypes.c_void_p), ("managed", ctypes.c_void_p * 3),
+                        ("tensor_of", self.TENSOR_OF), ("current_stream", self.CURRENT_STREAM)]
+
+        self.api = Api((ctypes.c_uint32 * 2)(1, 3), None, (ctypes.c_void_p * 3)(), self.TENSOR_OF(tensor_of), self.CURRENT_STREAM(current_stream))
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+        class Array:
+            __module__ = "torch.test"
+            __dlpack_c_exchange_api__ = new(ctypes.addressof(self.api), b"dlpack_exchange_api", None)
+            is_cuda = False
+
+            def __init__(self, contents):
+                self.contents = contents
+
+        self.array = Array
+
+    def test_is_asked_once_for_each_array(self):
+        x, out = self.array(numpy.ones((20, 50), numpy.float32)), self.array(numpy.zeros(1, numpy.float32))
+        self.assertIs(tuner.reduce(x, out=out), out)
+        self.assertEqual(out.contents[0], 1000)
+        self.assertEqual((self.asked, self.streams), ([x, out], [(2, 1)]))
+        tuner.reduce(x, "max", out=out, stream=7)
+        self.assertEqual((out.contents[0], len(self.streams)), (1, 1))
+
+    def test_serves_every_call(self):
+        x = self.array(numpy.ones(1000, numpy.float32))
+        self.assertEqual(tuner.reduce(x), 1000)
+        tuner.Kernel(text=AXPY)(2.0, x, y := self.array(numpy.ones(1000, numpy.float32)))
+        self.assertTrue((y.contents == 3).all())
+        self.assertTrue(self.streams)
+
+    def test_refuses_what_does_not_fit(self):
+        x = self.array(numpy.ones((10, 10), numpy.float32))
+        for out in (numpy.zeros(1), numpy.zeros(0, numpy.float32)):
+            with self.assertRaisesRegex(ValueError, "out is a writable array of float"):
+                tuner.reduce(x, out=self.array(out))
+        out = self.array(numpy.zeros(1, numpy.float32))
+        with self.assertRaisesRegex(ValueError, "contiguous"):
+            tuner.reduce(self.array(x.contents[:, ::2]), out=out)
+        with self.assertRaisesRegex(ValueError, "sum, min, max, product"):
+            tuner.reduce(x, "mean", out=out)
 
 
 class Kernels(unittest.TestCase):

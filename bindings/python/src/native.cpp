@@ -78,16 +78,77 @@ int type_of(nb::dlpack::dtype type) {
   }
 }
 
+/// The number of elements of an array without gaps. Null strides: there are none.
+std::int64_t count_of(std::size_t dimensions, const std::int64_t* shape, const std::int64_t* strides) {
+  std::int64_t count = 1;
+  for (std::size_t i = dimensions; i-- > 0;) {
+    if (shape[i] > 1 && strides != nullptr && strides[i] != count)
+      throw nb::value_error("tuner needs arrays whose elements are contiguous: make a copy");
+    count *= shape[i];
+  }
+  return count;
+}
+
+/// DLPack's exchange in C (`__dlpack_c_exchange_api__`), as far as it is used here: a library tells about its arrays
+/// without making an object of Python.
+struct Exchange {
+  std::uint32_t major, minor;
+  const Exchange* older;
+  void* managed[3];
+  int (*tensor_of)(void* object, nb::dlpack::dltensor* tensor);
+  int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
+};
+
+/// Null for types without it, and for other libraries than PyTorch and CuPy: JAX computes on streams of its own. Asks
+/// the type once for many arrays of one type.
+const Exchange* exchange_of(nb::handle array) {
+  static nb::handle last_type;
+  static const Exchange* last = nullptr;
+  const nb::handle type = array.type();
+  if (type.is(last_type)) return last;
+  const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  const std::string module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::none())));
+  const std::string library = module.substr(0, module.find('.'));
+  last = static_cast<const Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (last == nullptr) PyErr_Clear();
+  if (last != nullptr && (last->major != 1 || last->tensor_of == nullptr || (library != "torch" && library != "cupy")))
+    last = nullptr;
+  last_type.dec_ref();
+  last_type = type.inc_ref();
+  return last;
+}
+
+/// An array of a library with that exchange.
+struct Exchanged {
+  static std::optional<Exchanged> of(nb::handle array) {
+    Exchanged made{exchange_of(array), {}};
+    if (made.library == nullptr) return std::nullopt;
+    if (made.library->tensor_of(array.ptr(), &made.tensor) == 0) return made;
+    throw nb::python_error();
+  }
+  std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset; }
+  tuner_type type() const { return static_cast<tuner_type>(type_of(tensor.dtype)); }
+  std::int64_t count() const { return count_of(static_cast<std::size_t>(tensor.ndim), tensor.shape, tensor.strides); }
+  /// The library's current stream; the default one for arrays of the host.
+  std::uintptr_t stream() const {
+    void* stream = nullptr;
+    if (tensor.device.device_type == nb::device::cuda::value &&
+        library->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0)
+      throw nb::python_error();
+    return reinterpret_cast<std::uintptr_t>(stream);
+  }
+
+  const Exchange* library;
+  nb::dlpack::dltensor tensor;
+};
+
 /// Address, type, count and is_const of anything with __dlpack__. The caller keeps it alive.
 nb::tuple dlpack(nb::handle given) {
+  if (const auto array = Exchanged::of(given))
+    return nb::make_tuple(array->address(), static_cast<int>(array->type()), array->count(), false);
   const auto about = [](const auto& array, bool is_const) {
-    std::int64_t count = 1;
-    for (std::size_t i = array.ndim(); i-- > 0;) {
-      if (array.shape(i) > 1 && array.stride(i) != count)
-        throw nb::value_error("tuner needs arrays whose elements are contiguous: make a copy");
-      count *= static_cast<std::int64_t>(array.shape(i));
-    }
-    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), type_of(array.dtype()), count, is_const);
+    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), type_of(array.dtype()),
+                          count_of(array.ndim(), array.shape_ptr(), array.stride_ptr()), is_const);
   };
   nb::ndarray<> writable;
   if (nb::try_cast(given, writable)) return about(writable, false);
@@ -264,6 +325,17 @@ void reduce_async(std::uintptr_t out, int type, std::uintptr_t data, std::int64_
       [&] { return tuner_reduce_async(static_cast<tuner_type>(type), memory_at(data), n, memory_at(out), &options); });
 }
 
+/// Enqueues a reduction on the current stream of the arrays' library. Returns false, and does nothing, if they have no
+/// exchange in C or do not fit each other.
+bool reduce_exchanged(nb::handle x, nb::handle out, int operation, int order) {
+  const auto from = Exchanged::of(x);
+  const auto to = from ? Exchanged::of(out) : std::nullopt;
+  if (!to || to->type() != tuner_reduce_result(from->type()) || to->type() == TUNER_VOID || to->count() < 1)
+    return false;
+  reduce_async(to->address(), from->type(), from->address(), from->count(), operation, order, from->stream());
+  return true;
+}
+
 /// The bytes of the value.
 nb::bytes reduce(int type, std::uintptr_t data, std::int64_t n, int operation, int order, std::uintptr_t stream) {
   const tuner_reduce_options options = reduce_options(operation, order, stream);
@@ -300,6 +372,9 @@ NB_MODULE(_native, module) {
              [](int type) { return static_cast<int>(tuner_reduce_result(static_cast<tuner_type>(type))); });
   module.def("reduce", &reduce);
   module.def("reduce_async", &reduce_async);
+  module.def("reduce_exchanged", &reduce_exchanged);
+  module.def("has_exchange", [](nb::handle array) { return exchange_of(array) != nullptr; });
+  module.def("current_stream", [](nb::handle array) { return Exchanged::of(array).value().stream(); });
   module.def("prepare_reduce", &prepare_reduce);
   module.def("set",
              [](const std::string& name, const std::string& value) { check(tuner_set(name.c_str(), value.c_str())); });

@@ -25,7 +25,6 @@ __all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_red
 
 _OPERATIONS = {"sum": 0, "min": 1, "max": 2, "product": 3}
 _ORDERS = {"fixed": 0, "any": 1}
-_RESULTS = {code: _native.reduce_result(code) for code in range(-1, len(_arrays.NAMES))}
 
 
 def _choice(what, value, values):
@@ -51,10 +50,13 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
 
     With order="any", floating-point values are combined in the order in which blocks end, which can be faster.
     """
+    if out is None:
+        out = _arrays.new_result(x)
+    if out is not None and stream is None and _native.reduce_exchanged(
+            x, out, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS)):
+        return out
     reduction = _reduction(x, op, order, stream)
-    result_code = _RESULTS[reduction[0]]
-    if out is None and result_code >= 0:
-        out = _arrays.new_result(x, result_code)
+    result_code = _arrays.RESULTS[reduction[0]]
     if out is None:
         return struct.unpack("bBhHiIqQe?fd"[result_code], _native.reduce(*reduction))[0]
     to, out_code, out_count, is_const = _arrays.locate(out)

@@ -16,6 +16,8 @@ NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64
 CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11}
 # The names of the types of results in other libraries.
 THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
+# The type of a reduction's result, for each type of elements.
+RESULTS = {code: _native.reduce_result(code) for code in range(VOID, len(NAMES))}
 # `__array_interface__` and `__cuda_array_interface__`; a type that is not here, such as a struct, is VOID.
 TYPE_STRINGS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
 
@@ -74,6 +76,8 @@ def _locate_jax(array):
 
 def _locator_for(array):
     library = library_of(array)
+    if _native.has_exchange(array):
+        return _native.dlpack
     if library == "torch":
         return _locate_torch
     if library == "cupy":
@@ -129,8 +133,8 @@ def stream_for(array):
     """The current stream of the library that made an array; 0, the default stream, for others."""
     current = _streams.get(type(array))
     if current is None:
-        current = {"torch": _torch_stream, "cupy": _cupy_stream}.get(library_of(array), lambda _: 0)
-        _streams[type(array)] = current
+        others = {"torch": _torch_stream, "cupy": _cupy_stream}.get(library_of(array), lambda _: 0)
+        current = _streams[type(array)] = _native.current_stream if _native.has_exchange(array) else others
     return current(array)
 
 
@@ -143,13 +147,26 @@ def handle_of(stream):
     return int(stream)
 
 
-def new_result(array, code):
-    """A new array of one element beside `array`, or None where results are Python's numbers."""
-    library = library_of(array)
-    if library == "torch" and array.is_cuda:
-        if _codes[array.dtype] == code:
-            return array.new_empty(())
-        return array.new_empty((), dtype=getattr(sys.modules["torch"], THEIR_NAMES[code]))
-    if library == "cupy":
-        return sys.modules["cupy"].empty((), THEIR_NAMES[code])
-    return None
+def _new_torch(array):
+    if not array.is_cuda:
+        return None
+    code = _codes[array.dtype]
+    if RESULTS[code] == code:
+        return array.new_empty(())
+    return array.new_empty((), dtype=getattr(sys.modules["torch"], THEIR_NAMES[RESULTS[code]]))
+
+
+def _new_cupy(array):
+    code = RESULTS[_codes[array.dtype]]
+    return None if code == VOID else sys.modules["cupy"].empty((), THEIR_NAMES[code])
+
+
+_makers = {}
+
+
+def new_result(array):
+    """A new array of one element for a reduction of `array`, or None where results are Python's numbers."""
+    maker = _makers.get(type(array))
+    if maker is None:
+        maker = _makers[type(array)] = {"torch": _new_torch, "cupy": _new_cupy}.get(library_of(array), lambda _: None)
+    return maker(array)
