@@ -2,6 +2,10 @@
 
 #include <optional>
 
+#include <cache/paths.hpp>
+
+#include <tuner/backend/cuda/toolkit.hpp>
+
 #include <tests/environment_variable.hpp>
 #include <tests/matchers.hpp>
 #include <tests/memory_disk.hpp>
@@ -51,12 +55,19 @@ TEST(Nvrtc, PrefersOneThatTheDriverCanLoadTheCodeOf) {
   EXPECT_EQ(nvrtc_candidates({.newest_major = 12}).front(), fitting);
 }
 
-TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
+TEST(Nvrtc, LooksInPythonPackagesOfOthersOnlyWhenAsked) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13", "");
   const EnvironmentVariable variable("VIRTUAL_ENV", folder.path().string());
   EXPECT_THAT(nvrtc_candidates({}), Not(Contains(file)));
   EXPECT_EQ(nvrtc_candidates({.asked = "python"}).front(), file);
+}
+
+TEST(Nvrtc, LooksInPythonPackagesBesideItsOwn) {
+  const fs::path prefix = cache::installation_prefixes().front();
+  const auto folders = package_folders_beside({"nvidia/cu13/lib"});
+  EXPECT_THAT(folders, Contains(prefix.parent_path() / "nvidia/cu13/lib"));
+  EXPECT_EQ(python_package_folders({"nvidia/cu13/lib"}).front(), folders.front());
 }
 
 class NvrtcFactsTest : public ::testing::Test {

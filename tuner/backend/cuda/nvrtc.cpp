@@ -134,15 +134,17 @@ const std::variant<Nvrtc, std::string>& process_nvrtc() {
 
 std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
   std::vector<fs::path> files;
-  if (search.asked == "python") {  // the packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12
-    for (const fs::path& folder : python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}))
-      add_libraries(kNames, folder, files);
+  // The packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
+  const std::vector<const char*> packages{"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+  if (search.asked == "python") {
+    for (const fs::path& folder : python_package_folders(packages)) add_libraries(kNames, folder, files);
     return files;
   }
   if (!search.asked.empty()) return asked_libraries(kNames, search.asked);
   for (const fs::path& toolkit : toolkit_folders()) {
     for (const char* folder : kLibraryFolders) add_libraries(kNames, toolkit / folder, files);
   }
+  for (const fs::path& folder : package_folders_beside(packages)) add_libraries(kNames, folder, files);
   for (const LibraryName& name : kNames) files.emplace_back(name.file);
   put_newer_last(kNames, search.newest_major, files);
   return files;
@@ -164,7 +166,9 @@ std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
                                                  : "no libnvrtc.so.13, .12 or .11.2 in " + search.asked);
   }
   return "NVRTC, the CUDA run-time compiler, was not found. Install the CUDA toolkit, or set TUNER_NVRTC to "
-         "libnvrtc.so, to its folder, or to `python` for the package nvidia-cuda-nvrtc. Tried:" +
+         "libnvrtc.so, to its folder, or to `python` for the package nvidia-cuda-nvrtc. tuner's own Python package "
+         "finds "
+         "that package beside itself (`pip install nvidia-cuda-nvrtc`). Tried:" +
          reasons;
 }
 

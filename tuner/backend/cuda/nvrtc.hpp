@@ -38,16 +38,16 @@ struct Nvrtc : NvrtcFacts {
   std::vector<std::filesystem::path> includes;  ///< folders with cuda_fp16.h; empty when none was found
 };
 
-/// Where to look. The Python packages (nvidia-cuda-nvrtc) are tried only if `asked` is "python". A driver loads no code
-/// of an NVRTC that is newer than itself.
+/// Where to look. The Python packages (nvidia-cuda-nvrtc) of other Python installations than tuner's own are tried only
+/// if `asked` is "python". A driver loads no code of an NVRTC that is newer than itself.
 struct NvrtcSearch {
   std::string asked = {};              ///< a file, a folder, or "python"; if set, nothing else is tried
   int newest_major = 0;                ///< the driver's CUDA version; newer NVRTCs come last; 0: any
   std::vector<int> capabilities = {};  ///< GPUs to compile for: 90 for 9.0
 };
 
-/// The files that would be tried, best first: $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, the loader's own path. The
-/// loader searches for entries without a folder.
+/// The files that would be tried, best first: $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, Python packages beside tuner's,
+/// the loader's own path. The loader searches for entries without a folder.
 std::vector<std::filesystem::path> nvrtc_candidates(const NvrtcSearch& search);
 
 /// The first candidate that loads and compiles for all of NvrtcSearch::capabilities, else the first that loads. If none

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include <cache/disk.hpp>
+#include <cache/paths.hpp>
 
 namespace tuner::cuda {
 
@@ -34,6 +35,16 @@ std::vector<fs::path> toolkit_folders() {
   return folders;
 }
 
+std::vector<fs::path> package_folders_beside(const std::vector<const char*>& packages) {
+  std::vector<fs::path> folders;
+  for (const fs::path& prefix : cache::installation_prefixes()) {
+    // In a wheel it is `site-packages/tuner`, and for the worker there `site-packages/tuner/libexec`.
+    for (const fs::path& site : {prefix.parent_path(), prefix.parent_path().parent_path()})
+      for (const char* package : packages) folders.push_back(site / package);
+  }
+  return folders;
+}
+
 std::vector<fs::path> python_package_folders(const std::vector<const char*>& packages) {
   std::vector<fs::path> roots;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
@@ -41,7 +52,7 @@ std::vector<fs::path> python_package_folders(const std::vector<const char*>& pac
   }
   if (const std::string home = environment("HOME"); !home.empty()) roots.push_back(fs::path(home) / ".local/lib");
   roots.insert(roots.end(), {"/usr/local/lib", "/usr/lib"});
-  std::vector<fs::path> folders;
+  std::vector<fs::path> folders = package_folders_beside(packages);
   for (const fs::path& root : roots) {
     for (const fs::path& python : entries_starting_with(root, "python3")) {
       for (const char* site : {"site-packages", "dist-packages"}) {

@@ -23,7 +23,11 @@ std::vector<std::filesystem::path> entries_starting_with(const std::filesystem::
 /// $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, best first. They need not exist.
 std::vector<std::filesystem::path> toolkit_folders();
 
-/// The folders \p packages ("nvidia/cu13/lib") of each Python installation, best first. They need not exist.
+/// The folders \p packages ("nvidia/cu13/lib") of the Python installation that tuner itself is a package of. They need
+/// not exist.
+std::vector<std::filesystem::path> package_folders_beside(const std::vector<const char*>& packages);
+
+/// Those, and then those of each other Python installation, best first.
 std::vector<std::filesystem::path> python_package_folders(const std::vector<const char*>& packages);
 
 // For a table of functions that are bound at run time: a member for each, typed by its header, and the binding of one
