@@ -21,7 +21,7 @@ import numpy  # noqa: E402
 
 import tuner  # noqa: E402
 from tuner import _expressions, _translation, kernel_tuner  # noqa: E402
-from tuner.kernel_tuner import observers, run_kernel, store_output_file, strategies, tune_kernel, util  # noqa: E402
+from tuner.kernel_tuner import _describe, observers, run_kernel, store_output_file, strategies, tune_kernel, util  # noqa: E402
 
 PROGRAM = pathlib.Path(tuner.__file__).parent / "bin" / "tune"
 SCALE = """
@@ -249,6 +249,15 @@ class TuneKernel(unittest.TestCase):
         with self.assertRaisesRegex(tuner.Error, "launches kernels from the device"):
             run_kernel("b", text, 1, [X], {"block_size_x": 32}, compiler_options=["-rdc=true"])
         self.assertEqual(run_kernel("scale", SCALE, N, ARGUMENTS, {"block_size_x": 32, "tile": 1}, compiler_options=["-rdc=true"])[0][1], 2.5)
+
+    def test_leaves_options_out_that_only_nvcc_has(self):
+        given = ["-O3", "-arch", "sm_80", "-gencode", "arch=compute_80,code=sm_80", "-std=c++17", "-Wno-deprecated-gpu-targets",
+                 "--expt-relaxed-constexpr", "-Xcompiler", "-fopenmp", "-lcublas", "-Xptxas", "-v", "-use_fast_math", "-maxrregcount=32",
+                 "-I", "/a", "-I/b", "-D", "X=2", "-DY"]
+        made = _describe.describe("a test", "scale", SCALE, N, ARGUMENTS, PARAMETERS, compiler_options=given)
+        self.assertEqual(made.options, ["-Xptxas=-v", "-use_fast_math", "-maxrregcount=32"])
+        self.assertEqual([str(one) for one in made.include_paths[-2:]], ["/a", "/b"])
+        self.assertEqual(made.text_macros, {"X": "2", "Y": "1"})
 
     def test_writes_t4(self):
         file = pathlib.Path(FOLDER.name) / "out.json"

@@ -162,20 +162,34 @@ def _axis(extents, at):
     return extents[at] if at < len(extents) else 1
 
 
+# Options whose value may be an element of its own.
+_WITH_VALUE = ("-I", "-D", "-std", "-arch", "-code", "-gencode", "-ccbin", "-Xcompiler", "-Xptxas", "-maxrregcount", "-rdc")
+# Set by tuner for the present device.
+_SET = re.compile(r"--?std=.*|-arch=.*|--gpu-architecture=.*|-gencode=.*|--generate-code=.*|-code=.*|--gpu-code=.*|-O\d|-lineinfo")
+# About nvcc as a program, about the compiler of the host or linking, or what NVRTC does anyway.
+_OF_NVCC = re.compile(r"-g|-m64|-keep.*|-Werror.*|-Wno-deprecated-gpu-targets|--?allow-unsupported-compiler|(-ccbin|-Xcompiler)=.*|"
+                      r"--compiler-(options|bindir)=.*|--?(expt-)?(relaxed-constexpr|extended-lambda)|-L.+|-l(?!to).+")
+_SEPARATE = re.compile(r"(-rdc|--relocatable-device-code)=.*|-dc|--device-c")
+
+
+def _joined(options):
+    """With the values of `-arch sm_90` and the like in the option."""
+    rest = iter(options)
+    for option in rest:
+        yield option + ("" if option in ("-I", "-D") else "=") + next(rest, "") if option in _WITH_VALUE else option
+
+
 def add_options(compiler_options, made, folder):
-    """Options for nvcc, as far as they are not tuner's own."""
-    for option in compiler_options or []:
-        if option.startswith(("-std", "--std", "-arch", "--gpu-architecture", "-gencode", "-code")) or option in ("-O2", "-O3", "-lineinfo"):
-            continue  # tuner sets them for the present device
-        if option.startswith(("-rdc", "-dc", "--relocatable-device-code", "--device-c")):
-            made.launches_kernels = "<<<" in _kernel_file.without_comments(made.text)
-            continue
+    """Options for nvcc, as far as they matter to NVRTC and are not tuner's own."""
+    for option in _joined(compiler_options or []):
         if option.startswith("-I"):
             made.include_paths.append((folder / option[2:].strip()).absolute())
         elif option.startswith("-D"):
             name, _, value = option[2:].partition("=")
             made.text_macros[name] = value or "1"
-        else:
+        elif _SEPARATE.fullmatch(option):
+            made.launches_kernels = "<<<" in _kernel_file.without_comments(made.text)
+        elif not _SET.fullmatch(option) and not _OF_NVCC.fullmatch(option):
             made.options.append(option)
 
 
