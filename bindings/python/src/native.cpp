@@ -109,13 +109,15 @@ const Exchange* exchange_of(nb::handle array) {
   const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
   const std::string module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::none())));
   const std::string library = module.substr(0, module.find('.'));
-  last = static_cast<const Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-  if (last == nullptr) PyErr_Clear();
-  if (last != nullptr && (last->major != 1 || last->tensor_of == nullptr || (library != "torch" && library != "cupy")))
-    last = nullptr;
-  last_type.dec_ref();
+  auto found = static_cast<const Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (found == nullptr) PyErr_Clear();
+  if (found != nullptr &&
+      (found->major != 1 || found->tensor_of == nullptr || (library != "torch" && library != "cupy")))
+    found = nullptr;
+  last = found;
+  const nb::object earlier = nb::steal(last_type);
   last_type = type.inc_ref();
-  return last;
+  return found;
 }
 
 /// An array of a library with that exchange.
