@@ -37,7 +37,8 @@ TEST(HostFunctions, AreTakenAwayAndAllElseStays) {
            "extern \"C\" {\n__device__ int f() { return R\"(})\"[0]; }\n}\n",
            "namespace a {\nnamespace b {\n__host__ __device__ bool operator<(S a, S b) { return a.v < b.v; }\n}\n}\n",
            "static_assert(sizeof(int) == 4, \"\");\n",
-           "const int n(5);\n",
+           "const int n(5);\nconst int m = int(2.5), k = DIV(7, 2);\nconstexpr Pair p = Pair(1, 2);\n",
+           "__device__ const Pair q = Pair(1, 2);\n",
            "struct alignas(16) X { float x[4]; };\n",
            "struct __align__(8) X { int a; };\n",
            "struct __attribute__((packed)) X { char c; int d; };\n",
@@ -118,6 +119,16 @@ TEST(HostFunctions, OfClassesLeaveTheirDeclarations) {
        "template <class T> class Buffer { T* p; public: Buffer() ; ~Buffer() ; __device__ T get() { return *p; } };\n"},
       {"struct Fill { void go() { k<<<1, 2>>>(); } int two() const { return 2; } };\n",
        "struct Fill { void go() ; int two() const { return 2; } };\n"},
+      {"#define check(call) if (call) { fprintf(stderr, \"failed\"); }\n#define release(p) cudaFree(p)\n#define "
+       "twice(x) (2 * (x))\n"
+       "template <class T> struct Array { T* p; ~Array() { check(release(p)); } int two() { return twice(1); } };\n",
+       "#define check(call) if (call) { fprintf(stderr, \"failed\"); }\n#define release(p) cudaFree(p)\n#define "
+       "twice(x) (2 * (x))\n"
+       "template <class T> struct Array { T* p; ~Array() ; int two() { return twice(1); } };\n"},
+      {"struct Base { virtual const Array<int>& none() { static Array<int> empty; return empty; } int a; };\n",
+       "struct Base { virtual const Array<int>& none() ; int a; };\n"},
+      {"struct Sparse { cusparseHandle_t h; Sparse() { cusparseCreate(&h); } };\n",
+       "struct Sparse { cusparseHandle_t h; Sparse() ; };\n"},
       {"struct P { float x; friend std::ostream& operator<<(std::ostream& o, P p) { return o << p.x; } };\n",
        "struct P { float x; };\n"},
   };
@@ -128,6 +139,8 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
   for (const char* goes : {
            "int up(int x) { cudaDeviceReset(); return x; }\nusing a::up;\n",
            "int helper(int x) { return x; }\nstatic int start = helper(3);\n",
+           "const Body all[] = {\n  Body(1, Vec(2)), Body(3, Vec())\n};\nstatic Body one = Body(1);\n"
+           "const float3 up = make_float3(0, 1, 0);\n",
            "template <class T> struct Dev { std::vector<T> all; };\nusing Map = Dev<float>;\nMap map;\n",
            "struct Log : public std::ostringstream { int level; };\ntypedef Log Journal;\nstruct Two { Journal a, b; "
            "};\n",
@@ -189,6 +202,18 @@ TEST(HostFunctions, ThatAMacroMakesGoWithItsCalls) {
   for (const char* const gone : {"BIND(one", "BIND(four"}) EXPECT_EQ(left.find(gone), std::string::npos) << gone;
   for (const char* const kept : {"MAKE(two)", "PLAIN(three)", "void five("})
     EXPECT_NE(left.find(kept), std::string::npos);
+}
+
+TEST(HostFunctions, ThatAMacroInstantiatesGoWithItsCalls) {
+  const std::string text =
+      "template <typename T> void launch(T* a, int n) { k<<<1, n>>>(a); }\n"
+      "#define INSTANTIATE(T) \\\n  template void launch(T* a, int n)\n"
+      "#define KERNEL(T) template __global__ void k<T>(T* a);\n#define TEMPLATE template <typename T>\n"
+      "INSTANTIATE(float);\nKERNEL(float)\nTEMPLATE __device__ int two() { return 2; }\n";
+  const std::string left = without_host_functions(text, {});
+  EXPECT_EQ(left.find("INSTANTIATE(float)"), std::string::npos);
+  for (const char* const kept : {"KERNEL(float)", "TEMPLATE __device__ int two()"})
+    EXPECT_NE(left.find(kept), std::string::npos) << kept;
 }
 
 }  // namespace

@@ -84,6 +84,23 @@ TEST(LeftOut, IsOneFunctionHoweverItsArgumentsAreSpelt) {
   EXPECT_THAT(parse(scale_with("", text)).launches[0].arguments, ElementsAre("y", "x", "n"));
 }
 
+TEST(LeftOut, AreMacrosForConstantsOfTheTextThatHaveNoOtherMeaning) {
+  const auto macros = [](const std::string& text, const std::string& name) {
+    return macros_of(
+        parse("#pragma tuner kernel scale\n#pragma tuner size n = 9\n#pragma tuner parameter TILE = 32 64\n"
+              "#pragma tuner in x[n] : float\n#pragma tuner out y[n] : float\n#pragma tuner grid n\n"
+              "#pragma tuner block TILE\n#pragma tuner arguments x, y, n\n#pragma tuner instantiate " +
+              name + "\n#pragma tuner default TILE=32\n#pragma tuner reference default\n" + text));
+  };
+  const std::string kernel = "template <typename T> __global__ void scale(const T* x, T* y, int n) { y[TILE] = *x; }\n";
+  for (const char* const constant :
+       {"namespace { static constexpr int TILE = 128; }\n", "const int TILE{128};\n", "#define TILE 128\n"})
+    EXPECT_THAT(macros(constant + kernel, "scale<float>"), ElementsAre("TILE=TILE")) << constant;
+  const std::string other = "template <int TILE> __global__ void scale(const float* x, float* y, int n) {}\n";
+  EXPECT_THAT(macros("__device__ void f() { const int TILE = 1; }\n" + other, "scale<TILE>"), ElementsAre());
+  EXPECT_THAT(macros(kernel, "scale<float>"), ElementsAre());
+}
+
 TEST(LeftOut, IsTheBlockOfKernelTunersNames) {
   EXPECT_EQ(parse(scale()).launches[0].block[0].text(), "block_size_x");
   std::string text = scale("#pragma tuner parameter block_size_y = 1 2\n");

@@ -101,6 +101,16 @@ TEST(Records, LeaveOutWhatTakesNoRoom) {
             fields);
 }
 
+TEST(Records, HaveFieldsOfEnums) {
+  for (const auto& [kind, type, bytes] : {std::tuple{"enum class Kind { red, blue };", "int", "16"},
+                                          {"enum Kind { red };", "int", "16"},
+                                          {"typedef enum { red, blue } Kind;", "int", "16"},
+                                          {"enum struct Kind : unsigned char { red };", "uint8", "16"}})
+    EXPECT_EQ(layout("", std::string(kind) + "\nstruct Star { double mass; Kind kind; };\n"),
+              std::string("double mass[1] 0, ") + type + " kind[1] 8, " + bytes)
+        << kind;
+}
+
 TEST(Records, MayBeFieldsOfOthers) {
   struct Place {
     float x, y, z;

@@ -129,6 +129,26 @@ TEST_F(NvrtcCompilerTest, PassesDefinesAndFindsTheCudaHeaders) {
   EXPECT_EQ(error(result), "");
 }
 
+TEST_F(NvrtcCompilerTest, TakesHeadersThatAreNotFoundForEmptyAndNamesThem) {
+  const std::string kernel = "#include \"timer.h\"\n#include <../fst/types.h>\n__global__ void k(int* x) { *x = 1; }\n";
+  EXPECT_THAT(image(compile(kernel, {"k"})).log,
+              HasSubstr("headers that were not found count as empty: timer.h, ../fst/types.h"));
+  EXPECT_THAT(error(compile(kernel + "timer t;\n", {"k"})),
+              AllOf(HasSubstr("identifier \"timer\" is undefined"), HasSubstr("were not found and count as empty")));
+}
+
+TEST_F(NvrtcCompilerTest, HasTheHalfOfCublasAndTheOperatorsThatCubLeftOut) {
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no headers of the toolkit on this machine";
+  image(compile("#include <cublas_v2.h>\n__global__ void k(half* x) { *x = half(1); }\n", {"k"}));
+  image(compile(R"(#include <cub/block/block_reduce.cuh>
+__global__ void k(float* x) {
+  using Reduce = cub::BlockReduce<float, 64>;
+  __shared__ typename Reduce::TempStorage storage;
+  *x = Reduce(storage).Reduce(*x, cub::Max()) + cub::Sum()(1, 2) + cub::Min()(1, 2);
+})",
+                {"k"}));
+}
+
 TEST_F(NvrtcCompilerTest, GivesTheSameImageForTheSameRequestAndNamesItself) {
   EXPECT_EQ(image(compile(kScale, {"scale<float, 32>"})).code, image(compile(kScale, {"scale<float, 32>"})).code);
   EXPECT_THAT(compiler_->identity(), AllOf(HasSubstr("nvrtc "), HasSubstr("--std=c++17")));

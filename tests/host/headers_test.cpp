@@ -228,23 +228,21 @@ TEST(HostHeaders, MayCallFunctionsOfOtherFilesInHostFunctions) {
                     HasSubstr(": its definition is in another file, which a 'source' line can add")));
 }
 
-TEST(HostHeaders, WithInlinePtxAreNamedAsTheCause) {
-  const TemporaryFolder folder;
-  const auto why = [&](const std::string& assembly) {
-    std::ofstream(folder / "ptx.cuh") << "__device__ inline unsigned lane() { unsigned r = 0; " + assembly +
-                                             " return r; }\n";
-    CompileRequest kernel =
-        request("#include \"ptx.cuh\"\n__global__ void k(unsigned* out) { out[0] = lane(); }\n", {"k"});
-    kernel.file_name = (folder / "k.cu").string();
-    const CompileResult result = backend().compiler().compile(kernel);
-    const auto* error = std::get_if<CompileError>(&result);
-    return error != nullptr ? error->message : "it compiles";
+TEST(HostHeaders, WithInlinePtxEndTheRunWhereItIsReached) {
+  const auto outcome = [](const char* assembly) {
+    unsigned out[64] = {};
+    const std::string kernel = "__device__ inline unsigned value() { unsigned r = 0; " + std::string(assembly) +
+                               " return r; }\n__global__ void k(unsigned* out) { out[threadIdx.x] = value(); }\n";
+    const std::string said = text(run(kernel, "k", shape(1, 64), &out[0]));
+    return said == "done" ? std::to_string(out[1]) + " " + std::to_string(out[34]) : said;
   };
-  for (const char* const assembly :
-       {"asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(r));", "asm(\"mov.u32 %0, %laneid;\" : \"=r\"(r));",
-        "asm(\"mov.b16 %0, 1;\" : \"=h\"(r));"})
-    EXPECT_THAT(why(assembly), ::testing::EndsWith("this is inline PTX, which only a GPU runs")) << assembly;
-  EXPECT_THAT(why("r = nowhere;"), Not(HasSubstr("PTX")));
+  EXPECT_EQ(outcome("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(r));"), "1 2");
+  EXPECT_EQ(outcome("__asm__ __volatile__ (\n\"mov.u32 \t%0, %%lanemask_lt;\" : \"=r\"( r ));"), "1 3");
+  EXPECT_EQ(outcome("asm(\"mov.u32 %0, %%lanemask_gt;\" : \"=r\"(r));"), "4294967292 4294967288");
+  EXPECT_EQ(outcome("if (threadIdx.x > 99) asm(\"mov.b16 %0, 1;\" : \"=h\"(r)); else r = 7;"), "7 7");
+  for (const char* const other : {"asm(\"mov.b16 %0, 1;\" : \"=h\"(r));", "asm volatile(\"bar.sync 0;\");",
+                                  "asm(\"{ mov.u32 %0, %%laneid; add.u32 %0, %0, 1; }\" : \"=r\"(r));"})
+    EXPECT_THAT(outcome(other), HasSubstr("this is inline PTX, which only a GPU runs")) << other;
 }
 
 }  // namespace

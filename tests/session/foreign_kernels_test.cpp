@@ -226,6 +226,89 @@ __global__ void plain(float* y, const float* x, int n) {
 )";
 }
 
+/// Of a project whose headers are not all here, with types of its frameworks and a class for the host.
+constexpr const char* kProject = R"(
+#include <torch/extension.h>
+#include <framework/config.h>
+#include "../build/generated.h"
+#include <cublas_v2.h>
+#define CHECK(call) do { if (call != cudaSuccess) fprintf(stderr, "%s", cudaGetErrorString(call)); } while (0)
+using at::Half;
+using phalf = at::Half;
+template <typename T> class Owned {
+  T* data_ = nullptr;
+ public:
+  ~Owned() { CHECK(cudaFree(data_)); }
+  virtual const Owned& none() { static Owned all; return all; }
+};
+namespace theirs {
+namespace {
+static constexpr int kThreads = 128;
+}
+template <typename T> struct Twice { static constexpr float by = 2; };
+template <> struct Twice<half> { static constexpr float by = 3; };
+template <typename T> __global__ void twice(T* y, const T* x, int n) {
+  __shared__ T part[kThreads];
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+  part[threadIdx.x] = i < n ? x[i] : 0;
+  __syncthreads();
+  if (i < n) y[i] = Twice<T>::by * part[threadIdx.x];
+}
+template <typename T> void launch(T* y, const T* x, int n) { twice<<<n / kThreads, kThreads>>>(y, x, n); }
+#define INSTANTIATE(T) template void launch(T*, const T*, int)
+INSTANTIATE(float);
+INSTANTIATE(half);
+}
+)";
+
+TEST_F(ForeignKernels, NeedNoHeadersAndClassesOfTheHost) {
+  write("theirs/project.cu", kProject);
+  const char* const directives = R"(
+#pragma tuner kernel      twice
+#pragma tuner source      "../theirs/project.cu"
+#pragma tuner size        n = 1000
+#pragma tuner parameter   kThreads = 32 64
+#pragma tuner in          x[n] : float
+#pragma tuner out         y[n] : float
+#pragma tuner grid        ceil_div(n, kThreads)
+#pragma tuner block       kThreads
+#pragma tuner instantiate theirs::twice<float>
+#pragma tuner reference   plain
+__global__ void plain(float* y, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+)";
+  for (const char* configuration : {"kThreads=32", "kThreads=64"}) {
+    const Trial right = trial(directives, configuration);
+    EXPECT_TRUE(right.verified) << configuration << ": " << message(right.outcome);
+  }
+}
+
+TEST_F(ForeignKernels, NameTheHeaderThatTheyMiss) {
+  write("theirs/missing.cu", "#include \"types.h\"\n__global__ void f(float* y, Their x, int n) { y[0] = x; }\n");
+  const std::string directives = R"(
+#pragma tuner kernel    f
+#pragma tuner source    "../theirs/missing.cu"
+#pragma tuner size      n = 1000
+#pragma tuner parameter block = 32 64
+#pragma tuner out       y[n] : float
+#pragma tuner scalar    x : float = 1
+#pragma tuner grid      1
+#pragma tuner block     block
+#pragma tuner default   block=32
+#pragma tuner reference default
+)";
+  try {
+    trial(directives, "block=32");
+    ADD_FAILURE() << "it compiles";
+  } catch (const Error& error) {
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("types.h was not found and counts as empty: give the folder, as in 'include_path \"include\"'"));
+  }
+}
+
 TEST_F(ForeignKernels, TakeStructsByValueAndNullPointers) {
   const std::string kernel = R"(
 struct Map { char axis; float factor; double shift; int weights[3]; bool added; };

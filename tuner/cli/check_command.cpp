@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/missing_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
@@ -39,6 +40,12 @@ constexpr const char* kCheckExamples =
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 
 constexpr int kVolta = 70;  // compute capability
+
+/// What the log of \p image says of headers that were not found; begins with a semicolon.
+std::string missing_headers_of(const Image& image) {
+  const std::size_t begin = image.log.find(kMissingHeaders);
+  return begin == std::string::npos ? "" : "; " + first_line(image.log.substr(begin));
+}
 
 #ifdef TUNER_HAS_CUDA
 /// Does \p work in another process, because NVRTC may crash on a text that is wrong. Returns its text, or throws its
@@ -98,7 +105,7 @@ class Check {
       throw;
     } catch (const std::exception& error) {
       const std::string message = error.what(), first = first_line(message);
-      if (first.ends_with(kInlinePtx) || first.ends_with(kTensorCores)) {
+      if (message.find(kInlinePtx) != std::string::npos || first.ends_with(kTensorCores)) {
         answer_.fact(people(where), "skipped: " + printable(first));
         entry.update({{"ok", true}, {"skipped", true}, {"message", first}});
       } else {
@@ -181,7 +188,8 @@ class Check {
         device.limits.compute_capability < kVolta && returns_before_a_barrier(code_of(program_text(spec_)))
             ? "; a kernel returns before a barrier, which is legal only from sm_70 on"
             : "";
-    return fmt::format("compiles: {} registers, {} spilled bytes a thread{}", used.registers, used.spill_bytes, remark);
+    return fmt::format("compiles: {} registers, {} spilled bytes a thread{}{}", used.registers, used.spill_bytes,
+                       remark, missing_headers_of(image));
   }
 #endif
 

@@ -292,10 +292,25 @@ UsedName without_aliases(const ScopedCode& code, UsedName used) {
   return used;
 }
 
+namespace {
+
+/// The number that an enum has, which \p code defines at \p at.
+std::optional<VectorType> number_of_enum(std::string_view code, std::size_t at, std::string_view name) {
+  std::size_t next = skip_space(code, at + name.size());
+  if (const std::string_view before = before_space(code, at); before.ends_with('}'))
+    at = next = before.rfind('{');  // typedef enum { … } NAME;
+  if (at == npos || !has_word(statement_before(code, at), "enum")) return std::nullopt;
+  if (code.substr(next, 1) != ":") return VectorType{ElementType::int32, 1};
+  return numbers_of(plain_type(std::string(code.substr(next + 1, code.find('{', next) - next - 1))));
+}
+
+}  // namespace
+
 std::optional<VectorType> numbers_of(const ScopedCode& code, const UsedName& used) {
   const auto numbers = numbers_of(used.name);
-  if (!numbers || is_built_in(used.name)) return numbers;
+  if (is_built_in(used.name)) return numbers;
   const std::vector<std::size_t> own = type_definitions(code, used);
+  if (!numbers) return own.size() == 1 ? number_of_enum(code.text(), own.front(), last_part(used.name)) : std::nullopt;
   const auto is_inside = [&](std::size_t at) { return !code.namespaces_at(at).empty(); };
   return std::any_of(own.begin(), own.end(), is_inside) ? std::nullopt : numbers;
 }

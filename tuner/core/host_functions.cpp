@@ -7,19 +7,32 @@
 #include <tuner/core/characters.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
+#include <tuner/core/words.hpp>
 
 namespace tuner {
 namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-/// Adds the macros of \p code whose text has one of \p words.
-void add_macros(std::string_view code, Words& words) {
+/// Adds the macros of \p code whose text has one of \p words, or a word that \p is_word_of accepts.
+template <typename IsWord>
+void add_macros(std::string_view code, Words& words, IsWord is_word_of) {
   for (const DirectiveLine& line : directives_of(code)) {
     const auto all = words_of(std::string_view(line.text));
     if (line.name() != "define" || all.size() < 3) continue;
-    if (std::any_of(all.begin() + 2, all.end(), [&](auto word) { return words.contains(word); })) words.emplace(all[1]);
+    if (std::any_of(all.begin() + 2, all.end(), [&](auto word) { return words.contains(word) || is_word_of(word); }))
+      words.emplace(all[1]);
   }
+}
+
+/// Whether \p word, a function of CUDA's libraries or a stream, is the host's.
+bool is_word_of_the_host(std::string_view word) {
+  static constexpr std::array<std::string_view, 6> libraries{"cublas",   "cudnn",    "cufft",
+                                                             "cusolver", "cusparse", "nccl"};
+  static constexpr std::array<std::string_view, 5> words{"asm", "__asm__", "throw", "stderr", "fopen"};
+  const auto begins = [word](std::string_view name) { return word.starts_with(name); };
+  return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') || contains(words, word) ||
+         std::any_of(libraries.begin(), libraries.end(), begins);
 }
 
 /// A declaration with `std::` and one of these words belongs to the host.
@@ -75,6 +88,7 @@ bool names_the_host(std::string_view text) {
 /// The words of a kernel's texts, and the parts that were removed from them.
 struct Known {
   Words device_words;
+  Words host_macros;     ///< their text runs on the host
   Words makers;          ///< macros with arguments that only make host functions
   Words host_functions;  ///< removed functions
   Words functions;       ///< others
@@ -227,8 +241,7 @@ class HostFunctionScanner {
   /// Whether only the host can run \p body.
   bool is_code_of_the_host(std::string_view body) const {
     return names_the_host(body) || body.find("<<<") != npos || any_word(body, [&](std::string_view word) {
-             return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') ||
-                    word.starts_with("cublas") || word == "asm" || word == "__asm__" || word == "throw" ||
+             return word == "static" || is_word_of_the_host(word) || known_.host_macros.contains(word) ||
                     known_.is_host_function(word);
            });
   }
@@ -295,6 +308,21 @@ class HostFunctionScanner {
     return at;
   }
 
+  /// Whether a variable with the words \p words before its name is made by a constructor: `const Body all[] =
+  /// {Body(1)}`. Kernels cannot use it.
+  static bool is_constructed(const std::vector<std::string_view>& words, std::string_view rest) {
+    const std::size_t value = rest.find_first_of("={");
+    if (value == npos || words.size() < 2) return false;
+    const auto is_made = [&](std::string_view type) {
+      for (const std::string& maker : {std::string(type), "make_" + std::string(type)})
+        for (std::size_t at = find_word(rest, maker, value); at != npos; at = find_word(rest, maker, at + 1))
+          if (rest.substr(skip_space(rest, at + maker.size()), 1) == "(") return true;
+      return false;
+    };
+    return std::any_of(words.begin(), words.end() - 1,
+                       [&](std::string_view type) { return !is_word_of_cpp(type) && is_made(type); });
+  }
+
   void end_of_declaration() {
     if (in_class_) {
       now_.begin = kNone;
@@ -315,7 +343,7 @@ class HostFunctionScanner {
     const std::string rest = rest_of_declaration();
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
-                                (!is_neither && has_streams_or_events(text)) ||
+                                (!is_neither && (has_streams_or_events(text) || is_constructed(words, rest))) ||
                                 (!words.empty() && needs_what_is_gone(words, rest));
     if (!is_of_the_device() && (is_of_the_host || (is_prototype && !is_neither))) {
       if (const std::string_view type = defined_type(words, rest); !type.empty()) known_.host_types.emplace(type);
@@ -345,14 +373,25 @@ class HostFunctionScanner {
   std::vector<State> conditions_;  // the state before each open `#if`, from which all its branches start
 };
 
-/// The macros with arguments whose text consists of host functions: `#define BIND(name) void name(Tensor a) { … }`.
+/// Whether \p text is `template void f<float>(float*)`: no declaration, and of no use to a kernel.
+bool is_instantiation(std::string_view text, const Words& device_words) {
+  text = trimmed(text);
+  const std::string_view word = word_at(text, 0);
+  return word == "template" && text.substr(skip_space(text, word.size()), 1) != "<" && text.find('{') == npos &&
+         !any_word(text, [&](std::string_view one) { return device_words.contains(one); });
+}
+
+/// The macros with arguments whose text consists of host functions: `#define BIND(name) void name(Tensor a) { … }`, or
+/// instantiates some.
 Words makers_in(std::string_view code, const Words& device_words) {
   Words makers;
   for (const DirectiveLine& line : directives_of(code)) {
     const std::string_view rest = line.rest(), name = word_at(rest, 0);
     if (line.name() != "define" || rest.substr(name.size(), 1) != "(") continue;
     const std::size_t begin = after_brackets(rest, name.size());
-    if (begin == npos || rest.find('{', begin) == npos) continue;
+    if (begin == npos) continue;
+    if (is_instantiation(rest.substr(begin), device_words)) makers.emplace(name);
+    if (rest.find('{', begin) == npos) continue;
     std::string text(rest.substr(begin));
     const std::string whole = text;
     Known known;
@@ -372,10 +411,14 @@ std::string without_host_functions(std::string_view text, const std::vector<std:
   Known known;
   Words& device_words = known.device_words;
   device_words = {"__global__", "__device__", "constexpr", "__constant__", "__shared__", "__managed__"};
-  for (std::size_t before = 0; before != device_words.size();) {
-    before = device_words.size();
-    for (const std::string& one : all) add_macros(one, device_words);
-  }
+  const auto add_all = [&](Words& words, auto is_word_of) {
+    for (std::size_t before = npos; before != words.size();) {
+      before = words.size();
+      for (const std::string& one : all) add_macros(one, words, is_word_of);
+    }
+  };
+  add_all(device_words, [](std::string_view) { return false; });
+  add_all(known.host_macros, &is_word_of_the_host);
   for (const std::string& one : all) known.makers.merge(makers_in(one, device_words));
   // A part that is removed from one text may be needed in another, or above.
   for (std::size_t before = 0, names = 1; before != names;

@@ -45,9 +45,11 @@ BufferSpec& named_output(KernelDraft& draft, const std::string& name, const Sour
   return buffer;
 }
 
-void fill_field(BufferSpec& buffer, const FillDraft& pending) {
+void fill_field(const KernelDraft& draft, BufferSpec& buffer, const FillDraft& pending) {
+  const auto why = draft.untyped.find(buffer.name);
   if (!buffer.record)
-    throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: its elements are not structs");
+    throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: " +
+                                          (why != draft.untyped.end() ? why->second : "its elements are not structs"));
   RecordField* const field = find_named(buffer.record->fields, pending.field);
   if (field == nullptr)
     throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
@@ -64,7 +66,7 @@ void apply(KernelDraft& draft, const FillDraft& pending) {
     throw SpecError(
         pending.location,
         in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
-  if (!pending.field.empty()) return fill_field(buffer, pending);
+  if (!pending.field.empty()) return fill_field(draft, buffer, pending);
   buffer.fill = pending.fill;
 }
 

@@ -314,10 +314,10 @@ class LeftOut {
 
   /// Whether the text has a variable, or a function's or a template's parameter \p name, as far as it shows: a word
   /// that follows a type. A macro would replace it.
-  bool is_declared(std::string_view name) const {
+  bool is_declared(std::string_view name) const { return is_declared(code_, name); }
+  static bool is_declared(std::string_view code, std::string_view name) {
     constexpr std::string_view no_types[] = {"return", "else", "case", "goto",   "throw",
                                              "and",    "or",   "not",  "sizeof", "do"};
-    const std::string_view code = code_;
     for (std::size_t at = find_word(code, name); at != npos; at = find_word(code, name, at + 1)) {
       const std::string_view type = word_before(code, before_space(code, at).size());
       if (type.empty() || is_digit(type.front()) || contains(no_types, type)) continue;
@@ -326,12 +326,14 @@ class LeftOut {
     return false;
   }
 
-  /// Whether the text or a file that it includes defines the macro \p name.
+  /// Whether the text or a file that it includes defines the macro \p name, or a constant that is all that has this
+  /// name.
   bool is_macro(std::string_view name) const {
     const auto is_in = [&](std::string_view code) {
       const std::vector<DefinedValue> all = definitions_of(code, name);
       return std::any_of(all.begin(), all.end(),
-                         [&](const DefinedValue& one) { return code[one.begin] == '#' || code[one.begin] == '%'; });
+                         [&](const DefinedValue& one) { return code[one.begin] == '#' || code[one.begin] == '%'; }) ||
+             (!all.empty() && !is_declared(without_definitions(std::string(code), {name}), name));
     };
     const auto& includes = draft_.spec.program.includes;
     const auto has_name = [&](const IncludedFile& file) { return has_word(file.text, name); };

@@ -259,12 +259,15 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
   const Comparison found = compare(Within::tolerance);
   if (found.mismatches == 0) return std::nullopt;
   const std::string element = element_name(*spec, static_cast<std::int64_t>(found.first_index));
+  const Number number = number_at(found.first_index);
+  const auto shown = [&](double value) {
+    return info(number.type).is_floating ? fmt::format("{:.9g}", value) : fmt::format("{:.0f}", value);
+  };
   const std::string differing =
       fmt::format("({} of {}{} elements differ)", found.mismatches, compared_count(), compared ? " compared" : "");
   if (spec->role == BufferRole::out && holds(actual, found.first_index, poison_of(pass)))
-    return fmt::format("{} was not written, expected {:.9g} {}", element, found.expected, differing);
+    return fmt::format("{} was not written, expected {} {}", element, shown(found.expected), differing);
   std::string allowed;
-  const Number number = number_at(found.first_index);
   if (info(number.type).is_floating)
     allowed = fmt::format(", tolerance {:.2g}",
                           number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
@@ -278,8 +281,8 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
         ": at most {:.1e} of the expected value, as when terms are added in another order; if that is right here, add "
         "`accumulates TERMS` or `tolerance relative {:.0e}`",
         found.largest_error, 2 * found.largest_error);
-  return fmt::format("{} is {:.9g}, expected {:.9g}{} {}{}", element, found.actual, found.expected, allowed, differing,
-                     hint);
+  return fmt::format("{} is {}, expected {}{} {}{}", element, shown(found.actual), shown(found.expected), allowed,
+                     differing, hint);
 }
 
 }  // namespace tuner

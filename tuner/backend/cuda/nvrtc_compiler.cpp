@@ -14,6 +14,8 @@
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/missing_headers.hpp>
+#include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/host_functions.hpp>
 #include <tuner/core/once.hpp>
@@ -247,12 +249,23 @@ class NvrtcCompiler : public Compiler {
     return build(request, without_host_functions(request.source, texts), headers, options);
   }
 
+  /// Headers that are not found are empty.
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
-                                          const DeviceHeaders& headers, const std::vector<std::string>& more) const {
+                                          DeviceHeaders headers, const std::vector<std::string>& more) const {
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
-    Built built{std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers), {}};
-    if (auto error = compile(*built.program, request, built.log, more)) return std::move(*error);
-    return built;
+    const std::string text = with_macros(source, name, request.macros);
+    std::vector<std::string> missing;
+    for (;;) {
+      Built built{std::make_unique<Program>(library(), text, name, headers), {}};
+      auto error = compile(*built.program, request, built.log, more);
+      if (!error && !missing.empty()) built.log += std::string(kMissingHeaders) + listed(missing, ", ") + '\n';
+      if (!error) return built;
+      if (!add_missing_header(error->log, missing)) {
+        error->message = without_headers(missing, error->message);
+        return std::move(*error);
+      }
+      headers.add(missing.back(), std::string(program_header_text(missing.back())));
+    }
   }
 
   std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log,
@@ -339,7 +352,7 @@ class NvrtcCompiler : public Compiler {
 }  // namespace
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
-constexpr const char* kTexts = "texts 1";
+constexpr const char* kTexts = "texts 2";
 
 std::string own_part_of_images() {
   return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();

@@ -33,12 +33,11 @@ std::string missing_function(const std::string& log) {
   return log.substr(at, log.find('\n', at) - at) + ": its definition is in another file, which a 'source' line can add";
 }
 
-/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of"). \p sign:
-/// another word for it, that of the assembler.
-std::string first_error(const std::string& log, const char* sign = "error :") {
+/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of").
+std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("error:") != std::string::npos || line.find(sign) != std::string::npos) return line;
+    if (line.find("error:") != std::string::npos) return line;
   }
   return first_line(log);
 }
@@ -55,16 +54,6 @@ bool has_any(const CompileRequest& request, std::initializer_list<const char*> w
   const Includes includes = includes_of(request);
   return std::any_of(includes.files.begin(), includes.files.end(),
                      [&](const IncludedFile& file) { return is_in(file.text); });
-}
-
-/// Whether the errors of \p log are about `asm` in \p request.
-bool is_about_assembly(const CompileRequest& request, const std::string& log) {
-  constexpr std::string_view signs[] = {"Assembler messages",           "constraint",
-                                        "error: invalid 'asm'",         "unterminated assembly dialect",
-                                        "error: invalid register name", "in inline assembly string"};
-  return std::any_of(std::begin(signs), std::end(signs),
-                     [&](std::string_view sign) { return log.find(sign) != std::string::npos; }) &&
-         has_any(request, {"asm", "__asm__", "__asm"});
 }
 
 bool is_about_tensor_cores(const CompileRequest& request, const std::string& message) {
@@ -89,7 +78,6 @@ std::string failure_message(const CompileRequest& request, const std::string& lo
     message = request.file_name + ": a '{' is not closed before the end of the text";
   const std::string file = '/' + message.substr(0, message.find(':'));
   if (file.ends_with('/' + unit)) message = where_it_is_used(message, log);
-  if (is_about_assembly(request, log)) message = first_error(log, "Error:") + ": " + kInlinePtx;
   if (is_about_tensor_cores(request, message)) message += std::string(": ") + kTensorCores;
   return message;
 }

@@ -66,6 +66,49 @@ std::size_t body_after_bounds(std::string_view code, std::size_t at, std::size_t
   return code.substr(head, end - head).find('#') == npos ? end + 1 : npos;
 }
 
+struct Statement {
+  std::size_t end = 0;  ///< after its `)`
+  std::string text;     ///< what takes its place; empty: it stays
+};
+
+/// `asm volatile("…" : … )`, whose word `asm` ends at \p at. A lane's number and masks are computed. Other PTX ends the
+/// run, because a kernel may have it in branches that it does not take.
+Statement inline_ptx(std::string_view source, std::string_view code, std::size_t at) {
+  struct Register {
+    std::string_view name, value;
+  };
+  constexpr Register registers[] = {{"laneid", "::tuner_host::lane()"},
+                                    {"lanemask_lt", "(1u << ::tuner_host::lane()) - 1u"},
+                                    {"lanemask_le", "(2u << ::tuner_host::lane()) - 1u"},
+                                    {"lanemask_eq", "1u << ::tuner_host::lane()"},
+                                    {"lanemask_ge", "~((1u << ::tuner_host::lane()) - 1u)"},
+                                    {"lanemask_gt", "~((2u << ::tuner_host::lane()) - 1u)"}};
+  for (std::string_view word = "volatile"; word == "volatile" || word == "__volatile__";) {
+    at = skip_space(code, at);
+    word = word_at(code, at);
+    at += word.size();
+  }
+  if (code.substr(at, 1) != "(") return {};
+  const std::size_t end = after_brackets(code, at);
+  if (end == npos) return {};
+  const std::size_t quote = source.find('"', at);
+  std::string_view ptx = source.substr(quote + 1, source.find('"', quote + 1) - quote - 1);
+  const auto take = [&ptx](std::string_view word) {
+    ptx = trimmed(ptx);
+    const bool is_there = ptx.starts_with(word);
+    if (is_there) ptx.remove_prefix(word.size());
+    return is_there;
+  };
+  const std::size_t open = code.find('(', at + 1);
+  if (take("mov.u32") && take("%0") && take(",") && take("%%") && open < end)
+    for (const Register& one : registers) {
+      if (trimmed(ptx.substr(0, ptx.find(';'))) != one.name) continue;
+      const std::size_t close = after_brackets(code, open);
+      return {end, std::string(source.substr(open, close - open)) + " = " + std::string(one.value)};
+    }
+  return {end, "::__tuner_inline_ptx()"};
+}
+
 }  // namespace
 
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
@@ -100,6 +143,9 @@ std::string own_text(const std::string& source) {
         bounds = code.substr(open, after_brackets(code, open) - open);
         body = body_after_bounds(code, at, open);
       }
+    } else if ((word == "asm" || word == "__asm__" || word == "__asm")) {
+      const Statement statement = inline_ptx(source, code, end);
+      if (!statement.text.empty()) replace(at, end = statement.end, statement.text);
     } else if (word == "__noinline__") {
       replace(at, end, "__tuner_noinline__");
     }

@@ -37,6 +37,7 @@ std::string symbol(std::size_t function);
 
 /// Rewrites the words of \p source, a kernel file or a header of its author, to which no header of ours can give a
 /// meaning. Each `extern __shared__ T name[];` becomes a pointer to the block's dynamic shared memory.
+/// Inline PTX becomes the number or mask of the lane that it asks for, or a call that ends the run.
 /// `static __shared__` loses its first word. `__noinline__` gets a name of ours, because the C++ library's own
 /// attributes use that word.
 std::string own_text(const std::string& source);

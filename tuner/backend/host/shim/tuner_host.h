@@ -124,6 +124,11 @@ inline void __tuner_require_bounds(unsigned long most, unsigned = 0, unsigned = 
   tuner_host::api->fail(tuner_host::context.block, "trap", file, line);
   __builtin_unreachable();
 }
+/// In place of an `asm` statement.
+[[noreturn]] inline void __tuner_inline_ptx(TUNER_HOST_SITE) {
+  tuner_host::api->fail(tuner_host::context.block, "this is inline PTX, which only a GPU runs", file, line);
+  __builtin_unreachable();
+}
 inline void __nanosleep(unsigned) { tuner_host::api->yield(tuner_host::context.block); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

@@ -5,3 +5,7 @@ struct timeval {
   time_t tv_sec;
   long tv_usec;
 };
+struct timezone {
+  int tz_minuteswest, tz_dsttime;
+};
+int gettimeofday(timeval*, void*);

@@ -114,6 +114,10 @@ inline int tuner_rank() { return static_cast<int>(tuner_host::context.thread->li
 
 inline unsigned LaneId() { return tuner_host::lane(); }
 inline unsigned WarpId() { return tuner_host::context.thread->linear / 32u; }
+template <int width, typename T>
+inline T ShuffleIndex(T value, int lane, unsigned mask) {
+  return __shfl_sync(mask, value, lane, width);
+}
 inline int RowMajorTid(int, int, int) { return tuner_rank(); }
 inline void CTA_SYNC() { __syncthreads(); }
 inline void WARP_SYNC(unsigned mask) { __syncwarp(mask); }
