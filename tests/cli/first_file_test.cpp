@@ -67,6 +67,30 @@ __global__ void paint(float* to, const float* from, Shape shape, int n) {
   EXPECT_THAT(text, ::testing::Not(HasSubstr("unused")));
 }
 
+TEST_F(FirstFile, ReadsTheFilesOfItsProject) {
+  std::filesystem::create_directories(folder() / "project/include/theirs");
+  std::filesystem::create_directories(folder() / "project/src/kernels");
+  file("project/include/theirs/types.h",
+       "#pragma once\n#include \"../config.h\"\n#define BLOCK_SIZE 96\ntypedef unsigned char BYTE;\n"
+       "struct Point { float x; int id; };\nstruct Shape { int rows, cols; };\n");
+  file("project/src/kernels/mine.cu", R"(
+#include "theirs/types.h"
+#include "absent.h"
+__global__ void paint(BYTE* to, const Point* from, cudaTextureObject_t image, Shape shape, int n) {
+  const int i = blockIdx.x * BLOCK_SIZE + threadIdx.x;
+  if (i < n) to[i] = from[i].id + shape.rows;
+}
+)");
+  EXPECT_EQ(call("init project/src/kernels/mine.cu -o mine.tuner.cu").code, 0);
+  EXPECT_THAT(contents(folder() / "mine.tuner.cu"),
+              Holds("parameter   BLOCK_SIZE = 32 64 128 256 512 1024 96\n", "out         to[n] : uint8\n",
+                    "in          from[n]\n", "texture     image = image_data[n]\n", "scalar      shape = { 1, 1 }\n",
+                    "default     BLOCK_SIZE=96\n", "include_path \"project/include\"\n",
+                    "source      \"project/src/kernels/mine.cu\"\n"));
+  const Finished check = call("check ./mine.tuner.cu --size n=1000");
+  EXPECT_EQ(check.code, 0) << check.out;
+}
+
 TEST_F(FirstFile, TakesTheUsualValuesOfATemplateForItsDefaults) {
   const std::string text = checked(R"(
 template <const int NUM_THREADS = 96, int each = 2, bool flip = true, int product = NUM_THREADS * each>
@@ -90,7 +114,7 @@ TEST_F(FirstFile, SaysWhyAKernelHasNothingToCompare) {
 }
 
 TEST_F(FirstFile, OfAKernelWithInlinePtxIsCheckedWhereItRuns) {
-  checked("__global__ void lane(int* a) { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(a[threadIdx.x])); }\n");
+  checked("__global__ void lane(int* a) { asm(\"mov.u32 %0, %%smid;\" : \"=r\"(a[threadIdx.x])); }\n");
   EXPECT_THAT(call("check ./mine.tuner.cu").out, HasSubstr("this is inline PTX, which only a GPU runs"));
 }
 

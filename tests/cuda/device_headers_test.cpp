@@ -222,6 +222,28 @@ TEST_F(DeviceHeadersTest, FindHeadersByTheirNamesInEachOthersFolders) {
   expect_compiles("#include \"inc/lib/a.h\"\n__global__ void k(int* x) { *x = inner + dotted; }", folder_ / "k.cu");
 }
 
+TEST_F(DeviceHeadersTest, AreReadOnceUnderAllTheirNames) {
+  folder_.write("inc/lib/a.h", "#pragma once\n#include \"detail/b.h\"\nvoid host() { exit(1); }\n");
+  folder_.write("inc/lib/detail/b.h", "#pragma once\n#include \"./c.h\"\nstruct B { int b; };\n");
+  folder_.write("inc/lib/detail/c.h",
+                "# pragma once\n#include \"../a.h\"\n#include \"../detail/b.h\"\nenum { one = 1 };\n");
+  expect_compiles("#include \"inc/lib/a.h\"\n#include \"inc/lib/detail/c.h\"\n__global__ void k(int* x) { *x = one; }",
+                  folder_ / "k.cu");
+}
+
+TEST_F(DeviceHeadersTest, AreNotEmptyWhereSeveralMayBeMeant) {
+  folder_.write("a/use.h", "#include \"types.h\"\nvoid host() { exit(1); }\n");
+  folder_.write("b/use.h", "#include \"types.h\"\n");
+  folder_.write("a/types.h", "enum { a = 1 };\n");
+  folder_.write("b/types.h", "enum { b = 1 };\n");
+  CompileRequest request{"#include \"a/use.h\"\n#include \"b/use.h\"\n__global__ void k(int* x) { *x = 1; }",
+                         (folder_ / "k.cu").string(),
+                         {"k"},
+                         {},
+                         "sm_80"};
+  EXPECT_THAT(why_not(request), HasSubstr("cannot open source file \"types.h\""));
+}
+
 TEST_F(DeviceHeadersTest, GiveWayToTheMacrosOfParameters) {
   folder_.write("config.h", "#define TILE 4\nstatic const int ROWS = 1;\n");
   CompileRequest request{

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tuner/core/includes.hpp>
 #include <tuner/core/named.hpp>
 
 namespace tuner {
@@ -33,12 +34,18 @@ inline std::string missing_header(std::string_view log) {
   return {};
 }
 
-/// Adds the header that \p log misses to \p missing. False if there is none, or an empty file cannot take its place.
-inline bool add_missing_header(std::string_view log, std::vector<std::string>& missing) {
+/// Adds the header that \p log misses to \p missing. False if there is none, or an empty file cannot take its place:
+/// one of \p includes may be it, which the compiler cannot tell from others.
+inline bool add_missing_header(std::string_view log, const Includes& includes, std::vector<std::string>& missing) {
   constexpr std::size_t most = 64;
   std::string name = missing_header(log);
   if (name.empty() || name.front() == '/' || missing.size() == most ||
       std::find(missing.begin(), missing.end(), name) != missing.end())
+    return false;
+  const std::size_t after_dots = std::min(name.find_first_not_of("./"), name.size());
+  const std::string end = '/' + name.substr(after_dots);
+  if (std::any_of(includes.files.begin(), includes.files.end(),
+                  [&](const IncludedFile& file) { return ('/' + file.path).ends_with(end); }))
     return false;
   missing.push_back(std::move(name));
   return true;

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/core/characters.hpp>
+#include <tuner/convert/source_files.hpp>
 #include <tuner/core/declared_types.hpp>
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
@@ -70,9 +74,10 @@ bool changes(std::string_view body, std::string_view pointer, Change wanted) {
 /// Writes a kernel file from the head and body of its kernel, with a comment for each question that they leave open.
 class Writer {
  public:
-  Writer(const ScopedCode& code, Signature kernel)
+  Writer(const ScopedCode& code, const ScopedCode& all, Signature kernel)
       : kernel_(std::move(kernel)),
         scoped_(code),
+        all_(all),
         code_(code.text()),
         body_(code_.substr(kernel_.begin)),
         instantiate_(code.namespaces_at(kernel_.begin) + kernel_.name) {
@@ -81,12 +86,13 @@ class Writer {
     for (std::size_t axis = 1; axis < 3; ++axis)
       if (occurs(fmt::format("threadIdx.{}", "xyz"[axis])) || occurs(fmt::format("blockIdx.{}", "xyz"[axis])))
         dimensions_ = axis + 1;
+    read_block();
     read_template();
     read_arguments();
     read_constants();
   }
 
-  std::string text(const std::string& source) {
+  std::string text(const std::string& source, const std::vector<std::string>& include_paths) {
     std::string block, grid, preset;
     const std::vector<std::string> shape = block_names();
     for (std::size_t axis = 0; axis < dimensions_; ++axis) {
@@ -110,6 +116,7 @@ class Writer {
     ask("What is right? A plain kernel here finds mistakes of all configurations: docs/kernel-files.md, `reference`.");
     add("reference", "default");
     lines_ += '\n';
+    for (const std::string& path : include_paths) add("include_path", fmt::format("\"{}\"", path));
     add("source", fmt::format("\"{}\"", source));
     return fmt::format("// How to tune {}. Lines with ? are questions; `tune check` tells what is wrong.\n\n{}",
                        kernel_.name, header() + lines_);
@@ -141,13 +148,33 @@ class Writer {
     for (std::string& name : names)
       while (has_word(code_, name)) name.insert(0, "tuned_");
     if (dimensions_ > 1) return names;
-    for (const std::string& one : parameters_) {
-      std::string lower = one;
-      std::transform(lower.begin(), lower.end(), lower.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      if (lower.find("block") != std::string::npos || lower.find("threads") != std::string::npos) names[0] = one;
-    }
+    if (!block_of_text_.empty()) names[0] = block_of_text_;
+    for (const std::string& one : parameters_)
+      if (is_called_like_a_block(one)) names[0] = one;
     return names;
+  }
+
+  static bool is_called_like_a_block(std::string_view name) {
+    std::string lower(name);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower.find("block") != std::string::npos || lower.find("threads") != std::string::npos;
+  }
+
+  /// A number of the text that the kernel uses and that is called like a block's extent is it.
+  void read_block() {
+    constexpr int least = 16, most = 1024;
+    if (dimensions_ > 1) return;
+    for (const std::string_view word : words_of(body_)) {
+      if (!is_called_like_a_block(word) || find_named(kernel_.arguments, word)) continue;
+      const std::vector<DefinedValue> all = definitions_of(all_.text(), word);
+      const auto value = all.size() == 1 ? number_of<int>(all.front().value) : std::nullopt;
+      if (!value || *value < least || *value > most) continue;
+      block_of_text_ = word;
+      usual_block_ = all.front().value;
+      if (!has_word(block_values_, usual_block_)) block_values_ += ' ' + usual_block_;
+      return;
+    }
   }
 
   void read_template() {
@@ -181,13 +208,26 @@ class Writer {
     if (!kernel_.template_parameters.empty()) instantiate_ += '<' + names + '>';
   }
 
+  /// \p type as the kernel's arguments use it.
+  UsedName used(std::string type) const {
+    const std::vector<Signature> heads = find_signatures(all_, kernel_.name);
+    const std::size_t at = heads.empty() ? 0 : heads.back().begin;
+    return without_aliases(all_, {std::move(type), all_.namespaces_at(at), at});
+  }
+  std::optional<VectorType> numbers(const std::string& type) const {
+    const auto numbers = numbers_of(type);
+    return numbers ? numbers : numbers_of(all_, used(type));
+  }
+
   /// The name in kernel files; empty for a type that they do not have.
   std::string type_of(const Declared& argument) const {
     const std::string type = plain_type(argument.type);
     if (contains(type_names_, type)) return type;
-    const auto numbers = numbers_of(type);
+    const auto numbers = this->numbers(type);
     if (!numbers) return "";
-    return numbers->components == 1 ? std::string(info(numbers->type).name) : type;
+    return numbers->components == 1 ? std::string(info(numbers->type).name)
+           : numbers_of(type)       ? type
+                                    : fmt::format("{}[{}]", info(numbers->type).name, numbers->components);
   }
 
   void read_arguments() {
@@ -211,9 +251,8 @@ class Writer {
     const std::string name = possible_name(one.name), plain = plain_type(one.type);
     const auto numbers = numbers_of(plain);
     const bool is_vector = numbers && numbers->components > 1;
-    if (const auto record = is_vector
-                                ? vector_record(*numbers)
-                                : record_called(scoped_, {plain, scoped_.namespaces_at(kernel_.begin), kernel_.begin});
+    if (plain == "cudaTextureObject_t" || plain == "cudaSurfaceObject_t") return add_texture(name, plain);
+    if (const auto record = is_vector ? vector_record(*numbers) : record_called(all_, used(plain));
         record && !contains(type_names_, plain)) {
       std::vector<std::string> values;
       for (const RecordField& field : record->fields)
@@ -227,6 +266,15 @@ class Writer {
                                                     in_quotes(one.type))
                                       : fmt::format("Which value has {}?", one.name)) +
                 line("scalar", fmt::format("{} : {} = 1", name, type.empty() ? "float" : type));
+  }
+
+  void add_texture(const std::string& name, const std::string& type) {
+    const bool is_texture = type == "cudaTextureObject_t";
+    const std::string extent = sizes_.empty() ? "1" : sizes_.size() == 1 ? sizes_[0] : sizes_[0] + ", " + sizes_[1];
+    const std::string count = sizes_.size() < 2 ? extent : sizes_[0] + " * " + sizes_[1];
+    buffers_ += question(fmt::format("Which buffer and which extents does {} show, and how?", name)) +
+                line(is_texture ? "in" : "out", fmt::format("{}_data[{}] : float", name, count)) +
+                line(is_texture ? "texture" : "surface", fmt::format("{0} = {0}_data[{1}]", name, extent));
   }
 
   /// The variables in constant memory that the body names, with the number of elements if that is written as one.
@@ -247,8 +295,8 @@ class Writer {
     }
   }
 
-  static bool is_size(const Declared& argument) {
-    const auto numbers = numbers_of(plain_type(argument.type));
+  bool is_size(const Declared& argument) const {
+    const auto numbers = this->numbers(plain_type(argument.type));
     if (!numbers || numbers->components != 1) return false;
     using enum ElementType;
     return numbers->type == int32 || numbers->type == uint32 || numbers->type == int64 || numbers->type == uint64;
@@ -263,24 +311,30 @@ class Writer {
     const bool is_out =
         !is_in && uses == 1 && changes(body_, one.name, Change::any) && !changes(body_, one.name, Change::update);
     const std::string count = sizes_.empty() ? "1" : fmt::format("{}", fmt::join(sizes_, " * "));
-    if (type.empty())
+    // The type of a struct that the text defines may be left out.
+    const bool is_struct = type.empty() && type_names_.empty() && record_called(all_, used(plain_type(one.type)));
+    if (type.empty() && !is_struct)
       buffers_ += question(fmt::format("{} has the type {}: which numbers are in it?", one.name, in_quotes(one.type)));
-    if (bytes_.empty()) buffers_ += question("How many elements has each of these?");
+    if (!std::exchange(has_buffers_, true)) buffers_ += question("How many elements has each of these?");
     buffers_ += line(is_in    ? "in"
                      : is_out ? "out"
                               : "inout",
-                     fmt::format("{}[{}] : {}", possible_name(one.name), count, type.empty() ? "float" : type));
+                     fmt::format("{}[{}]{}", possible_name(one.name), count,
+                                 is_struct ? "" : " : " + (type.empty() ? "float" : type)));
+    if (is_struct || type.ends_with(']')) return;
     bytes_ += fmt::format("{}{}{} * sizeof({})", bytes_.empty() ? "" : " + ", is_in || is_out ? "" : "2 * ", count,
                           type.empty() ? "float" : type);
   }
 
   Signature kernel_;
   const ScopedCode& scoped_;
+  const ScopedCode& all_;  ///< with included files
   std::string_view code_;
   std::string_view body_;  ///< with the head
   std::size_t dimensions_ = 1;
   std::vector<std::string> type_names_, parameters_, sizes_, arguments_, questions_;
-  std::string block_values_ = "32 64 128 256 512 1024", usual_block_ = "256";
+  std::string block_values_ = "32 64 128 256 512 1024", usual_block_ = "256", block_of_text_;
+  bool has_buffers_ = false;
   std::string types_, sizes_text_, lines_, buffers_, bytes_, instantiate_, other_presets_;
 };
 
@@ -301,12 +355,18 @@ FirstFile first_file(const std::string& text, const std::string& kernel, const f
                    [](const Declared& one) { return one.is_pointer(); }))
     throw Error(fmt::format("{}: {} takes no pointer, so it has no result that could be compared", file.string(),
                             in_quotes(kernel)));
-  const std::string source = file.lexically_normal().lexically_proximate(folder.lexically_normal()).generic_string();
-  if (std::any_of(source.begin(), source.end(),
-                  [](unsigned char c) { return c < ' ' || c == '"' || c == '\\' || c == 127; }))
-    throw Error(fmt::format("{}: {} is not possible in a kernel file", file.string(), in_quotes(source)));
-  Writer writer(code, *signature);
-  std::string whole = writer.text(source);
+  const auto relative = [&](const fs::path& path) {
+    std::string name = path.lexically_normal().lexically_proximate(folder.lexically_normal()).generic_string();
+    if (std::any_of(name.begin(), name.end(),
+                    [](unsigned char c) { return c < ' ' || c == '"' || c == '\\' || c == 127; }))
+      throw Error(fmt::format("{}: {} is not possible in a kernel file", file.string(), in_quotes(name)));
+    return name;
+  };
+  const SourceFiles files = source_files(text, file);
+  std::vector<std::string> include_paths;
+  for (const fs::path& path : files.include_folders) include_paths.push_back(relative(path));
+  Writer writer(code, files.code, *signature);
+  std::string whole = writer.text(relative(file), include_paths);
   return {std::move(whole), writer.questions()};
 }
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 #include <utility>
@@ -13,7 +15,9 @@
 
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/core/definitions.hpp>
+#include <tuner/core/characters.hpp>
 #include <tuner/core/host_functions.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -85,6 +89,18 @@ DeviceHeaders device_headers(const CompileRequest& request, std::span<const fs::
 
 namespace {
 
+/// \p text of \p file. A file with `#pragma once` gets a guard as well: NVRTC reads it again under each of its names.
+std::string guarded(std::string text, const IncludedFile& file) {
+  const auto is_once = [](const DirectiveLine& line) {
+    return line.name() == "pragma" && word_at(line.rest(), 0) == "once";
+  };
+  const std::vector<DirectiveLine> lines = directives_of(code_of(text));
+  text.insert(0, line_directive(1, file.path));
+  if (std::none_of(lines.begin(), lines.end(), is_once)) return text;
+  const std::string guard = fmt::format("TUNER_FILE_{:x}", std::hash<std::string>{}(file.path));
+  return "#ifndef " + guard + "\n#define " + guard + '\n' + text + "\n#endif\n";
+}
+
 /// The names by which the included files of \p request can be included, each with its file. A name relative to the
 /// folder of any of these files, by which that one may include it, has to be the name of one file only.
 std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(const CompileRequest& request) {
@@ -102,6 +118,18 @@ std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(cons
     if (!request.carried.empty()) wanted.emplace_back(name, file);
     relative[std::move(name)].insert(file);
   });
+  // As they are written: `../detail/b.h` in the folder detail.
+  const auto add_written = [&](const std::string& text, const fs::path& from) {
+    for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) {
+      const auto name = line.name() == "include" ? included_name(line.rest()) : std::nullopt;
+      if (!name || name->find("./") == std::string::npos) continue;
+      const fs::path path = (from.parent_path() / *name).lexically_normal();
+      for (const IncludedFile& file : request.includes->files)
+        if (fs::path(file.path).lexically_normal() == path) relative[*name].insert(&file);
+    }
+  };
+  add_written(request.source, request.file_name);
+  for (const IncludedFile& file : request.includes->files) add_written(file.text, file.path);
   for (auto& [name, files] : relative) {
     if (files.size() != 1) continue;
     wanted.emplace_back(name, *files.begin());
@@ -123,7 +151,7 @@ void add_own_headers(const CompileRequest& request, bool without_host, DeviceHea
     std::string text = without_definitions(file.text, macros);
     if (without_host) text = without_host_functions(text, texts);
     differs = differs || text != file.text;
-    changed.emplace(&file, line_directive(1, file.path) + std::move(text));
+    changed.emplace(&file, guarded(std::move(text), file));
   }
   if (!differs) return;
   std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());

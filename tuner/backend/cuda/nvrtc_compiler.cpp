@@ -260,7 +260,7 @@ class NvrtcCompiler : public Compiler {
       auto error = compile(*built.program, request, built.log, more);
       if (!error && !missing.empty()) built.log += std::string(kMissingHeaders) + listed(missing, ", ") + '\n';
       if (!error) return built;
-      if (!add_missing_header(error->log, missing)) {
+      if (!add_missing_header(error->log, *request.includes, missing)) {
         error->message = without_headers(missing, error->message);
         return std::move(*error);
       }

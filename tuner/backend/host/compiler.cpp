@@ -391,7 +391,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     auto error = run_compiler(request, program, missing, image);
     if (!error && !missing.empty()) image.log += std::string(kMissingHeaders) + listed(missing, ", ") + '\n';
     if (!error) return std::nullopt;
-    if (add_missing_header(error->log, missing)) continue;
+    if (add_missing_header(error->log, includes_of(request), missing)) continue;
     error->message = without_headers(missing, error->message);
     return error;
   }
@@ -423,6 +423,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     headers.push_back("-I" + path);
   }
   headers.push_back("-I" + (folders.shim / kEmpty).string());  // after the author's folders, before the system's
+  std::filesystem::create_directories(directory.path() / kMissing);
   for (const std::string& name : missing)
     write_below(directory.path(), std::filesystem::path(kMissing) / name, program_header_text(name));
   if (!missing.empty()) headers.push_back("-idirafter" + (directory.path() / kMissing).string());

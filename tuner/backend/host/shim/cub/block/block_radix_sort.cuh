@@ -44,8 +44,8 @@ class BlockRadixSort {
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &key, sizeof(Key));
     constexpr unsigned long long sign = 1ull << (kBits - 1), all = sign | (sign - 1);
-    if constexpr (static_cast<Key>(-1) < static_cast<Key>(0)) {
-      constexpr bool is_floating = static_cast<Key>(0.5f) != static_cast<Key>(0);
+    constexpr bool is_floating = !std::is_integral<Key>::value;
+    if constexpr (is_floating || std::is_signed<Key>::value) {
       if (is_floating && bits == sign) bits = 0;  // -0 and 0 are equal
       bits = is_floating && (bits & sign) != 0 ? ~bits & all : bits ^ sign;
     }
