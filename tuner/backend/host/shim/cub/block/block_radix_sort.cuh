@@ -1,5 +1,6 @@
 #pragma once
 #include <limits.h>
+#include <type_traits>
 
 #include "../tuner_cub.cuh"
 
