@@ -1,6 +1,7 @@
 #include <cache/connection.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -167,17 +168,21 @@ void rollback(SQLite::Database* db) {
   }
 }
 
-FolderLock::FolderLock(const fs::path& folder, int operation)
+FolderLock::FolderLock(const fs::path& folder, int operation, std::chrono::milliseconds wait)
     : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (descriptor_ >= 0) (void)::flock(descriptor_, operation);
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  while (descriptor_ >= 0 && ::flock(descriptor_, operation | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-fs::path move_aside(const fs::path& file, const FileStamp::Identity& identity, const char* suffix) {
-  const FolderLock lock(file.parent_path(), LOCK_EX);
+fs::path move_aside(const fs::path& file, const FileStamp::Identity& identity, const char* suffix,
+                    std::chrono::milliseconds wait) {
+  const FolderLock lock(file.parent_path(), LOCK_EX, wait);
   if (real_disk().stamp_of(file).identity != identity) return {};
   std::string now = instant_text(std::int64_t{std::time(nullptr)} * 1000);  // 2026-01-31T23:59:59.000Z
   now.erase(now.find('.'), 4);

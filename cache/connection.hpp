@@ -58,11 +58,12 @@ void rollback(SQLite::Database* db);
 
 /// Locks the folder of a file between processes: LOCK_EX while a broken file is replaced, LOCK_SH while a file is
 /// opened. Without it, a connection to the old file would take the new file's journal for its own and roll it back.
-/// Leaves no lock file. Some network file systems cannot lock folders; there only the file's identity is compared.
+/// Leaves no lock file. Some network file systems cannot lock folders, and who may read a folder may keep it locked;
+/// there only the file's identity is compared.
 class FolderLock {
  public:
-  /// \p operation: as for flock(2). Waits for the lock.
-  FolderLock(const std::filesystem::path& folder, int operation);
+  /// \p operation: as for flock(2). Waits for the lock, but no longer than \p wait.
+  FolderLock(const std::filesystem::path& folder, int operation, std::chrono::milliseconds wait);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
@@ -72,8 +73,8 @@ class FolderLock {
 };
 
 /// Renames \p file and its journals to `FILE.SUFFIX-TIME` and returns the new path. Returns an empty path when \p file
-/// no longer has \p identity. This process must have closed the file. Throws filesystem_error.
+/// no longer has \p identity. This process must have closed the file. \p wait: for FolderLock. Throws filesystem_error.
 std::filesystem::path move_aside(const std::filesystem::path& file, const FileStamp::Identity& identity,
-                                 const char* suffix);
+                                 const char* suffix, std::chrono::milliseconds wait);
 
 }  // namespace tuner::cache

@@ -126,7 +126,7 @@ std::optional<Store::Refusal> Store::open_once() {
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
     if (real_disk().make_folder(file_.parent_path(), 0700))
       return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
-    const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
+    const FolderLock unreplaced(file_.parent_path(), LOCK_SH, options_.busy_timeout);
     const bool existed = fs::exists(file_, error);
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     // SQLite creates files with mode 0644; its journals get the mode of the file.
@@ -175,7 +175,7 @@ void Store::open_read_only() {
     } catch (const SQLite::Exception& failure) {
       if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
       // A commit was interrupted: the next reader must roll it back.
-      const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
+      const FolderLock unreplaced(file_.parent_path(), LOCK_SH, options_.busy_timeout);
       connect(SQLite::OPEN_READWRITE);
       connection_->exec("PRAGMA query_only = ON");
       state = inspect(*connection_);
@@ -254,7 +254,7 @@ void Store::degrade(const std::string& reason) {
 std::optional<std::string> Store::set_aside(const Refusal& refusal) {
   close();
   try {
-    const auto kept = move_aside(file_, stamp_.identity, refusal.suffix);
+    const auto kept = move_aside(file_, stamp_.identity, refusal.suffix, options_.busy_timeout);
     if (kept.empty()) return std::nullopt;  // another process has replaced it
     warn_once(fmt::format("aside {}", kept.string()),
               fmt::format("wisdom database {}: {}; it was kept as {} and a new one was begun", file_.string(),

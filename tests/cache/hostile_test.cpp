@@ -3,6 +3,10 @@
 #include <chrono>
 #include <string>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 
@@ -84,6 +88,23 @@ TEST_F(HostileDatabase, HasNoMoreRowsThanItsFileHasRoomFor) {
   EXPECT_EQ(error_of<CacheError>([&] { store.read([&] { return store.require_room_for(100), true; }); }), "no error");
   EXPECT_THAT(error_of<CacheError>([&] { store.read([&] { return store.require_room_for(1'000'000), true; }); }),
               HasSubstr("it has more rows than its file has room for"));
+}
+
+TEST_F(HostileDatabase, IsNotWaitedForWhereSomebodyKeepsItsFolderLocked) {
+  make();
+  const int folder_of_it = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(folder_of_it, LOCK_EX), 0);
+  auto options = warnings.options();
+  options.busy_timeout = std::chrono::milliseconds(20);
+  {
+    auto database = Database::open_user(file, options);
+    EXPECT_EQ(find(database, query()).tier, Tier::exact);
+  }
+  const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
+  write_file(file, std::string(8192, 'x'));
+  store_best(*std::make_unique<Database>(Database::open_user(file, options)), session_key(7), "block=7", 7);
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("a new one was begun")));
+  ::close(folder_of_it);
 }
 
 TEST(HostileText, ThatNestsWithoutEndIsNoRecord) {

@@ -6,43 +6,17 @@
 #include <fmt/format.h>
 
 #include <tuner/core/data_file.hpp>
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
 namespace tuner {
 namespace {
 
+constexpr std::size_t kBetweenLooks = 4096;  // at the clock: some milliseconds for the longest expressions
+
 [[noreturn]] void does_not_fit(const SourceLocation& place, std::size_t i, auto value, ElementType type) {
   throw SpecError(place, fmt::format("element {} is {}, which does not fit the type {}", i, value, info(type).name));
-}
-
-/// Element i is the value of \p element for this `i`. Throws SpecError if it has no value or does not fit \p type.
-std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
-                                         const Bindings& names) {
-  if (element.has_reals() && !info(type).is_floating)
-    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
-  static const std::string index = "i";
-  const OpenExpression open(element, {&index, 1}, names);
-  const std::size_t size = info(type).bytes;
-  std::vector<std::byte> bytes(count * size);
-  const auto store = [&](std::size_t i, const auto& value) {
-    if (!value) {
-      Bindings here = names;
-      here.set(index, static_cast<std::int64_t>(i));
-      static_cast<void>(element.evaluate_number(here));  // throws the reason
-    }
-    if (!std::isfinite(static_cast<double>(*value)))
-      throw SpecError(element.location(), fmt::format("element {} is {}", i, *value));
-    if (!store_number(bytes.data() + i * size, type, *value)) does_not_fit(element.location(), i, *value, type);
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    if (element.has_reals())
-      store(i, open.evaluate_number(&at));
-    else
-      store(i, open.evaluate(&at));
-  }
-  return bytes;
 }
 
 /// Throws SpecError unless \p type holds all \p count numbers of \p fill.
@@ -61,6 +35,39 @@ void require_fit(const FilledBy& by, const std::string& name, const SourceLocati
 }
 
 }  // namespace
+
+std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
+                                         const Bindings& names, double most_seconds) {
+  if (element.has_reals() && !info(type).is_floating)
+    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
+  static const std::string index = "i";
+  const OpenExpression open(element, {&index, 1}, names);
+  const std::size_t size = info(type).bytes;
+  std::vector<std::byte> bytes(count * size);
+  const auto store = [&](std::size_t i, const auto& value) {
+    if (!value) {
+      Bindings here = names;
+      here.set(index, static_cast<std::int64_t>(i));
+      static_cast<void>(element.evaluate_number(here));  // throws the reason
+    }
+    if (!std::isfinite(static_cast<double>(*value)))
+      throw SpecError(element.location(), fmt::format("element {} is {}", i, *value));
+    if (!store_number(bytes.data() + i * size, type, *value)) does_not_fit(element.location(), i, *value, type);
+  };
+  const auto start = Clock::now();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % kBetweenLooks == 0 && seconds_since(start) > most_seconds)
+      throw SpecError(element.location(),
+                      fmt::format("after {:g} s, {} of {} elements are computed: give a file with the numbers",
+                                  most_seconds, i, count));
+    const auto at = static_cast<std::int64_t>(i);
+    if (element.has_reals())
+      store(i, open.evaluate_number(&at));
+    else
+      store(i, open.evaluate(&at));
+  }
+  return bytes;
+}
 
 void FilledNumbers::write(Backend& backend, DevicePointer to, bool other) const {
   if (count == 0) return;

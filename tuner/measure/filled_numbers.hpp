@@ -16,6 +16,8 @@
 
 namespace tuner {
 
+inline constexpr double kFillSeconds = 600;  ///< the longest filling: from slow disks, or by expressions on the CPU
+
 /// The numbers of a buffer, or of one field of its records, without gaps.
 struct FilledNumbers {
   ElementType type = ElementType::float32;
@@ -42,6 +44,11 @@ struct FilledBy {
 /// them cannot be computed.
 FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const std::optional<FillSpec>& fill,
                              ElementType type, std::size_t count, std::uint64_t seed);
+
+/// Element i is the value of \p element for this `i`. Throws SpecError if it has no value, does not fit \p type, or if
+/// this takes longer than \p most_seconds.
+std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
+                                         const Bindings& names, double most_seconds = kFillSeconds);
 
 /// Like read_data_file(), but takes the numbers from MeasureOptions::carried if they are there.
 std::vector<std::byte> read_numbers(const MeasureOptions& options, const std::filesystem::path& file, ElementType type,

@@ -107,7 +107,6 @@ class Runner {
     Ready run;
   };
 
-  static constexpr double kFillSeconds = 600;         ///< from slow disks, or by expressions on the CPU
   static constexpr double kHousekeepingSeconds = 60;  ///< comparing; filling again has a multiple of the first time
   static constexpr double kLoadSeconds = 30;          ///< a driver may compile PTX while it loads
 
