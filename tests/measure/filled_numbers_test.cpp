@@ -84,11 +84,12 @@ TEST(FilledNumbers, AreNotComputedForEver) {
   const KernelSpec spec = parse_kernel_file(
       "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner parameter p = 1\n#pragma tuner inout a[n] : float\n"
       "#pragma tuner fill a = expression i % 7\n#pragma tuner block 1\n#pragma tuner grid 1\n"
-      "__global__ void k(float *a) {}\n");
+      "__global__ void k(float *a) {}\n",
+      "k.cu");
   const Expression& element = *spec.buffers.front().fill->element;
   EXPECT_EQ(computed_elements(ElementType::float32, 100'000, element, {}).size(), 400'000u);
   EXPECT_THAT(error_of([&] { (void)computed_elements(ElementType::float32, 100'000, element, {}, 0); }),
-              HasSubstr("after 0 s, 4096 of 100000 elements are computed: give a file"));
+              HasSubstr("of 100000 elements are computed: give a file"));
 }
 
 }  // namespace
