@@ -13,7 +13,6 @@
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
-#include <cache/shipped.hpp>
 
 #include <tests/child_process.hpp>
 #include <tests/in_threads.hpp>
@@ -167,32 +166,6 @@ TEST_F(ReadOnly, OpeningTakesBackACommitThatWasInterrupted) {
   ASSERT_THAT(names_in(folder.path()), Contains("wisdom.db-journal"));
   auto database = Database::open_read_only(file);
   EXPECT_EQ(find(database, query()).best->configuration, "block=1");
-}
-
-TEST_F(ReadOnly, AJournalThatIsNoneOfTunersIsNeverApplied) {
-  make();
-  const std::string before = read_file(file);
-  const fs::path journal = file.string() + "-journal";
-  const auto refused = [&](auto open) {
-    try {
-      open();
-    } catch (const CacheError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  const auto read = [&] { Database::open_read_only(file); };
-  const auto write = [&] { Database::open_user(file, {.strict = true}); };
-  write_file(journal, std::string(1024, 'x') + "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7");  // as if it named another file
-  EXPECT_THAT(refused(read), HasSubstr("names another file, which would be deleted"));
-  EXPECT_THAT(refused(write), HasSubstr("names another file, which would be deleted"));
-  fs::remove(journal);
-  ASSERT_EQ(::mkfifo(journal.c_str(), 0600), 0);
-  EXPECT_THAT(refused(read), HasSubstr("is no regular file"));
-  EXPECT_FALSE(is_frozen_file(file)) << "which does not wait for a writer to the pipe";
-  fs::remove(journal);
-  EXPECT_EQ(refused(read), "");
-  EXPECT_EQ(read_file(file), before);
 }
 
 TEST_F(FileTest, ANameIsThatOfAFileWhateverItLooksLike) {
