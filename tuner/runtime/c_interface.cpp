@@ -159,7 +159,7 @@ struct CallArguments {
   Workspace workspace;
   Sizes sizes;
   std::size_t count = 0;
-  std::array<detail::LaunchArgument, 16> few;  // a warm launch allocates nothing
+  std::array<detail::LaunchArgument, 16> few;  // a warm launch of so many allocates nothing
   std::vector<detail::LaunchArgument> many;
 };
 
