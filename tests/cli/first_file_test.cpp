@@ -74,8 +74,8 @@ TEST_F(FirstFile, ReadsTheFilesOfItsProject) {
        "#pragma once\n#include \"../config.h\"\n#define BLOCK_SIZE 96\ntypedef unsigned char BYTE;\n"
        "struct Point { float x; int id; };\nstruct Shape { int rows, cols; };\n");
   file("project/src/kernels/mine.cu", R"(
-# include "theirs/types.h"
-#include "absent.h"
+#  include "theirs/types.h"
+#  include "absent.h"
 __global__ void paint(BYTE* to, const Point* from, cudaTextureObject_t image, Shape shape, int n) {
   const int i = blockIdx.x * BLOCK_SIZE + threadIdx.x;
   if (i < n) to[i] = from[i].id + shape.rows;

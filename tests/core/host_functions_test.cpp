@@ -204,15 +204,18 @@ TEST(HostFunctions, ThatAMacroMakesGoWithItsCalls) {
     EXPECT_NE(left.find(kept), std::string::npos);
 }
 
-TEST(HostFunctions, ThatAMacroInstantiatesGoWithItsCalls) {
+TEST(HostFunctions, GoWithAllInstantiations) {
   const std::string text =
       "template <typename T> void launch(T* a, int n) { k<<<1, n>>>(a); }\n"
       "#define INSTANTIATE(T) \\\n  template void launch(T* a, int n)\n"
       "#define KERNEL(T) template __global__ void k<T>(T* a);\n#define TEMPLATE template <typename T>\n"
-      "INSTANTIATE(float);\nKERNEL(float)\nTEMPLATE __device__ int two() { return 2; }\n";
+      "INSTANTIATE(float);\nKERNEL(float)\nTEMPLATE __device__ int two() { return 2; }\n"
+      "template __global__ void k<half>(half* a);\nextern template void launch<int>(int*, int);\n"
+      "template struct Pair<int>;\ntemplate <> __device__ int two<int>();\n";
   const std::string left = without_host_functions(text, {});
-  EXPECT_EQ(left.find("INSTANTIATE(float)"), std::string::npos);
-  for (const char* const kept : {"KERNEL(float)", "TEMPLATE __device__ int two()"})
+  for (const char* const gone : {"INSTANTIATE(float)", "KERNEL(float)", "k<half>", "launch<int>"})
+    EXPECT_EQ(left.find(gone), std::string::npos) << gone;
+  for (const char* const kept : {"TEMPLATE __device__ int two()", "template <> __device__ int two<int>();"})
     EXPECT_NE(left.find(kept), std::string::npos) << kept;
 }
 

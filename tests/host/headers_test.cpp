@@ -228,6 +228,25 @@ TEST(HostHeaders, MayCallFunctionsOfOtherFilesInHostFunctions) {
                     HasSubstr(": its definition is in another file, which a 'source' line can add")));
 }
 
+TEST(HostHeaders, SortKeysOfHalf) {
+  float out[64] = {};
+  EXPECT_EQ(text(run(R"(
+#include <cub/cub.cuh>
+#include <cuda_fp16.h>
+__global__ void k(float* out) {
+  using Sort = cub::BlockRadixSort<half, 64, 1>;
+  __shared__ typename Sort::TempStorage storage;
+  half key[1] = {__float2half(32.0f - static_cast<float>((threadIdx.x * 7) % 64))};
+  Sort(storage).Sort(key);
+  out[threadIdx.x] = cub::ShuffleIndex<32>(__half2float(key[0]), threadIdx.x, 0xffffffff);
+})",
+                     "k", shape(1, 64), &out[0])),
+            "done");
+  EXPECT_EQ(out[0], -31);
+  EXPECT_EQ(out[31], 0);
+  EXPECT_EQ(out[63], 32);
+}
+
 TEST(HostHeaders, WithInlinePtxEndTheRunWhereItIsReached) {
   const auto outcome = [](const char* assembly) {
     unsigned out[64] = {};

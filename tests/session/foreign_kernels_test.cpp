@@ -230,7 +230,7 @@ __global__ void plain(float* y, const float* x, int n) {
 constexpr const char* kProject = R"(
 #include <torch/extension.h>
 #include <framework/config.h>
-# include "../build/generated.h"
+#  include "../build/generated.h"
 #include <cublas_v2.h>
 #define CHECK(call) do { if (call != cudaSuccess) fprintf(stderr, "%s", cudaGetErrorString(call)); } while (0)
 using at::Half;

@@ -105,6 +105,15 @@ bool has_streams_or_events(std::string_view text) {
       text, [](std::string_view word) { return word.starts_with("cudaEvent") || word.starts_with("cudaStream_"); });
 }
 
+/// Whether \p text is `template void f<float>(float*)`, also of a kernel. It declares nothing and costs compile time.
+bool is_instantiation(std::string_view text) {
+  text = trimmed(text);
+  if (word_at(text, 0) == "extern") text = trimmed(text.substr(6));
+  const std::string_view word = word_at(text, 0);
+  return word == "template" && text.substr(skip_space(text, word.size()), 1) != "<" && text.find('(') != npos &&
+         text.find('{') == npos;
+}
+
 class HostFunctionScanner {
  public:
   HostFunctionScanner(std::string_view code, Known& known, std::string& result)
@@ -340,6 +349,11 @@ class HostFunctionScanner {
                               words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
                               text.find('=') == std::string::npos && inside < code_.size() &&
                               (code_[inside] == ')' || is_word_start(code_[inside]));
+    if (is_instantiation(code_.substr(now_.begin, at_ - now_.begin))) {  // tuner asks for what it needs
+      blank(at_ + 1);
+      now_.begin = kNone;
+      return;
+    }
     const std::string rest = rest_of_declaration();
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
@@ -373,14 +387,6 @@ class HostFunctionScanner {
   std::vector<State> conditions_;  // the state before each open `#if`, from which all its branches start
 };
 
-/// Whether \p text is `template void f<float>(float*)`: no declaration, and of no use to a kernel.
-bool is_instantiation(std::string_view text, const Words& device_words) {
-  text = trimmed(text);
-  const std::string_view word = word_at(text, 0);
-  return word == "template" && text.substr(skip_space(text, word.size()), 1) != "<" && text.find('{') == npos &&
-         !any_word(text, [&](std::string_view one) { return device_words.contains(one); });
-}
-
 /// The macros with arguments whose text consists of host functions: `#define BIND(name) void name(Tensor a) { … }`, or
 /// instantiates some.
 Words makers_in(std::string_view code, const Words& device_words) {
@@ -390,7 +396,7 @@ Words makers_in(std::string_view code, const Words& device_words) {
     if (line.name() != "define" || rest.substr(name.size(), 1) != "(") continue;
     const std::size_t begin = after_brackets(rest, name.size());
     if (begin == npos) continue;
-    if (is_instantiation(rest.substr(begin), device_words)) makers.emplace(name);
+    if (is_instantiation(rest.substr(begin))) makers.emplace(name);
     if (rest.find('{', begin) == npos) continue;
     std::string text(rest.substr(begin));
     const std::string whole = text;

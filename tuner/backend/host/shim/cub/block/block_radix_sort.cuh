@@ -1,12 +1,21 @@
 #pragma once
 #include <limits.h>
-#include <type_traits>
 
 #include "../tuner_cub.cuh"
 
 namespace cub {
 
 enum TunerSorted { tuner_blocked, tuner_striped };
+
+template <typename Key, bool is_class = __is_class(Key)>
+struct TunerKey {
+  static constexpr bool is_signed = static_cast<Key>(-1) < static_cast<Key>(0);
+  static constexpr bool is_floating = static_cast<Key>(0.5f) != static_cast<Key>(0);
+};
+template <typename Key>
+struct TunerKey<Key, true> {  // half
+  static constexpr bool is_signed = true, is_floating = true;
+};
 
 /// Sorts the keys of all threads by their bits [begin, end), as unsigned numbers. Equal keys keep their order.
 template <typename Key, int dim_x, int items, typename Value = NullType, int = 4, bool = true, int = 2, int = 0,
@@ -45,8 +54,8 @@ class BlockRadixSort {
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &key, sizeof(Key));
     constexpr unsigned long long sign = 1ull << (kBits - 1), all = sign | (sign - 1);
-    constexpr bool is_floating = !std::is_integral<Key>::value;
-    if constexpr (is_floating || std::is_signed<Key>::value) {
+    constexpr bool is_floating = TunerKey<Key>::is_floating;
+    if constexpr (TunerKey<Key>::is_signed) {
       if (is_floating && bits == sign) bits = 0;  // -0 and 0 are equal
       bits = is_floating && (bits & sign) != 0 ? ~bits & all : bits ^ sign;
     }
