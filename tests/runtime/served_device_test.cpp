@@ -82,5 +82,24 @@ TEST(LoadedModules, TriesAgainToLoadWhatCouldNotBeLoaded) {
   EXPECT_EQ(device.modules.load({}), module) << "once";
 }
 
+TEST(LoadedModules, CompileNothingThatWasPrepared) {
+  auto backend = std::make_shared<testing::ServedBackend>();
+  ServedDevice device(kHostContext, backend);
+  device.modules.prepare({});
+  device.modules.prepare({});
+  EXPECT_NE(device.modules.load({}), nullptr);
+  EXPECT_EQ(backend->compiler().compiles, 1u);
+}
+
+TEST(LoadedModules, ReportWhatDoesNotCompileWhenItIsLoaded) {
+  auto backend = std::make_shared<testing::ServedBackend>();
+  ServedDevice device(kHostContext, backend);
+  CompileRequest request;
+  request.expressions = {"f"};
+  backend->compiler().broken = {"f"};
+  device.modules.prepare(request);
+  EXPECT_THROW((void)device.modules.load(request), Error);
+}
+
 }  // namespace
 }  // namespace tuner::runtime

@@ -1,14 +1,18 @@
 #include <tuner/runtime/decide.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include <cache/disk.hpp>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/without_signals.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/records.hpp>
@@ -179,6 +183,14 @@ bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
   return false;
 }
 
+/// Runs \p work in a thread, which the future's end waits for. Runs nothing if there can be no more threads.
+std::future<void> in_a_thread(std::function<void()> work) try {
+  const WithoutSignals here;
+  return std::async(std::launch::async, std::move(work));
+} catch (const std::system_error&) {
+  return {};
+}
+
 /// The result of a first use.
 struct FirstResult {
   std::optional<Decision> decision = {};  ///< none: use what was known before, or the default
@@ -205,6 +217,12 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     if (auto decision = known_by_now()) return {std::move(decision)};
   // The other process died or found nothing. Its trials are reused, unless hardly any time is left.
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
+  const auto without_tuning = [&] {
+    const Decision decision = known_or_default(terms, device, spec, size, look());
+    device.modules.prepare(served_request(device, spec, size, decision.configuration));
+  };
+  // The call needs it at once if nothing is measured in time, so it is compiled meanwhile.
+  const std::future<void> meanwhile = in_a_thread(without_tuning);
   auto tuned = tune_now(terms, with_compiler, spec, size, start);
   if (!tuned) return {std::nullopt, !at_once};
   return {

@@ -145,15 +145,13 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
   }
   LaunchError why;
   if (!image) {
-    const bool kept = !traits(backend_.device().key).keeps_objects && is_addressable(request);
+    const bool kept = keeps(request);
     if (kept) {
       if (auto module = from_files(request, request.architecture, key, key, why)) return module;
       if (auto module = tuned(request, key, why)) return module;
     }
     try {
-      image = compiled(request);
-      const std::lock_guard lock(loading_);
-      modules_[key].compiled = image;
+      image = compile_and_keep(request, key, kept);
     } catch (const Broken& broken) {
       if (kept)
         if (auto module = from_ptx(request, key, why)) return module;
@@ -162,10 +160,35 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
       any_broken_ = true;
       throw;
     }
-    if (kept) keep(request, key, *image);
   }
   if (auto module = loaded(*image, key, why)) return module;
   throw refusal(request, why);
+}
+
+void LoadedModules::prepare(const CompileRequest& request) noexcept try {
+  const std::string key = image_key(request, own_part_);
+  {
+    const std::lock_guard lock(loading_);
+    const Entry& known = modules_[key];
+    if (known.module || known.compiled || !known.failure.empty()) return;
+  }
+  (void)compile_and_keep(request, key, keeps(request));
+} catch (const std::exception&) {
+}
+
+std::shared_ptr<const Image> LoadedModules::compile_and_keep(const CompileRequest& request, const std::string& key,
+                                                             bool kept) {
+  std::shared_ptr<const Image> image = compiled(request);
+  {
+    const std::lock_guard lock(loading_);
+    modules_[key].compiled = image;
+  }
+  if (kept) keep(request, key, *image);
+  return image;
+}
+
+bool LoadedModules::keeps(const CompileRequest& request) const {
+  return !traits(backend_.device().key).keeps_objects && is_addressable(request);
 }
 
 std::shared_ptr<const Module> LoadedModules::from_files(const CompileRequest& request, const std::string& architecture,

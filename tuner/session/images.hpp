@@ -42,6 +42,9 @@ class LoadedModules {
   /// code is ErrorCode::compiler when the request does not compile, which is not tried again, and when it does not
   /// load.
   std::shared_ptr<const Module> load(const CompileRequest& request);
+  /// Compiles and keeps the image of \p request, unless it is loaded or known to be broken, so that load() need not.
+  /// Needs no context. load() reports what fails.
+  void prepare(const CompileRequest& request) noexcept;
   /// Whether load() has found that \p request does not compile, or that there is no compiler.
   bool is_broken(const CompileRequest& request);
 
@@ -59,6 +62,9 @@ class LoadedModules {
   std::shared_ptr<const Module> tuned(const CompileRequest& request, const std::string& key, LaunchError& why);
   std::shared_ptr<const Module> from_ptx(const CompileRequest& request, const std::string& key, LaunchError& why);
   std::shared_ptr<const Image> compiled(const CompileRequest& request);
+  /// Keeps it, in memory and, if \p kept, in a file.
+  std::shared_ptr<const Image> compile_and_keep(const CompileRequest& request, const std::string& key, bool kept);
+  bool keeps(const CompileRequest& request) const;
   /// Loads \p image. Returns null, with the reason in \p why, when it does not load.
   std::shared_ptr<const Module> loaded(const Image& image, const std::string& key, LaunchError& why);
   Error refusal(const CompileRequest& request, const LaunchError& why) const;
