@@ -29,6 +29,7 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
 namespace {
 
 struct KnownDigest {
+  PartOfText part;
   std::string text, digest;
 };
 
@@ -42,23 +43,24 @@ void with_known_digests(const std::function<void(std::deque<KnownDigest>&)>& use
 
 }  // namespace
 
-std::string sha256_of_text(std::string_view text) {
+std::string sha256_of_text(std::string_view text, PartOfText part) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-  if (text.size() > kMostBytes) return sha256_hex(text);
+  const auto made = [&] { return part == nullptr ? sha256_hex(text) : sha256_hex(part(text)); };
+  if (text.size() > kMostBytes) return made();
   std::string digest;
   with_known_digests([&](const auto& known) {
     for (const KnownDigest& one : known)
-      if (one.text == text) digest = one.digest;
+      if (one.part == part && one.text == text) digest = one.digest;
   });
-  if (digest.empty()) remember_sha256(text, digest = sha256_hex(text));
+  if (digest.empty()) remember_sha256(text, digest = made(), part);
   return digest;
 }
 
-void remember_sha256(std::string_view text, std::string_view digest) {
+void remember_sha256(std::string_view text, std::string_view digest, PartOfText part) {
   with_known_digests([&](auto& known) {
     for (const KnownDigest& one : known)
-      if (one.text == text) return;
-    known.push_front({std::string(text), std::string(digest)});
+      if (one.part == part && one.text == text) return;
+    known.push_front({part, std::string(text), std::string(digest)});
     if (known.size() > 16) known.pop_back();
   });
 }

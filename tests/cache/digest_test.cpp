@@ -28,6 +28,14 @@ TEST(Sha256, OfARememberedTextIsThatOfTheText) {
     }
 }
 
+TEST(Sha256, OfAPartOfARememberedTextIsNotThatOfTheText) {
+  const PartOfText half = [](std::string_view whole) { return std::string(whole.substr(0, whole.size() / 2)); };
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(sha256_of_text("abcd", half), sha256_hex("ab"));
+    EXPECT_EQ(sha256_of_text("abcd"), sha256_hex("abcd"));
+  }
+}
+
 TEST(Sha256, OfPartsDependsOnWhereTheyAreParted) {
   EXPECT_EQ(sha256_of_parts({"a", "bc"}), sha256_hex("1:a2:bc"));
   EXPECT_NE(sha256_of_parts({"a", "bc"}), sha256_of_parts({"ab", "c"}));

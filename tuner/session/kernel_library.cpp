@@ -64,7 +64,7 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
   for (const EmbeddedTemplate& built_in : embedded_templates()) {
     if (built_in.name != name_or_path) continue;
     cache::remember_sha256(built_in.text, built_in.sha256);
-    cache::remember_sha256(counted_text(built_in.text), built_in.counted_sha256);
+    cache::remember_sha256(built_in.text, built_in.counted_sha256, &counted_text);
     return parse_built_in_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
   }
   const std::string missing = missing_folders();

@@ -156,9 +156,9 @@ std::string counted_text(std::string_view text) {
 
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
-  const std::string text = counted_text(spec.program.text);
   if (!spec.program.includes && spec.program.sources.empty() && data.empty())
-    return {spec.name, cache::sha256_of_text(text), objective.name};
+    return {spec.name, cache::sha256_of_text(spec.program.text, &counted_text), objective.name};
+  const std::string text = counted_text(spec.program.text);
   std::vector<std::string_view> parts{text};
   for (const SourceFile& file : spec.program.sources) parts.push_back(file.text);
   if (spec.program.includes)
