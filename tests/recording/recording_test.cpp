@@ -106,6 +106,19 @@ TEST_F(RecordingTest, TellsOtherInputsApartByTheDigest) {
   EXPECT_NE(read_recording(recorded("three", 7)).data.digest, one);
 }
 
+TEST_F(RecordingTest, HasTheSameDigestInAnyOrderOfItsMembers) {
+  const fs::path path = recorded();
+  const std::string digest = read_recording(path).data.digest;
+  auto list = nlohmann::ordered_json::parse(testing::read_file(path / kRecordingFile));
+  nlohmann::ordered_json buffers;
+  for (const char* name : {"y", "x"}) buffers[name] = list["buffers"][name];
+  ASSERT_EQ(buffers.size(), list["buffers"].size());
+  ASSERT_NE(buffers.dump(), list["buffers"].dump());
+  list["buffers"] = buffers;
+  testing::write_file(path / kRecordingFile, list.dump());
+  EXPECT_EQ(read_recording(path).data.digest, digest);
+}
+
 TEST_F(RecordingTest, NamesARecordingAfterItsKernelAndProblem) {
   const std::string name = recording_name(spec_, size_, "0123");
   EXPECT_THAT(name, ::testing::MatchesRegex("add-T=float-n=3-[0-9a-f]{8}\\.recording"));

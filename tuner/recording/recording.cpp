@@ -69,6 +69,13 @@ KernelSpec checked_kernel(const fs::path& folder, const Json& listed) {
               "would not be served with the result. Record the launch again");
 }
 
+/// The members of \p object, sorted by name: the digest does not depend on their order in the file.
+std::map<std::string, const Json*> by_name(const Json& object) {
+  std::map<std::string, const Json*> members;
+  for (const auto& [name, value] : object.items()) members.emplace(name, &value);
+  return members;
+}
+
 Recording recording_of(const fs::path& folder, const Json& list) {
   if (list.at("format") != kRecordingFormat) throw Error("it is not a recording");
   if (const std::int64_t version = integer(list, "version"); version != kRecordingVersion)
@@ -87,23 +94,23 @@ Recording recording_of(const fs::path& folder, const Json& list) {
   recording.device_name = device.at("name");
 
   std::vector<std::string> digests;
-  for (const auto& [name, text] : list.at("scalars").items()) {
+  for (const auto& [name, text] : by_name(list.at("scalars"))) {
     const ScalarSpec* const scalar = recording.spec.find_scalar(name);
     if (scalar == nullptr) throw Error("the kernel has no scalar '" + name + "'");
     if (scalar->record) throw Error("the scalar '" + name + "' is a struct, which is not recorded");
-    recording.data.scalars[name] = text.get<std::string>();
+    recording.data.scalars[name] = text->get<std::string>();
     recorded_number(resolved_type(recording.spec, recording.size, scalar->type), recording.data.scalars[name]);
     digests.push_back(name + '=' + recording.data.scalars[name]);
   }
   for (const ScalarSpec& scalar : recording.spec.scalars)
     if (!recording.data.scalars.contains(scalar.name)) throw Error("it does not have the scalar '" + scalar.name + "'");
-  for (const auto& [name, buffer] : list.at("buffers").items()) {
+  for (const auto& [name, buffer] : by_name(list.at("buffers"))) {
     if (recording.spec.find_buffer(name) == nullptr) throw Error("the kernel has no buffer '" + name + "'");
     for (const auto& [when, files] :
          {std::pair{"before", &recording.data.inputs}, {"after", &recording.data.outputs}}) {
-      if (!buffer.contains(when)) continue;
-      files->emplace(name, checked_file(folder, buffer.at(when)).string());
-      digests.push_back(name + ' ' + when + ' ' + buffer.at(when).at("sha256").get<std::string>());
+      if (!buffer->contains(when)) continue;
+      files->emplace(name, checked_file(folder, buffer->at(when)).string());
+      digests.push_back(name + ' ' + when + ' ' + buffer->at(when).at("sha256").get<std::string>());
     }
   }
   recording.data.digest = cache::sha256_of_parts({digests.begin(), digests.end()});
