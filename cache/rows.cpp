@@ -3,15 +3,15 @@
 namespace tuner::cache {
 namespace {
 
-/// Rows that may forbid a configuration, found by either index; before each record, what decides.
+/// Rows that may forbid a configuration, found by either index.
 const std::vector<std::string>& forbidding_rows() {
   static const auto& sql = *new std::vector<std::string>([] {
     std::vector<std::string> made;
     for (const char* index : {"quarantine_configuration", "quarantine_device"})
       made.push_back(
-          fmt::format("SELECT objective, choices, sizes, reason, {} INDEXED BY {} WHERE quarantined = ? AND "
-                      "device_key = ? AND kernel = ? AND source = ? AND place BETWEEN ? AND ?",
-                      statements<QuarantineRecord>().select.substr(7), index));
+          fmt::format("{} INDEXED BY {} WHERE quarantined = ? AND device_key = ? AND kernel = ? AND source = ? AND "
+                      "place BETWEEN ? AND ?",
+                      statements<QuarantineRecord>().select, index));
     return made;
   }());
   return sql;
@@ -80,18 +80,14 @@ std::optional<std::string> Quarantine::found(Store& store, const std::string& sq
   const auto [first, last] = places_near(problem.sizes);
   Query row(store, sql, configuration, device_key_, kernel_.name, kernel_.source_hash, first, last);
   while (row.next()) {
-    // A part of a record that names a dangerous configuration may have changed: all that it may have meant are refused,
-    // so only a row that forbids nothing must be sound.
-    const std::string objective = row.text(), choices = row.text();
-    const auto sizes = parse_sizes(row.text());
-    std::string reason = row.text();
-    if (objective == kernel_.objective && sizes && alike({choices, *sizes}, problem))
-      return "quarantined on this device: " + reason;
+    // Any part of a damaged row may be wrong, so that it forbids, too.
     QuarantineRecord record;
     if (!take(row, record)) {
       warn_of_damaged_rows(store);
       return kMaybeQuarantined;
     }
+    if (record.kernel.objective == kernel_.objective && alike(record.problem, problem))
+      return "quarantined on this device: " + record.reason;
   }
   return std::nullopt;
 }

@@ -445,6 +445,18 @@ TEST_F(DamagedQuarantine, KeepsNothingElseAwayWhereARowIsDamaged) {
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
+TEST_F(DamagedQuarantine, KeepsItsConfigurationAwayAndItsReasonIsNotRepeated) {
+  make();
+  open().quarantine(h200(), reduce_kernel(), problem(), "block=1", "it hung");
+  execute(file, "UPDATE quarantine SET reason = 'click here'");
+  auto database = open();
+  const auto match = find(database, query());
+  EXPECT_FALSE(match);
+  ASSERT_FALSE(match.rejected.empty());
+  EXPECT_THAT(match.rejected[0].reason, StartsWith("may be quarantined on this device"));
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("damaged rows were left out")));
+}
+
 TEST_F(BitFlips, HideNothingOfTheQuarantine) {
   {
     auto database = Database::open_user(file);
