@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -149,8 +150,13 @@ int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* at, int flags, int* o
   return result;
 }
 
-std::mutex& mutex() {
-  static auto& only = *new std::mutex;
+/// How many objects of SealedFiles there are. Never destroyed: threads may use it at exit.
+struct Users {
+  std::mutex mutex;
+  int number = 0;
+};
+Users& users() {
+  static auto& only = *new Users;
   return only;
 }
 
@@ -160,7 +166,7 @@ sqlite3_vfs& sealed_vfs() {
     if (system == nullptr) throw std::bad_alloc();  // SQLite could not start
     sqlite3_vfs made = *system;
     // Another copy of tuner in this process has its own.
-    static const auto& name = *new std::string(fmt::format("tuner-sealed-{}", fmt::ptr(&mutex())));
+    static const auto& name = *new std::string(fmt::format("tuner-sealed-{}", fmt::ptr(&users())));
     made.zName = name.c_str();
     made.pNext = nullptr;
     made.pAppData = system;
@@ -184,9 +190,16 @@ std::string seal_of(std::string_view bytes) {
   return text.append(reinterpret_cast<const char*>(&seal), sizeof seal);
 }
 
-// SQLite keeps no name longer than it opens a file: a library that is unloaded leaves nothing in a shared SQLite.
-SealedFiles::SealedFiles() : registered_(mutex()) { sqlite3_vfs_register(&sealed_vfs(), 0); }
-SealedFiles::~SealedFiles() { sqlite3_vfs_unregister(&sealed_vfs()); }
+// SQLite keeps no name longer than it opens files: a library that is unloaded leaves nothing in a shared SQLite. Nobody
+// waits for another's file.
+SealedFiles::SealedFiles() {
+  const std::lock_guard lock(users().mutex);
+  if (users().number++ == 0) sqlite3_vfs_register(&sealed_vfs(), 0);
+}
+SealedFiles::~SealedFiles() {
+  const std::lock_guard lock(users().mutex);
+  if (--users().number == 0) sqlite3_vfs_unregister(&sealed_vfs());
+}
 const char* SealedFiles::vfs() { return sealed_vfs().zName; }
 
 bool is_sealed(sqlite3* connection) {

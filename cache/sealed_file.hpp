@@ -4,7 +4,6 @@
 /// starts reads little of a large file, and never uses a byte that has changed. The seal detects flipped bits and wrong
 /// copies, not tampering. Private to this room.
 
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -24,9 +23,6 @@ class SealedFiles {
   SealedFiles(const SealedFiles&) = delete;
   SealedFiles& operator=(const SealedFiles&) = delete;
   static const char* vfs();
-
- private:
-  const std::lock_guard<std::mutex> registered_;
 };
 
 /// Whether \p connection was opened through SealedFiles, and its file has a seal.

@@ -2,6 +2,7 @@
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
+#include <cache/sealed_file.hpp>
 #include <cache/shipped.hpp>
 #include <cache/store.hpp>
 
@@ -208,6 +209,17 @@ TEST_F(Frozen, AnswersOnWhenItIsReplacedAsAWhole) {
   freeze(source, file);
   EXPECT_EQ(find(database, query()).best->configuration, "block=64");
   EXPECT_EQ(find(database, query(1 << 10)).best->configuration, "block=32");
+}
+
+TEST_F(Frozen, IsOpenedWhileAnotherIsBeingOpened) {
+  freeze(source, file);
+  {
+    const SealedFiles slow;
+    auto database = Database::open_frozen(file);
+    EXPECT_EQ(find(database, query()).best->configuration, "block=64");
+    EXPECT_NE(sqlite3_vfs_find(SealedFiles::vfs()), nullptr);
+  }
+  EXPECT_EQ(sqlite3_vfs_find(SealedFiles::vfs()), nullptr);
 }
 
 TEST_F(Frozen, MayHaveAnyName) {
