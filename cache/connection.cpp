@@ -39,9 +39,7 @@ int wait_for_lock(void* data, int count) {
 }
 
 /// Whether SQLite's work has taken too long.
-int has_taken_too_long(void* data) {
-  return std::chrono::steady_clock::now() > static_cast<const Patience*>(data)->work_ends ? 1 : 0;
-}
+int has_taken_too_long(void* data) { return cpu_time() > static_cast<const Patience*>(data)->work_ends ? 1 : 0; }
 constexpr int kStepsBetween = 10'000;  // about a millisecond
 
 /// How SQLite names a file that nobody changes: https://www.sqlite.org/uri.html
@@ -98,6 +96,12 @@ std::string checked_name(const fs::path& file) {
 
 Patience::Patience(std::chrono::milliseconds wait)
     : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
+
+std::chrono::nanoseconds cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();

@@ -23,10 +23,13 @@ struct Patience {
   bool asks_a_server = false;       ///< a server manages the lock, so it is asked at most once a second
   std::chrono::steady_clock::time_point deadline;
   std::uint64_t random;
-  /// SQLite's work after it fails with SQLITE_INTERRUPT. The pages of a file can be linked so that reading them all
-  /// takes for ever.
-  std::chrono::steady_clock::time_point work_ends = std::chrono::steady_clock::time_point::max();
+  /// On the clock of cpu_time(). After this time SQLite's work fails with SQLITE_INTERRUPT: the pages of a file can be
+  /// linked so that reading them all takes for ever.
+  std::chrono::nanoseconds work_ends = std::chrono::nanoseconds::max();
 };
+
+/// The processor's time that this thread has used. Waiting for a lock or a disk, or being stopped, does not count.
+std::chrono::nanoseconds cpu_time();
 
 /// Makes the SQLite that is linked into this library use locks of open file descriptions. POSIX locks belong to the
 /// process: two shared objects that each contain tuner would not exclude each other, and the first to close a file

@@ -31,7 +31,8 @@ struct OpenOptions {
   WarningSink warn = {};
   /// How long to wait for other processes before continuing in memory.
   std::chrono::milliseconds busy_timeout{10'000};
-  /// How long one reading may take, and another such time for each 64 MiB of the file. Writing may take an hour.
+  /// How much of the processor's time one reading may take, and as much again for each 64 MiB of the file. Writing may
+  /// take an hour. Reading that takes longer fails; later reading is tried again.
   std::chrono::milliseconds longest_read{60'000};
   /// Files up to this size are checked for damage (quick_check) when they are opened. For larger files this takes too
   /// long; the row checksums protect them, and `tune db check` checks everything. Below 0: nothing is checked.

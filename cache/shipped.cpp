@@ -125,7 +125,7 @@ std::int64_t freeze(std::span<Database* const> from, const fs::path& file, Disk&
 bool is_frozen_file(const fs::path& path) try {
   if (!is_database_file(path)) return false;
   Patience patience(std::chrono::seconds(10));
-  patience.work_ends = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  patience.work_ends = cpu_time() + std::chrono::seconds(10);
   return is_frozen(*connect(path, SQLite::OPEN_READONLY, patience));
 } catch (const std::exception&) {
   return false;

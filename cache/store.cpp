@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
-constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+constexpr auto kNever = std::chrono::nanoseconds::max();
 
 /// While a file is opened, any of these errors means damage: an undamaged file never causes them.
 bool is_damage_of_file(const SQLite::Exception& failure) {
@@ -45,7 +45,7 @@ bool nobody_writes(const fs::path& file) {
 
 Store::Store(fs::path file, Mode mode, OpenOptions options)
     : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(options_.busy_timeout) {
-  patience_.work_ends = std::chrono::steady_clock::now() + options_.longest_read;
+  patience_.work_ends = cpu_time() + options_.longest_read;
   if (mode_ == Mode::memory) {
     open_memory();
   } else if (read_only()) {
@@ -268,12 +268,13 @@ std::optional<std::string> Store::set_aside(const Refusal& refusal) {
 
 bool Store::recover(const SQLite::Exception& error) {
   const int code = error.getErrorCode() & 0xff;
+  if (code == SQLITE_INTERRUPT) return false;  // other work may take less
   if (read_only()) {
     drop(reason_of(error));
     return true;
   }
   if (mode_ == Mode::memory || in_memory_) return false;
-  for (const int other : {SQLITE_NOMEM, SQLITE_MISUSE, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_INTERRUPT})
+  for (const int other : {SQLITE_NOMEM, SQLITE_MISUSE, SQLITE_TOOBIG, SQLITE_RANGE})
     if (code == other) return false;
   bool damaged = is_damage(code);
   if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA || code == SQLITE_MISMATCH) {
@@ -308,11 +309,11 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 
 // ---- work ----------------------------------------------------------------------------------------------------------
 
-/// Rolls back unless commit() was called. It may take as long as \p longest.
+/// Rolls back unless commit() was called. It may take \p longest of the processor's time.
 struct Store::Transaction {
   Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
     Query(store, begin).run();
-    store.patience_.work_ends = std::chrono::steady_clock::now() + longest;
+    store.patience_.work_ends = cpu_time() + longest;
     ++store.depth_;
   }
   ~Transaction() {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,6 +12,7 @@
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/shipped.hpp>
+#include <cache/store.hpp>
 
 #include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
@@ -109,13 +111,45 @@ TEST_F(HostileDatabase, EndsWhenItTakesFarTooLong) {
   EXPECT_EQ(statistics(patient).trials, 2001);
 }
 
+/// Reads as many rows, which are in no table. Returns false when that fails.
+bool reads(Database& database, int rows) {
+  return database.store().read([&] {
+    Query(database.store(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?) SELECT i FROM n",
+          rows)
+        .run();
+    return true;
+  });
+}
+
 TEST_F(HostileDatabase, HasNoMoreRowsThanItsFileHasRoomFor) {
   make();
   auto database = Database::open_read_only(file);
-  auto& store = database.store();
-  EXPECT_EQ(error_of<CacheError>([&] { store.read([&] { return store.require_room_for(100), true; }); }), "no error");
-  EXPECT_THAT(error_of<CacheError>([&] { store.read([&] { return store.require_room_for(1'000'000), true; }); }),
+  EXPECT_TRUE(reads(database, 1000));
+  EXPECT_THAT(error_of<CacheError>([&] { reads(database, 1'000'000); }),
               HasSubstr("it has more rows than its file has room for"));
+}
+
+TEST_F(HostileDatabase, IsStillReadAfterSomethingTookTooLong) {
+  make();
+  auto options = warnings.options();
+  options.longest_read = std::chrono::milliseconds(0);
+  auto database = Database::open_user(file, options);
+  auto strict = Database::open_read_only(file, options);
+  EXPECT_FALSE(reads(database, 50'000));
+  EXPECT_THAT(error_of<CacheError>([&] { reads(strict, 50'000); }),
+              HasSubstr("took far longer than on any sound file"));
+  for (Database* one : {&database, &strict}) EXPECT_EQ(find(*one, query()).tier, Tier::exact);
+  EXPECT_FALSE(database.is_in_memory());
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("took far longer than on any sound file")));
+}
+
+TEST_F(HostileDatabase, IsNotOneWhoseReaderWasStoppedForLong) {
+  make();
+  auto database = Database::open_read_only(file, {.longest_read = std::chrono::milliseconds(200)});
+  EXPECT_TRUE(database.store().read([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(210));
+    return reads(database, 5000);
+  }));
 }
 
 TEST_F(HostileDatabase, IsNotWaitedForWhereSomebodyKeepsItsFolderLocked) {
