@@ -15,7 +15,8 @@ namespace tuner::cache {
 namespace {
 
 constexpr std::int64_t kBlock = 4096;
-constexpr std::uint64_t kMark = 0x326c6165'73656e75;  // "uneseal2"
+constexpr std::uint64_t kMark = 0x326c6165'73656e75;          // "uneseal2"
+constexpr std::int64_t kMarkOfEarlier = 0x6c616573'72656e75;  // "unerseal"; a hash of the whole file is after it
 
 /// The end of the file, after the hashes of the blocks.
 struct Seal {
@@ -54,6 +55,7 @@ int size_of_block(std::int64_t block, std::int64_t bytes) {
 struct SealedFile : sqlite3_file {
   std::int64_t bytes = 0;             ///< of the database
   std::vector<std::uint64_t> hashes;  ///< of its blocks; empty: the file has no seal
+  bool is_of_earlier = false;         ///< it ends with the seal of an earlier tuner
 
   sqlite3_file* inner() { return reinterpret_cast<sqlite3_file*>(this + 1); }
   int read_inner(void* to, std::int64_t size, std::int64_t offset) {
@@ -67,9 +69,10 @@ void read_seal(SealedFile& file) {
   Seal seal;
   constexpr std::int64_t end = sizeof seal;
   if (file.inner()->pMethods->xFileSize(file.inner(), &size) != SQLITE_OK || size <= end ||
-      file.read_inner(&seal, end, size - end) != SQLITE_OK || seal.mark != kMark || seal.bytes <= 0 ||
-      seal.bytes > size)
+      file.read_inner(&seal, end, size - end) != SQLITE_OK)
     return;
+  file.is_of_earlier = seal.bytes == kMarkOfEarlier;
+  if (seal.mark != kMark || seal.bytes <= 0 || seal.bytes > size) return;
   std::vector<std::uint64_t> hashes(blocks_in(seal.bytes));
   const auto bytes_of_hashes = static_cast<std::int64_t>(hashes.size() * sizeof hashes[0]);
   if (size != seal.bytes + bytes_of_hashes + end ||
@@ -202,10 +205,12 @@ SealedFiles::~SealedFiles() {
 }
 const char* SealedFiles::vfs() { return sealed_vfs().zName; }
 
-bool is_sealed(sqlite3* connection) {
+SealState seal_state(sqlite3* connection) {
   sqlite3_file* file = nullptr;
-  return sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file != nullptr &&
-         file->pMethods == &kMethods && !of(file).hashes.empty();
+  if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || file == nullptr ||
+      file->pMethods != &kMethods)
+    return SealState::none;
+  return !of(file).hashes.empty() ? SealState::sound : of(file).is_of_earlier ? SealState::earlier : SealState::none;
 }
 
 }  // namespace tuner::cache

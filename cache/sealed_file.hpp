@@ -25,7 +25,12 @@ class SealedFiles {
   static const char* vfs();
 };
 
-/// Whether \p connection was opened through SealedFiles, and its file has a seal.
-bool is_sealed(sqlite3* connection);
+enum class SealState {
+  none,     ///< or a damaged one
+  earlier,  ///< as an earlier tuner made it
+  sound
+};
+/// The seal of a file that was opened through SealedFiles.
+SealState seal_state(sqlite3* connection);
 
 }  // namespace tuner::cache

@@ -139,7 +139,15 @@ std::optional<std::string> why_not_frozen(SQLite::Database& db) {
   if (!is_frozen(db))
     return "it is not frozen, and what a session or an import adds to it would be known to some processes and not to "
            "others: make a frozen one of it with `tune db freeze`";
-  return is_sealed(db.getHandle()) ? std::nullopt : std::optional<std::string>(kFrozenIsDamaged);
+  switch (seal_state(db.getHandle())) {
+    case SealState::sound:
+      return std::nullopt;
+    case SealState::earlier:
+      return "it was frozen by an earlier tuner: make it again with `tune db freeze`";
+    case SealState::none:
+      break;
+  }
+  return kFrozenIsDamaged;
 }
 
 }  // namespace tuner::cache

@@ -274,6 +274,15 @@ TEST_F(Frozen, IsOnlyWhatFreezeMade) {
   EXPECT_TRUE(is_frozen_file(file));
 }
 
+TEST_F(Frozen, ByAnEarlierTunerSaysSo) {
+  freeze(source, file);
+  auto database = Database::open_frozen(file);
+  const auto pages = static_cast<std::size_t>(statistics(database).file_bytes);
+  write_file(folder / "earlier.db", read_file(file).substr(0, pages) + "unerseal12345678");
+  EXPECT_THAT(error_of([&] { (void)Database::open_frozen(folder / "earlier.db"); }),
+              HasSubstr("it was frozen by an earlier tuner: make it again with `tune db freeze`"));
+}
+
 TEST_F(Frozen, TakesNothingMore) {
   freeze(source, file);
   const auto bytes = read_file(file);
