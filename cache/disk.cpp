@@ -26,6 +26,11 @@ std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64
 
 std::string last_error() { return std::strerror(errno); }
 
+/// Some file systems have no sync.
+Failure synced(int descriptor) {
+  return ::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP ? last_error() : Failure();
+}
+
 /// An open file, or -1.
 struct Descriptor {
   explicit Descriptor(int descriptor) : number(descriptor) {}
@@ -74,7 +79,7 @@ class RealDisk : public Disk {
     return std::nullopt;
   }
 
-  Failure write(const fs::path& file, std::string_view bytes, unsigned mode) override {
+  Failure write(const fs::path& file, std::string_view bytes, unsigned mode, bool lasts) override {
     Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (out.number < 0) return last_error();
     (void)::fchmod(out.number, mode);
@@ -84,6 +89,8 @@ class RealDisk : public Disk {
       if (done < 0) return last_error();
       bytes.remove_prefix(static_cast<std::size_t>(done));
     }
+    if (lasts)
+      if (Failure failure = synced(out.number)) return failure;
     // Network file systems and quotas may report a full disk only here.
     return ::close(std::exchange(out.number, -1)) == 0 ? Failure() : last_error();
   }
@@ -94,10 +101,9 @@ class RealDisk : public Disk {
     return ::rename(from.c_str(), to.c_str()) == 0 ? Failure() : last_error();
   }
 
-  Failure sync(const fs::path& path) override {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    const bool failed = file.number < 0 || ::fsync(file.number) != 0;
-    return failed && errno != EINVAL && errno != ENOTSUP ? last_error() : Failure();  // some file systems have no sync
+  Failure sync_names(const fs::path& folder) override {
+    const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return open.number < 0 ? last_error() : synced(open.number);
   }
 
   void remove(const fs::path& path) override {
@@ -230,23 +236,23 @@ Disk& real_disk() {
 
 Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mode, bool lasts) {
   const fs::path part = file.string() + ".part-" + make_uuid();
-  Failure failure = write(part, bytes, mode);
-  if (!failure && lasts) failure = sync(part);
+  Failure failure = write(part, bytes, mode, lasts);
   if (!failure) failure = rename(part, file);
   if (failure)
     remove(part);
   else if (lasts)
-    (void)sync(file.has_parent_path() ? file.parent_path() : ".");  // the new file is there, whatever comes of this
+    (void)sync_names(file.has_parent_path() ? file.parent_path()
+                                            : ".");  // the new file is there, whatever comes of this
   return failure;
 }
 
-void replace_file(const fs::path& file, std::string_view bytes, unsigned mode, Disk& disk) {
-  if (const Failure failure = disk.replace(file, bytes, mode, true)) fail(file, "written", *failure);
+void replace_file(const fs::path& file, std::string_view bytes, unsigned mode, Disk& disk, bool lasts) {
+  if (const Failure failure = disk.replace(file, bytes, mode, lasts)) fail(file, "written", *failure);
 }
 
-void write_text(const fs::path& file, std::string_view text, Disk& disk) {
+void write_text(const fs::path& file, std::string_view text, Disk& disk, bool lasts) {
   if (is_database_file(file, disk)) fail(file, "written", "it is a database, which text never replaces");
-  replace_file(file, file.extension() == ".gz" ? compressed(text) : text, 0644, disk);
+  replace_file(file, file.extension() == ".gz" ? compressed(text) : text, 0644, disk, lasts);
 }
 
 std::string read_text(const fs::path& file, std::size_t limit, Disk& disk) {

@@ -38,12 +38,13 @@ class Disk {
 
   /// Reads the first \p limit bytes of a regular file, or all of a shorter one. Never waits.
   virtual Failure read(const std::filesystem::path& file, std::size_t limit, std::string& bytes) = 0;
-  /// Writes a new file with the permissions \p mode. After a failure, a part of it may be there.
-  virtual Failure write(const std::filesystem::path& file, std::string_view bytes, unsigned mode) = 0;
+  /// Writes a new file with the permissions \p mode. After a failure, a part of it may be there. \p lasts: waits until
+  /// the bytes would outlast a power cut.
+  virtual Failure write(const std::filesystem::path& file, std::string_view bytes, unsigned mode, bool lasts) = 0;
   /// Replaces only regular files.
   virtual Failure rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
-  /// Waits until the bytes of a file, or the names in a folder, would outlast a power cut.
-  virtual Failure sync(const std::filesystem::path& path) = 0;
+  /// Waits until the names in \p folder would outlast a power cut.
+  virtual Failure sync_names(const std::filesystem::path& folder) = 0;
   /// Removes a file, or a folder with everything in it, if it is there.
   virtual void remove(const std::filesystem::path& path) = 0;
 
@@ -75,12 +76,14 @@ class Disk {
 };
 Disk& real_disk();
 
-/// Disk::replace(), lasting. Throws CacheError instead of returning a failure.
-void replace_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode, Disk& disk);
+/// Disk::replace(). Throws CacheError instead of returning a failure.
+void replace_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode, Disk& disk,
+                  bool lasts = true);
 
 /// Replaces \p file; compresses when its name ends in `.gz`. Throws CacheError, and then leaves the old file as it was.
-/// Replaces only regular files that are not databases. The caller decides whether such a file may go.
-void write_text(const std::filesystem::path& file, std::string_view text, Disk& disk = real_disk());
+/// Replaces only regular files that are not databases. The caller decides whether such a file may go. \p lasts: as for
+/// Disk::replace().
+void write_text(const std::filesystem::path& file, std::string_view text, Disk& disk = real_disk(), bool lasts = true);
 /// Longer texts (after decompression) are refused.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
 /// Reads plain text or gzip, whatever the name is. \p file must be a regular file. Throws CacheError.

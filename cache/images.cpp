@@ -107,7 +107,7 @@ void write_image(const fs::path& folder, const std::string& architecture, const 
                  Disk& disk) {
   const fs::path file = image_file(folder, architecture, key);
   (void)disk.make_folder(file.parent_path(), 0755);
-  replace_file(file, head_of(key, image) + image.bytes, 0644, disk);
+  replace_file(file, head_of(key, image) + image.bytes, 0644, disk, false);  // a damaged one is passed over
 }
 
 Failure keep_image(const fs::path& folder, const std::string& architecture, const std::string& key, const Image& image,

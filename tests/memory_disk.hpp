@@ -35,13 +35,17 @@ class MemoryDisk : public cache::Disk {
     bytes = found->second.substr(0, limit);
     return std::nullopt;
   }
-  cache::Failure write(const Path& file, std::string_view bytes, unsigned) override {
+  cache::Failure write(const Path& file, std::string_view bytes, unsigned, bool lasts) override {
     use_power();
     const std::size_t stored = std::min(cuts_short ? bytes.size() / 2 : bytes.size(), space);
     files[file] = bytes.substr(0, stored);
     unsynced_.insert(file);
     space -= stored;
-    return space == 0 ? cache::Failure("No space left on device") : std::nullopt;
+    if (space == 0) return "No space left on device";
+    if (!lasts) return std::nullopt;
+    use_power();
+    unsynced_.erase(file);
+    return std::nullopt;
   }
   cache::Failure rename(const Path& from, const Path& to) override {
     use_power();
@@ -52,11 +56,10 @@ class MemoryDisk : public cache::Disk {
     if (unsynced_.erase(from) > 0) unsynced_.insert(to);
     return std::nullopt;
   }
-  cache::Failure sync(const Path& path) override {
+  cache::Failure sync_names(const Path& folder) override {
     use_power();
-    unsynced_.erase(path);
     std::erase_if(before_,
-                  [&](const auto& name) { return (path / name.first.filename()).lexically_normal() == name.first; });
+                  [&](const auto& name) { return (folder / name.first.filename()).lexically_normal() == name.first; });
     return std::nullopt;
   }
   /// The worst that a power cut does: what was not synced is empty, and new names either stay or are gone.

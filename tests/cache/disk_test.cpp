@@ -98,8 +98,10 @@ TEST(RealDisk, ReadsAndReplacesOnlyRegularFiles) {
   write_text(folder / "text", "old");
   write_text(folder / "text", "new");
   EXPECT_EQ(read_text(folder / "text"), "new");
-  for (const fs::path& synced : {folder / "text", folder.path()}) EXPECT_EQ(real_disk().sync(synced), std::nullopt);
-  EXPECT_TRUE(real_disk().sync(folder / "missing"));
+  EXPECT_EQ(real_disk().write(folder / "link", "text", 0600, true), std::nullopt);
+  EXPECT_EQ(real_disk().sync_names(folder.path()), std::nullopt);
+  fs::remove(folder / "link");
+  for (const char* other : {"text", "missing"}) EXPECT_TRUE(real_disk().sync_names(folder / other));
   EXPECT_EQ(mode_of(folder / "text"), 0644u);
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   fs::create_symlink(folder / "text", folder / "link");

@@ -95,7 +95,9 @@ void add_amounts(std::span<report::Tuning> tunings, const std::string& file) {
 LiveReport::LiveReport(const TuneJobs& jobs, const Device& device, Wisdom& wisdom, Console& console)
     : jobs_(jobs), device_(device), wisdom_(wisdom), console_(console), next_(Clock::now() + kEvery) {
   const std::string& file = jobs_.request.report;
-  if (file != "-") cache::write_text(file, report::page({}, {kVersion, cache::now_ms(), {}, report::Live{}}));
+  if (file != "-")
+    cache::write_text(file, report::page({}, {kVersion, cache::now_ms(), {}, report::Live{}}), cache::real_disk(),
+                      false);
 }
 
 void LiveReport::update(const Progress& progress) {
@@ -120,7 +122,11 @@ void LiveReport::write(std::optional<report::Live> live) {
     add_amounts(found, spec.program.file);
     const cache::Database& user = wisdom_.user();
     const std::string database = user.is_in_memory() ? "memory" : user.path().string();
-    write_or_print(jobs_.request.report, report::page(found, {kVersion, cache::now_ms(), {database}, std::move(live)}));
+    const std::string page = report::page(found, {kVersion, cache::now_ms(), {database}, live});
+    if (live)
+      cache::write_text(jobs_.request.report, page, cache::real_disk(), false);  // the next one comes soon
+    else
+      write_or_print(jobs_.request.report, page);
   } catch (const Error& error) {
     if (std::exchange(all_written_, false)) console_.warning(fmt::format("--report: {}", error.what()));
   }
