@@ -1,4 +1,5 @@
 #include <tests/matchers.hpp>
+#include <tuner/core/characters.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {
@@ -53,6 +54,27 @@ TEST(Directives, AreFoundWithTheirWordsAndPlaces) {
   EXPECT_EQ(code[lines[0].end], '\n');
   EXPECT_EQ(text_at_runs(code, lines[0]), lines[0].text);
   EXPECT_EQ(lines[1].text, "endif");
+}
+
+TEST(Statements, EndBeforeAPlace) {
+  const auto before = [](const std::string& code) {
+    return std::string(trimmed(statement_before(code, find_word(code, "here"))));
+  };
+  EXPECT_EQ(before("a; static int here"), "static int");
+  EXPECT_EQ(before("struct S { int here"), "int");
+  EXPECT_EQ(before("int a = 5 % here"), "int a = 5 %");
+  EXPECT_EQ(before("#define PASTE(a, b) a ## b\nconst int here"), "const int");
+  EXPECT_EQ(before("#define here"), "");
+  EXPECT_EQ(before("here"), "");
+}
+
+TEST(Statements, CostNoMoreInAListThatIsLong) {
+  std::string code = "const Body all[] = {";
+  for (int i = 0; i < 20'000; ++i) code += "Body(1),\n";
+  std::size_t characters = 0;
+  for (std::size_t at = find_word(code, "Body", 20); at != npos; at = find_word(code, "Body", at + 1))
+    characters = std::max(characters, statement_before(code, at).size());
+  EXPECT_EQ(characters, 4096u);
 }
 
 TEST(Words, AreFoundWhereTheyStandAlone) {

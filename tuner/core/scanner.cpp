@@ -11,6 +11,9 @@ namespace {
 /// The longest index or list of types, in characters. Without a limit, many brackets that nothing closes would cost
 /// quadratic time.
 constexpr std::size_t kLongestList = 4'096;
+/// The longest part of a statement before a word, in characters. Without a limit, each word of a long list of
+/// initialisers would cost a search for the beginning of the list.
+constexpr std::size_t kLongestStatement = 4'096;
 
 bool is_opening(char c) { return c == '(' || c == '[' || c == '{'; }
 bool is_closing(char c) { return c == ')' || c == ']' || c == '}'; }
@@ -224,11 +227,17 @@ std::string substitute_words(std::string_view text, const std::map<std::string, 
 }
 
 std::string_view statement_before(std::string_view code, std::size_t at) {
-  const std::string_view before = code.substr(0, at);
-  std::size_t begin = before.find_last_of(";{}") + 1;  // npos + 1: the first statement
-  if (const std::size_t hash = before.substr(begin).find_last_of("#%"); hash != npos)
-    if (const auto line = directive_at(code, begin + hash)) begin = std::min(line->end, at);
-  return before.substr(begin);
+  std::size_t begin = at;
+  for (; begin > 0 && at - begin < kLongestStatement; --begin) {
+    const char c = code[begin - 1];
+    if (c == ';' || c == '{' || c == '}') break;
+    if (c != '#' && c != '%') continue;
+    if (const auto line = directive_at(code, begin - 1)) {
+      begin = std::min(line->end, at);
+      break;
+    }
+  }
+  return code.substr(begin, at - begin);
 }
 
 std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest) {

@@ -96,7 +96,8 @@ std::string replace_words(std::string_view text, const auto& replaced) {
 /// \p text with each word of \p values replaced by its value.
 std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values);
 
-/// The beginning of the statement, or of the head of a body, that \p at is in, up to \p at and without directives.
+/// The beginning of the statement, or of the head of a body, that \p at is in, up to \p at and without directives. At
+/// most the last 4096 characters of it.
 std::string_view statement_before(std::string_view code, std::size_t at);
 
 /// The place after the bracket that closes the one at \p open; npos if there is none within \p longest characters.
