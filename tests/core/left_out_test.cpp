@@ -99,6 +99,15 @@ TEST(LeftOut, AreMacrosForConstantsOfTheTextThatHaveNoOtherMeaning) {
   const std::string other = "template <int TILE> __global__ void scale(const float* x, float* y, int n) {}\n";
   EXPECT_THAT(macros("__device__ void f() { const int TILE = 1; }\n" + other, "scale<TILE>"), ElementsAre());
   EXPECT_THAT(macros(kernel, "scale<float>"), ElementsAre());
+  const std::string head = "template <typename T> __global__ void scale(const T* x, T* y, int n) ";
+  for (const std::string& text : {
+           "__device__ int f() { const int TILE = 3; return TILE; }\n" + head + "{ *y = *x; }\n",
+           "const int TILE = 3;\n__device__ int f() { const int TILE = 4; return TILE; }\n" + head + "{ *y = *x; }\n",
+           "struct Config { static constexpr int TILE = 8; };\n" + head + "{ y[Config::TILE] = *x; }\n",
+           "namespace a { constexpr int TILE = 8; }\n" + head + "{ y[a::TILE] = *x; }\n",
+           "const int TILE = 8;\n" + head + "{ y[T().TILE] = *x; }\n",
+       })
+    EXPECT_THAT(macros(text, "scale<float>"), ElementsAre()) << text;
 }
 
 TEST(LeftOut, IsTheBlockOfKernelTunersNames) {

@@ -326,19 +326,31 @@ class LeftOut {
     return false;
   }
 
-  /// Whether the text or a file that it includes defines the macro \p name, or a constant that is all that has this
-  /// name.
+  /// Whether \p code names a member of a class or of a namespace \p name. A macro would replace it.
+  static bool is_qualified(std::string_view code, std::string_view name) {
+    for (std::size_t at = find_word(code, name); at != npos; at = find_word(code, name, at + 1)) {
+      const std::string_view before = before_space(code, at);
+      if (before.ends_with("::") || before.ends_with('.') || before.ends_with("->")) return true;
+    }
+    return false;
+  }
+
+  /// Whether the text or a file that it includes defines the macro \p name, or a constant outside of functions and
+  /// classes that is all that has this name.
   bool is_macro(std::string_view name) const {
-    const auto is_in = [&](std::string_view code) {
+    const auto is_in = [&](const ScopedCode& scoped) {
+      const std::string_view code = scoped.text();
       const std::vector<DefinedValue> all = definitions_of(code, name);
-      return std::any_of(all.begin(), all.end(),
-                         [&](const DefinedValue& one) { return code[one.begin] == '#' || code[one.begin] == '%'; }) ||
-             (!all.empty() && !is_declared(without_definitions(std::string(code), {name}), name));
+      const auto is_directive = [&](const DefinedValue& one) { return scoped.is_macro(one.begin); };
+      const auto is_global = [&](const DefinedValue& one) { return scoped.is_in_namespace(one.begin); };
+      return std::any_of(all.begin(), all.end(), is_directive) ||
+             (!all.empty() && std::all_of(all.begin(), all.end(), is_global) && !is_qualified(code, name) &&
+              !is_declared(without_definitions(std::string(code), {name}), name));
     };
     const auto& includes = draft_.spec.program.includes;
     const auto has_name = [&](const IncludedFile& file) { return has_word(file.text, name); };
-    return (is_in(code_) || (includes && std::any_of(includes->files.begin(), includes->files.end(), has_name))) &&
-           is_in(unchanged(draft_).text());
+    return (is_in(own_) || (includes && std::any_of(includes->files.begin(), includes->files.end(), has_name))) &&
+           is_in(unchanged(draft_));
   }
 
   KernelDraft& draft_;

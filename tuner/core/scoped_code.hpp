@@ -22,8 +22,10 @@ class ScopedCode {
   bool is_conditional(std::size_t at) const { return scope_at(at).is_conditional; }
   /// Whether a directive begins at \p at, the place of a definition.
   bool is_macro(std::size_t at) const { return at < text_.size() && (text_[at] == '#' || text_[at] == '%'); }
-  /// Whether \p at is outside of every `#if` and of all braces except those of namespaces and of `extern "C"`.
-  bool is_always_there(std::size_t at) const { return !scope_at(at).is_conditional && !scope_at(at).is_in_braces; }
+  /// Whether \p at is outside of all braces except those of namespaces and of `extern "C"`.
+  bool is_in_namespace(std::size_t at) const { return !scope_at(at).is_in_braces; }
+  /// Whether \p at is outside of every `#if`, too.
+  bool is_always_there(std::size_t at) const { return !is_conditional(at) && is_in_namespace(at); }
 
  private:
   struct Scope {
@@ -48,9 +50,9 @@ struct UsedName {
 
 /// The last part of \p path: `real` of `a::real`.
 std::string_view last_part(std::string_view path);
-/// Of \p definitions, places in \p code that define the last part of `used.name`, those that this name means. These are
-/// the ones of the innermost namespace that has some, else the ones that a `using` names. Macros are in all namespaces;
-/// their places are those of their directives.
+/// The definitions that `used.name` means, out of \p definitions: places in \p code that define its last part. It means
+/// those of the innermost namespace that has some, else those that a `using` names. Macros are in all namespaces. The
+/// place of a macro is the one of its directive.
 std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions);
 
 }  // namespace tuner
