@@ -104,11 +104,26 @@ TEST(Records, LeaveOutWhatTakesNoRoom) {
 TEST(Records, HaveFieldsOfEnums) {
   for (const auto& [kind, type, bytes] : {std::tuple{"enum class Kind { red, blue };", "int", "16"},
                                           {"enum Kind { red };", "int", "16"},
+                                          {"enum Kind { red = -1, blue = 0x7ffffffe, green };", "int", "16"},
+                                          {"enum Kind { red = 1 << 0, blue = 1 << 30, };", "int", "16"},
+                                          {"enum class Kind { red = f(1) };", "int", "16"},
                                           {"typedef enum { red, blue } Kind;", "int", "16"},
                                           {"enum struct Kind : unsigned char { red };", "uint8", "16"}})
     EXPECT_EQ(layout("", std::string(kind) + "\nstruct Star { double mass; Kind kind; };\n"),
               std::string("double mass[1] 0, ") + type + " kind[1] 8, " + bytes)
         << kind;
+}
+
+TEST(Records, HaveNoFieldsOfEnumsWhoseValuesMayNeedMoreThanAnInt) {
+  for (const char* const values : {"red, blue = 1ll << 40", "red = 0x100000000", "red = 0x7fffffff, blue", "red = last",
+                                   "red = -1, blue = 2147483648", "red = 1 << 31", "red = 0x", "red = 3u"})
+    for (const auto& [begin, end] : {std::pair{"enum Kind { ", " };"}, {"typedef enum { ", " } Kind;"}})
+      EXPECT_THAT(
+          error_of([&] {
+            parse(move_with("", begin + (values + std::string(end)) + "\nstruct Star { double mass; Kind kind; };\n"));
+          }),
+          HasSubstr("an element type is needed"))
+          << values;
 }
 
 TEST(Records, MayBeFieldsOfOthers) {

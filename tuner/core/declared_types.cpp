@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -294,13 +296,51 @@ UsedName without_aliases(const ScopedCode& code, UsedName used) {
 
 namespace {
 
-/// The number that an enum has, which \p code defines at \p at.
+/// The value of `12`, `0x1f` or `1 << 4`.
+std::optional<std::int64_t> value_of_literal(std::string_view text) {
+  constexpr int most_bits = 30;
+  if (const std::size_t shift = text.find("<<"); shift != npos) {
+    const auto value = value_of_literal(trimmed(text.substr(0, shift)));
+    const auto bits = number_of<int>(trimmed(text.substr(shift + 2)));
+    if (!value || *value < 0 || *value > std::numeric_limits<int>::max() || !bits || *bits < 0 || *bits > most_bits)
+      return std::nullopt;
+    return *value << *bits;
+  }
+  if (!text.starts_with("0x") && !text.starts_with("0X")) return number_of<std::int64_t>(text);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Whether an enum with \p enumerators is an int: as far as they show, all their values fit one.
+bool are_ints(std::string_view enumerators) {
+  std::int64_t next = 0;
+  for (const std::string_view one : at_commas(enumerators, true)) {
+    if (const std::size_t sign = one.find('='); sign != npos) {
+      const auto value = value_of_literal(trimmed(one.substr(sign + 1)));
+      if (!value) return false;
+      next = *value;
+    }
+    if (next < std::numeric_limits<int>::min() || next > std::numeric_limits<int>::max()) return false;
+    ++next;
+  }
+  return true;
+}
+
+/// The number that an enum has, which \p code defines at \p at. Nothing if its values decide about its size, and not
+/// all of them are literals that fit an int.
 std::optional<VectorType> number_of_enum(std::string_view code, std::size_t at, std::string_view name) {
   std::size_t next = skip_space(code, at + name.size());
   if (const std::string_view before = before_space(code, at); before.ends_with('}'))
     at = next = before.rfind('{');  // typedef enum { … } NAME;
-  if (at == npos || !has_word(statement_before(code, at), "enum")) return std::nullopt;
-  if (code.substr(next, 1) != ":") return VectorType{ElementType::int32, 1};
+  const std::string_view head = at == npos ? std::string_view() : statement_before(code, at);
+  if (!has_word(head, "enum")) return std::nullopt;
+  if (code.substr(next, 1) != ":") {
+    const std::string_view braces = in_braces(code, next);
+    const bool is_scoped = has_word(head, "class") || has_word(head, "struct");
+    const bool is_int = is_scoped || (!braces.empty() && are_ints(braces.substr(1, braces.size() - 2)));
+    return is_int ? std::optional(VectorType{ElementType::int32, 1}) : std::nullopt;
+  }
   return numbers_of(plain_type(std::string(code.substr(next + 1, code.find('{', next) - next - 1))));
 }
 
