@@ -37,6 +37,8 @@ TEST(HostFunctions, AreTakenAwayAndAllElseStays) {
            "extern \"C\" {\n__device__ int f() { return R\"(})\"[0]; }\n}\n",
            "namespace a {\nnamespace b {\n__host__ __device__ bool operator<(S a, S b) { return a.v < b.v; }\n}\n}\n",
            "static_assert(sizeof(int) == 4, \"\");\n",
+           "static const uint32_t kMask = uint32_t(1) << 5;\nstatic const size_t kBytes = size_t(4) * 1024;\n",
+           "enum Mode { none, all };\nstatic const Mode kMode = Mode(1);\nconst Unknown u = Unknown(1);\n",
            "const int n(5);\nconst int m = int(2.5), k = DIV(7, 2);\nconstexpr Pair p = Pair(1, 2);\n",
            "__device__ const Pair q = Pair(1, 2);\n",
            "struct alignas(16) X { float x[4]; };\n",
@@ -127,6 +129,14 @@ TEST(HostFunctions, OfClassesLeaveTheirDeclarations) {
        "template <class T> struct Array { T* p; ~Array() ; int two() { return twice(1); } };\n"},
       {"struct Base { virtual const Array<int>& none() { static Array<int> empty; return empty; } int a; };\n",
        "struct Base { virtual const Array<int>& none() ; int a; };\n"},
+      {"struct Hash { unsigned of(unsigned x) { static const unsigned prime = 7; constexpr static int bits = "
+       "sizeof(x); "
+       "return x * prime >> bits; } int a() { static int calls = 0; return ++calls; } int b() { static const int n = "
+       "f(); "
+       "return n; } };\n",
+       "struct Hash { unsigned of(unsigned x) { static const unsigned prime = 7; constexpr static int bits = "
+       "sizeof(x); "
+       "return x * prime >> bits; } int a() ; int b() ; };\n"},
       {"struct Sparse { cusparseHandle_t h; Sparse() { cusparseCreate(&h); } };\n",
        "struct Sparse { cusparseHandle_t h; Sparse() ; };\n"},
       {"struct P { float x; friend std::ostream& operator<<(std::ostream& o, P p) { return o << p.x; } };\n",
@@ -139,7 +149,6 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
   for (const char* goes : {
            "int up(int x) { cudaDeviceReset(); return x; }\nusing a::up;\n",
            "int helper(int x) { return x; }\nstatic int start = helper(3);\n",
-           "const Body all[] = {\n  Body(1, Vec(2)), Body(3, Vec())\n};\nstatic Body one = Body(1);\n"
            "const float3 up = make_float3(0, 1, 0);\n",
            "template <class T> struct Dev { std::vector<T> all; };\nusing Map = Dev<float>;\nMap map;\n",
            "struct Log : public std::ostringstream { int level; };\ntypedef Log Journal;\nstruct Two { Journal a, b; "
@@ -148,6 +157,13 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
     EXPECT_EQ(kept(goes), "");
   const char* const stays = "typedef cudaStream_t queue;\nstruct mesh { queue s; };\n";
   EXPECT_EQ(kept(stays), stays);
+}
+
+TEST(HostFunctions, TakeWithThemVariablesThatAConstructorMakes) {
+  const std::string body = "template <int n = 3> class Vec { Vec(int); };\nstruct Body { Body(int, Vec<>); };\n";
+  EXPECT_EQ(kept(body + "const Body all[] = {\n  Body(1, Vec(2)), Body(3, Vec())\n};\nstatic Body one = Body(1);\n"),
+            body);
+  EXPECT_EQ(kept("static Body one = Body(1);\n", {"struct Body { Body(int); };\n"}), "");
 }
 
 TEST(HostFunctions, TakeWithThemWhatANameOfTheLibraryStandsFor) {

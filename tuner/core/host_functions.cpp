@@ -5,9 +5,9 @@
 #include <set>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/words.hpp>
 
 namespace tuner {
 namespace {
@@ -93,6 +93,7 @@ struct Known {
   Words host_functions;  ///< removed functions
   Words functions;       ///< others
   Words host_types;      ///< removed types
+  Words classes;         ///< all structs and classes
 
   bool is_host_function(std::string_view name) const {
     return host_functions.contains(name) && !functions.contains(name);
@@ -112,6 +113,20 @@ bool is_instantiation(std::string_view text) {
   const std::string_view word = word_at(text, 0);
   return word == "template" && text.substr(skip_space(text, word.size()), 1) != "<" && text.find('(') != npos &&
          text.find('{') == npos;
+}
+
+/// Whether \p body has a static variable, other than a constant whose value is a number: device code may have that.
+bool has_static_variable(std::string_view body) {
+  for (std::size_t at = 0, end = 0; (at = find_word(body, "static", end)) != npos;) {
+    end = std::min(body.find(';', at), body.size());
+    const std::size_t begin = at - statement_before(body, at).size();
+    const std::size_t sign = std::min(body.find('=', at), end);
+    const std::string_view head = body.substr(begin, sign - begin);
+    const std::string_view value = trimmed(body.substr(sign, end - sign));
+    const bool is_number = value.size() > 1 && words_of(value).empty();
+    if (!has_word(head, "constexpr") && !(has_word(head, "const") && is_number)) return true;
+  }
+  return false;
 }
 
 class HostFunctionScanner {
@@ -249,9 +264,9 @@ class HostFunctionScanner {
   }
   /// Whether only the host can run \p body.
   bool is_code_of_the_host(std::string_view body) const {
-    return names_the_host(body) || body.find("<<<") != npos || any_word(body, [&](std::string_view word) {
-             return word == "static" || is_word_of_the_host(word) || known_.host_macros.contains(word) ||
-                    known_.is_host_function(word);
+    return names_the_host(body) || body.find("<<<") != npos || has_static_variable(body) ||
+           any_word(body, [&](std::string_view word) {
+             return is_word_of_the_host(word) || known_.host_macros.contains(word) || known_.is_host_function(word);
            });
   }
   /// Leaves of a member function that only the host can run its declaration, unless that is one of a friend or names
@@ -317,19 +332,21 @@ class HostFunctionScanner {
     return at;
   }
 
-  /// Whether a variable with the words \p words before its name is made by a constructor: `const Body all[] =
-  /// {Body(1)}`. Kernels cannot use it.
-  static bool is_constructed(const std::vector<std::string_view>& words, std::string_view rest) {
+  /// Whether a variable with the words \p words before its name is a struct or a vector that a call makes: `const Body
+  /// all[] = {Body(1)}`. Kernels cannot use it. Constants of other types stay: `const size_t n = size_t(4)`.
+  bool is_constructed(const std::vector<std::string_view>& words, std::string_view rest) const {
     const std::size_t value = rest.find_first_of("={");
     if (value == npos || words.size() < 2) return false;
     const auto is_made = [&](std::string_view type) {
-      for (const std::string& maker : {std::string(type), "make_" + std::string(type)})
-        for (std::size_t at = find_word(rest, maker, value); at != npos; at = find_word(rest, maker, at + 1))
-          if (rest.substr(skip_space(rest, at + maker.size()), 1) == "(") return true;
+      const auto numbers = numbers_of(type);
+      const bool is_vector = numbers && numbers->components > 1;
+      if (!is_vector && !known_.classes.contains(type)) return false;
+      const std::string maker = (is_vector ? "make_" : "") + std::string(type);
+      for (std::size_t at = find_word(rest, maker, value); at != npos; at = find_word(rest, maker, at + 1))
+        if (rest.substr(skip_space(rest, at + maker.size()), 1) == "(") return true;
       return false;
     };
-    return std::any_of(words.begin(), words.end() - 1,
-                       [&](std::string_view type) { return !is_word_of_cpp(type) && is_made(type); });
+    return std::any_of(words.begin(), words.end() - 1, is_made);
   }
 
   void end_of_declaration() {
@@ -340,8 +357,10 @@ class HostFunctionScanner {
     const std::string text = head();
     const auto words = words_of(text);
     const auto is = [&](std::string_view word) { return !words.empty() && words.front() == word; };
-    if (defines_type(words) && now_.open > now_.begin && now_.open < at_)
+    if (defines_type(words) && now_.open > now_.begin && now_.open < at_) {
+      if (words.front() != "enum") known_.classes.emplace(defined_type(words, text));
       HostFunctionScanner(code_.substr(0, at_), known_, result_, now_.open + 1, true).scan();
+    }
     const std::size_t bracket = text.find('(');
     // `void f(int);`, not `int x(3);` or `MACRO(x);`: a type and a name before the bracket.
     const std::size_t inside = first_inside();

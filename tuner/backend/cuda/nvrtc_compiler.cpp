@@ -352,7 +352,7 @@ class NvrtcCompiler : public Compiler {
 }  // namespace
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
-constexpr const char* kTexts = "texts 2";
+constexpr const char* kTexts = "texts 3";
 
 std::string own_part_of_images() {
   return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
