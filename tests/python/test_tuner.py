@@ -97,14 +97,17 @@ class ExchangeInC(unittest.TestCase):
 
     def setUp(self):
         self.asked, self.streams = [], []
+        self.fails = False
 
         def tensor_of(array, to):
             self.asked.append(array)
+            if self.fails:
+                return -1
             contents = array.contents
             array.kept = [(ctypes.c_int64 * contents.ndim)(*extents)
                           for extents in (contents.shape, (one // contents.itemsize for one in contents.strides))]
             code = {"i": 0, "u": 1, "f": 2}[contents.dtype.kind]
-            to[0] = Tensor(contents.ctypes.data, 2, 1, contents.ndim, code, 8 * contents.itemsize, 1, *array.kept, 0)
+            to[0] = Tensor(contents.ctypes.data, *array.device, contents.ndim, code, 8 * contents.itemsize, 1, *array.kept, 0)
             return 0
 
         def current_stream(device_type, device, to):
@@ -124,6 +127,7 @@ class ExchangeInC(unittest.TestCase):
             __module__ = "torch.test"
             __dlpack_c_exchange_api__ = new(ctypes.addressof(self.api), b"dlpack_exchange_api", None)
             is_cuda = False
+            device = (2, 1)
 
             def __init__(self, contents):
                 self.contents = contents
@@ -155,6 +159,51 @@ class ExchangeInC(unittest.TestCase):
             tuner.reduce(self.array(x.contents[:, ::2]), out=out)
         with self.assertRaisesRegex(ValueError, "sum, min, max, product"):
             tuner.reduce(x, "mean", out=out)
+
+    def test_of_no_elements_has_no_gaps(self):
+        empty, out = self.array(numpy.ones((3, 0), numpy.float32)), self.array(numpy.ones(1, numpy.float32))
+        tuner.reduce(empty, out=out)
+        self.assertEqual(out.contents[0], 0)
+
+    def test_knows_two_types(self):
+        class Parameter(self.array):
+            __module__ = "torch.test"
+
+        asked = []
+
+        class Meta(type):
+            def __getattribute__(one, name):
+                if name == "__dlpack_c_exchange_api__":
+                    asked.append(one)
+                return super().__getattribute__(name)
+
+        class Result(self.array, metaclass=Meta):
+            __module__ = "torch.test"
+
+        x, out = Parameter(numpy.ones(1000, numpy.float32)), Result(numpy.zeros(1, numpy.float32))
+        for _ in range(3):
+            tuner.reduce(x, out=out)
+        self.assertEqual(asked, [Result])
+        for _ in range(3):  # more types than it keeps
+            tuner.reduce(self.array(x.contents), out=out)
+            tuner.reduce(x, out=out)
+        self.assertEqual(out.contents[0], 1000)
+
+    def test_refuses_arrays_on_different_devices(self):
+        x, out = self.array(numpy.ones(1000, numpy.float32)), self.array(numpy.zeros(1, numpy.float32))
+        for device, name in (((2, 0), "cuda:0"), ((1, 0), "cpu")):
+            out.device = device
+            with self.assertRaisesRegex(ValueError, f"x is on cuda:1, but out is on {name}"):
+                tuner.reduce(x, out=out)
+        out.device = (13, 1)  # managed memory
+        tuner.reduce(x, out=out)
+        self.assertEqual(out.contents[0], 1000)
+
+    def test_passes_on_that_the_library_fails(self):
+        x, out = self.array(numpy.ones(1000, numpy.float32)), self.array(numpy.zeros(1, numpy.float32))
+        self.fails = True
+        with self.assertRaisesRegex(RuntimeError, "does not tell about it by DLPack"):
+            tuner.reduce(x, out=out)
 
 
 class Kernels(unittest.TestCase):

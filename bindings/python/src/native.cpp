@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,7 @@ int type_of(nb::dlpack::dtype type) {
 
 /// The number of elements of an array without gaps. Null strides: there are none.
 std::int64_t count_of(std::size_t dimensions, const std::int64_t* shape, const std::int64_t* strides) {
+  if (std::find(shape, shape + dimensions, 0) != shape + dimensions) return 0;
   std::int64_t count = 1;
   for (std::size_t i = dimensions; i-- > 0;) {
     if (shape[i] > 1 && strides != nullptr && strides[i] != count)
@@ -99,13 +101,17 @@ struct Exchange {
   int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 
-/// Null for types without it, and for other libraries than PyTorch and CuPy: JAX computes on streams of its own. Asks
-/// the type once for many arrays of one type.
+/// Null for types without it, and for other libraries than PyTorch and CuPy: JAX computes on streams of its own. Asks a
+/// type once for many calls with arrays of the same two types, as of a parameter and of a result.
 const Exchange* exchange_of(nb::handle array) {
-  static nb::handle last_type;
-  static const Exchange* last = nullptr;
+  struct Known {
+    nb::handle type;
+    const Exchange* exchange = nullptr;
+  };
+  static Known last, before_last;
   const nb::handle type = array.type();
-  if (type.is(last_type)) return last;
+  for (const Known& known : {last, before_last})
+    if (type.is(known.type)) return known.exchange;
   const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
   const std::string module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::none())));
   const std::string library = module.substr(0, module.find('.'));
@@ -114,10 +120,17 @@ const Exchange* exchange_of(nb::handle array) {
   if (found != nullptr &&
       (found->major != 1 || found->tensor_of == nullptr || (library != "torch" && library != "cupy")))
     found = nullptr;
-  last = found;
-  const nb::object earlier = nb::steal(last_type);
-  last_type = type.inc_ref();
+  const nb::object forgotten = nb::steal(before_last.type);
+  before_last = last;
+  last = {type.inc_ref(), found};
   return found;
+}
+
+/// Throws the exception of a library that failed to tell about an array.
+[[noreturn]] void fail_exchange() {
+  if (PyErr_Occurred() == nullptr)
+    PyErr_SetString(PyExc_RuntimeError, "tuner: the array's library does not tell about it by DLPack, nor why");
+  throw nb::python_error();
 }
 
 /// An array of a library with that exchange.
@@ -125,8 +138,8 @@ struct Exchanged {
   static std::optional<Exchanged> of(nb::handle array) {
     Exchanged made{exchange_of(array), {}};
     if (made.library == nullptr) return std::nullopt;
-    if (made.library->tensor_of(array.ptr(), &made.tensor) == 0) return made;
-    throw nb::python_error();
+    if (made.library->tensor_of(array.ptr(), &made.tensor) != 0) fail_exchange();
+    return made;
   }
   std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset; }
   tuner_type type() const { return static_cast<tuner_type>(type_of(tensor.dtype)); }
@@ -136,8 +149,22 @@ struct Exchanged {
     void* stream = nullptr;
     if (tensor.device.device_type == nb::device::cuda::value &&
         library->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0)
-      throw nb::python_error();
+      fail_exchange();
     return reinterpret_cast<std::uintptr_t>(stream);
+  }
+  /// `cuda:1`
+  std::string device() const {
+    const std::string id = ':' + std::to_string(tensor.device.device_id);
+    switch (tensor.device.device_type) {
+      case nb::device::cuda::value:
+      case nb::device::cuda_managed::value:
+        return "cuda" + id;
+      case nb::device::cpu::value:
+      case nb::device::cuda_host::value:
+        return "cpu";
+      default:
+        return "device type " + std::to_string(tensor.device.device_type) + id;
+    }
   }
 
   const Exchange* library;
@@ -334,6 +361,8 @@ bool reduce_exchanged(nb::handle x, nb::handle out, int operation, int order) {
   const auto to = from ? Exchanged::of(out) : std::nullopt;
   if (!to || to->type() != tuner_reduce_result(from->type()) || to->type() == TUNER_VOID || to->count() < 1)
     return false;
+  if (from->device() != to->device())
+    throw nb::value_error(("x is on " + from->device() + ", but out is on " + to->device()).c_str());
   reduce_async(to->address(), from->type(), from->address(), from->count(), operation, order, from->stream());
   return true;
 }
