@@ -119,6 +119,7 @@ TEST_F(CArguments, AreRefusedByEveryFunction) {
                               calling([&](auto& call) { call.sizes = &negative; }),
                               calling([](auto& call) { call.arguments = nullptr; }),
                               calling([](auto& call) { call.argument_count = 2; }),
+                              calling([](auto& call) { call.argument_count = kNone; }),
                               of(strange),
                               of(untyped),
                               of(const_output),

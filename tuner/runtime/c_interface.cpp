@@ -22,6 +22,7 @@
 #include <tuner/kernel.hpp>
 #include <tuner/reduce.hpp>
 #include <tuner/run.hpp>
+#include <tuner/runtime/call.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/settings.hpp>
 #include <tuner/sum_matrix_2d.hpp>
@@ -150,17 +151,15 @@ struct CallArguments {
     sizes = sizes_of(call.sizes, call.size_count);
     count = call.argument_count;
     if (count > 0) require(call.arguments, "arguments");
-    if (count > few.size()) many.resize(count);
-    std::transform(call.arguments, call.arguments + count, arguments(), number_or_pointer);
+    if (count > arguments.size()) refuse("more than " + std::to_string(arguments.size()) + " arguments in a launch");
+    std::transform(call.arguments, call.arguments + count, arguments.begin(), number_or_pointer);
   }
-  detail::LaunchArgument* arguments() { return many.empty() ? few.data() : many.data(); }
 
   Stream stream;
   Workspace workspace;
   Sizes sizes;
   std::size_t count = 0;
-  std::array<detail::LaunchArgument, 16> few;  // a warm launch of so many allocates nothing
-  std::vector<detail::LaunchArgument> many;
+  std::array<detail::LaunchArgument, kMaxArguments> arguments;  // a warm launch allocates nothing
 };
 
 /// \p about: what only one of TuneResult and RunResult has.
@@ -370,7 +369,7 @@ tuner_status tuner_kernel_launch(const tuner_kernel* kernel, const tuner_call* c
   return guarded([&] {
     require(kernel, "kernel");
     CallArguments made(call);
-    kernel->launch(made.stream, made.workspace, made.sizes, made.arguments(), made.count);
+    kernel->launch(made.stream, made.workspace, made.sizes, made.arguments.data(), made.count);
   });
 }
 
@@ -379,7 +378,7 @@ tuner_status tuner_kernel_prepare(const tuner_kernel* kernel, const tuner_call* 
   return guarded([&] {
     require(kernel, "kernel");
     CallArguments made(call);
-    const std::size_t bytes = kernel->prepare(made.stream, made.sizes, made.arguments(), made.count, captures);
+    const std::size_t bytes = kernel->prepare(made.stream, made.sizes, made.arguments.data(), made.count, captures);
     if (workspace_bytes != nullptr) *workspace_bytes = bytes;
   });
 }
