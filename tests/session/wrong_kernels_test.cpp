@@ -103,8 +103,9 @@ TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
     if (wrong.mistake == std::string("sum_of_blocks") && std::thread::hardware_concurrency() < 2) continue;
     const Configuration configuration{{"mistake", wrong.mistake}};
     Trial trial = runner.evaluate(configuration, image, 0);
-    // Two cores must be at the same addition. On a busy machine one of them may be away for a whole trial.
-    for (int again = 0; trial.verified && wrong.mistake == std::string("sum_of_blocks") && again < 100; ++again)
+    // A race between blocks shows only when two cores are at the same addition at once. On a busy machine, one core may
+    // be away for a whole trial. All other mistakes must show in the first trial.
+    for (int again = 0; trial.verified && wrong.mistake == std::string("sum_of_blocks") && again < 20; ++again)
       trial = runner.evaluate(configuration, image, 0);
     EXPECT_FALSE(trial.verified);
     EXPECT_THAT(std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome)), HasSubstr(wrong.says));
