@@ -71,6 +71,22 @@ struct Statement {
   std::string text;     ///< what takes its place; empty: it stays
 };
 
+/// The register NAME of `"mov.u32 %0, %%NAME;"`, if \p literal is nothing else; else empty.
+std::string register_of(std::string_view literal) {
+  if (literal.size() < 2 || literal.front() != '"' || literal.find('"', 1) != literal.size() - 1) return {};
+  std::string kept(literal.substr(1, literal.size() - 2));
+  for (const std::string_view blank : {"\\n", "\\t"})
+    for (std::size_t at = kept.find(blank); at != npos; at = kept.find(blank)) kept.replace(at, blank.size(), "  ");
+  std::string_view ptx = kept;
+  for (const std::string_view word : {"mov.u32 ", "%0", ",", "%%"}) {
+    ptx = ptx.substr(skip_space(ptx, 0));
+    if (!ptx.starts_with(word)) return {};
+    ptx.remove_prefix(word.size());
+  }
+  const std::string_view name = word_at(ptx, 0);
+  return trimmed(ptx.substr(name.size())) == ";" ? std::string(name) : std::string();
+}
+
 /// `asm volatile("…" : … )`, whose word `asm` ends at \p at. A lane's number and masks are computed. Other PTX ends the
 /// run, because a kernel may have it in branches that it does not take.
 Statement inline_ptx(std::string_view source, std::string_view code, std::size_t at) {
@@ -91,22 +107,17 @@ Statement inline_ptx(std::string_view source, std::string_view code, std::size_t
   if (code.substr(at, 1) != "(") return {};
   const std::size_t end = after_brackets(code, at);
   if (end == npos) return {};
-  const std::size_t quote = source.find('"', at);
-  std::string_view ptx = source.substr(quote + 1, source.find('"', quote + 1) - quote - 1);
-  const auto take = [&ptx](std::string_view word) {
-    ptx = trimmed(ptx);
-    const bool is_there = ptx.starts_with(word);
-    if (is_there) ptx.remove_prefix(word.size());
-    return is_there;
-  };
+  const Statement other{end, "::__tuner_inline_ptx()"};
+  const std::size_t colon = skip_space(code, at + 1);  // literals are blanks there
   const std::size_t open = code.find('(', at + 1);
-  if (take("mov.u32") && take("%0") && take(",") && take("%%") && open < end)
-    for (const Register& one : registers) {
-      if (trimmed(ptx.substr(0, ptx.find(';'))) != one.name) continue;
-      const std::size_t close = after_brackets(code, open);
-      return {end, std::string(source.substr(open, close - open)) + " = " + std::string(one.value)};
-    }
-  return {end, "::__tuner_inline_ptx()"};
+  if (code.substr(colon, 1) != ":" || open == npos || open >= end) return other;
+  const std::size_t close = after_brackets(code, open);
+  const std::string_view constraint = trimmed(source.substr(colon + 1, open - colon - 1));
+  if (constraint != "\"=r\"" || code.substr(skip_space(code, close), 1) == ",") return other;
+  const std::string name = register_of(trimmed(source.substr(at + 1, colon - at - 1)));
+  for (const Register& one : registers)
+    if (name == one.name) return {end, std::string(source.substr(open, close - open)) + " = " + std::string(one.value)};
+  return other;
 }
 
 }  // namespace
