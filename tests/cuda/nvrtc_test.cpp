@@ -64,10 +64,12 @@ TEST(Nvrtc, LooksInPythonPackagesOfOthersOnlyWhenAsked) {
 }
 
 TEST(Nvrtc, LooksInPythonPackagesBesideItsOwn) {
-  const fs::path prefix = cache::installation_prefixes().front();
-  const auto folders = package_folders_beside({"nvidia/cu13/lib"});
-  EXPECT_THAT(folders, Contains(prefix.parent_path() / "nvidia/cu13/lib"));
-  EXPECT_EQ(python_package_folders({"nvidia/cu13/lib"}).front(), folders.front());
+  const auto beside = [](const char* prefix) { return package_folders_beside({prefix}, {"nvidia/cu13/lib"}); };
+  EXPECT_THAT(beside("/v/lib/python3.12/site-packages/tuner"),
+              ElementsAre("/v/lib/python3.12/site-packages/nvidia/cu13/lib"));
+  EXPECT_THAT(beside("/usr/lib/python3/dist-packages/tuner/libexec"),
+              ElementsAre("/usr/lib/python3/dist-packages/nvidia/cu13/lib"));
+  EXPECT_THAT(beside("/opt/tuner"), ElementsAre());
 }
 
 class NvrtcFactsTest : public ::testing::Test {

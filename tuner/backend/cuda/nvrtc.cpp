@@ -144,7 +144,8 @@ std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
   for (const fs::path& toolkit : toolkit_folders()) {
     for (const char* folder : kLibraryFolders) add_libraries(kNames, toolkit / folder, files);
   }
-  for (const fs::path& folder : package_folders_beside(packages)) add_libraries(kNames, folder, files);
+  for (const fs::path& folder : package_folders_beside(cache::installation_prefixes(), packages))
+    add_libraries(kNames, folder, files);
   for (const LibraryName& name : kNames) files.emplace_back(name.file);
   put_newer_last(kNames, search.newest_major, files);
   return files;
@@ -167,8 +168,7 @@ std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
   }
   return "NVRTC, the CUDA run-time compiler, was not found. Install the CUDA toolkit, or set TUNER_NVRTC to "
          "libnvrtc.so, to its folder, or to `python` for the package nvidia-cuda-nvrtc. tuner's own Python package "
-         "finds "
-         "that package beside itself (`pip install nvidia-cuda-nvrtc`). Tried:" +
+         "finds that package beside itself (`pip install nvidia-cuda-nvrtc`). Tried:" +
          reasons;
 }
 

@@ -35,12 +35,14 @@ std::vector<fs::path> toolkit_folders() {
   return folders;
 }
 
-std::vector<fs::path> package_folders_beside(const std::vector<const char*>& packages) {
+std::vector<fs::path> package_folders_beside(const std::vector<fs::path>& prefixes,
+                                             const std::vector<const char*>& packages) {
   std::vector<fs::path> folders;
-  for (const fs::path& prefix : cache::installation_prefixes()) {
+  for (const fs::path& prefix : prefixes) {
     // In a wheel it is `site-packages/tuner`, and for the worker there `site-packages/tuner/libexec`.
     for (const fs::path& site : {prefix.parent_path(), prefix.parent_path().parent_path()})
-      for (const char* package : packages) folders.push_back(site / package);
+      if (site.filename() == "site-packages" || site.filename() == "dist-packages")  // anybody may write to /tmp
+        for (const char* package : packages) folders.push_back(site / package);
   }
   return folders;
 }
@@ -52,7 +54,7 @@ std::vector<fs::path> python_package_folders(const std::vector<const char*>& pac
   }
   if (const std::string home = environment("HOME"); !home.empty()) roots.push_back(fs::path(home) / ".local/lib");
   roots.insert(roots.end(), {"/usr/local/lib", "/usr/lib"});
-  std::vector<fs::path> folders = package_folders_beside(packages);
+  std::vector<fs::path> folders = package_folders_beside(cache::installation_prefixes(), packages);
   for (const fs::path& root : roots) {
     for (const fs::path& python : entries_starting_with(root, "python3")) {
       for (const char* site : {"site-packages", "dist-packages"}) {

@@ -23,9 +23,10 @@ std::vector<std::filesystem::path> entries_starting_with(const std::filesystem::
 /// $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, best first. They need not exist.
 std::vector<std::filesystem::path> toolkit_folders();
 
-/// The folders \p packages ("nvidia/cu13/lib") of the Python installation that tuner itself is a package of. They need
-/// not exist.
-std::vector<std::filesystem::path> package_folders_beside(const std::vector<const char*>& packages);
+/// The folders \p packages ("nvidia/cu13/lib") of the Python installations that tuner itself is a package of, with one
+/// of \p prefixes (cache::installation_prefixes()). They need not exist.
+std::vector<std::filesystem::path> package_folders_beside(const std::vector<std::filesystem::path>& prefixes,
+                                                          const std::vector<const char*>& packages);
 
 /// Those, and then those of each other Python installation, best first.
 std::vector<std::filesystem::path> python_package_folders(const std::vector<const char*>& packages);
