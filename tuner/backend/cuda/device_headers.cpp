@@ -119,21 +119,22 @@ std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(cons
     relative[std::move(name)].insert(file);
   });
   // As they are written: `../detail/b.h` in the folder detail.
+  std::map<fs::path, const IncludedFile*> files;
+  for (const IncludedFile& file : request.includes->files) files.emplace(fs::path(file.path).lexically_normal(), &file);
   const auto add_written = [&](const std::string& text, const fs::path& from) {
     for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) {
       const auto name = line.name() == "include" ? included_name(line.rest()) : std::nullopt;
       if (!name || name->find("./") == std::string::npos) continue;
-      const fs::path path = (from.parent_path() / *name).lexically_normal();
-      for (const IncludedFile& file : request.includes->files)
-        if (fs::path(file.path).lexically_normal() == path) relative[*name].insert(&file);
+      const auto file = files.find((from.parent_path() / *name).lexically_normal());
+      if (file != files.end()) relative[*name].insert(file->second);
     }
   };
   add_written(request.source, request.file_name);
   for (const IncludedFile& file : request.includes->files) add_written(file.text, file.path);
-  for (auto& [name, files] : relative) {
-    if (files.size() != 1) continue;
-    wanted.emplace_back(name, *files.begin());
-    wanted.emplace_back("./" + name, *files.begin());
+  for (const auto& [name, meant] : relative) {
+    if (meant.size() != 1) continue;
+    wanted.emplace_back(name, *meant.begin());
+    wanted.emplace_back("./" + name, *meant.begin());
   }
   return wanted;
 }
@@ -151,9 +152,10 @@ void add_own_headers(const CompileRequest& request, bool without_host, DeviceHea
     std::string text = without_definitions(file.text, macros);
     if (without_host) text = without_host_functions(text, texts);
     differs = differs || text != file.text;
-    changed.emplace(&file, guarded(std::move(text), file));
+    changed.emplace(&file, std::move(text));
   }
   if (!differs) return;
+  for (auto& [file, text] : changed) text = guarded(std::move(text), *file);
   std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
   for (auto& [name, file] : names_of_own_files(request))
     if (taken.insert(name).second) headers.add(std::move(name), changed.at(file));
