@@ -53,6 +53,11 @@ TEST(HostProcess, CollectsOutputAndExitCode) {
   EXPECT_EQ(result.error, "");
 }
 
+TEST(HostProcess, AsksForMessagesInEnglish) {
+  const testing::EnvironmentVariable variable("LC_ALL", "de_DE.UTF-8");
+  EXPECT_EQ(host::run_process({"/bin/sh", "-c", "echo $LC_ALL"}, {.timeout_s = 10}).output, "C\n");
+}
+
 TEST(HostProcess, SaysWhyAProgramCannotBeStarted) {
   EXPECT_THAT(host::run_process({"/no/such/program"}, {}).error, HasSubstr("No such file"));
   const TemporaryFolder folder;

@@ -124,11 +124,13 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   }
   for (const std::string& argument : arguments) program.arguments.push_back(const_cast<char*>(argument.c_str()));
   program.arguments.push_back(nullptr);
-  std::string temporary = "TMPDIR=" + options.temporary_directory.string();
+  std::string temporary = "TMPDIR=" + options.temporary_directory.string(), locale = "LC_ALL=C";
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (options.temporary_directory.empty() || std::strncmp(*variable, "TMPDIR=", 7) != 0)
+    const bool is_temporary = std::strncmp(*variable, "TMPDIR=", 7) == 0;
+    if (std::strncmp(*variable, "LC_ALL=", 7) != 0 && (options.temporary_directory.empty() || !is_temporary))
       program.environment.push_back(*variable);
   }
+  program.environment.push_back(locale.data());
   if (!options.temporary_directory.empty()) program.environment.push_back(temporary.data());
   program.environment.push_back(nullptr);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Runs a program to its end without a shell and collects its output. The program and its children end with the call at
-/// the latest, or with this process, even if that is killed.
+/// Runs a program to its end without a shell and collects its output, in English: LC_ALL is C. The program and its
+/// children end with the call at the latest, or with this process, even if that is killed.
 
 #include <atomic>
 #include <filesystem>
