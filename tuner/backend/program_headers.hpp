@@ -25,16 +25,18 @@ inline constexpr std::string_view kProgramHeaders =
     "torch/all.h "
     "torch/extension.h torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
 
-/// The types of the library that programs name beside their kernels; empty for other headers.
+/// The types of the library that programs name beside their kernels; empty for other headers. Those of PyTorch come by
+/// using-directives, so that types of the author in the same namespaces hide them.
 inline std::string_view program_header_text(std::string_view name) {
   for (const std::string_view folder : {"ATen/", "THC/", "c10/", "torch/"})
     if (name.starts_with(folder))
       return "#ifndef TUNER_TORCH\n#define TUNER_TORCH\n"
-             "namespace c10 {\nstruct Half { unsigned short x; };\nstruct BFloat16 { unsigned short x; };\n"
-             "class Device;\nnamespace cuda {}\n}\n"
-             "namespace at {\nusing c10::Half;\nusing c10::BFloat16;\nusing c10::Device;\nclass Tensor;\n"
+             "namespace __tuner_c10 {\nstruct Half { unsigned short x; };\nstruct BFloat16 { unsigned short x; };\n"
+             "class Device;\n}\nnamespace __tuner_at {\nclass Tensor;\n}\n"
+             "namespace c10 {\nusing namespace ::__tuner_c10;\nnamespace cuda {}\n}\n"
+             "namespace at {\nusing namespace ::c10;\nusing namespace ::__tuner_at;\n"
              "namespace cuda {}\nnamespace native {}\n}\n"
-             "namespace torch {\nusing at::Tensor;\n}\n#endif\n";
+             "namespace torch {\nusing namespace ::at;\n}\n#endif\n";
   if (name.starts_with("cublas"))  // its own headers bring half
     return "#pragma once\n#if (defined(TUNER_HOST) || defined(__TUNER_NVCC)) && __has_include(<cuda_fp16.h>)\n"
            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#endif\ntypedef struct cublasContext* cublasHandle_t;\n"
