@@ -87,6 +87,8 @@ __global__ void paint(BYTE* to, const Point* from, cudaTextureObject_t image, Sh
                     "in          from[n]\n", "texture     image = image_data[n]\n", "scalar      shape = { 1, 1 }\n",
                     "default     BLOCK_SIZE=96\n", "include_path \"project/include\"\n",
                     "source      \"project/src/kernels/mine.cu\"\n"));
+  file("project/include/config.h", "");
+  file("project/src/kernels/absent.h", "");
   const Finished check = call("check ./mine.tuner.cu --size n=1000");
   EXPECT_EQ(check.code, 0) << check.out;
 }

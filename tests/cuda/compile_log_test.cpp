@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuner/core/message_text.hpp>
+
 namespace tuner::cuda {
 namespace {
 
@@ -77,6 +79,8 @@ TEST(CompileLog, FindsTheFirstErrorWithFileAndLine) {
        "dir/a.cu:14: expected a \";\""},
       {"ptxas error   : Entry function 'f' uses too much shared data\n",
        "ptxas error   : Entry function 'f' uses too much shared data"},
+      {"a.h(1): error: x\n\na.h(2): catastrophic error: cannot open source file \"b.h\"\n",
+       "a.h(2): catastrophic error: cannot open source file \"b.h\"" + std::string(kNameItsFolder)},
       {"nvrtc: error: invalid value for --gpu-architecture\n", "nvrtc: error: invalid value for --gpu-architecture"},
       {"odd\nlog", "odd"},
       {"", ""}};

@@ -228,6 +228,29 @@ TEST(HostHeaders, MayCallFunctionsOfOtherFilesInHostFunctions) {
                     HasSubstr(": its definition is in another file, which a 'source' line can add")));
 }
 
+TEST(HostHeaders, LeaveTypesOfTorchToTheAuthor) {
+  float out[1] = {};
+  EXPECT_EQ(
+      text(
+          run("#include <torch/extension.h>\nnamespace torch { struct Tensor { float* data; }; }\n"
+              "using at::Half;\n"
+              "__global__ void k(float* y) { torch::Tensor x{y}; x.data[0] = sizeof(Half) + sizeof(c10::BFloat16); }\n",
+              "k", shape(1, 1), &out[0])),
+      "done");
+  EXPECT_EQ(out[0], 4);
+}
+
+TEST(HostHeaders, NameAHeaderThatIsMissingWithItsPlaceAndAWayOut) {
+  const TemporaryFolder folder;
+  folder.write("first.h", "#pragma once\n#include \"types.h\"\nextern __shared__ int all[];\n");
+  CompileRequest kernel = request("typo t;\n#include \"first.h\"\n__global__ void k(int* x) { *x = 1; }\n", {"k"});
+  kernel.file_name = (folder / "k.cu").string();
+  const CompileResult result = backend().compiler().compile(kernel);
+  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
+  EXPECT_THAT(std::get<CompileError>(result).message,
+              AllOf(HasSubstr("first.h:2:10: fatal error: "), HasSubstr("types.h"), HasSubstr("include_path")));
+}
+
 TEST(HostHeaders, SortKeysOfHalf) {
   float out[64] = {};
   EXPECT_EQ(text(run(R"(
@@ -258,9 +281,14 @@ TEST(HostHeaders, WithInlinePtxEndTheRunWhereItIsReached) {
   EXPECT_EQ(outcome("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(r));"), "1 2");
   EXPECT_EQ(outcome("__asm__ __volatile__ (\n\"mov.u32 \t%0, %%lanemask_lt;\" : \"=r\"( r ));"), "1 3");
   EXPECT_EQ(outcome("asm(\"mov.u32 %0, %%lanemask_gt;\" : \"=r\"(r));"), "4294967292 4294967288");
+  EXPECT_EQ(outcome("asm(\" mov.u32 %0, %%laneid ;\\n\\t\" : \"=r\"(r) : : \"memory\");"), "1 2");
   EXPECT_EQ(outcome("if (threadIdx.x > 99) asm(\"mov.b16 %0, 1;\" : \"=h\"(r)); else r = 7;"), "7 7");
   for (const char* const other : {"asm(\"mov.b16 %0, 1;\" : \"=h\"(r));", "asm volatile(\"bar.sync 0;\");",
-                                  "asm(\"{ mov.u32 %0, %%laneid; add.u32 %0, %0, 1; }\" : \"=r\"(r));"})
+                                  "asm(\"{ mov.u32 %0, %%laneid; add.u32 %0, %0, 1; }\" : \"=r\"(r));",
+                                  "asm volatile(\"mov.u32 %0, %%laneid; shl.b32 %0, %0, 2;\" : \"=r\"(r));",
+                                  "asm(\"mov.u32 %0, %%laneid;\"\n\"shl.b32 %0, %0, 2;\" : \"=r\"(r));",
+                                  "asm(\"mov.u32 %0, %%laneid;\" /* \" */ \"shl.b32 %0, %0, 2;\" : \"=r\"(r));",
+                                  "asm(\"mov.u32 %0, %%laneid;\\\\n\" : \"=r\"(r));"})
     EXPECT_THAT(outcome(other), HasSubstr("this is inline PTX, which only a GPU runs")) << other;
 }
 

@@ -18,6 +18,7 @@
 namespace tuner {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A convolution: its parameters are macros, and its weights are in constant memory.
@@ -226,11 +227,9 @@ __global__ void plain(float* y, const float* x, int n) {
 )";
 }
 
-/// Of a project whose headers are not all here, with types of its frameworks and a class for the host.
+/// Of a project with types of its frameworks and a class for the host.
 constexpr const char* kProject = R"(
 #include <torch/extension.h>
-#include <framework/config.h>
-#  include "../build/generated.h"
 #include <cublas_v2.h>
 #define CHECK(call) do { if (call != cudaSuccess) fprintf(stderr, "%s", cudaGetErrorString(call)); } while (0)
 using at::Half;
@@ -303,9 +302,7 @@ TEST_F(ForeignKernels, NameTheHeaderThatTheyMiss) {
     trial(directives, "block=32");
     ADD_FAILURE() << "it compiles";
   } catch (const Error& error) {
-    EXPECT_THAT(
-        error.what(),
-        HasSubstr("types.h was not found and counts as empty: give the folder, as in 'include_path \"include\"'"));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("missing.cu"), HasSubstr("types.h"), HasSubstr("include_path")));
   }
 }
 

@@ -324,7 +324,7 @@ TEST_F(TuneSession, GoesOnWhenOnlySomeValuesDoNotCompile) {
   EXPECT_TRUE(run(one_compiles).best);
   spec_.program.text = "#include \"ok.h\"\n#if FAST\n#include \"sub/ok.h\"\n#endif\n" + small_kernel().program.text;
   FakeEvaluator one_lacks_a_file([&](const Configuration& one) {
-    const CompileError missing{"sub/ok.h: No such file or directory", {}};
+    const CompileError missing{"copy.cu:4:10: fatal error: sub/ok.h: No such file or directory", {}};
     return *one.find("unroll") == Value(1) ? measured(one, 1000) : failed(one, missing);
   });
   EXPECT_TRUE(run(one_lacks_a_file).best);

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/backend/missing_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
@@ -40,12 +39,6 @@ constexpr const char* kCheckExamples =
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 
 constexpr int kVolta = 70;  // compute capability
-
-/// What the log of \p image says of headers that were not found; begins with a semicolon.
-std::string missing_headers_of(const Image& image) {
-  const std::size_t begin = image.log.find(kMissingHeaders);
-  return begin == std::string::npos ? "" : "; " + first_line(image.log.substr(begin));
-}
 
 #ifdef TUNER_HAS_CUDA
 /// Does \p work in another process, because NVRTC may crash on a text that is wrong. Returns its text, or throws its
@@ -188,8 +181,7 @@ class Check {
         device.limits.compute_capability < kVolta && returns_before_a_barrier(code_of(program_text(spec_)))
             ? "; a kernel returns before a barrier, which is legal only from sm_70 on"
             : "";
-    return fmt::format("compiles: {} registers, {} spilled bytes a thread{}{}", used.registers, used.spill_bytes,
-                       remark, missing_headers_of(image));
+    return fmt::format("compiles: {} registers, {} spilled bytes a thread{}", used.registers, used.spill_bytes, remark);
   }
 #endif
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/named.hpp>
 
 namespace tuner {
@@ -119,5 +120,13 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+bool misses_a_file(std::string_view message) {
+  const auto says = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
+  const std::size_t fatal = message.find(": fatal error: ");  // without a line it is about the compiler's own programs
+  const bool at_line = fatal != std::string_view::npos && fatal > 0 && is_digit(message[fatal - 1]);
+  return says("cannot open source file \"") ||
+         (at_line && (says(": No such file or directory") || says("' file not found")));
+}
 
 }  // namespace tuner

@@ -34,4 +34,10 @@ std::size_t utf8_length(std::string_view text);
 /// \p text up to its first line end.
 std::string first_line(std::string_view text);
 
+/// Whether \p message of a compiler (NVRTC, g++, clang++) says that a file does not exist that the text includes.
+bool misses_a_file(std::string_view message);
+/// Ends such messages.
+inline constexpr std::string_view kNameItsFolder =
+    ": name its folder in a line '#pragma tuner include_path \"FOLDER\"', or get the file";
+
 }  // namespace tuner

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/scoped_code.hpp>
 
@@ -31,7 +32,7 @@ bool names(std::string_view message, std::string_view file) {
 
 /// Whether \p message says that a file is missing that \p text includes under all conditions.
 bool misses_an_include(std::string_view message, std::string_view text) {
-  if (!says(message, {"cannot open source file", "No such file", "file not found"})) return false;
+  if (!misses_a_file(message)) return false;
   const ScopedCode code(code_of(text, Literals::kept));
   const std::vector<DirectiveLine> lines = directives_of(code.text());
   return std::any_of(lines.begin(), lines.end(), [&](const DirectiveLine& line) {

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -76,6 +77,11 @@ std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view 
 
 std::string first_error(std::string_view log) {
   std::string_view rest = log;
+  while (!rest.empty()) {  // a file that is missing is the cause of the other errors
+    const std::string_view line = take_line(rest);
+    if (misses_a_file(line)) return std::string(trimmed(line)).append(kNameItsFolder);
+  }
+  rest = log;
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
     if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error")) {

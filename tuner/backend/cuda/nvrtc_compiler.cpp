@@ -14,8 +14,6 @@
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
-#include <tuner/backend/missing_headers.hpp>
-#include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/host_functions.hpp>
 #include <tuner/core/once.hpp>
@@ -249,23 +247,12 @@ class NvrtcCompiler : public Compiler {
     return build(request, without_host_functions(request.source, texts), headers, options);
   }
 
-  /// Headers that are not found are empty.
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
-                                          DeviceHeaders headers, const std::vector<std::string>& more) const {
+                                          const DeviceHeaders& headers, const std::vector<std::string>& more) const {
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
-    const std::string text = with_macros(source, name, request.macros);
-    std::vector<std::string> missing;
-    for (;;) {
-      Built built{std::make_unique<Program>(library(), text, name, headers), {}};
-      auto error = compile(*built.program, request, built.log, more);
-      if (!error && !missing.empty()) built.log += std::string(kMissingHeaders) + listed(missing, ", ") + '\n';
-      if (!error) return built;
-      if (!add_missing_header(error->log, *request.includes, missing)) {
-        error->message = without_headers(missing, error->message);
-        return std::move(*error);
-      }
-      headers.add(missing.back(), std::string(program_header_text(missing.back())));
-    }
+    Built built{std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers), {}};
+    if (auto error = compile(*built.program, request, built.log, more)) return std::move(*error);
+    return built;
   }
 
   std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log,

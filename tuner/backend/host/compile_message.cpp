@@ -33,13 +33,16 @@ std::string missing_function(const std::string& log) {
   return log.substr(at, log.find('\n', at) - at) + ": its definition is in another file, which a 'source' line can add";
 }
 
-/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of").
+/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of"). If a file
+/// is missing, that is the cause of the other errors.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
+  std::string first;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("error:") != std::string::npos) return line;
+    if (misses_a_file(line)) return line + std::string(kNameItsFolder);
+    if (first.empty() && line.find("error:") != std::string::npos) first = line;
   }
-  return first_line(log);
+  return first.empty() ? first_line(log) : first;
 }
 
 constexpr std::string_view kNamesOfWmma[] = {"wmma",        "fragment",         "matrix_a",          "matrix_b",

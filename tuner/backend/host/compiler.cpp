@@ -24,7 +24,6 @@
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/host/translation_unit.hpp>
-#include <tuner/backend/missing_headers.hpp>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
@@ -100,8 +99,6 @@ constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
 
 /// Below the shim's folder: the headers of programs.
 constexpr const char* kEmpty = "empty";
-/// Below the unit's folder: those that were not found. Deep, for names that begin with `../`.
-constexpr const char* kMissing = "missing/1/2/3/4/5/6/7/8";
 
 void write_below(const std::filesystem::path& folder, const std::filesystem::path& name, std::string_view text) {
   const std::filesystem::path path = (folder / name).lexically_normal();
@@ -355,8 +352,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   }
   if (auto error = build(request, program, includes, image)) return *std::move(error);
   // The key must be the same as before: a header that changed in the meantime may have been read before or after.
-  const bool complete = image.log.find(kMissingHeaders) == std::string::npos;
-  if (!key.empty() && complete && key == object_key(request, program.unit, includes_of(request))) keep(key, image.code);
+  if (!key.empty() && key == object_key(request, program.unit, includes_of(request))) keep(key, image.code);
   return image;
 }
 
@@ -373,7 +369,7 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
     error = run_compiler(request, program, image);
     if (!error) return std::nullopt;
   }
-  if (error && error->machine_fault) return error;
+  if (error && (error->machine_fault || misses_a_file(error->message))) return error;
   const ProgramText kernels = program_without_host_functions(request, includes);
   if (error && kernels == program) return error;
   error = run_compiler(request, kernels, image);
@@ -383,22 +379,8 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
   return std::nullopt;
 }
 
-/// Compiles \p program, with empty files in place of headers that are not found.
 std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const ProgramText& program,
                                                        Image& image) const {
-  std::vector<std::string> missing;
-  for (;;) {
-    auto error = run_compiler(request, program, missing, image);
-    if (!error && !missing.empty()) image.log += std::string(kMissingHeaders) + listed(missing, ", ") + '\n';
-    if (!error) return std::nullopt;
-    if (add_missing_header(error->log, includes_of(request), missing)) continue;
-    error->message = without_headers(missing, error->message);
-    return error;
-  }
-}
-
-std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const ProgramText& program,
-                                                       const std::vector<std::string>& missing, Image& image) const {
   const SharedFolder shim = shim_folder();
   const PrivateDirectory directory;
   const Folders folders{directory.path(), shim->path()};
@@ -423,10 +405,6 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     headers.push_back("-I" + path);
   }
   headers.push_back("-I" + (folders.shim / kEmpty).string());  // after the author's folders, before the system's
-  std::filesystem::create_directories(directory.path() / kMissing);
-  for (const std::string& name : missing)
-    write_below(directory.path(), std::filesystem::path(kMissing) / name, program_header_text(name));
-  if (!missing.empty()) headers.push_back("-idirafter" + (directory.path() / kMissing).string());
   image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());

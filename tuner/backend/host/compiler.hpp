@@ -45,8 +45,6 @@ class HostCompiler final : public Compiler {
   /// Fills in \p image's code and log.
   std::optional<CompileError> run_compiler(const CompileRequest& request, const ProgramText& program,
                                            Image& image) const;
-  std::optional<CompileError> run_compiler(const CompileRequest& request, const ProgramText& program,
-                                           const std::vector<std::string>& missing, Image& image) const;
   struct Folders {
     std::filesystem::path unit, shim;  // of one compile, and of all
   };
