@@ -146,6 +146,26 @@ __global__ void k(float* x) {
                 {"k"}));
 }
 
+TEST_F(NvrtcCompilerTest, LeavesNamesOfCubAndTorchToTheAuthor) {
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no headers of the toolkit on this machine";
+  image(compile(R"(#include <cub/block/block_reduce.cuh>
+using namespace cub;
+struct Max { __device__ float operator()(float a, float b) const { return a < b ? b : a; } };
+__global__ void k(float* x) {
+  using Reduce = BlockReduce<float, 64>;
+  __shared__ typename Reduce::TempStorage storage;
+  const uint first = 0;
+  x[first] = Reduce(storage).Reduce(x[threadIdx.x], Max());
+})",
+                {"k"}));
+  image(compile(R"(#include <torch/extension.h>
+namespace torch { struct Tensor { float* data; }; }
+struct Both { torch::Tensor tensor; at::Half* half; };
+__global__ void k(Both x) { x.tensor.data[0] = sizeof(at::Half); }
+)",
+                {"k"}));
+}
+
 TEST_F(NvrtcCompilerTest, GivesTheSameImageForTheSameRequestAndNamesItself) {
   EXPECT_EQ(image(compile(kScale, {"scale<float, 32>"})).code, image(compile(kScale, {"scale<float, 32>"})).code);
   EXPECT_THAT(compiler_->identity(), AllOf(HasSubstr("nvrtc "), HasSubstr("--std=c++17")));

@@ -106,6 +106,11 @@ std::vector<std::byte> bytes_of(const std::string& ptx) {
 
 /// Whether \p log complains about functions for the host.
 bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
+bool tells_of_operators_of_cub(const std::string& log) {
+  return log.find("\"cub\" has no member \"Sum\"") != std::string::npos ||
+         log.find("\"cub\" has no member \"Max\"") != std::string::npos ||
+         log.find("\"cub\" has no member \"Min\"") != std::string::npos;
+}
 bool tells_of_missing_names(const std::string& log) {
   const auto says = [&](const char* text) { return log.find(text) != std::string::npos; };
   return says("is undefined") || says("has no member") || says("__extension__") ||
@@ -175,10 +180,13 @@ class NvrtcCompiler : public Compiler {
   /// How a text has to be compiled.
   struct Form {
     bool without_host_functions = false;
-    bool with_names_of_nvcc = false;  ///< headers/tuner_nvcc.h
-    bool in_later_language = false;   ///< kLaterLanguage
+    bool with_names_of_nvcc = false;     ///< headers/tuner_nvcc.h
+    bool in_later_language = false;      ///< kLaterLanguage
+    bool with_operators_of_cub = false;  ///< headers/tuner_cub.h
 
-    bool is_plain() const { return !without_host_functions && !with_names_of_nvcc && !in_later_language; }
+    bool is_plain() const {
+      return !without_host_functions && !with_names_of_nvcc && !in_later_language && !with_operators_of_cub;
+    }
   };
 
   /// Compiles the whole text as it is. If that fails, compiles it in the form that the errors ask for.
@@ -188,25 +196,27 @@ class NvrtcCompiler : public Compiler {
       request.includes = std::make_shared<const Includes>(includes_of(request));
     const std::size_t text = std::hash<std::string>{}(request.source);
     Form form = known_form(text);
-    auto built = build(request, form);
+    auto built = attempt(request, form);
     const auto failed = [&built](bool (*because)(const std::string&)) {
       const auto* const error = std::get_if<CompileError>(&built);
       return error != nullptr && because(error->log);
     };
     if (!form.without_host_functions && failed(&tells_of_host_functions)) {
       form.without_host_functions = true;
-      built = build(request, form);
+      built = attempt(request, form);
     }
     // The names come last: a text may define them in another way.
     if (!form.with_names_of_nvcc && failed(&tells_of_missing_names)) {
-      Form wider{form.without_host_functions, true, form.in_later_language};
-      auto again = build(request, wider);
+      Form wider = form;
+      wider.with_names_of_nvcc = true;
+      auto again = attempt(request, wider);
       const auto* error = std::get_if<CompileError>(&again);
       // The missing names hid errors in host functions, or are the host's own, such as std::string.
       if (error != nullptr && !wider.without_host_functions &&
           (tells_of_host_functions(error->log) || tells_of_missing_names(error->log))) {
-        Form kernels{true, true, form.in_later_language};
-        auto third = build(request, kernels);
+        Form kernels = wider;
+        kernels.without_host_functions = true;
+        auto third = attempt(request, kernels);
         const auto* const rest = std::get_if<CompileError>(&third);
         if (rest == nullptr || tells_of_host_functions(error->log) || !tells_of_missing_names(rest->log))
           again = std::move(third), wider = kernels;
@@ -219,7 +229,7 @@ class NvrtcCompiler : public Compiler {
     if (failed(&tells_of_later_language)) {
       Form later = form;
       later.in_later_language = true;
-      auto again = build(request, later);
+      auto again = attempt(request, later);
       if (std::holds_alternative<Built>(again)) built = std::move(again), form = later;
     }
     if (std::holds_alternative<Built>(built) && !form.is_plain()) {
@@ -227,6 +237,15 @@ class NvrtcCompiler : public Compiler {
       forms_[text] = form;
     }
     return built;
+  }
+
+  /// Compiles \p request in \p form, and with CUB's operators if the errors ask for them.
+  std::variant<Built, CompileError> attempt(const CompileRequest& request, Form& form) const {
+    auto built = build(request, form);
+    const auto* const error = std::get_if<CompileError>(&built);
+    if (form.with_operators_of_cub || error == nullptr || !tells_of_operators_of_cub(error->log)) return built;
+    form.with_operators_of_cub = true;
+    return build(request, form);
   }
 
   Form known_form(std::size_t text) const {
@@ -239,6 +258,7 @@ class NvrtcCompiler : public Compiler {
     DeviceHeaders headers = device_headers(request, library().includes);
     std::vector<std::string> options{form.in_later_language ? kLaterLanguage : kLanguage};
     if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
+    if (form.with_operators_of_cub) options.emplace_back("--pre-include=tuner_cub.h");
     add_own_headers(request, form.without_host_functions, headers);
     if (!form.without_host_functions) return build(request, request.source, headers, options);
     std::vector<std::string_view> texts;
