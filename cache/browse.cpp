@@ -257,9 +257,7 @@ std::vector<std::string> doctor(Database& database) {
       findings.push_back(
           fmt::format("row {} of table {} refers to a missing row of {}", row, table, references.text()));
     }
-    for (const auto& name : missing_definitions(store.connection())) {
-      findings.push_back(fmt::format("table or index '{}' is missing", name));
-    }
+    for (const auto& wrong : wrong_definitions(store.connection())) findings.push_back(wrong);
     const std::pair<std::int64_t, const char*> damages[] = {
         {damaged<BestRecord>(store), "best configurations have a wrong checksum or contents and are not served"},
         {damaged<SessionRecord>(store), "sessions have a wrong checksum or contents"},

@@ -81,8 +81,8 @@ struct Statistics : Counts {
 };
 Statistics statistics(Database& database);
 
-/// Checks everything: integrity_check, the checksum of each row, references, missing indices. Returns one sentence for
-/// each finding; empty: the database is sound. Changes nothing. Takes seconds for large files.
+/// Checks everything: integrity_check, the checksum of each row, references, tables and indices. Returns one sentence
+/// for each finding; empty: the database is sound. Changes nothing. Takes seconds for large files.
 std::vector<std::string> doctor(Database& database);
 
 }  // namespace tuner::cache

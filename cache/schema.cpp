@@ -1,6 +1,5 @@
 #include <cache/schema.hpp>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -136,20 +135,21 @@ void create(SQLite::Database& db) {
   transaction.commit();
 }
 
-std::vector<std::string> missing_definitions(SQLite::Database& db) {
-  std::vector<std::string> missing;
+std::vector<std::string> wrong_definitions(SQLite::Database& db) {
+  std::vector<std::string> wrong;
+  if (version_of(db) > kSchemaVersion) return wrong;
   const auto present = definitions(db);
   for (const auto& [name, text] : wanted_definitions()) {
-    if (!present.contains(name)) missing.push_back(name);
+    const auto at = present.find(name);
+    if (at == present.end())
+      wrong.push_back(fmt::format("table or index '{}' is missing", name));
+    else if (at->second != text)
+      wrong.push_back(fmt::format("table or index '{}' is not defined as tuner defines it", name));
   }
-  return missing;
+  return wrong;
 }
 
-bool has_its_definitions(SQLite::Database& db) {
-  if (version_of(db) > kSchemaVersion) return true;
-  const auto &wanted = wanted_definitions(), present = definitions(db);
-  return std::includes(present.begin(), present.end(), wanted.begin(), wanted.end());
-}
+bool has_its_definitions(SQLite::Database& db) { return wrong_definitions(db).empty(); }
 
 bool is_intact(SQLite::Database& db) {
   return has_its_definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&

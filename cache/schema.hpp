@@ -20,11 +20,9 @@ std::string other_version(SQLite::Database& db);
 /// Writes the schema into an empty file, in one transaction; leaves any other file as it is. Throws SQLite::Exception.
 void create(SQLite::Database& db);
 
-/// Names of the tables and indices that \p db lacks.
-std::vector<std::string> missing_definitions(SQLite::Database& db);
-
-/// Whether the tables and indices are defined as create() defines them. In others, values may have any type and order:
-/// reading could go wrong, or never end. A newer version may define them in its own way.
+/// A sentence for each table and index that is missing, or not defined as create() defines it. Values in such a table
+/// may have any type and order: reading could go wrong, or never end. A newer version may define them in its own way.
+std::vector<std::string> wrong_definitions(SQLite::Database& db);
 bool has_its_definitions(SQLite::Database& db);
 
 /// Whether the file has its definitions and SQLite finds no fault in it. Reads the whole file.

@@ -411,11 +411,13 @@ TEST_F(Doctor, FindsWhatTheQuickLookMisses) {
   EXPECT_THAT(findings, Contains(HasSubstr("trials have a wrong checksum")));
 }
 
-TEST_F(Doctor, FindsAMissingIndex) {
+TEST_F(Doctor, FindsAnIndexThatIsMissingOrAnother) {
   open();
   EXPECT_THAT(findings(file), ElementsAre());
   execute(file, "DROP INDEX best_place");
   EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'best_place' is missing")));
+  execute(file, "CREATE INDEX best_place ON best(kernel)");
+  EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'best_place' is not defined as tuner defines it")));
 }
 
 TEST_F(Doctor, FindsADamagedQuarantine) {

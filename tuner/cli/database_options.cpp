@@ -16,6 +16,7 @@
 #include <cache/json.hpp>
 #include <cache/paths.hpp>
 #include <cache/session.hpp>
+#include <cache/shipped.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
@@ -175,6 +176,7 @@ cache::Database open_for_reading(const fs::path& file, bool damaged) {
     throw Error(fmt::format("{}: no such database{}", file.string(),
                             error ? " (" + error.message() + ')' : "; `tune KERNEL` makes one"));
   cache::OpenOptions options{.warn = warn};
+  if (damaged && cache::is_frozen_file(file)) return cache::Database::open_frozen(file, options);
   if (damaged) options.check_bytes = -1;
   return cache::Database::open_read_only(file, options);
 }

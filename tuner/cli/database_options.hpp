@@ -41,7 +41,7 @@ std::filesystem::path database_file(const Given& given);
 /// Creates \p file if it does not exist. Throws cache::CacheError if it cannot be written, now or later.
 cache::Database open_for_writing(const std::filesystem::path& file);
 /// Changes nothing. Throws tuner::Error if there is no \p file, and cache::CacheError if it cannot be used. \p damaged:
-/// opens a damaged file too, as far as it can be read.
+/// opens a damaged file too, as far as it can be read, and a frozen one as calls do, which read nothing damaged.
 cache::Database open_for_reading(const std::filesystem::path& file, bool damaged = false);
 /// The databases that answer calls: `--db`; without it the frozen database of $TUNER_FROZEN, else the user's, if there
 /// is one, and the shipped ones.

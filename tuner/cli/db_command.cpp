@@ -74,6 +74,17 @@ Table quarantine_table(cache::Database& database, const cache::Filter& filter) {
   return table;
 }
 
+/// What findings in \p database mean for its use.
+std::string consequence_of_findings(const cache::Database& database) {
+  if (database.is_frozen()) return "No call is answered from it: make it again with `tune db freeze`";
+  try {
+    (void)open_for_reading(database.path());
+  } catch (const cache::CacheError&) {
+    return "Nothing is read from it";
+  }
+  return "Damaged rows are never served; `tune db export` writes the others";
+}
+
 int check(const Given& given) {
   cache::Database database = open_for_reading(database_file(given), true);
   const std::vector<std::string> findings = cache::doctor(database);
@@ -84,8 +95,8 @@ int check(const Given& given) {
   if (findings.empty())
     answer.text(fmt::format("{} is sound\n", path));
   else
-    answer.text(fmt::format("{}: {}. Damaged rows are never served; `tune db export` writes the others.\n", path,
-                            plural(static_cast<std::int64_t>(findings.size()), "finding")));
+    answer.text(fmt::format("{}: {}. {}.\n", path, plural(static_cast<std::int64_t>(findings.size()), "finding"),
+                            consequence_of_findings(database)));
   try {
     const Table quarantine = quarantine_table(database, read_filter(given, {&database, 1}));
     if (quarantine.rows() == 0)
