@@ -301,47 +301,46 @@ std::string export_wisdom(Database& database, const Filter& filter) {
   return entries_text(entries_of(database, filter, Part::best));
 }
 
-std::int64_t copy_for_freezing(Database& into, std::span<Database* const> from) {
+std::int64_t copy_for_freezing(Database& into, Database& from) {
   std::vector<Entry> entries;
-  for (Database* one : from) {
-    auto more = entries_of(*one, {}, Part::served);
-    for (Database* other : from) {
-      const auto left_out = other->store().read([&] {
-        return std::erase_if(more, [&](const Entry& entry) {
-          const auto* best = std::get_if<BestRecord>(&entry);
-          return best != nullptr && contradicted(other->store(), *best);
-        });
-      });
-      if (left_out > 0) warn_of_damaged_rows(one->store());
-    }
-    std::move(more.begin(), more.end(), std::back_inserter(entries));
-  }
-  const auto question = [](const BestRecord& best) { return std::tie(best.kernel, best.problem, best.device.key); };
   std::map<std::tuple<KernelRecord, ProblemRecord, std::string>, const BestRecord*> kept;
-  std::multimap<std::tuple<std::string, std::string, KernelRecord>, const QuarantineRecord*> banned;
-  for (const auto& entry : entries) {
-    if (const auto* record = std::get_if<QuarantineRecord>(&entry))
-      banned.emplace(std::tuple(record->configuration, record->device_key, record->kernel), record);
-    if (const auto* best = std::get_if<BestRecord>(&entry)) {
-      auto& slot = kept[question(*best)];
-      if (slot == nullptr || is_better(*best, *slot)) slot = best;
+  using Problems = std::map<ProblemRecord, const QuarantineRecord*>;
+  std::map<std::tuple<std::string, std::string, KernelRecord>, Problems> banned;
+  const auto keep = [](const auto*& slot, const auto& record) {
+    if (slot == nullptr || is_better(record, *slot)) slot = &record;
+  };
+  const bool could_be_read = from.store().read([&] {
+    entries = entries_of(from, {}, Part::served);
+    for (const auto& entry : entries) {
+      if (const auto* record = std::get_if<QuarantineRecord>(&entry))
+        keep(banned[{record->configuration, record->device_key, record->kernel}][record->problem], *record);
+      const auto* best = std::get_if<BestRecord>(&entry);
+      if (best == nullptr) continue;
+      if (contradicted(from.store(), *best))
+        warn_of_damaged_rows(from.store());
+      else
+        keep(kept[{best->kernel, best->problem, best->device.key}], *best);
     }
-  }
-  ImportCount count;
+    return true;
+  });
+  if (!could_be_read) return 0;
+  std::int64_t copied = 0;
   auto& store = into.store();
   store.write([&] {
-    count = {};
-    for (const auto& [key, record] : banned) apply(store, *record, count.quarantined, count);
-    for (const auto& [key, best] : kept) {
-      const auto [first, last] = banned.equal_range({best->configuration, best->device.key, best->kernel});
-      if (std::any_of(first, last,
-                      [&, &best = best](const auto& one) { return alike(one.second->problem, best->problem); }))
+    copied = 0;
+    for (const auto& [what, problems] : banned)
+      for (const auto& [problem, record] : problems) put(store, *record);
+    for (const auto& [question, best] : kept) {
+      const auto problems = banned.find({best->configuration, best->device.key, best->kernel});
+      if (problems != banned.end() &&
+          std::any_of(problems->second.begin(), problems->second.end(),
+                      [&, &best = best](const auto& one) { return alike(one.first, best->problem); }))
         continue;
       put(store, *best);
-      ++count.best;
+      ++copied;
     }
   });
-  return count.best;
+  return copied;
 }
 
 std::string export_all(Database& database, const Filter& filter) {

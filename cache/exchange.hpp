@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,7 +36,7 @@ std::string export_all(Database& database, const Filter& filter = {});
 /// copies only the result that a merge would keep, whatever software it was measured with, and none that is
 /// quarantined. Leaves out what a merge of \p from would leave out, with a warning. \p into must be empty. Returns the
 /// number of best configurations.
-std::int64_t copy_for_freezing(Database& into, std::span<Database* const> from);
+std::int64_t copy_for_freezing(Database& into, Database& from);
 /// Imports both kinds of text, all or nothing. Throws ImportError with the line of the mistake, or CacheError for a
 /// best time that contradicts a stored trial. \p source names the text in messages.
 ImportCount import_text(Database& database, std::string_view text, const std::string& source = "import");

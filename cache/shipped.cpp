@@ -107,7 +107,7 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
   return files;
 }
 
-std::int64_t freeze(std::span<Database* const> from, const fs::path& file, Disk& disk) {
+std::int64_t freeze(Database& from, const fs::path& file, Disk& disk) {
   auto frozen = Database::in_memory();
   const std::int64_t best = copy_for_freezing(frozen, from);
   if (best == 0)

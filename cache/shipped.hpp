@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,10 +42,7 @@ std::vector<std::filesystem::path> build_shipped_databases(const std::vector<std
 /// Writes the contents of \p from to \p file, mode 0444, replacing any file there. Equal contents give equal files.
 /// Returns the number of best results. Throws CacheError, and keeps the old file, when there are none or \p file cannot
 /// be written.
-std::int64_t freeze(std::span<Database* const> from, const std::filesystem::path& file, Disk& disk = real_disk());
-inline std::int64_t freeze(Database& from, const std::filesystem::path& file, Disk& disk = real_disk()) {
-  return freeze(std::vector{&from}, file, disk);
-}
+std::int64_t freeze(Database& from, const std::filesystem::path& file, Disk& disk = real_disk());
 
 /// Whether freeze() made the file at \p path, damaged or not; false when it cannot be read.
 bool is_frozen_file(const std::filesystem::path& path);

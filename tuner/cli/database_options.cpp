@@ -230,7 +230,7 @@ cache::ImportCount take_over(cache::Database& into, const std::string& file) {
 
 cache::Database open_results(const std::string& file) {
   if (cache::is_database_file(file)) return open_for_reading(file);
-  cache::Database database = cache::Database::in_memory();
+  cache::Database database = cache::Database::in_memory({.warn = warn});
   take_over(database, file);
   return database;
 }

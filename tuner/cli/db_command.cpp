@@ -150,21 +150,28 @@ int merge_files(const Given& given) {
   return take_over_all(given, into, sources);
 }
 
+/// The results of \p files, or those of this machine, whose files it adds to \p files, if there are none. Only one of
+/// several is open at a time.
+cache::Database results_to_freeze(const Given& given, Texts& files) {
+  if (files.size() == 1) return open_results(files[0]);
+  cache::Database all = cache::Database::in_memory({.warn = warn});
+  for (const std::string& file : files) take_over(all, file);
+  if (!files.empty()) return all;
+  std::vector<cache::Database> own = open_all_of_this_machine(given);
+  for (const cache::Database& one : own) files.push_back(one.path().string());
+  if (own.size() == 1) return std::move(own[0]);
+  for (cache::Database& one : own) cache::merge(all, one);
+  return all;
+}
+
 int freeze_files(const Given& given) {
   const Texts files = given.texts("file");
   if (files.empty()) throw UsageError("freeze needs a name for what it makes: tune db freeze OUT [IN...]");
   const std::string& output = files[0];
   require_output(output, OutputKind::frozen, false, "freeze");
   Texts sources(files.begin() + 1, files.end());
-  std::vector<cache::Database> opened;
-  for (const std::string& file : sources) opened.push_back(open_results(file));
-  if (sources.empty()) {
-    opened = open_all_of_this_machine(given);
-    for (const cache::Database& one : opened) sources.push_back(one.path().string());
-  }
-  std::vector<cache::Database*> all;
-  for (cache::Database& one : opened) all.push_back(&one);
-  const std::int64_t best = cache::freeze(all, output);
+  cache::Database from = results_to_freeze(given, sources);
+  const std::int64_t best = cache::freeze(from, output);
   return Answer()
       .data("database", output)
       .data("sources", sources)

@@ -36,13 +36,24 @@ cache::Database opened(const fs::path& file) {
   return cache::Database::open_read_only(file, strictly());
 }
 
-/// Opens all first, so that nothing is changed if one cannot be read.
-std::vector<cache::Database> all_opened(const char* const* databases, std::size_t count) {
+/// The paths of a caller's databases.
+std::vector<fs::path> paths(const char* const* databases, std::size_t count) {
   if (count > 0) require(databases, "databases");
-  std::vector<cache::Database> all;
+  std::vector<fs::path> all;
   for (std::size_t i = 0; i < count; ++i) {
     require(databases[i], "a database's path");
-    all.push_back(opened(databases[i]));
+    all.emplace_back(databases[i]);
+  }
+  return all;
+}
+
+/// The results of \p files. Only one of several is open at a time.
+cache::Database results_of(const std::vector<fs::path>& files) {
+  if (files.size() == 1) return opened(files[0]);
+  cache::Database all = cache::Database::in_memory(strictly());
+  for (const fs::path& file : files) {
+    cache::Database one = opened(file);
+    cache::merge(all, one);
   }
   return all;
 }
@@ -73,7 +84,8 @@ tuner_status tuner_wisdom_import(const char* database, const char* text, const c
 tuner_status tuner_wisdom_merge(const char* into, const char* const* databases, size_t count, int64_t* changed) {
   return guarded([&] {
     require(into, "into");
-    std::vector<cache::Database> sources = all_opened(databases, count);
+    std::vector<cache::Database> sources;  // all are opened first, so that nothing is changed if one cannot be read
+    for (const fs::path& file : paths(databases, count)) sources.push_back(opened(file));
     cache::Database united = cache::Database::open_user(into, strictly());
     std::int64_t best = 0;
     for (cache::Database& source : sources) best += cache::merge(united, source).best;
@@ -87,10 +99,8 @@ tuner_status tuner_wisdom_freeze(const char* frozen, const char* const* database
     std::error_code error;
     if (fs::exists(fs::symlink_status(frozen, error)) && !cache::is_frozen_file(frozen))
       throw Error(ErrorCode::invalid_argument, std::string(frozen) + ": it is no frozen database; nothing was changed");
-    std::vector<cache::Database> sources = all_opened(databases, count);
-    std::vector<cache::Database*> all;
-    for (cache::Database& source : sources) all.push_back(&source);
-    cache::freeze(all, frozen);
+    cache::Database from = results_of(paths(databases, count));
+    cache::freeze(from, frozen);
   });
 }
 
