@@ -117,12 +117,12 @@ TEST(Records, HaveFieldsOfEnums) {
 TEST(Records, HaveNoFieldsOfEnumsWhoseValuesMayNeedMoreThanAnInt) {
   for (const char* const values : {"red, blue = 1ll << 40", "red = 0x100000000", "red = 0x7fffffff, blue", "red = last",
                                    "red = -1, blue = 2147483648", "red = 1 << 31", "red = 0x", "red = 3u"})
-    for (const auto& [begin, end] : {std::pair{"enum Kind { ", " };"}, {"typedef enum { ", " } Kind;"}})
-      EXPECT_THAT(
-          error_of([&] {
-            parse(move_with("", begin + (values + std::string(end)) + "\nstruct Star { double mass; Kind kind; };\n"));
-          }),
-          HasSubstr("an element type is needed"))
+    for (const auto& form : {std::pair{"enum Kind { ", " };"}, {"typedef enum { ", " } Kind;"}})
+      EXPECT_THAT(error_of([&] {
+                    parse(move_with("", form.first + (values + std::string(form.second)) +
+                                            "\nstruct Star { double mass; Kind kind; };\n"));
+                  }),
+                  HasSubstr("an element type is needed"))
           << values;
 }
 
