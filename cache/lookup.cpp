@@ -74,7 +74,7 @@ T popped(std::vector<T>& heap, Order order) {
 /// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
 constexpr int kMostVoters = 128;
 /// A step that has refused this many results leaves the answer to the next one: all results around may be quarantined.
-constexpr int kMostTried = 64;
+constexpr int kMostTried = 32;
 
 constexpr const char* kEntryColumns =
     "id, sizes, backend, compute_capability, key, source, configuration, driver, compiler, measured, "
