@@ -23,12 +23,15 @@
 #endif
 
 #ifdef __cplusplus
+#define TUNER_IS_INT : int /* any int is a value of these enumerations, as in C */
 extern "C" {
+#else
+#define TUNER_IS_INT
 #endif
 
 /* ---- statuses and types ---- */
 
-typedef enum tuner_status {
+typedef enum tuner_status TUNER_IS_INT {
   TUNER_OK,
   TUNER_OTHER_ERROR,
   TUNER_INVALID_ARGUMENT, /* an argument, a setting or an environment variable has an impossible value */
@@ -52,7 +55,7 @@ TUNER_C_API const char* tuner_version(void);
 TUNER_C_API void tuner_text_free(char* text);
 
 /// The types of elements. TUNER_VOID stands for structs, and for elements of unknown type.
-typedef enum tuner_type {
+typedef enum tuner_type TUNER_IS_INT {
   TUNER_VOID = -1,
   TUNER_INT8,
   TUNER_UINT8,
@@ -88,7 +91,7 @@ TUNER_C_API tuner_status tuner_trim(void);
 
 /* ---- reductions and matrix sums: tuner/reduce.hpp ---- */
 
-typedef enum tuner_operation {
+typedef enum tuner_operation TUNER_IS_INT {
   TUNER_SUM,
   TUNER_MIN,
   TUNER_MAX,
@@ -96,7 +99,7 @@ typedef enum tuner_operation {
   TUNER_OPERATION_INT = 0x7fffffff
 } tuner_operation;
 /// With TUNER_ANY_ORDER, floating-point values are combined in the order in which blocks end, which can be faster.
-typedef enum tuner_order { TUNER_FIXED_ORDER, TUNER_ANY_ORDER, TUNER_ORDER_INT = 0x7fffffff } tuner_order;
+typedef enum tuner_order TUNER_IS_INT { TUNER_FIXED_ORDER, TUNER_ANY_ORDER, TUNER_ORDER_INT = 0x7fffffff } tuner_order;
 
 typedef struct tuner_reduce_options {
   size_t bytes; /* sizeof(tuner_reduce_options) */
@@ -144,7 +147,7 @@ TUNER_C_API const char* tuner_kernel_name(const tuner_kernel* kernel);
 /// scalars that a launch takes, in that order.
 TUNER_C_API tuner_status tuner_kernel_json(const tuner_kernel* kernel, char** json);
 
-typedef enum tuner_argument_kind {
+typedef enum tuner_argument_kind TUNER_IS_INT {
   TUNER_ARGUMENT_BUFFER,
   TUNER_ARGUMENT_REAL,
   TUNER_ARGUMENT_SIGNED,
