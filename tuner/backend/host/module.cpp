@@ -28,8 +28,9 @@ struct Text {
   std::uintptr_t address, begin = 0, end = 0;
 };
 
-/// The executable segment around text->address.
-int find_text(dl_phdr_info* info, std::size_t, void* data) {
+/// The executable segment around text->address. The loader maps segments where stacks of ended threads were, unseen by
+/// ThreadSanitizer.
+__attribute__((no_sanitize("thread"))) int find_text(dl_phdr_info* info, std::size_t, void* data) {
   Text& text = *static_cast<Text*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
