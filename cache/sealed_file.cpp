@@ -51,7 +51,7 @@ int size_of_block(std::int64_t block, std::int64_t bytes) {
   return static_cast<int>(std::min(kBlock, bytes - block * kBlock));
 }
 
-/// An open file. SQLite allocates it, with room for its own file behind.
+/// An open file. SQLite allocates it, with room for its own file after it.
 struct SealedFile : sqlite3_file {
   std::int64_t bytes = 0;             ///< of the database
   std::vector<std::uint64_t> hashes;  ///< of its blocks; empty: the file has no seal

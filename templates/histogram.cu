@@ -2,8 +2,9 @@
 //
 // Every element adds one to a counter, atomically, and equal keys wait for each other. Two remedies are parameters. A
 // block can have its own counters in shared memory: one copy, or several so that warps meet less often. And lanes can
-// first find out which of them have the same key, so that one adds for all: by __match_any_sync (each key of the warp
-// once), or by __match_all_sync (one addition if the whole warp agrees, else 32). Whether that pays depends on the keys.
+// first find out which of them have the same key, so that one adds for all. They do so by __match_any_sync (each key of
+// the warp once), or by __match_all_sync (one addition if the whole warp agrees, else 32). Whether that pays depends on
+// the keys.
 //
 // Keys are made from random numbers, in the place of data that has them: `keys` says how unequal they are.
 //

@@ -4,7 +4,7 @@
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Nested
 // Hello World on the GPU", and exercises 8 (`parents=first_block`) and 9 (`--size deepest=2`). Written anew, with
 // two changes. A child goes into its parent's tail stream (Programming Guide, "The Tail Launch Stream"), so that it
-// greets after its parent has ended; blocks that no launch connects greet in any order. And greetings are counted by
+// greets after its parent has ended. Blocks that no launch connects greet in any order. And greetings are counted by
 // depth, which shows a lost launch.
 
 #pragma tuner kernel      nestedHello

@@ -74,7 +74,7 @@ Table quarantine_table(cache::Database& database, const cache::Filter& filter) {
   return table;
 }
 
-/// What findings in \p database mean for its use.
+/// The meaning of findings in \p database for its use.
 std::string consequence_of_findings(const cache::Database& database) {
   if (database.is_frozen()) return "No call is answered from it: make it again with `tune db freeze`";
   try {

@@ -101,7 +101,7 @@ struct Exchange {
   int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 
-/// Null for types without it, and for other libraries than PyTorch and CuPy: JAX computes on streams of its own. Asks a
+/// Null for types without it, and for other libraries than PyTorch and CuPy: JAX computes on its own streams. Asks a
 /// type once for many calls with arrays of the same two types, as of a parameter and of a result.
 const Exchange* exchange_of(nb::handle array) {
   struct Known {

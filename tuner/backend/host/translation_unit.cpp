@@ -154,7 +154,7 @@ std::string own_text(const std::string& source) {
         bounds = code.substr(open, after_brackets(code, open) - open);
         body = body_after_bounds(code, at, open);
       }
-    } else if ((word == "asm" || word == "__asm__" || word == "__asm")) {
+    } else if (word == "asm" || word == "__asm__" || word == "__asm") {
       const Statement statement = inline_ptx(source, code, end);
       if (!statement.text.empty()) replace(at, end = statement.end, statement.text);
     } else if (word == "__noinline__") {
