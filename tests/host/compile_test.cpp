@@ -149,6 +149,18 @@ TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
   EXPECT_THAT(why_not(make_host_compiler(options)->compile(small_request())), HasSubstr("did not end within 0.2 s"));
 }
 
+TEST(HostCompile, BlamesTheMachineForACompilerThatWaitsButNotForOneThatComputes) {
+  const auto is_machine_fault = [](const std::string& script) {
+    const TemporaryFolder folder;
+    HostOptions options = scripted(folder, script);
+    options.compile_timeout_s = 1;
+    return std::get<CompileError>(make_host_compiler(options)->compile(small_request())).machine_fault;
+  };
+  EXPECT_TRUE(is_machine_fault("kill -STOP $$\n"));
+  // Eight, so that other tests cannot keep all of them waiting.
+  EXPECT_FALSE(is_machine_fault("for i in 1 2 3 4 5 6 7 8; do while :; do :; done & done; wait\n"));
+}
+
 TEST(HostCompile, TellsAFaultOfTheMachineFromOneOfTheSourceAndHowTheCompilerDied) {
   const auto error = [](const std::string& end) {
     const TemporaryFolder folder;

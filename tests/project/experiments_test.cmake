@@ -28,7 +28,7 @@ expect("A block that cannot be" "block_x=256 block_y=8" "tune: " "exceeds the li
 expect("Races" "wrong: " "mistake" "Here: " "the sum was wrong")
 expect("Nested reductions" "Not here: the host backend cannot launch kernels from the device." "published: RTX 4070")
 expect("Registers a thread" "min_blocks" "Here: The compiler's own choice")
-expect("Trip counts" "by_thread" "by_warp" "Here: " "as long as")
+expect("Trip counts" "by_thread" "by_warp" "Here: ")
 
 # A number of a table is changed in a copy.
 file(READ ${WORK}/page.md page)

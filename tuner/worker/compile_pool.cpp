@@ -7,6 +7,12 @@
 
 namespace tuner::worker {
 
+namespace {
+
+constexpr double kAnswerSeconds = 5;  // after the time limit, for a worker to say how its own compiler ended
+
+}  // namespace
+
 CompilePool::CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events,
                          SessionTimes& times)
     : options_(options), events_(std::move(events)), times_(times) {
@@ -82,7 +88,7 @@ void CompilePool::schedule() {
     if (const auto& includes = message.request.includes; includes && !worker.host->name.empty())
       message.request.carried = includes->files;
     worker.slot.send(message);
-    worker.slot.expect_within(options_.compile_timeout_s);
+    worker.slot.expect_within(options_.compile_timeout_s + kAnswerSeconds);
     ++times_.compiles;
   }
 }

@@ -143,6 +143,10 @@ bool unoptimised(const CompileRequest& request) {
                      [](const CompileOption& option) { return is_device_debug(option.text); });
 }
 
+/// A compiler that was stopped at its time limit and had computed for less than this share of it was kept waiting: by a
+/// signal, a file system or other programs.
+constexpr double kLeastShare = 0.25;
+
 /// Whether a compiler was killed, or failed because disk space, memory or processes were missing, not because of its
 /// source.
 bool is_machine_fault(const ProcessResult& result) {
@@ -316,8 +320,9 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   if (result.stopped) return CompileError{"the compile was cancelled", "", true};
   if (result.timed_out) {
     std::ostringstream message;
-    message << listed(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
-    return CompileError{message.str(), result.output};
+    message << listed(compiler.command) << " did not end within " << options_.compile_timeout_s
+            << " s, of which it computed for " << result.cpu_s << " s";
+    return CompileError{message.str(), result.output, result.cpu_s < kLeastShare * options_.compile_timeout_s};
   }
   if (result.exit_code != 0) {
     std::string message = failure_message(request, result.output, kUnit);

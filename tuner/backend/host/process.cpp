@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 
 #include <tuner/backend/host/descriptor.hpp>
@@ -112,6 +114,25 @@ int remaining(const ProcessOptions& options, Clock::time_point deadline) {
   return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), most).count());
 }
 
+/// Seconds that the processes of \p group have computed, with their children that have ended: proc(5).
+double cpu_seconds(pid_t group) {
+  unsigned long ticks = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    std::string text;
+    if (!std::getline(std::ifstream(entry.path() / "stat"), text)) continue;
+    const std::size_t name_end = text.rfind(')');
+    long of_group = 0;
+    unsigned long times[4] = {};
+    if (name_end != std::string::npos &&
+        std::sscanf(text.c_str() + name_end + 1, " %*c %*d %ld %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+                    &of_group, &times[0], &times[1], &times[2], &times[3]) == 5 &&
+        of_group == group)
+      ticks += times[0] + times[1] + times[2] + times[3];
+  }
+  return double(ticks) / double(::sysconf(_SC_CLK_TCK));
+}
+
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
@@ -181,6 +202,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
     return ::waitid(P_PID, static_cast<id_t>(keeper), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0;
   };
   while (!has_ended() && !must_end()) ::poll(nullptr, 0, 1);
+  if (result.timed_out) result.cpu_s = cpu_seconds(keeper);
   ::kill(-keeper, SIGKILL);  // all that the program left running; no other process can have this number before waitpid
   int status = 0;
   while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) {

@@ -18,6 +18,7 @@ struct ProcessOptions {
 struct ProcessResult {
   int exit_code = -1;      ///< 128 + signal when a signal ended it
   bool timed_out = false;  ///< it and its children were killed at the time limit
+  double cpu_s = 0;        ///< the processor time of all of them until then; only with timed_out
   bool stopped = false;    ///< they were killed because of ProcessOptions::stop
 
   std::string output;  ///< stdout and stderr, at most 1 MiB
