@@ -56,6 +56,8 @@ constexpr std::int64_t kMostKept = std::int64_t{256} << 20;  // bytes of compile
 std::vector<std::string> plain_flags(bool gnu) {
   std::vector<std::string> result{"-O2", "-std=c++17", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
                                   "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno", "-pipe",
+                                  // nvcc compiles so, and kernels read 16 bytes of any type through a uint4*.
+                                  "-fno-strict-aliasing",
                                   // A large frame must touch the guard page, not the memory beyond it.
                                   "-fstack-clash-protection"};
   if (gnu) result.push_back("-fno-gnu-unique");

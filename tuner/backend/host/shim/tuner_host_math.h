@@ -1,6 +1,8 @@
 #pragma once
 /// Integer, conversion and mathematical device functions that have no standard C++ name: CUDA Math API, "Integer
 /// Intrinsics", "Type Casting Intrinsics", "Single Precision Intrinsics". <math.h> gives the rest.
+#include "tuner_host_rounding.h"
+#include "tuner_host_simd.h"
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -76,6 +78,21 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (int i = 0; i < 4; ++i) sum += ((a >> (8 * i)) & 0xffu) * ((b >> (8 * i)) & 0xffu);
   return sum;
 }
+namespace tuner_host {
+inline int dp2a(int a, int b, int sum, int half) {
+  for (int i = 0; i < 2; ++i)
+    sum += static_cast<short>(a >> (16 * i)) * static_cast<signed char>(b >> (16 * half + 8 * i));
+  return sum;
+}
+inline unsigned dp2a(unsigned a, unsigned b, unsigned sum, int half) {
+  for (int i = 0; i < 2; ++i) sum += ((a >> (16 * i)) & 0xffffu) * ((b >> (16 * half + 8 * i)) & 0xffu);
+  return sum;
+}
+}  // namespace tuner_host
+inline int __dp2a_lo(int a, int b, int sum) { return tuner_host::dp2a(a, b, sum, 0); }
+inline int __dp2a_hi(int a, int b, int sum) { return tuner_host::dp2a(a, b, sum, 1); }
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) { return tuner_host::dp2a(a, b, sum, 0); }
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) { return tuner_host::dp2a(a, b, sum, 1); }
 
 namespace tuner_host {
 template <typename To, typename From>
@@ -93,24 +110,6 @@ inline float __uint_as_float(unsigned x) { return tuner_host::bits_as<float>(x);
 inline unsigned __float_as_uint(float x) { return tuner_host::bits_as<unsigned>(x); }
 inline double __longlong_as_double(long long x) { return tuner_host::bits_as<double>(x); }
 inline long long __double_as_longlong(double x) { return tuner_host::bits_as<long long>(x); }
-inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-inline int __float2int_rz(float x) { return static_cast<int>(x); }
-inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
-inline int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
-inline unsigned __float2uint_rn(float x) { return static_cast<unsigned>(rintf(x)); }
-inline unsigned __float2uint_rz(float x) { return static_cast<unsigned>(x); }
-inline unsigned __float2uint_rd(float x) { return static_cast<unsigned>(floorf(x)); }
-inline unsigned __float2uint_ru(float x) { return static_cast<unsigned>(ceilf(x)); }
-inline long long __float2ll_rn(float x) { return static_cast<long long>(rintf(x)); }
-inline long long __float2ll_rz(float x) { return static_cast<long long>(x); }
-inline int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
-inline int __double2int_rz(double x) { return static_cast<int>(x); }
-inline int __double2int_rd(double x) { return static_cast<int>(floor(x)); }
-inline int __double2int_ru(double x) { return static_cast<int>(ceil(x)); }
-inline unsigned __double2uint_rn(double x) { return static_cast<unsigned>(rint(x)); }
-inline unsigned __double2uint_rz(double x) { return static_cast<unsigned>(x); }
-inline long long __double2ll_rn(double x) { return static_cast<long long>(rint(x)); }
-inline long long __double2ll_rz(double x) { return static_cast<long long>(x); }
 inline float __int2float_rn(int x) { return static_cast<float>(x); }
 inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
 inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
