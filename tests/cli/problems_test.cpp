@@ -7,7 +7,8 @@
 namespace tuner::cli {
 namespace {
 
-KernelSpec scale_kernel() {
+/// \p more: its last lines.
+KernelSpec scale_kernel(const std::string& more = "") {
   return parse_kernel_file(R"(
 #pragma tuner kernel      scale
 #pragma tuner type        T = float double int
@@ -22,7 +23,7 @@ KernelSpec scale_kernel() {
 #pragma tuner reference   scaleReference<T>
 #pragma tuner bytes       2 * n * sizeof(T)
 #pragma tuner default     block=32
-)",
+)" + more,
                            "scale.cu");
 }
 
@@ -84,6 +85,12 @@ TEST(SelectProblems, ShrinksDefaultsButNotWhatWasAskedForOnTheHost) {
   const Problems asked = select_problems(scale_kernel(), {{"n=16M"}, {}, {}}, device("host"));
   EXPECT_FALSE(asked.shrunk);
   EXPECT_EQ(asked.list[0].sizes.at("n"), 16 << 20);
+}
+
+TEST(SelectProblems, ShrinksOnlyAsLongAsTheDefaultConfigurationStaysValid) {
+  const KernelSpec kernel = scale_kernel("#pragma tuner constraint whole: n % (block * 65536) == 0\n");
+  const Problems problems = select_problems(kernel, {}, device("host"));
+  EXPECT_EQ(problems.list[0].sizes.at("n"), 32 * 65536);
 }
 
 TEST(SelectProblems, TellsWhereSizesMayHaveBeenMeantForOneProblem) {

@@ -167,7 +167,7 @@ TEST(HostFunctions, TakeWithThemVariablesThatAConstructorMakes) {
 }
 
 TEST(HostFunctions, TakeWithThemWhatANameOfTheLibraryStandsFor) {
-  EXPECT_EQ(kept("using std::string;\nusing std::vector;\nstring name = \"x\";\nstruct Config { string name; };\n"
+  EXPECT_EQ(kept("using std::string;\nusing std::vector;\nusing std::cin;\nstring name = \"x\";\nstruct Config { string name; };\n"
                  "static vector<Config> all;\n"),
             "");
   const char* const stays = "const std::size_t kRows = 4;\nstruct Row { std::int32_t a; };\n";

@@ -68,17 +68,24 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
   return combinations;
 }
 
-/// Halves the sizes of \p problem that are not in \p given until one run moves no more than \p most_bytes.
+/// Halves the sizes of \p problem that are not in \p given until one run moves no more than \p most_bytes. Stops before
+/// the default configuration becomes invalid.
 bool shrink(const KernelSpec& spec, const std::map<std::string, std::int64_t>& given, const DeviceLimits& limits,
             std::int64_t most_bytes, ProblemSize& problem) {
   if (!spec.work.bytes) return false;
+  const auto suits = [&](const ProblemSize& one) {
+    return spec.default_configuration && !why_invalid(spec, one, limits, *spec.default_configuration);
+  };
+  const bool must_suit = suits(problem);
   bool shrunk = false;
   for (;;) {
     if (evaluate_amount(spec, *spec.work.bytes, problem, limits) <= most_bytes) return shrunk;
+    ProblemSize half = problem;
     bool smaller = false;
-    for (auto& [name, value] : problem.sizes)
+    for (auto& [name, value] : half.sizes)
       if (!given.count(name) && value >= 64) value /= 2, smaller = true;
-    if (!smaller) return shrunk;
+    if (!smaller || (must_suit && !suits(half))) return shrunk;
+    problem = std::move(half);
     shrunk = true;
   }
 }

@@ -36,12 +36,12 @@ bool is_word_of_the_host(std::string_view word) {
 }
 
 /// A declaration with `std::` and one of these words belongs to the host.
-constexpr std::array<std::string_view, 25> kOfTheHost{
-    "vector",        "string",        "map",           "unordered_map", "set",          "list",
-    "deque",         "ostream",       "istream",       "ifstream",      "ofstream",     "chrono",
-    "mt19937",       "stringstream",  "unique_ptr",    "shared_ptr",    "thread",       "mutex",
-    "random_device", "unordered_set", "ostringstream", "function",      "shared_mutex", "condition_variable",
-    "runtime_error"};
+constexpr std::string_view kOfTheHost =
+    "vector string map unordered_map set list deque ostream istream ifstream ofstream chrono mt19937 "
+    "stringstream unique_ptr shared_ptr thread mutex random_device unordered_set ostringstream function "
+    "shared_mutex condition_variable runtime_error cin cerr clog endl iostream fstream istringstream "
+    "setprecision setw multimap multiset priority_queue forward_list lock_guard unique_lock mt19937_64 "
+    "logic_error invalid_argument out_of_range weak_ptr make_unique make_shared filesystem";
 
 constexpr std::array<std::string_view, 7> kAttributes{"alignas",           "__align__",         "__attribute__",
                                                       "__builtin_align__", "__launch_bounds__", "__declspec",
@@ -82,7 +82,7 @@ bool defines_type(const std::vector<std::string_view>& words) {
 bool names_the_host(std::string_view text) {
   return any_word(text, [](std::string_view word) { return word == "FILE" || word == "cout"; }) ||
          (text.find("std::") != npos &&
-          any_word(text, [](std::string_view word) { return contains(kOfTheHost, word); }));
+          any_word(text, [](std::string_view word) { return has_word(kOfTheHost, word); }));
 }
 
 /// The words of a kernel's texts, and the parts that were removed from them.

@@ -182,6 +182,31 @@ inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y +
 inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
 inline float normcdff(float x) { return 0.5f * erfcf(-0.70710678f * x); }
 inline double normcdf(double x) { return 0.5 * erfc(-0.70710678118654752 * x); }
+inline double erfcx(double x) {
+  if (x < 25) return exp(x * x) * erfc(x);
+  const double square = x * x;  // the series for large x: Abramowitz and Stegun, 7.1.23
+  return (1 - (0.5 - (0.75 - 1.875 / square) / square) / square) / (1.77245385090551603 * x);
+}
+/// Newton's method for log(erfc(x)) = log(y). The first guess is Winitzki's.
+inline double erfcinv(double y) {
+  if (!(y > 0 && y < 2)) return y == 0 ? double(INFINITY) : y == 2 ? -double(INFINITY) : double(NAN);
+  if (y > 1) return -erfcinv(2 - y);
+  const double logarithm = log(y * (2 - y)), part = 4.3307467508 + logarithm / 2;
+  double x = sqrt(sqrt(part * part - logarithm / 0.147) - part);
+  for (int i = 0; i < 4; ++i) x += log(erfc(x) / y) * erfcx(x) * 0.88622692545275801;
+  return x;
+}
+inline double erfinv(double y) {
+  if (fabs(y) > 0.5) return erfcinv(1 - y);
+  double x = y * 0.88622692545275801;
+  for (int i = 0; i < 5; ++i) x -= (erf(x) - y) * exp(x * x) * 0.88622692545275801;
+  return x;
+}
+inline double normcdfinv(double y) { return -1.41421356237309505 * erfcinv(2 * y); }
+inline float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
+inline float erfcinvf(float y) { return static_cast<float>(erfcinv(y)); }
+inline float erfinvf(float y) { return static_cast<float>(erfinv(y)); }
+inline float normcdfinvf(float y) { return static_cast<float>(normcdfinv(y)); }
 inline float __fsqrt_rn(float x) { return sqrtf(x); }
 inline float __frcp_rn(float x) { return 1.0f / x; }
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
