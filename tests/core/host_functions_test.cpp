@@ -167,7 +167,8 @@ TEST(HostFunctions, TakeWithThemVariablesThatAConstructorMakes) {
 }
 
 TEST(HostFunctions, TakeWithThemWhatANameOfTheLibraryStandsFor) {
-  EXPECT_EQ(kept("using std::string;\nusing std::vector;\nusing std::cin;\nstring name = \"x\";\nstruct Config { string name; };\n"
+  EXPECT_EQ(kept("using std::string;\nusing std::vector;\nusing std::cin;\nstring name = \"x\";\nstruct Config { "
+                 "string name; };\n"
                  "static vector<Config> all;\n"),
             "");
   const char* const stays = "const std::size_t kRows = 4;\nstruct Row { std::int32_t a; };\n";
@@ -233,6 +234,14 @@ TEST(HostFunctions, GoWithAllInstantiations) {
     EXPECT_EQ(left.find(gone), std::string::npos) << gone;
   for (const char* const kept : {"TEMPLATE __device__ int two()", "template <> __device__ int two<int>();"})
     EXPECT_NE(left.find(kept), std::string::npos) << kept;
+}
+
+TEST(HostFunctions, GoWithTheKernelsThatAreNotNeededIfSomeAre) {
+  const std::string text =
+      "template <int n> __global__ void one(int* x) { *x = n; }\n__global__ void two(int* x) {}\n__device__ int f();\n";
+  EXPECT_EQ(without_host_functions(text, {}, {"one<3>"}), "template <int n> __global__ void one(int* x) { *x = n; }\n" +
+                                                              std::string(30, ' ') + "\n__device__ int f();\n");
+  EXPECT_EQ(without_host_functions(text), text);
 }
 
 }  // namespace

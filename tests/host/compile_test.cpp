@@ -82,6 +82,24 @@ TEST(HostCompile, CompilesManyInstantiationsAtOnce) {
   }
 }
 
+TEST(HostCompile, NeedsOnlyTheKernelsThatItIsAskedFor) {
+  int out = 0;
+  const char* const source =
+      "__global__ void other(int* out) { *out = of_another_machine(); }\n__global__ void k(int* out) { *out = 1; }\n";
+  EXPECT_EQ(text(launch(*load(source, {"k"}), 0, shape(1, 1), 5, backend(), &out)), "done");
+  EXPECT_THAT(refusal(source, "other"), HasSubstr("of_another_machine"));
+}
+
+TEST(HostCompile, LetsKernelsReadMemoryAsAnotherType) {
+  int out = 0;
+  const auto module = load(
+      "__global__ void k(int* out) {\n  float given[4] = {1, 2, 3, 4}; short parts[8] = {};\n"
+      "  *(int4*)parts = *(int4*)given;\n  for (int i = 0; i < 8; ++i) *out += parts[i];\n}\n",
+      {"k"});
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
+  EXPECT_EQ(out, 0x3f80 + 0x4000 + 0x4040 + 0x4080);
+}
+
 TEST(HostCompile, TellsTheKernelFilesOwnLine) {
   EXPECT_THAT(refusal("\n\n__global__ void k() {\n  int x = undeclared;\n}\n"),
               AllOf(StartsWith("test.cu:4:"), HasSubstr("error"), HasSubstr("undeclared")));

@@ -109,10 +109,10 @@ __global__ void k(int* out) {
   using Scan = cub::WarpScan<int, 16>;
   using Reduce = cub::WarpReduce<int, 16>;
   __shared__ typename Scan::TempStorage scans[4];
-  __shared__ typename Reduce::TempStorage sums[4];
+  __shared__ typename Reduce::TempStorage sums;  // CUB's is empty, so that the warps may share it
   const int t = threadIdx.x, all = 64;
   Scan scan(scans[t / 16]);
-  Reduce reduce(sums[t / 16]);
+  Reduce reduce(sums);
   int* to = out + t;
   int before, with, total;
   scan.ExclusiveSum(1, to[0], total);

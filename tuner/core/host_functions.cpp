@@ -94,6 +94,7 @@ struct Known {
   Words functions;       ///< others
   Words host_types;      ///< removed types
   Words classes;         ///< all structs and classes
+  Words needed;          ///< kernels; empty: all of them
 
   bool is_host_function(std::string_view name) const {
     return host_functions.contains(name) && !functions.contains(name);
@@ -167,7 +168,7 @@ class HostFunctionScanner {
     int depth = 0;         ///< of braces within the declaration
     std::size_t open = 0;  ///< its first brace
     int namespaces = 0;    ///< around it, and `extern "C" {`
-    bool is_function = false, is_host = false;
+    bool is_function = false, is_host = false, is_other_kernel = false;
   };
 
   void directive(const DirectiveLine& line) {
@@ -247,6 +248,7 @@ class HostFunctionScanner {
     now_.is_host = now_.is_function && !is_of_the_device();
     if (now_.is_function && !is_operator && !in_class_) {
       const std::string_view name = word_before(text, before_space(text, bracket).size());
+      now_.is_other_kernel = !known_.needed.empty() && has("__global__") && !known_.needed.contains(name);
       (now_.is_host ? known_.host_functions : known_.functions).emplace(name);
     }
   }
@@ -295,11 +297,11 @@ class HostFunctionScanner {
       return;
     if (now_.is_host && in_class_) {
       remove_member();
-    } else if (now_.is_host) {
+    } else if (now_.is_host || now_.is_other_kernel) {
       blank(at_ + 1);
     }
     now_.begin = kNone;
-    now_.is_function = now_.is_host = false;
+    now_.is_function = now_.is_host = now_.is_other_kernel = false;
     now_.parentheses = 0;
   }
 
@@ -429,11 +431,14 @@ Words makers_in(std::string_view code, const Words& device_words) {
 
 }  // namespace
 
-std::string without_host_functions(std::string_view text, const std::vector<std::string_view>& headers) {
+std::string without_host_functions(std::string_view text, const std::vector<std::string_view>& headers,
+                                   const std::vector<std::string>& needed) {
   const std::string code = code_of(text);
   std::vector<std::string> all{code};
   for (const std::string_view header : headers) all.push_back(code_of(header));
   Known known;
+  for (const std::string& one : needed)
+    for (const std::string_view word : words_of(one)) known.needed.emplace(word);
   Words& device_words = known.device_words;
   device_words = {"__global__", "__device__", "constexpr", "__constant__", "__shared__", "__managed__"};
   const auto add_all = [&](Words& words, auto is_word_of) {

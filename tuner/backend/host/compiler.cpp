@@ -363,7 +363,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   return image;
 }
 
-/// Compiles \p program. If that fails and the text has host functions, compiles it without them.
+/// Compiles \p program. If that fails and the text has host functions or other kernels, compiles it without them.
 std::optional<CompileError> HostCompiler::build(const CompileRequest& request, const ProgramText& program,
                                                 const Includes& includes, Image& image) {
   const std::size_t text = std::hash<std::string>{}(request.source);

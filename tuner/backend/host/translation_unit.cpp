@@ -256,11 +256,11 @@ ProgramText program_without_host_functions(const CompileRequest& request, const 
   const std::vector<std::string_view> macros = macro_names(request);
   std::vector<std::string_view> texts;
   for (const IncludedFile& file : includes.files) texts.push_back(file.text);
-  return {unit_of(request, includes, without_host_functions(request.source, texts)),
+  return {unit_of(request, includes, without_host_functions(request.source, texts, request.expressions)),
           own_headers(request, includes, [&](const std::string& text) {
             std::vector<std::string_view> all = texts;
             all.push_back(request.source);
-            return own_text(without_host_functions(without_definitions(text, macros), all));
+            return own_text(without_host_functions(without_definitions(text, macros), all, request.expressions));
           })};
 }
 

@@ -31,7 +31,8 @@ struct ProgramText {
 /// One translation unit for all expressions of \p request. Function i is exported as symbol(i). Line numbers of the
 /// author's files stay the same. \p includes: the headers that the kernel file reads.
 ProgramText whole_program(const CompileRequest& request, const Includes& includes);
-/// The same without the host functions of the author's files (core/host_functions.hpp).
+/// The same without the host functions of the author's files and the kernels that \p request does not name
+/// (core/host_functions.hpp).
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes);
 std::string symbol(std::size_t function);
 

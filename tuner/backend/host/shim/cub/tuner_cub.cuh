@@ -126,16 +126,35 @@ inline void WARP_SYNC(unsigned mask) { __syncwarp(mask); }
 template <int threads>
 struct TunerBlock {
   static constexpr int kThreads = threads;
+  template <typename Room>
+  using Temp = Room;
+  template <typename Room>
+  static Room& room(Room& temp) {
+    return temp;
+  }
   static int rank() { return tuner_rank(); }
   // The place of a wait is that in the collective, so that two collectives are told apart.
   static void sync(TUNER_HOST_SITE) { __syncthreads(file, line); }
   static void leave() {}  // a block has to wait before it uses the storage again
 };
 
-/// The threads of a collective: a warp, or a logical warp of fewer lanes.
+/// The threads of a collective: a warp, or a logical warp of fewer lanes. CUB's collectives of warps with 2^k lanes use
+/// shuffles and no shared memory, and there are kernels whose warps have one TempStorage together. So each warp has its
+/// own room here.
 template <int threads>
 struct TunerWarp {
-  static constexpr int kThreads = threads;
+  static constexpr int kThreads = threads, kLogical = (32 + threads - 1) / threads;
+  template <typename Room>
+  struct Temp {};
+  template <typename Room>
+  struct Rooms {
+    Room of[32 * kLogical];
+  };
+  template <typename Room>
+  static Room& room(Temp<Room>&) {
+    const int warp = tuner_rank() / 32, logical = static_cast<int>(tuner_host::lane()) / threads;
+    return tuner_storage<Rooms<Room>>().of[warp * kLogical + logical];
+  }
   static int rank() { return static_cast<int>(tuner_host::lane()) % threads; }
   static unsigned first() { return tuner_host::lane() / threads * threads; }
   static unsigned mask() { return (threads == 32 ? 0xffffffffu : (1u << (threads % 32)) - 1u) << first(); }

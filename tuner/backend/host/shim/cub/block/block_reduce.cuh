@@ -7,11 +7,12 @@ namespace cub {
 template <typename T, typename Threads>
 class TunerReduce {
  public:
-  struct TempStorage {
+  struct Room {
     TunerValues<T, Threads::kThreads> values;
   };
+  using TempStorage = typename Threads::template Temp<Room>;
 
-  TunerReduce(TempStorage& storage) : storage_(storage) {}
+  TunerReduce(TempStorage& storage) : storage_(Threads::room(storage)) {}
 
   template <typename Operation>
   T Reduce(T input, Operation operation, int valid) {
@@ -31,7 +32,7 @@ class TunerReduce {
   T Sum(T input, int valid) { return Reduce(input, cub::Sum(), valid); }
 
  protected:
-  TempStorage& storage_;
+  Room& storage_;
 };
 
 enum BlockReduceAlgorithm {

@@ -7,12 +7,13 @@ namespace cub {
 template <typename T, typename Threads>
 class TunerScan {
  public:
-  struct TempStorage {
+  struct Room {
     TunerValues<T, Threads::kThreads> values;
     TunerValues<T, 1> prefix;
   };
+  using TempStorage = typename Threads::template Temp<Room>;
 
-  TunerScan(TempStorage& storage) : storage_(storage) {}
+  TunerScan(TempStorage& storage) : storage_(Threads::room(storage)) {}
 
   // One item a thread: mostly as an array of one.
   template <typename... More>
@@ -133,7 +134,7 @@ class TunerScan {
     return storage_.prefix[0];
   }
 
-  TempStorage& storage_;
+  Room& storage_;
 };
 
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
