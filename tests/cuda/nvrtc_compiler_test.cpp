@@ -209,6 +209,17 @@ TEST_F(NvrtcCompilerTest, CompilesWithFastArithmeticAndWithoutOptimisation) {
   EXPECT_GT(image(compiler_->compile(request)).functions[0].resources.stack_bytes, 0) << "variables live in memory";
 }
 
+TEST_F(NvrtcCompilerTest, TakesKernelsAsCxx20IfAnOptionSaysSo) {
+  CompileRequest request{"__device__ consteval int one() { return 1; }\n__global__ void f(int* x) { *x = one(); }",
+                         "mine.cu",
+                         {"f"},
+                         {},
+                         "sm_90"};
+  EXPECT_NE(error(compiler_->compile(request)), "");
+  request.options = {{"--std=c++20", {}}};
+  EXPECT_EQ(image(compiler_->compile(request)).functions.size(), 1u);
+}
+
 TEST_F(NvrtcCompilerTest, PointsAtTheOptionThatItDoesNotKnowOrCannotRead) {
   CompileRequest request{"__global__ void f() {}", "mine.cu", {"f"}, {}, "sm_90"};
   request.options = {{"-use_fast_math", {"mine.cu", 2, 23}}, {"--use-fast-maths", {"mine.cu", 3, 23}}};

@@ -310,6 +310,14 @@ TEST(HostCompile, GivesTheKernelItsMacros) {
   }
 }
 
+TEST(HostCompile, TakesKernelsAsCxx20IfAnOptionSaysSo) {
+  CompileRequest wanted =
+      request("consteval int one() { return 1; }\n__global__ void k(int* out) { *out = one(); }", {"k"});
+  EXPECT_THAT(why_not(backend().compiler().compile(wanted)), HasSubstr("consteval"));  // not a word of C++17
+  wanted.options = {{"--std=c++20", {}}};
+  EXPECT_EQ(why_not(backend().compiler().compile(wanted)), "");
+}
+
 TEST(HostCompile, TakesDeviceDebugAsNotOptimisedAndLeavesOutTheOtherOptions) {
   const LoggedCompiler compile;
   CompileRequest wanted = small_request();

@@ -136,6 +136,21 @@ __global__ void k(int* out) {
   EXPECT_THAT(seen(37), ElementsAre(5, 96, 1000, 1110, 35, 1 + 3700, 3, 0));
 }
 
+TEST(HostHeaders, NameTypesOfLibrariesThatStandBesideKernels) {
+  int out = 0;
+  EXPECT_EQ(text(run(R"(
+#include <cufft.h>
+#include <helper_timer.h>
+#include <opencv2/opencv.hpp>
+class Program { StopWatchInterface* timer; cufftHandle plan; };
+__device__ float real(cufftComplex z) { return z.x; }
+__global__ void k(int* out) { *out = real(cufftComplex{3, 4}); }
+)",
+                     "k", shape(1, 1), &out)),
+            "done");
+  EXPECT_EQ(out, 3);
+}
+
 TEST(HostHeaders, HaveTheDeviceFunctionsOfCurandWhereTheToolkitIsFound) {
   int out = 0;
   EXPECT_EQ(

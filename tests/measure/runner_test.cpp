@@ -103,6 +103,15 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightInOneOrderOfItsThreadsOnly) {
   EXPECT_EQ(backend.order.kind, ThreadOrder::Kind::forward) << "later runs are in order";
 }
 
+TEST_F(RunnerTest, SaysOfAWrongResultThatItDependsOnTheOrderOfThreadsIfItDoes) {
+  backend.has_order = true;
+  const std::string by_order = "differently in other orders of its threads";
+  backend.kernels["scale<32>"] = scaled_while([&] { return backend.order.kind == ThreadOrder::Kind::reverse; });
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: " + by_order));
+  backend.kernels["scale<32>"] = scaled_while([] { return false; });
+  EXPECT_THAT(failure(block(32)), Not(HasSubstr(by_order)));
+}
+
 TEST_F(RunnerTest, BelievesAKernelWhoseBlocksWaitForThoseBeforeThemIfItsThreadsMayRunInAnyOrder) {
   backend.has_order = true;
   std::size_t backwards = 0;

@@ -15,8 +15,12 @@ inline constexpr std::string_view kProgramHeaders =
     "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cub/device/device_radix_sort.cuh "
     "cub/device/device_reduce.cuh cub/device/device_scan.cuh "
     "cub/device/device_select.cuh cub/device/device_segmented_reduce.cuh cusolver_common.h cusparse.h cusparse_v2.h "
-    "gtest/gtest.h helper_cuda.h helper_functions.h helper_image.h helper_string.h helper_timer.h "
-    "mpi.h nccl.h npp.h nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
+    "cuda_gl_interop.h driver_functions.h GL/freeglut.h GL/gl.h GL/glew.h GL/glu.h GL/glut.h GLFW/glfw3.h "
+    "gtest/gtest.h "
+    "helper_cuda.h helper_functions.h helper_gl.h helper_image.h helper_string.h helper_timer.h "
+    "mpi.h nccl.h npp.h nppi.h opencv2/core.hpp opencv2/core/core.hpp opencv2/highgui.hpp opencv2/highgui/highgui.hpp "
+    "opencv2/imgcodecs.hpp opencv2/imgproc.hpp opencv2/imgproc/imgproc.hpp opencv2/opencv.hpp "
+    "nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
     "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/copy.h thrust/device_malloc.h thrust/device_ptr.h "
     "thrust/device_vector.h thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/for_each.h "
     "thrust/generate.h "
@@ -46,7 +50,11 @@ inline std::string_view program_header_text(std::string_view name) {
   if (name.starts_with("cusparse")) return "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\n";
   if (name.starts_with("cusolver")) return "#pragma once\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n";
   if (name == "curand.h") return "#pragma once\ntypedef struct curandGenerator_st* curandGenerator_t;\n";
-  if (name.starts_with("cufft")) return "#pragma once\ntypedef int cufftHandle;\n";
+  if (name.starts_with("cufft"))
+    return "#pragma once\ntypedef int cufftHandle, cufftResult;\ntypedef float cufftReal;\ntypedef double "
+           "cufftDoubleReal;\n"
+           "typedef float2 cufftComplex;\ntypedef double2 cufftDoubleComplex;\n";
+  if (name == "helper_timer.h" || name == "helper_functions.h") return "#pragma once\nclass StopWatchInterface;\n";
   return {};
 }
 

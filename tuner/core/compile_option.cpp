@@ -13,7 +13,7 @@ struct Refused {
   std::string_view why;
 };
 constexpr std::string_view kArchitecture = "is set by tuner, which compiles for the device that runs the kernel";
-constexpr std::string_view kStandard = "is set by tuner: kernels are C++17";
+constexpr std::string_view kStandard = "is c++17, or c++20 if a kernel needs it: --std=c++20";
 constexpr std::string_view kLinking = "is set by tuner: write 'device_launches' if kernels launch kernels";
 constexpr std::string_view kNoCode = "leaves no machine code to run";
 constexpr std::string_view kHeaders =
@@ -70,11 +70,16 @@ std::string why_refused(std::string_view text) {
     if (text.find(file) != std::string_view::npos) return std::string(kReads);
   if ((name == "Xptxas" || name == "ptxas-options") && !text.substr(text.find('=') + 1).starts_with('-'))
     return std::string(kInput);
+  if (language_in(text) == "c++17" || language_in(text) == "c++20") return "";
   const Refused* const refused = find_named(kRefused, name);
   return std::string(refused != nullptr ? refused->why : "");
 }
 
 bool belongs_to_reference(std::string_view text) { return !contains(kOfTheKernelAlone, option_name(text)); }
+
+std::string_view language_in(std::string_view text) {
+  return option_name(text) == "std" ? text.substr(text.find('=') + 1) : std::string_view();
+}
 
 bool is_device_debug(std::string_view text) {
   const std::string_view name = option_name(text);

@@ -26,6 +26,9 @@ std::string why_refused(std::string_view text);
 /// Whether option \p text also applies to the reference. Options for speed, exactness or debugging do not.
 bool belongs_to_reference(std::string_view text);
 
+/// `c++20` of `--std=c++20`; empty for other options.
+std::string_view language_in(std::string_view text);
+
 /// Whether option \p text turns optimisation off: `-G`.
 bool is_device_debug(std::string_view text);
 

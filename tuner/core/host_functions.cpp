@@ -440,7 +440,7 @@ std::string without_host_functions(std::string_view text, const std::vector<std:
   for (const std::string& one : needed)
     for (const std::string_view word : words_of(one)) known.needed.emplace(word);
   Words& device_words = known.device_words;
-  device_words = {"__global__", "__device__", "constexpr", "__constant__", "__shared__", "__managed__"};
+  device_words = {"__global__", "__device__", "constexpr", "consteval", "__constant__", "__shared__", "__managed__"};
   const auto add_all = [&](Words& words, auto is_word_of) {
     for (std::size_t before = npos; before != words.size();) {
       before = words.size();

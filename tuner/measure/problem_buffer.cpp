@@ -278,9 +278,9 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
         "it is written is `inout`, or filled by `prepare`";
   else if (info(number.type).is_floating && found.largest_error < std::sqrt(info(number.type).epsilon))
     hint = fmt::format(
-        ": at most {:.1e} of the expected value, as when terms are added in another order; if that is right here, add "
-        "`accumulates TERMS` or `tolerance relative {:.0e}`",
-        found.largest_error, 2 * found.largest_error);
+        ": at most {:.1e} of the expected value, {}; if that is right here, add `accumulates TERMS` or `tolerance "
+        "relative {:.0e}`",
+        found.largest_error, kTermsInAnotherOrder, 2 * found.largest_error);
   return fmt::format("{} is {}, expected {}{} {}{}", element, shown(found.actual), shown(found.expected), allowed,
                      differing, hint);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,9 @@
 #include <tuner/measure/output_values.hpp>
 
 namespace tuner {
+
+/// Part of a message about floating-point results that are almost right.
+inline constexpr std::string_view kTermsInAnotherOrder = "as when terms are added in another order";
 
 /// Device memory with guards on both sides, which show writes out of bounds: [guard and shift][data][guard]. Each
 /// memory has different numbers in its guards, so that a copy of another buffer's guard is noticed too. Around floating

@@ -34,6 +34,8 @@ constexpr std::string_view kInReverse = "with its threads and blocks in reverse 
 constexpr std::string_view kWhileInterleaved =
     "with its threads switching at memory accesses (an update without atomics, or a missing __syncthreads()?) ";
 
+constexpr std::string_view kInAnyOrder = "differently in other orders of its threads (a missing __syncthreads()?) ";
+
 struct InOrderAgain {
   Backend& backend;
   ~InOrderAgain() { backend.set_order({}); }
@@ -212,11 +214,20 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
                                       const Module& module) {
   const Ready prepared = ready(problem, configuration, image, module);
   if (prepared.invalid) return Invalid{*prepared.invalid};
-  if (auto seen = judge(problem, prepared.launches, "")) return seen;
+  const InOrderAgain afterwards{backend_};
+  if (auto seen = judge(problem, prepared.launches, "")) {
+    auto* const first = std::get_if<WrongResult>(&*seen);
+    if (first == nullptr || first->message.find(kTermsInAnotherOrder) != std::string::npos ||
+        !backend_.set_order({ThreadOrder::Kind::reverse}))
+      return seen;
+    const auto second = judge(problem, prepared.launches, "");
+    if (!second || (std::holds_alternative<WrongResult>(*second) && message(*second) != first->message))
+      first->message.insert(0, kInAnyOrder);
+    return seen;
+  }
 
   // Threads and blocks may run in any order. Without a needed __syncthreads(), one order may be right and another
   // wrong.
-  const InOrderAgain afterwards{backend_};
   if (!blocks_wait_) {
     if (!backend_.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
     const auto seen = judge(problem, prepared.launches, kInReverse);

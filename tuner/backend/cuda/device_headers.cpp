@@ -26,18 +26,21 @@ namespace fs = std::filesystem;
 
 /// Headers that contain nothing for device code. They are empty here.
 constexpr std::string_view kOfTheHost =
-    "any arpa/inet.h bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp csignal "
+    "any arpa/inet.h bits/stdc++.h bitset charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
+    "csignal "
     "ctype.h "
     "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "
     "stdarg.h cstdarg syslog.h system_error sys/timeb.h sys/utsname.h termios.h typeindex valarray wchar.h wctype.h "
     "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
-    "locale.h map memory mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue regex "
+    "locale.h map memory memory_resource mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue "
+    "regex "
     "sched.h set signal.h sstream stack stdexcept streambuf string_view strings.h sys/ioctl.h sys/mman.h "
     "sys/resource.h sys/socket.h sys/stat.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
-    "unordered_set vector";
+    "unordered_set vector emmintrin.h immintrin.h nmmintrin.h pmmintrin.h smmintrin.h tmmintrin.h x86intrin.h "
+    "xmmintrin.h compare format coroutine";
 /// Headers that the toolkit has as <cuda/std/…>.
 constexpr std::string_view kOfTheToolkit =
-    "array atomic bit complex functional numbers optional ratio span tuple variant";
+    "array atomic bit complex concepts functional numbers optional ranges ratio source_location span tuple variant";
 constexpr std::string_view kBuiltIn = "initializer_list stdbool.h";
 
 std::string of_the_toolkit(std::string_view name) {

@@ -256,7 +256,10 @@ class NvrtcCompiler : public Compiler {
 
   std::variant<Built, CompileError> build(const CompileRequest& request, Form form) const {
     DeviceHeaders headers = device_headers(request, library().includes);
-    std::vector<std::string> options{form.in_later_language ? kLaterLanguage : kLanguage};
+    std::vector<std::string> options;
+    const auto sets_language = [](const CompileOption& option) { return !language_in(option.text).empty(); };
+    if (std::none_of(request.options.begin(), request.options.end(), sets_language))
+      options.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
     if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
     if (form.with_operators_of_cub) options.emplace_back("--pre-include=tuner_cub.h");
     add_own_headers(request, form.without_host_functions, headers);

@@ -138,11 +138,17 @@ void warn_once(const std::string& message) {
   if (told.insert(message).second) std::fprintf(stderr, "tuner: %s\n", message.c_str());
 }
 
-/// The only option of NVRTC that the host compiler follows. Fast arithmetic would make results wrong here that are only
-/// inexact on a GPU (`-ffast-math` knows neither NaN nor infinity). Limits on registers have no meaning here.
-bool unoptimised(const CompileRequest& request) {
-  return std::any_of(request.options.begin(), request.options.end(),
-                     [](const CompileOption& option) { return is_device_debug(option.text); });
+/// Of NVRTC's options, the host compiler follows those that turn optimisation off and those that choose a language.
+/// Fast arithmetic would make results wrong here that are only inexact on a GPU (`-ffast-math` knows neither NaN nor
+/// infinity). Limits on registers have no meaning here.
+std::vector<std::string> followed_options(const CompileRequest& request) {
+  std::vector<std::string> followed;
+  for (const CompileOption& option : request.options) {
+    if (is_device_debug(option.text)) followed.emplace_back("-O0");
+    if (const auto language = language_in(option.text); !language.empty())
+      followed.push_back("-std=" + std::string(language));
+  }
+  return followed;
 }
 
 /// A compiler that was stopped at its time limit and had computed for less than this share of it was kept waiting: by a
@@ -256,8 +262,8 @@ std::string HostCompiler::identity() const {
 
 std::string HostCompiler::object_key(const CompileRequest& request, const std::string& unit,
                                      const Includes& includes) const {
-  const std::string identity_text =
-      identity() + (request.interleaved ? "; interleaved" : "") + (unoptimised(request) ? "; unoptimised" : "");
+  std::string identity_text = identity() + (request.interleaved ? "; interleaved" : "");
+  for (const std::string& option : followed_options(request)) identity_text += ' ' + option;
   std::vector<std::string_view> parts{identity_text, unit};
   std::deque<std::string> texts;
   for (const IncludedFile& file : includes.files) {
@@ -434,6 +440,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     // Two steps, because -fsanitize at linking would add the sanitizer's library.
     const std::filesystem::path part = directory.path() / "unit.o";
     std::vector<std::string> instrumented = plain_flags(gnu);
+    const std::vector<std::string> followed = followed_options(request);
+    instrumented.insert(instrumented.end(), followed.begin(), followed.end());
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
     // Without this, clang has a hook for the write of `x += 1`, but none for the read before it.
     if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
@@ -443,7 +451,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (auto error = failed(linking, with_parts(part))) return error;
   } else {
     std::vector<std::string> plain = flags(gnu);
-    if (unoptimised(request)) plain.emplace_back("-O0");
+    const std::vector<std::string> followed = followed_options(request);
+    plain.insert(plain.end(), followed.begin(), followed.end());
     plain.insert(plain.end(), {"-o", object.string()});
     if (auto error = failed(plain, with_parts(source))) return error;
   }
