@@ -7,7 +7,9 @@ namespace {
 
 /// Without blanks at the ends of lines and without empty lines.
 std::string kept(const std::string& text, const std::vector<std::string_view>& headers = {}) {
-  const std::string without = without_host_functions(text, headers);
+  std::vector<std::string_view> texts = headers;
+  texts.push_back(text);
+  const std::string without = without_host_functions(texts).back();
   EXPECT_EQ(without.size(), text.size()) << "places must stay";
   std::string result;
   std::size_t at = 0;
@@ -206,7 +208,7 @@ TEST(HostFunctions, MayBeCutOffAnywhere) {
   const std::string text =
       "namespace a { int f(int x = (3)) { return R\"(x)\"[0] + '\\'' + \"\\\"\"[0]; }\n#if 1 \\\n || 2\n} /* } */ }\n";
   for (std::size_t length = 0; length <= text.size(); ++length)
-    EXPECT_EQ(without_host_functions(text.substr(0, length)).size(), length);
+    EXPECT_EQ(without_host_functions({std::string_view(text).substr(0, length)})[0].size(), length);
 }
 
 TEST(HostFunctions, ThatAMacroMakesGoWithItsCalls) {
@@ -215,7 +217,7 @@ TEST(HostFunctions, ThatAMacroMakesGoWithItsCalls) {
       "}\n"
       "#define MAKE(name) __global__ void name(int* a) { a[0] = 1; }\n#define PLAIN(type) struct type##_s { int a; };\n"
       "BIND(one, float)\nMAKE(two)\nPLAIN(three)\nBIND(four, int);\n__global__ void five(int* a) {}\n";
-  const std::string left = without_host_functions(text, {});
+  const std::string left = without_host_functions({text})[0];
   for (const char* const gone : {"BIND(one", "BIND(four"}) EXPECT_EQ(left.find(gone), std::string::npos) << gone;
   for (const char* const kept : {"MAKE(two)", "PLAIN(three)", "void five("})
     EXPECT_NE(left.find(kept), std::string::npos);
@@ -229,7 +231,7 @@ TEST(HostFunctions, GoWithAllInstantiations) {
       "INSTANTIATE(float);\nKERNEL(float)\nTEMPLATE __device__ int two() { return 2; }\n"
       "template __global__ void k<half>(half* a);\nextern template void launch<int>(int*, int);\n"
       "template struct Pair<int>;\ntemplate <> __device__ int two<int>();\n";
-  const std::string left = without_host_functions(text, {});
+  const std::string left = without_host_functions({text})[0];
   for (const char* const gone : {"INSTANTIATE(float)", "KERNEL(float)", "k<half>", "launch<int>"})
     EXPECT_EQ(left.find(gone), std::string::npos) << gone;
   for (const char* const kept : {"TEMPLATE __device__ int two()", "template <> __device__ int two<int>();"})
@@ -239,9 +241,10 @@ TEST(HostFunctions, GoWithAllInstantiations) {
 TEST(HostFunctions, GoWithTheKernelsThatAreNotNeededIfSomeAre) {
   const std::string text =
       "template <int n> __global__ void one(int* x) { *x = n; }\n__global__ void two(int* x) {}\n__device__ int f();\n";
-  EXPECT_EQ(without_host_functions(text, {}, {"one<3>"}), "template <int n> __global__ void one(int* x) { *x = n; }\n" +
-                                                              std::string(30, ' ') + "\n__device__ int f();\n");
-  EXPECT_EQ(without_host_functions(text), text);
+  EXPECT_EQ(
+      without_host_functions({text}, {"one<3>"})[0],
+      "template <int n> __global__ void one(int* x) { *x = n; }\n" + std::string(30, ' ') + "\n__device__ int f();\n");
+  EXPECT_EQ(without_host_functions({text})[0], text);
 }
 
 }  // namespace

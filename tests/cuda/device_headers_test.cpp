@@ -215,6 +215,23 @@ TEST_F(DeviceHeadersTest, KeepHeadersOfOneNameInTheirFolders) {
       folder_ / "kernels/k.cu");
 }
 
+TEST_F(DeviceHeadersTest, AreThoseOfTheFirstFolderThatHasTheirName) {
+  folder_.write("b/size.h", "constexpr int kOther = 3;\n");
+  folder_.write("a/size.h", "constexpr int kSize = 3;\n");
+  folder_.write("b/launch.h", "void start() { k<<<1, 1>>>(nullptr); }\n");
+  CompileRequest request{
+      "#include \"b/size.h\"\n#include <launch.h>\n#include <size.h>\n"
+      "__global__ void k(int* x) { *x = kSize + kOther; }\n",
+      (folder_ / "k.cu").string(),
+      {"k"},
+      {},
+      "sm_80"};
+  request.include_paths = {(folder_ / "a").string(), (folder_ / "b").string()};
+  request.includes =
+      std::make_shared<Includes>(included_files(request.source, request.file_name, request.include_paths));
+  EXPECT_EQ(why_not(request), "");
+}
+
 TEST_F(DeviceHeadersTest, FindHeadersByTheirNamesInEachOthersFolders) {
   folder_.write("inc/lib/a.h", "#include \"detail/b.h\"\n#include \"./detail/c.h\"\nvoid host() { exit(1); }\n");
   folder_.write("inc/lib/detail/b.h", "enum { inner = 1 };\n");

@@ -211,6 +211,19 @@ TEST(HostHeaders, OfTheAuthorHoldDynamicSharedMemoryAndHostFunctions) {
   EXPECT_THAT(why_not(backend().compiler().compile(wanted)), HasSubstr("deeper.h:2:"));
 }
 
+TEST(HostHeaders, OfTheAuthorAreFoundFromAFolderThatHasNone) {
+  const TemporaryFolder folder;
+  folder.write("lib/sums.h", kHeader);
+  folder.write("deeper.h", "__device__ int next(int* x) { return x[threadIdx.x]; }\n");
+  folder.write("app/main.cu", "");
+  std::string program = kProgram;
+  program.replace(program.find("common/util.h"), std::string("common/util.h").size(), "../lib/sums.h");
+  CompileRequest wanted = request(program, {"k"});
+  wanted.file_name = (folder / "k.cu").string();
+  wanted.include_paths = {(folder / "app").string()};
+  EXPECT_EQ(why_not(backend().compiler().compile(wanted)), "");
+}
+
 TEST(HostHeaders, OfLibrariesAndToolsAreEmptyUnlessTheAuthorHasThem) {
   const TemporaryFolder folder;
   folder.write("helper_cuda.h", "#define MINE 7\n");

@@ -431,11 +431,10 @@ Words makers_in(std::string_view code, const Words& device_words) {
 
 }  // namespace
 
-std::string without_host_functions(std::string_view text, const std::vector<std::string_view>& headers,
-                                   const std::vector<std::string>& needed) {
-  const std::string code = code_of(text);
-  std::vector<std::string> all{code};
-  for (const std::string_view header : headers) all.push_back(code_of(header));
+std::vector<std::string> without_host_functions(const std::vector<std::string_view>& texts,
+                                                const std::vector<std::string>& needed) {
+  std::vector<std::string> all;
+  for (const std::string_view text : texts) all.push_back(code_of(text));
   Known known;
   for (const std::string& one : needed)
     for (const std::string_view word : words_of(one)) known.needed.emplace(word);
@@ -459,9 +458,9 @@ std::string without_host_functions(std::string_view text, const std::vector<std:
       HostFunctionScanner(one, known, ignored).scan();
     }
   }
-  std::string result(text);
-  HostFunctionScanner(code, known, result).scan();
-  return result;
+  std::vector<std::string> results(texts.begin(), texts.end());
+  for (std::size_t i = 0; i < all.size(); ++i) HostFunctionScanner(all[i], known, results[i]).scan();
+  return results;
 }
 
 }  // namespace tuner

@@ -55,25 +55,20 @@ std::vector<fs::path> own_folders(const CompileRequest& request) {
   return folders;
 }
 
-/// The names by which \p path can be included: one for each of \p folders.
-std::vector<std::string> names_of(const fs::path& path, const std::vector<fs::path>& folders) {
-  std::vector<std::string> names;
-  for (const fs::path& folder : folders) {
-    const fs::path name =
-        path.lexically_normal().lexically_relative(folder.empty() ? fs::path(".") : folder.lexically_normal());
-    if (!name.empty() && path.is_absolute() == folder.is_absolute()) names.push_back(name.generic_string());
-  }
-  return names;
+/// The name by which \p path can be included from \p folder; empty if there is none.
+std::string name_of(const fs::path& path, const fs::path& folder) {
+  const fs::path name =
+      path.lexically_normal().lexically_relative(folder.empty() ? fs::path(".") : folder.lexically_normal());
+  return path.is_absolute() == folder.is_absolute() ? name.generic_string() : std::string();
 }
 
 }  // namespace
 
 DeviceHeaders device_headers(const CompileRequest& request, std::span<const fs::path> toolkit) {
   std::set<std::string, std::less<>> taken;
-  if (request.includes) {
-    for (const IncludedFile& file : request.includes->files)
-      for (std::string& name : names_of(file.path, own_folders(request))) taken.insert(std::move(name));
-  }
+  if (request.includes)
+    for (const fs::path& folder : own_folders(request))
+      for (const IncludedFile& file : request.includes->files) taken.insert(name_of(file.path, folder));
   std::error_code error;
   if (std::any_of(toolkit.begin(), toolkit.end(), [&](const auto& one) { return fs::exists(one / "curand.h", error); }))
     taken.insert("curand.h");
@@ -104,20 +99,22 @@ std::string guarded(std::string text, const IncludedFile& file) {
   return "#ifndef " + guard + "\n#define " + guard + '\n' + text + "\n#endif\n";
 }
 
-/// The names by which the included files of \p request can be included, each with its file. A name relative to the
+/// The names by which the included files of \p request can be included, each with its file; those of earlier folders
+/// come first, as compilers look there first. A name relative to the
 /// folder of any of these files, by which that one may include it, has to be the name of one file only.
 std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(const CompileRequest& request) {
   std::vector<std::pair<std::string, const IncludedFile*>> wanted;
-  const auto add_names = [&](const std::vector<fs::path>& folders, auto add) {
-    for (const IncludedFile& file : request.includes->files)
-      for (std::string& name : names_of(file.path, folders)) add(std::move(name), &file);
+  const auto add_names = [&](const auto& folders, auto add) {
+    for (const fs::path& folder : folders)
+      for (const IncludedFile& file : request.includes->files)
+        if (std::string name = name_of(file.path, folder); !name.empty()) add(std::move(name), &file);
   };
   add_names(own_folders(request),
             [&](std::string name, const IncludedFile* file) { wanted.emplace_back(std::move(name), file); });
   std::set<fs::path> folders;
   for (const IncludedFile& file : request.includes->files) folders.insert(fs::path(file.path).parent_path());
   std::map<std::string, std::set<const IncludedFile*>> relative;
-  add_names({folders.begin(), folders.end()}, [&](std::string name, const IncludedFile* file) {
+  add_names(folders, [&](std::string name, const IncludedFile* file) {
     if (!request.carried.empty()) wanted.emplace_back(name, file);
     relative[std::move(name)].insert(file);
   });
@@ -147,15 +144,19 @@ std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(cons
 void add_own_headers(const CompileRequest& request, bool without_host, DeviceHeaders& headers) {
   if (!request.includes) return;
   const std::vector<std::string_view> macros = macro_names(request);
-  std::vector<std::string_view> texts{request.source};
-  for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
+  std::vector<std::string> texts;
+  for (const IncludedFile& file : request.includes->files) texts.push_back(without_definitions(file.text, macros));
+  if (without_host) {
+    std::vector<std::string_view> all(texts.begin(), texts.end());
+    all.push_back(request.source);
+    texts = without_host_functions(all);
+  }
   std::map<const IncludedFile*, std::string> changed;
   bool differs = !request.carried.empty();
-  for (const IncludedFile& file : request.includes->files) {
-    std::string text = without_definitions(file.text, macros);
-    if (without_host) text = without_host_functions(text, texts);
-    differs = differs || text != file.text;
-    changed.emplace(&file, std::move(text));
+  for (std::size_t i = 0; i < request.includes->files.size(); ++i) {
+    const IncludedFile& file = request.includes->files[i];
+    differs = differs || texts[i] != file.text;
+    changed.emplace(&file, std::move(texts[i]));
   }
   if (!differs) return;
   for (auto& [file, text] : changed) text = guarded(std::move(text), *file);

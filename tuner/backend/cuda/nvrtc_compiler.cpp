@@ -264,10 +264,10 @@ class NvrtcCompiler : public Compiler {
     if (form.with_operators_of_cub) options.emplace_back("--pre-include=tuner_cub.h");
     add_own_headers(request, form.without_host_functions, headers);
     if (!form.without_host_functions) return build(request, request.source, headers, options);
-    std::vector<std::string_view> texts;
+    std::vector<std::string_view> texts{request.source};
     for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
     options.emplace_back("--device-as-default-execution-space");
-    return build(request, without_host_functions(request.source, texts), headers, options);
+    return build(request, without_host_functions(texts).front(), headers, options);
   }
 
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,

@@ -409,12 +409,14 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   if (!program.headers.empty()) headers.insert(headers.end(), {"-iquote", own.string()});
   headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
   for (const std::string& path : request.include_paths) {
-    // Changed copies of its headers come first.
-    if (!program.headers.empty())
-      headers.push_back("-I" + (own / std::filesystem::path(path).lexically_normal().lexically_relative(
-                                          folder.empty() ? "." : folder))
-                                   .lexically_normal()
-                                   .string());
+    // Changed copies of its headers come first. Folders without any are there too, for `../other/header.h`.
+    if (!program.headers.empty()) {
+      const std::filesystem::path in_folder =
+          std::filesystem::path(path).lexically_normal().lexically_relative(folder.empty() ? "." : folder);
+      const std::filesystem::path copies = (own / in_folder).lexically_normal();
+      if (copies.string().starts_with(directory.path().string())) std::filesystem::create_directories(copies);
+      headers.push_back("-I" + copies.string());
+    }
     headers.push_back("-I" + path);
   }
   headers.push_back("-I" + (folders.shim / kEmpty).string());  // after the author's folders, before the system's

@@ -222,20 +222,21 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   return unit;
 }
 
-/// The author's headers that have a place relative to the kernel file, each changed by \p change.
-template <typename Change>
-std::vector<IncludedFile> own_headers(const CompileRequest& request, const Includes& includes, Change change) {
+/// The author's headers that have a place relative to the kernel file, with \p texts in place of those of \p includes.
+std::vector<IncludedFile> own_headers(const CompileRequest& request, const Includes& includes,
+                                      const std::vector<std::string>& texts) {
   const std::filesystem::path parent = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
   std::vector<IncludedFile> headers;
   bool changed = !request.carried.empty();  // this host does not have these files
-  for (const IncludedFile& file : includes.files) {
+  for (std::size_t i = 0; i < includes.files.size(); ++i) {
+    const IncludedFile& file = includes.files[i];
     const std::filesystem::path path = std::filesystem::path(file.path).lexically_normal();
     if (path.is_absolute() != folder.is_absolute()) continue;
     const std::filesystem::path name = path.lexically_relative(folder);
     constexpr std::ptrdiff_t most_folders_up = 8;
     if (name.empty() || std::count(name.begin(), name.end(), "..") > most_folders_up) continue;
-    std::string text = change(file.text);
+    std::string text = own_text(texts[i]);
     changed = changed || text != file.text;
     headers.push_back({name.string(), line_directive(1, file.path) + std::move(text)});
   }
@@ -243,25 +244,28 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
   return headers;
 }
 
+/// The texts of \p includes without the definitions of macros that \p request makes.
+std::vector<std::string> without_macros(const CompileRequest& request, const Includes& includes) {
+  const std::vector<std::string_view> macros = macro_names(request);
+  std::vector<std::string> texts;
+  for (const IncludedFile& file : includes.files) texts.push_back(without_definitions(file.text, macros));
+  return texts;
+}
+
 }  // namespace
 
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
-  const std::vector<std::string_view> macros = macro_names(request);
-  return {unit_of(request, includes, request.source), own_headers(request, includes, [&](const std::string& text) {
-            return own_text(without_definitions(text, macros));
-          })};
+  return {unit_of(request, includes, request.source),
+          own_headers(request, includes, without_macros(request, includes))};
 }
 
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
-  const std::vector<std::string_view> macros = macro_names(request);
-  std::vector<std::string_view> texts;
-  for (const IncludedFile& file : includes.files) texts.push_back(file.text);
-  return {unit_of(request, includes, without_host_functions(request.source, texts, request.expressions)),
-          own_headers(request, includes, [&](const std::string& text) {
-            std::vector<std::string_view> all = texts;
-            all.push_back(request.source);
-            return own_text(without_host_functions(without_definitions(text, macros), all, request.expressions));
-          })};
+  const std::vector<std::string> headers = without_macros(request, includes);
+  std::vector<std::string_view> all(headers.begin(), headers.end());
+  all.push_back(request.source);
+  std::vector<std::string> texts = without_host_functions(all, request.expressions);
+  const std::string source = std::move(texts.back());
+  return {unit_of(request, includes, source), own_headers(request, includes, texts)};
 }
 
 }  // namespace tuner::host
