@@ -6,10 +6,14 @@ namespace {
 
 class FirstFile : public ProgramTest {
  protected:
-  /// The kernel file for the kernel of \p source, which must pass a check.
-  std::string checked(const std::string& source) {
+  /// The kernel file for \p kernel of \p source, or for its only one. It must pass a check.
+  std::string checked(const std::string& source, const std::string& kernel = "") {
     file("mine.cu", source);
-    const Finished made = call("init mine.cu -o mine.tuner.cu --force");
+    return checked_again(kernel);
+  }
+  /// The same for another kernel of the source.
+  std::string checked_again(const std::string& kernel) {
+    const Finished made = call("init mine.cu " + kernel + " -o mine.tuner.cu --force");
     EXPECT_EQ(made.code, 0) << made.err;
     const Finished check = call("check ./mine.tuner.cu");
     EXPECT_EQ(check.code, 0) << check.out << check.err << contents(folder() / "mine.tuner.cu");
@@ -159,6 +163,104 @@ TEST_F(FirstFile, NeverReplacesItsSourceOrWhatWasEdited) {
   file("edited.cu", "edited");
   expect_failures(2, "is the source itself", {"init one.cu -o one.cu --force"});
   expect_failures(1, "edited.cu", {"init one.cu -o edited.cu"});
+}
+
+TEST_F(FirstFile, TakesTheShapeOfALaunchInItsText) {
+  const std::string text = checked(R"(
+#define DIGEST_BLOCK_SIZE 32
+#define SIDE 16
+#define WIDE 32
+#define ROWS 8
+#define EACH 2
+__global__ void hash(unsigned* to, unsigned n) {
+  unsigned part[DIGEST_BLOCK_SIZE] = {};
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  if (thread < n) to[thread] = part[thread % DIGEST_BLOCK_SIZE];
+}
+__global__ void rows(float* sums, int columns, int filters) {
+  if (threadIdx.x == 0) sums[blockIdx.x * columns] += 1;
+}
+__global__ void square(float* to, int w, int h) {
+  extern __shared__ float tile[];
+  const int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y;
+  tile[threadIdx.y * SIDE + threadIdx.x] = x;
+  if (x < w && y < h) to[y * w + x] = tile[threadIdx.y * SIDE + threadIdx.x];
+}
+__global__ void match(float* to, int n) {
+  const int i = blockIdx.x * WIDE + threadIdx.x;
+  if (threadIdx.y + 1 == ROWS / EACH && i < n) to[i] += 1;
+}
+template <typename T, int W> __global__ void scale(T* to, int n) {
+  const int i = blockIdx.x * W + threadIdx.x;
+  if (i < n) to[i] *= 2;
+}
+void run(unsigned* d, float* f, unsigned batch, int rows_, int n) {
+  unsigned thread = 512;
+  unsigned blocks = (batch + thread - 1) / thread;
+  hash << < blocks, thread >> > (d, batch);
+  rows<<<n, WIDE>>>(f, rows_, n);
+  dim3 threads(SIDE, SIDE), grid((n + SIDE - 1) / SIDE, rows_);
+  int bytes = SIDE * SIDE * sizeof(float);
+  square<<<grid, threads, bytes, 0>>>(f, n, rows_);
+  dim3 shape;
+  shape = dim3(WIDE, ROWS / EACH);
+  match<<<dim3(divUp(n, WIDE)), shape>>>(f, n);
+  scale<float, 128><<<(n + 127) / 128, 128>>>(f, n);
+}
+)",
+                                   "hash");
+  EXPECT_THAT(text, Holds("parameter   block = 32 64 128 256 512 1024\n", "block       block\n",
+                          "grid        max(1, (n + block - 1) / block)\n", "default     block=512\n"));
+  EXPECT_THAT(call("init mine.cu rows").out,
+              Holds("parameter   WIDE = 32 64", "block       WIDE\n", "grid        filters\n"));
+  EXPECT_THAT(checked_again("square"), Holds("parameter   SIDE = 8 16 32\n", "block       SIDE, SIDE\n",
+                                             "grid        max(1, (w + SIDE - 1) / SIDE), h\n",
+                                             "shared      SIDE * SIDE * sizeof(float)\n", "default     SIDE=16\n"));
+  EXPECT_THAT(checked_again("match"),
+              Holds("parameter   WIDE = 32 64", "parameter   ROWS = 8\n", "parameter   EACH = 2\n",
+                    "? Which other values may ROWS, EACH have?\n", "block       WIDE, ROWS / EACH\n",
+                    "grid        max(1, ceil_div(n, WIDE))\n", "default     WIDE=32 ROWS=8 EACH=2\n"));
+  EXPECT_THAT(call("init mine.cu scale").out, Holds("block       W\n", "grid        max(1, (n + (W - 1)) / W)\n",
+                                                    "default     W=128\n", "instantiate scale<T, W>\n"));
+}
+
+TEST_F(FirstFile, MultipliesNoMoreThanThreeSizes) {
+  const std::string text = checked(R"(
+__global__ void columns(int n, const float* from, int height, int width, int ksize, int pad, int stride, int offset,
+                        int height_col, int width_col, float* to) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i + offset] += from[i * stride];
+}
+)");
+  EXPECT_THAT(text,
+              Holds("size        n : int = 64\n", "size        ksize : int = 3\n", "size        stride : int = 1\n",
+                    "scalar      offset : int = 0\n", "in          from[n * height * width] : float\n",
+                    "// ? How many elements has each of these? The sizes in each product are guessed.\n",
+                    "// No buffer is `out`: `tune check` does not find"));
+}
+
+TEST_F(FirstFile, KnowsPointersTruthValuesAndLengthsOfMacros) {
+  file("mine.cu", R"(
+#define LONGEST 12
+struct camera;
+__constant__ float taps[LONGEST * LONGEST], pairs[2][LONGEST];
+__global__ void see(float* to, camera** cam, bool adds, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = taps[LONGEST] + pairs[1][0] + (adds && cam[0] != nullptr ? 1 : 0);
+}
+)");
+  const std::string text = call("init mine.cu").out;
+  EXPECT_THAT(text, Holds("constant    taps[144]\n", "consumed    cam[1] : uint64\n", "fill        cam = constant 0\n",
+                          "scalar      adds : bool = true\n", "out         to[n] : float\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("No buffer is `out`")));
+}
+
+TEST_F(FirstFile, OfAHeaderWithoutKernelsNamesTheFilesThatHaveThem) {
+  std::filesystem::create_directories(folder() / "kernels");
+  file("kernels/local.h", "__global__ void local(int* a) { a[0] = 1; }\n");
+  file("kernels/types.h", "typedef int number;\n");
+  file("all.h", "#include \"kernels/types.h\"\n#include \"kernels/local.h\"\n");
+  expect_failures(1, "name that one: kernels/local.h\n", {"init all.h"});
 }
 
 class Check : public ProgramTest {};

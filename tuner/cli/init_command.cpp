@@ -18,10 +18,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Throws an Error that names the files with kernels that \p text of \p file includes.
+[[noreturn]] void fail_without_kernel(const std::string& text, const std::string& file) {
+  std::string message = fmt::format("{}: no __global__ function is in it", printable(file));
+  std::string_view separator = "; a file that it includes has some, so name that one: ";
+  for (const std::string& path : convert::included_files_with_kernels(text, fs::absolute(file))) {
+    message += separator;
+    message += printable(fs::path(path).lexically_proximate(fs::current_path()).string());
+    separator = ", ";
+  }
+  throw Error(message);
+}
+
 /// \p name, or the only kernel of \p text. Throws for any other; \p file names the text.
 std::string chosen_name(const std::string& text, const std::string& name, const std::string& file) {
   const std::vector<std::string> names = convert::kernels_of(text);
-  if (names.empty()) throw Error(fmt::format("{}: no __global__ function is in it", printable(file)));
+  if (names.empty()) fail_without_kernel(text, file);
   if (name.empty() && names.size() > 1)
     throw UsageError(
         fmt::format("{} has several kernels: name one of them, {}", printable(file), fmt::join(names, ", ")));

@@ -1,17 +1,19 @@
 #include <tuner/convert/first_file.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>  // join, since fmt 11
 
-#include <tuner/core/characters.hpp>
+#include <tuner/convert/first_shape.hpp>
 #include <tuner/convert/source_files.hpp>
+#include <tuner/core/characters.hpp>
 #include <tuner/core/declared_types.hpp>
-#include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
@@ -71,6 +73,29 @@ bool changes(std::string_view body, std::string_view pointer, Change wanted) {
   return false;
 }
 
+/// A usual value for an integer that does not grow with a problem, by its name; 0 for an offset.
+std::optional<int> small_value(std::string_view name) {
+  struct Ending {
+    std::string_view text;
+    int value;
+  };
+  constexpr std::array endings{Ending{"stride", 1},      Ending{"pad", 1},         Ending{"padding", 1},
+                               Ending{"dilation", 1},    Ending{"ksize", 3},       Ending{"channels", 3},
+                               Ending{"kernel_size", 3}, Ending{"filter_size", 3}, Ending{"radius", 1},
+                               Ending{"off", 0},         Ending{"offset", 0}};
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto at =
+      std::find_if(endings.begin(), endings.end(), [&](const Ending& one) { return lower.ends_with(one.text); });
+  return at == endings.end() ? std::nullopt : std::optional(at->value);
+}
+
+/// Where the text of \p kernel ends at the latest.
+std::size_t end_of_body(std::string_view code, const Signature& kernel) {
+  return std::min(code.find("__global__", kernel.end), code.size());
+}
+
 /// Writes a kernel file from the head and body of its kernel, with a comment for each question that they leave open.
 class Writer {
  public:
@@ -79,41 +104,40 @@ class Writer {
         scoped_(code),
         all_(all),
         code_(code.text()),
-        body_(code_.substr(kernel_.begin)),
+        body_(code_.substr(kernel_.begin, end_of_body(code_, kernel_) - kernel_.begin)),
+        shape_(code, all, kernel_, body_),
         instantiate_(code.namespaces_at(kernel_.begin) + kernel_.name) {
-    const std::size_t next = body_.find("__global__", kernel_.end - kernel_.begin);
-    body_ = body_.substr(0, next);
-    for (std::size_t axis = 1; axis < 3; ++axis)
-      if (occurs(fmt::format("threadIdx.{}", "xyz"[axis])) || occurs(fmt::format("blockIdx.{}", "xyz"[axis])))
-        dimensions_ = axis + 1;
-    read_block();
     read_template();
     read_arguments();
     read_constants();
   }
 
   std::string text(const std::string& source, const std::vector<std::string>& include_paths) {
-    std::string block, grid, preset;
-    const std::vector<std::string> shape = block_names();
-    for (std::size_t axis = 0; axis < dimensions_; ++axis) {
-      if (!is_parameter(shape[axis]))
-        add("parameter", fmt::format("{} = {}", shape[axis], axis == 0 ? block_values_ : "1 2 4 8 16"));
-      preset += fmt::format(" {}={}", shape[axis],
-                            dimensions_ == 1 ? usual_block_ : std::to_string(axis == 0 ? 32 : 8 >> (axis - 1)));
-      block += (axis == 0 ? "" : ", ") + shape[axis];
-      grid += (axis == 0 ? "" : ", ") +
-              (axis < sizes_.size() ? fmt::format("max(1, ceil_div({}, {}))", sizes_[axis], shape[axis]) : "1");
+    std::string grid, preset, fixed;
+    for (const FirstShape::Parameter& one : shape_.parameters()) {
+      if (one.is_fixed) fixed += (fixed.empty() ? "" : ", ") + one.name;
+      if (!is_parameter(one.name)) add("parameter", fmt::format("{} = {}", one.name, one.values));
+      preset += fmt::format(" {}={}", one.name, one.usual);
     }
+    if (!fixed.empty()) ask(fmt::format("Which other values may {} have?", fixed));
+    for (std::size_t axis = 0; axis < shape_.grid_dimensions(); ++axis)
+      grid += (axis == 0 ? "" : ", ") + shape_.grid(axis, sizes_);
     ask(sizes_.empty() ? "How many blocks does a launch have? No argument tells."
                        : "Is this the grid of your launches?");
     lines_ += buffers_;
-    add("block", block);
+    add("block", fmt::format("{}", fmt::join(shape_.block(), ", ")));
     add("grid", grid);
+    const auto shared = shape_.shared(sizes_);
+    if (!shared) ask("How many bytes of dynamic shared memory does a block have? Your launch has some.");
+    if (!shared || !shared->empty()) add("shared", shared.value_or("0"));
     if (instantiate_ != kernel_.name) add("instantiate", instantiate_);
     add("arguments", fmt::format("{}", fmt::join(arguments_, ", ")));
     if (!bytes_.empty()) add("bytes", bytes_);
     add("default", (preset + other_presets_).substr(1));
     ask("What is right? A plain kernel here finds mistakes of all configurations: docs/kernel-files.md, `reference`.");
+    if (!has_out_)
+      lines_ +=
+          "// No buffer is `out`: `tune check` does not find elements that the kernel, or this grid, leaves out.\n";
     add("reference", "default");
     lines_ += '\n';
     for (const std::string& path : include_paths) add("include_path", fmt::format("\"{}\"", path));
@@ -135,75 +159,31 @@ class Writer {
   }
   void ask(const std::string& text) { lines_ += question(text); }
 
-  bool occurs(const std::string& text) const { return body_.find(text) != std::string_view::npos; }
   bool is_parameter(const std::string& name) const { return contains(parameters_, name); }
 
   std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
 
-  /// Template parameters that are called like a block's extent are it.
-  std::vector<std::string> block_names() const {
-    std::vector<std::string> names{"block_x", "block_y", "block_z"};
-    if (dimensions_ == 1) names[0] = "block";
-    // A word of the text would become a macro.
-    for (std::string& name : names)
-      while (has_word(code_, name)) name.insert(0, "tuned_");
-    if (dimensions_ > 1) return names;
-    if (!block_of_text_.empty()) names[0] = block_of_text_;
-    for (const std::string& one : parameters_)
-      if (is_called_like_a_block(one)) names[0] = one;
-    return names;
-  }
-
-  static bool is_called_like_a_block(std::string_view name) {
-    std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower.find("block") != std::string::npos || lower.find("threads") != std::string::npos;
-  }
-
-  /// A number of the text that the kernel uses and that is called like a block's extent is it.
-  void read_block() {
-    constexpr int least = 16, most = 1024;
-    if (dimensions_ > 1) return;
-    for (const std::string_view word : words_of(body_)) {
-      if (!is_called_like_a_block(word) || find_named(kernel_.arguments, word)) continue;
-      const std::vector<DefinedValue> all = definitions_of(all_.text(), word);
-      const auto value = all.size() == 1 ? number_of<int>(all.front().value) : std::nullopt;
-      if (!value || *value < least || *value > most) continue;
-      block_of_text_ = word;
-      usual_block_ = all.front().value;
-      if (!has_word(block_values_, usual_block_)) block_values_ += ' ' + usual_block_;
-      return;
-    }
-  }
-
   void read_template() {
     std::string names;
-    for (const Declared& one : kernel_.template_parameters) {
-      // One that may be left out is worth trying if its usual value is a literal.
-      const bool is_flag = plain_type(one.type) == "bool", is_type = one.type == "typename" || one.type == "class";
-      const bool is_literal =
-          number_of<int>(one.otherwise).has_value() || one.otherwise == "true" || one.otherwise == "false";
-      if (one.is_pack() || (one.may_be_left_out && (is_type || !is_literal))) break;
+    for (const Declared& one : template_parameters_to_name(kernel_)) {
+      const bool is_flag = plain_type(one.type) == "bool";
       const std::string name = possible_name(one.name);
       names += (names.empty() ? "" : ", ") + name;
-      if (is_type) {
+      if (one.type == "typename" || one.type == "class") {
         types_ += question(fmt::format("Which types is {} for?", name)) + line("type", name + " = float");
         type_names_.push_back(name);
         continue;
       }
       parameters_.push_back(name);
-      const bool is_block = block_names()[0] == name;
-      const std::string usual = one.may_be_left_out ? one.otherwise : is_flag ? "false" : "1";
-      if (is_block) {
-        if (one.may_be_left_out) usual_block_ = usual;
-        if (!has_word(block_values_, usual_block_)) block_values_ += ' ' + usual_block_;
-      } else {
-        ask(fmt::format("Which values may {} have?", name));
-        other_presets_ += fmt::format(" {}={}", name, usual);
+      if (const auto* const block = find_named(shape_.parameters(), name)) {
+        add("parameter", fmt::format("{} = {}", name, block->values));
+        continue;
       }
+      const std::string usual = one.may_be_left_out ? one.otherwise : is_flag ? "false" : "1";
+      ask(fmt::format("Which values may {} have?", name));
+      other_presets_ += fmt::format(" {}={}", name, usual);
       const std::string others = one.may_be_left_out ? usual : "1 2 4";
-      add("parameter", fmt::format("{} = {}", name, is_block ? block_values_ : is_flag ? "false true" : others));
+      add("parameter", fmt::format("{} = {}", name, is_flag ? "false true" : others));
     }
     if (!kernel_.template_parameters.empty()) instantiate_ += '<' + names + '>';
   }
@@ -230,21 +210,63 @@ class Writer {
                                     : fmt::format("{}[{}]", info(numbers->type).name, numbers->components);
   }
 
-  void read_arguments() {
+  /// The arguments that may be sizes: first those that grow with a problem, then small ones. An offset is neither.
+  void read_sizes() {
+    std::vector<std::string> small;
+    std::vector<const Declared*> candidates;
     for (const Declared& one : kernel_.arguments)
-      if (!one.is_pointer() && is_size(one)) sizes_.push_back(possible_name(one.name));
-    const char* const extent = sizes_.size() <= 1 ? "16777216" : sizes_.size() == 2 ? "4096" : "256";
+      if (!one.is_pointer() && is_size(one)) candidates.push_back(&one);
+    const bool all_are_small = std::all_of(candidates.begin(), candidates.end(),
+                                           [](const Declared* one) { return small_value(one->name).has_value(); });
+    for (const Declared* const one : candidates) {
+      const auto value = all_are_small ? std::nullopt : small_value(one->name);
+      const std::string name = possible_name(one->name);
+      if (value) small_values_.emplace(name, *value);
+      if (value != 0) (value ? small : sizes_).push_back(name);
+    }
+    // The buffers have at most some megabytes if there is much to ask.
+    constexpr std::array<int, 3> usual{16'777'216, 4096, 256}, beside_small{262'144, 512, 64}, structs{16'384, 128, 32};
+    const std::size_t large = sizes_.size();
+    const bool has_structs = std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), [&](const Declared& one) {
+      return one.is_pointer() && record_called(all_, used(plain_type(one.type)));
+    });
+    if (large > 0)
+      extent_ = (has_structs                   ? structs
+                 : large > 3 || !small.empty() ? beside_small
+                                               : usual)
+                    .at(std::min<std::size_t>(large, 3) - 1);
+    sizes_.insert(sizes_.end(), small.begin(), small.end());
+    const std::vector<std::string> first(sizes_.begin(),
+                                         sizes_.begin() + std::min<std::ptrdiff_t>(std::ssize(sizes_), 3));
+    count_ = first.empty() ? "1" : fmt::format("{}", fmt::join(first, " * "));
+  }
+
+  void read_arguments() {
+    read_sizes();
     if (!sizes_.empty()) sizes_text_ += question("Are these the extents of a typical problem?");
     for (const Declared& one : kernel_.arguments) {
-      arguments_.push_back(possible_name(one.name));
-      const std::string type = type_of(one);
-      if (one.is_pointer())
+      const std::string name = possible_name(one.name), type = type_of(one);
+      arguments_.push_back(name);
+      const auto small = small_values_.find(name);
+      const int extent = small == small_values_.end() ? extent_ : small->second;
+      if (std::count(one.type.begin(), one.type.end(), '*') > 1)
+        add_pointers(one);
+      else if (one.is_pointer())
         add_buffer(one, type);
-      else if (is_size(one))
-        sizes_text_ += line("size", fmt::format("{} : {} = {}", possible_name(one.name), type, extent));
+      else if (contains(sizes_, name))
+        sizes_text_ += line("size", fmt::format("{} : {} = {}", name, type, extent));
       else
         add_scalar(one, type);
     }
+  }
+
+  void add_pointers(const Declared& one) {
+    buffers_ +=
+        question(fmt::format(
+            "How many pointers are in {}, and which `prepare` kernel stores them there? As numbers, they are 0.",
+            one.name)) +
+        line("consumed", possible_name(one.name) + "[1] : uint64") +
+        line("fill", possible_name(one.name) + " = constant 0");
   }
 
   void add_scalar(const Declared& one, const std::string& type) {
@@ -265,7 +287,9 @@ class Writer {
     buffers_ += question(type.empty() ? fmt::format("{} has the type {}: which numbers are in it?", one.name,
                                                     in_quotes(one.type))
                                       : fmt::format("Which value has {}?", one.name)) +
-                line("scalar", fmt::format("{} : {} = 1", name, type.empty() ? "float" : type));
+                line("scalar", plain == "bool" ? name + " : bool = true"
+                                               : fmt::format("{} : {} = {}", name, type.empty() ? "float" : type,
+                                                             small_values_.contains(name) ? 0 : 1));
   }
 
   void add_texture(const std::string& name, const std::string& type) {
@@ -287,12 +311,23 @@ class Writer {
       const std::string name(word_before(head, head.size()));
       if (name == word || !has_word(body_, name) || contains(known, name)) continue;
       known.push_back(name);
-      const std::size_t open = rest.find('['), close = std::min(rest.find(']'), rest.size());
-      const std::string_view count = open < close ? trimmed(rest.substr(open + 1, close - open - 1)) : "1";
-      const bool is_number = number_of<int>(count).has_value();
-      if (!is_number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
-      buffers_ += line("constant", fmt::format("{}{}[{}]", scoped_.namespaces_at(at), name, is_number ? count : "1"));
+      const std::string count = elements(rest.substr(std::min(rest.find('['), rest.size())));
+      const auto number = count.empty() ? 1 : integer_in(all_, count);
+      if (!number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
+      buffers_ += line("constant", fmt::format("{}{}[{}]", scoped_.namespaces_at(at), name, number.value_or(1)));
     }
+  }
+
+  /// `A * B` of `[A][B]`.
+  static std::string elements(std::string_view brackets) {
+    std::string product;
+    for (std::size_t at = 0; at < brackets.size() && brackets[at] == '[';) {
+      const std::size_t end = std::min(after_brackets(brackets, at), brackets.size() + 1);
+      const std::string_view one = trimmed(brackets.substr(at + 1, end - at - 2));
+      product = product.empty() ? std::string(one) : fmt::format("({}) * ({})", product, one);
+      at = skip_space(brackets, end);
+    }
+    return product;
   }
 
   bool is_size(const Declared& argument) const {
@@ -310,19 +345,22 @@ class Writer {
     const bool is_in = one.is_to_const();
     const bool is_out =
         !is_in && uses == 1 && changes(body_, one.name, Change::any) && !changes(body_, one.name, Change::update);
-    const std::string count = sizes_.empty() ? "1" : fmt::format("{}", fmt::join(sizes_, " * "));
+    has_out_ = has_out_ || is_out;
     // The type of a struct that the text defines may be left out.
     const bool is_struct = type.empty() && type_names_.empty() && record_called(all_, used(plain_type(one.type)));
     if (type.empty() && !is_struct)
       buffers_ += question(fmt::format("{} has the type {}: which numbers are in it?", one.name, in_quotes(one.type)));
-    if (!std::exchange(has_buffers_, true)) buffers_ += question("How many elements has each of these?");
+    if (!std::exchange(has_buffers_, true))
+      buffers_ +=
+          question(sizes_.size() > 3 ? "How many elements has each of these? The sizes in each product are guessed."
+                                     : "How many elements has each of these?");
     buffers_ += line(is_in    ? "in"
                      : is_out ? "out"
                               : "inout",
-                     fmt::format("{}[{}]{}", possible_name(one.name), count,
+                     fmt::format("{}[{}]{}", possible_name(one.name), count_,
                                  is_struct ? "" : " : " + (type.empty() ? "float" : type)));
     if (is_struct || type.ends_with(']')) return;
-    bytes_ += fmt::format("{}{}{} * sizeof({})", bytes_.empty() ? "" : " + ", is_in || is_out ? "" : "2 * ", count,
+    bytes_ += fmt::format("{}{}{} * sizeof({})", bytes_.empty() ? "" : " + ", is_in || is_out ? "" : "2 * ", count_,
                           type.empty() ? "float" : type);
   }
 
@@ -331,10 +369,12 @@ class Writer {
   const ScopedCode& all_;  ///< with included files
   std::string_view code_;
   std::string_view body_;  ///< with the head
-  std::size_t dimensions_ = 1;
+  FirstShape shape_;
   std::vector<std::string> type_names_, parameters_, sizes_, arguments_, questions_;
-  std::string block_values_ = "32 64 128 256 512 1024", usual_block_ = "256", block_of_text_;
-  bool has_buffers_ = false;
+  std::map<std::string, int, std::less<>> small_values_;  ///< of arguments that are sizes, or offsets (0)
+  int extent_ = 1;                                        ///< of the other sizes
+  std::string count_;                                     ///< of elements in each buffer
+  bool has_buffers_ = false, has_out_ = false;
   std::string types_, sizes_text_, lines_, buffers_, bytes_, instantiate_, other_presets_;
 };
 
@@ -345,6 +385,13 @@ std::vector<std::string> kernels_of(const std::string& text) {
   for (const Signature& one : find_signatures(code_of(text)))
     if (!contains(names, one.name)) names.push_back(one.name);
   return names;
+}
+
+std::vector<std::string> included_files_with_kernels(const std::string& text, const fs::path& file) {
+  std::vector<std::string> paths;
+  for (const IncludedFile& one : source_files(text, file).included)
+    if (!kernels_of(one.text).empty()) paths.push_back(one.path);
+  return paths;
 }
 
 FirstFile first_file(const std::string& text, const std::string& kernel, const fs::path& file, const fs::path& folder) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <tuner/core/expanded_code.hpp>
 #include <tuner/core/includes.hpp>
@@ -65,7 +66,7 @@ SourceFiles source_files(const std::string& text, const fs::path& file) {
   SourceFiles result;
   for (;;) {
     const std::vector<std::string> folders = texts_of(result.include_folders);
-    const Includes includes = included_files(text, file, folders);
+    Includes includes = included_files(text, file, folders);
     const auto more = result.include_folders.size() < most_folders
                           ? missing_folder(text, file, includes, result.include_folders)
                           : std::nullopt;
@@ -74,6 +75,7 @@ SourceFiles source_files(const std::string& text, const fs::path& file) {
       continue;
     }
     result.code = expanded_code(text, file.string(), &includes, folders, {}).code;
+    result.included = std::move(includes.files);
     return result;
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <tuner/core/includes.hpp>
 #include <tuner/core/scoped_code.hpp>
 
 namespace tuner::convert {
@@ -12,6 +13,7 @@ namespace tuner::convert {
 struct SourceFiles {
   /// In which files are that the source, or a file of its, includes. Found above the source's folder.
   std::vector<std::filesystem::path> include_folders;
+  std::vector<IncludedFile> included;
   ScopedCode code;  ///< the source with the files that it includes
 };
 

@@ -1,0 +1,258 @@
+#include <tuner/convert/first_shape.hpp>
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include <tuner/core/characters.hpp>
+#include <tuner/core/definitions.hpp>
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/expanded_code.hpp>
+#include <tuner/core/expression.hpp>
+#include <tuner/core/named.hpp>
+#include <tuner/core/scanner.hpp>
+#include <tuner/core/words.hpp>
+
+namespace tuner::convert {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+bool is_called_like_a_block(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return lower.find("block") != npos || lower.find("threads") != npos;
+}
+
+bool is_expression(const std::string& text) {
+  try {
+    return !Expression::parse(text, {}).has_reals();
+  } catch (const SpecError&) {
+    return false;
+  }
+}
+
+bool is_word_or_number(std::string_view text) { return !text.empty() && word_at(text, 0) == text; }
+
+bool is_type(const Declared& one) { return one.type == "typename" || one.type == "class"; }
+
+}  // namespace
+
+std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text) {
+  try {
+    const Expression expression = Expression::parse(text, {});
+    Bindings known;
+    for (const std::string& name : expression.names()) {
+      const auto value = constant_called(code, name);
+      if (!value) return std::nullopt;
+      known.set(name, Value(*value));
+    }
+    return expression.evaluate_integer(known);
+  } catch (const SpecError&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<Declared> template_parameters_to_name(const Signature& kernel) {
+  std::vector<Declared> named;
+  for (const Declared& one : kernel.template_parameters) {
+    // One that may be left out is worth trying if its usual value is a literal.
+    const bool is_literal =
+        number_of<int>(one.otherwise).has_value() || one.otherwise == "true" || one.otherwise == "false";
+    if (one.is_pack() || (one.may_be_left_out && (is_type(one) || !is_literal))) break;
+    named.push_back(one);
+  }
+  return named;
+}
+
+FirstShape::FirstShape(const ScopedCode& code, const ScopedCode& all, const Signature& kernel, std::string_view body)
+    : code_(code), all_(all), kernel_(kernel), launch_(launch_of(code, kernel.name)) {
+  name_block(body);
+  if (launch_) {
+    for (std::size_t axis = 0; axis < block_.size(); ++axis) read_extent(axis);
+  } else if (block_.size() == 1) {
+    read_constant(body);
+  }
+  if (block_.size() == 1 && (!launch_ || !is_named_[0])) read_template_parameters();
+  list_parameters();
+}
+
+void FirstShape::name_block(std::string_view body) {
+  std::size_t dimensions = launch_ ? launch_->block.size() : 1;
+  for (std::size_t axis = 1; axis < 3 && !launch_; ++axis)
+    for (const std::string_view index : {"threadIdx", "blockIdx"})
+      if (body.find(fmt::format("{}.{}", index, "xyz"[axis])) != npos) dimensions = axis + 1;
+  block_ = {dimensions == 1 ? "block" : "block_x", "block_y", "block_z"};
+  usual_ = {dimensions == 1 ? "256" : "32", "8", "4"};
+  block_.resize(dimensions);
+  usual_.resize(dimensions);
+  is_named_.resize(dimensions);
+  // A word of the text would become a macro.
+  for (std::string& name : block_)
+    while (has_word(code_.text(), name) || has_word(all_.text(), name)) name.insert(0, "tuned_");
+}
+
+std::optional<std::int64_t> FirstShape::constant(std::string_view word) const {
+  if (launch_->locals.find(word) != launch_->locals.end() || find_named(kernel_.arguments, word)) return std::nullopt;
+  if (const auto value = constant_called(all_, std::string(word))) return value;
+  const std::vector<DefinedValue> all = definitions_of(all_.text(), word);  // also under an `#if`
+  return all.size() == 1 ? number_of<std::int64_t>(all.front().value) : std::nullopt;
+}
+
+/// The name of an extent is a template parameter or a constant. Else, only its usual value is in the text.
+void FirstShape::read_extent(std::size_t axis) {
+  const std::string& text = launch_->block[axis];
+  const auto known = constant(text);
+  const auto value = known ? known : integer_in(all_, with_locals(text));
+  if (value && *value >= 1 && *value <= kMostThreads) usual_[axis] = std::to_string(*value);
+  const std::vector<std::string_view> words = words_of(text);
+  const auto is_constant = [&](std::string_view word) { return constant(word).has_value(); };
+  const bool has_value = value && *value >= 1 && *value <= kMostThreads;
+  is_named_[axis] = has_value && !words.empty() && std::all_of(words.begin(), words.end(), is_constant);
+  if (is_named_[axis])
+    block_[axis] = text;
+  else if (has_value)
+    literals_.at(axis) = value;
+  const std::vector<Declared> named = template_parameters_to_name(kernel_);
+  for (std::size_t i = 0; i < named.size() && i < launch_->template_arguments.size(); ++i) {
+    if (launch_->template_arguments[i] != text || is_type(named[i])) continue;
+    block_[axis] = possible_name(named[i].name);
+    is_named_[axis] = true;
+  }
+}
+
+/// A number of the text that the kernel uses and that is called like a block's extent is it.
+void FirstShape::read_constant(std::string_view body) {
+  constexpr int least = 16;
+  for (const std::string_view word : words_of(body)) {
+    if (!is_called_like_a_block(word) || find_named(kernel_.arguments, word)) continue;
+    const std::vector<DefinedValue> all = definitions_of(all_.text(), word);
+    const auto value = all.size() == 1 ? number_of<int>(all.front().value) : std::nullopt;
+    if (!value || *value < least || *value > kMostThreads) continue;
+    block_[0] = word;
+    usual_[0] = all.front().value;
+    return;
+  }
+}
+
+/// Template parameters that are called like a block's extent are it.
+void FirstShape::read_template_parameters() {
+  for (const Declared& one : template_parameters_to_name(kernel_)) {
+    if (is_type(one) || !is_called_like_a_block(one.name)) continue;
+    block_[0] = possible_name(one.name);
+    if (one.may_be_left_out) usual_[0] = one.otherwise;
+  }
+}
+
+void FirstShape::list_parameters() {
+  for (std::size_t axis = 0; axis < block_.size(); ++axis) {
+    const std::string& extent = block_[axis];
+    if (!is_word_or_number(extent)) {
+      for (const std::string_view word : words_of(extent))
+        if (!find_named(parameters_, word) && !contains(block_, word)) {
+          const std::string value = std::to_string(constant(word).value_or(1));
+          parameters_.push_back({std::string(word), value, value, true});
+        }
+      continue;
+    }
+    if (find_named(parameters_, extent)) continue;
+    std::string values = std::count(block_.begin(), block_.end(), extent) > 1 ? "8 16 32"
+                         : axis == 0                                          ? "32 64 128 256 512 1024"
+                                                                              : "1 2 4 8 16";
+    if (!has_word(values, usual_[axis])) values += ' ' + usual_[axis];
+    parameters_.push_back({extent, values, usual_[axis]});
+  }
+}
+
+std::string FirstShape::with_locals(std::string_view text, int depth) const {
+  return replace_words(text, [&](std::string_view word) {
+    const auto local = launch_->locals.find(word);
+    return depth == 0 || local == launch_->locals.end() ? std::string(word)
+                                                        : '(' + with_locals(local->second, depth - 1) + ')';
+  });
+}
+
+std::string FirstShape::size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const {
+  for (std::size_t i = 0; i < launch_->arguments.size() && i < kernel_.arguments.size(); ++i)
+    if (const std::string name = possible_name(kernel_.arguments[i].name);
+        launch_->arguments[i] == word && contains(sizes, name))
+      return name;
+  return {};
+}
+
+/// `block` for the 256 of `(n + 255) / 256` in a launch of 256 threads, and `block - 1` for its 255.
+std::optional<std::string> FirstShape::block_for_number(std::string_view number, std::size_t axis) const {
+  constexpr int least = 4, least_before = 16;  // smaller numbers mean something else
+  const auto value = number_of<std::int64_t>(number);
+  if (!value) return std::nullopt;
+  for (std::size_t i = 0; i < block_.size(); ++i) {
+    const std::size_t one = (axis + i) % block_.size();
+    const auto literal = literals_.at(one);
+    if (literal == value && *value >= least) return block_[one];
+    if (literal && *literal - 1 == *value && *literal >= least_before) return '(' + block_[one] + " - 1)";
+  }
+  return std::string(number);
+}
+
+/// \p text of the launch in words of the kernel file. Clears \p is_known if it has a word that is no size and no
+/// number.
+std::string FirstShape::translated(std::string_view text, std::size_t axis, const std::vector<std::string>& sizes,
+                                   int depth, bool& is_known) const {
+  return replace_words(text, [&](std::string_view word) -> std::string {
+    if (is_digit(word.front())) {
+      auto number = block_for_number(word, axis);
+      is_known = is_known && number;
+      return std::move(number).value_or("");
+    }
+    const auto extent = std::find(launch_->block.begin(), launch_->block.end(), word);
+    if (extent != launch_->block.end()) return block_[static_cast<std::size_t>(extent - launch_->block.begin())];
+    if (std::string size = size_passed_as(word, sizes); !size.empty()) return size;
+    if (const auto local = launch_->locals.find(word); local != launch_->locals.end() && depth > 0)
+      return '(' + translated(local->second, axis, sizes, depth - 1, is_known) + ')';
+    if (word == "min" || word == "max" || word == "sizeof" || numbers_of(word) || find_named(parameters_, word))
+      return std::string(word);
+    if (constant_called(all_, std::string(word))) return std::string(word);
+    // divUp, iDivUp, ceil_div, DIVUP
+    if (lower_case(word).find("div") != npos) return "ceil_div";
+    is_known = false;
+    return {};
+  });
+}
+
+std::optional<std::string> FirstShape::translated(std::string_view text, std::size_t axis,
+                                                  const std::vector<std::string>& sizes) const {
+  std::string one(text);
+  for (int depth = 0; depth < 4 && size_passed_as(one, sizes).empty() && !contains(launch_->block, one); ++depth)
+    if (const auto local = launch_->locals.find(one); local != launch_->locals.end()) one = local->second;
+  bool is_known = true;
+  std::string whole = translated(one, axis, sizes, 4, is_known);
+  return is_known && is_expression(whole) ? std::optional(std::move(whole)) : std::nullopt;
+}
+
+std::optional<std::string> FirstShape::shared(const std::vector<std::string>& sizes) const {
+  return launch_ && !launch_->shared.empty() ? translated(launch_->shared, 0, sizes) : "";
+}
+
+std::string FirstShape::grid(std::size_t axis, const std::vector<std::string>& sizes) const {
+  const auto blocks = [&](const std::string& size) {
+    return axis < block_.size() ? fmt::format("max(1, ceil_div({}, {}))", size, block_[axis]) : size;
+  };
+  if (!launch_) return axis < sizes.size() ? blocks(sizes[axis]) : "1";
+  const std::string& text = launch_->grid.at(axis);
+  if (const auto whole = translated(text, axis, sizes))
+    return is_word_or_number(*whole) ? *whole : "max(1, " + *whole + ')';
+  const std::string expanded = with_locals(text);
+  for (const std::string_view word : words_of(expanded))
+    if (const std::string size = size_passed_as(word, sizes); !size.empty()) return blocks(size);
+  return axis < sizes.size() ? blocks(sizes[axis]) : "1";
+}
+
+}  // namespace tuner::convert

@@ -1,0 +1,73 @@
+#pragma once
+/// The shape of the launches of a first kernel file: as the text launches the kernel, else a guess. Private to this
+/// room.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/convert/written_launch.hpp>
+#include <tuner/core/scoped_code.hpp>
+#include <tuner/core/signature.hpp>
+
+namespace tuner::convert {
+
+/// The value of \p text, an expression of integers and of constants that \p code defines once.
+std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text);
+
+/// The first template parameters of \p kernel, up to one that is better left out.
+std::vector<Declared> template_parameters_to_name(const Signature& kernel);
+
+class FirstShape {
+ public:
+  struct Parameter {
+    std::string name, values, usual;
+    bool is_fixed = false;  ///< it has only its usual value, as other values need others beside them
+  };
+
+  /// \p code: the source; \p all: with included files; \p body: of \p kernel, with its head.
+  FirstShape(const ScopedCode& code, const ScopedCode& all, const Signature& kernel, std::string_view body);
+
+  /// The extents of a block, and the parameters that they are made of.
+  const std::vector<std::string>& block() const { return block_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  std::size_t grid_dimensions() const { return launch_ ? launch_->grid.size() : block_.size(); }
+  /// An extent of the grid. Expressions may use \p sizes, the most likely ones first.
+  std::string grid(std::size_t axis, const std::vector<std::string>& sizes) const;
+  /// The bytes of dynamic shared memory of the text's launch, likewise. Empty if there are none, nothing if the text
+  /// does not tell.
+  std::optional<std::string> shared(const std::vector<std::string>& sizes) const;
+
+ private:
+  void name_block(std::string_view body);
+  void read_extent(std::size_t axis);
+  void read_constant(std::string_view body);
+  void read_template_parameters();
+  void list_parameters();
+  /// The value of a macro or constant with this name.
+  std::optional<std::int64_t> constant(std::string_view word) const;
+  std::string with_locals(std::string_view text, int depth = 4) const;
+  /// The size that the launch passes as \p word; empty if it is none.
+  std::string size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const;
+  std::optional<std::string> block_for_number(std::string_view number, std::size_t axis) const;
+  std::string translated(std::string_view text, std::size_t axis, const std::vector<std::string>& sizes, int depth,
+                         bool& is_known) const;
+  /// Nothing if a word in \p text is no size and no number.
+  std::optional<std::string> translated(std::string_view text, std::size_t axis,
+                                        const std::vector<std::string>& sizes) const;
+
+  const ScopedCode& code_;
+  const ScopedCode& all_;
+  const Signature& kernel_;
+  std::optional<WrittenLaunch> launch_;
+  std::vector<std::string> block_;
+  std::vector<std::string> usual_;                       ///< of each extent
+  std::vector<bool> is_named_;                           ///< whether an extent has its name from the text
+  std::array<std::optional<std::int64_t>, 3> literals_;  ///< extents of the text that are only numbers
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace tuner::convert
