@@ -138,6 +138,44 @@ TEST_F(PreparedRunner, LaunchesWhatPreparesBeforeEveryRunAndNeverInItsTime) {
   EXPECT_THAT(order, ::testing::EndsWith("]zs")) << "verified again";
 }
 
+/// Its kernels find the output by an address that the launch that prepares stores.
+class OutputByAddress : public PreparedRunner {
+ protected:
+  OutputByAddress() {
+    spec.buffers[1].role = BufferRole::out;
+    spec.buffers.push_back(testing::buffer("views", BufferRole::consumed, "uint64", "1"));
+    spec.prepare[0].arguments = {"c", "n", "views"};
+    for (auto* const launch : {&spec.launches[0], &spec.verification.reference[0]})
+      launch->arguments = {"a", "views", "n"};
+    backend.kernels["zero"] = [](const Launch& launch) {
+      float* const c = argument<float*>(launch, 0);
+      std::fill_n(c, argument<int>(launch, 1), 0.0f);
+      argument<float**>(launch, 2)[0] = c;
+      return std::optional<Outcome>();
+    };
+    for (const std::string name : {"scale<32>", "scale<64>", "reference"}) backend.kernels[name] = but_for(-1, false);
+  }
+  /// Writes all elements except \p left_out, or adds to them.
+  static testing::FakeKernel but_for(int left_out, bool adds) {
+    return [=](const Launch& launch) {
+      float* const c = argument<float**>(launch, 1)[0];
+      for (int i = 0; i < argument<int>(launch, 2); ++i)
+        if (i != left_out) c[i] = 2 * argument<float*>(launch, 0)[i] + (adds ? c[i] : 0);
+      return std::optional<Outcome>();
+    };
+  }
+};
+
+TEST_F(OutputByAddress, HasNoContentsAfterTheLaunchThatStoresItsAddress) {
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  backend.kernels["scale<32>"] = but_for(7, false);
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[7] was not written"));
+  backend.kernels["scale<32>"] = but_for(-1, true);
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] was not written"));
+  backend.kernels["reference"] = but_for(-1, true);
+  EXPECT_THAT(refusal(), HasSubstr("the reference does not write c[0]"));
+}
+
 TEST_F(PreparedRunner, TakesSingleRunsAsSamplesOfHotCaches) {
   options.cold = false;
   const auto shared = runner();

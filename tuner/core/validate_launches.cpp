@@ -57,19 +57,18 @@ class LaunchChecks : public Checks {
         const BufferSpec* const buffer = spec_.find_buffer(argument);
         if (buffer == nullptr) continue;
         changes = changes || buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed;
-        if (buffer->role == BufferRole::out)
-          fail_argument(
-              launch, i,
-              in_quotes(argument) + " is 'out', so its contents before a run do not matter: declare it 'inout'");
         if (buffer->is_work_space())
           fail_argument(
               launch, i,
               in_quotes(argument) +
                   " is work space, which no served call prepares: clear it in a launch of the kernel, or declare "
-                  "it 'zeroed' and leave it zero");
+                  "it 'zeroed' and leave it zero, or 'consumed'");
       }
       if (!changes)
-        throw SpecError(launch.location, name + " takes no 'inout' or 'consumed' buffer: there is nothing to prepare");
+        throw SpecError(launch.location,
+                        name +
+                            " takes no 'inout' or 'consumed' buffer: there is nothing to prepare. 'out' buffers "
+                            "have no contents before a run");
       in_the_references_text(launch);
     }
   }

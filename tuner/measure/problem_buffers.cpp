@@ -219,7 +219,14 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
   work_space_for_ = configuration;
 }
 
+void ProblemBuffers::poison_outputs_again(bool reference) {
+  for (const ProblemBuffer& buffer : buffers_)
+    if (buffer.spec->role == BufferRole::out)
+      buffer.set_bytes(buffer.memory(reference), reference ? reference_poison_ : buffer.poison_of(pass_));
+}
+
 void ProblemBuffers::reset(std::size_t pass) {
+  pass_ = pass;
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.actual.is_made()) continue;  // work space that the reference does not need
     switch (buffer.spec->role) {

@@ -62,6 +62,8 @@ class ProblemBuffers {
   std::size_t passes() const { return two_passes_[used_] ? 2 : 1; }
   /// Prepares all buffers for a run that is verified.
   void reset(std::size_t pass);
+  /// Fills the `out` buffers, or their expected contents, with the poison that they had last.
+  void poison_outputs_again(bool reference);
 
   /// Prepares all buffers for runs that are only measured; outputs keep their contents.
   void reset_for_measuring();
@@ -136,6 +138,8 @@ class ProblemBuffers {
   bool two_inputs_ = false;
   std::array<bool, 2> two_passes_{};  // by set of inputs
   bool changes_nothing_ = false;
+  std::size_t pass_ = 0;  // of the last reset()
+  unsigned char reference_poison_ = 0;
   double best_run_s_ = 0;
 };
 

@@ -46,6 +46,7 @@ void ProblemBuffers::reset_for_reference() {
 }
 
 void ProblemBuffers::fill_expected(unsigned char poison) {
+  reference_poison_ = poison;
   for (ProblemBuffer& buffer : buffers_) {
     const GuardedMemory& expected = buffer.answer().expected;
     if (buffer.spec->role == BufferRole::out) buffer.set_bytes(expected, poison);
@@ -113,7 +114,7 @@ void ProblemBuffers::refuse_unwritten(const ProblemBuffer& buffer, const Compari
   throw Error(
       fmt::format("{}: {} does not write {}{} on {}, or adds to what was there. Is the grid large enough, and `{}` as "
                   "long as `{}` and of the type {}? An `out` buffer has no contents before: one that is read too is "
-                  "`inout`, or filled by `prepare`",
+                  "`inout`, which `prepare` may fill",
                   spec_.name, reference_name(spec_), element_name(*buffer.spec, found.first_index), and_more(found),
                   text(), buffer.spec->name, buffer.spec->count.text(), buffer.type_text()));
 }

@@ -70,7 +70,7 @@ void Runner::sample(Contender& one, double& pause_left_s) {
 void Runner::finish(Contender& one) {
   if (!one.failure && backend_.usable()) {
     make_ready(one);
-    one.failure = judge_after_timing(*problems_.front(), one.loaded.run.launches);
+    one.failure = judge_after_timing(*problems_.front(), one.loaded.run);
     if (!one.failure) one.failure = judge_interleaved(one.trial);
   }
   one.trial.crashed = one.failure && (std::holds_alternative<Timeout>(*one.failure) || !backend_.usable());

@@ -140,6 +140,31 @@ void Runner::store_copies(const std::vector<Launch>& launches) {
 
 std::optional<Outcome> Runner::run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    double* seconds) {
+  double spent = 0;
+  auto failure = run_once(phase, problem, launches, spent);
+  if (!failure) problem.saw_run(spent);
+  if (seconds != nullptr) *seconds = spent;
+  return failure;
+}
+
+std::optional<Outcome> Runner::run_afresh(Phase phase, ProblemBuffers& problem, const Ready& ready, bool reference) {
+  const auto takes_output = [&](const LaunchSpec& prepare) {
+    return std::any_of(prepare.arguments.begin(), prepare.arguments.end(), [&](const std::string& name) {
+      const BufferSpec* const buffer = spec_.find_buffer(name);
+      return buffer != nullptr && buffer->role == BufferRole::out;
+    });
+  };
+  if (std::none_of(spec_.prepare.begin(), spec_.prepare.end(), takes_output))
+    return run(phase, problem, ready.launches);
+  double spent = 0;  // not that of a run
+  if (auto failure = run_once(phase, problem, ready.prepare, spent)) return failure;
+  problem.poison_outputs_again(reference);
+  const std::span<const Launch> others = ready.but_prepare();
+  return run(phase, problem, {others.begin(), others.end()});
+}
+
+std::optional<Outcome> Runner::run_once(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                        double& seconds) {
   double limit_s = problem.run_limit_s();
   for (const Launch& launch : launches)
     limit_s = std::max(limit_s, kPendingLaunchSeconds * double(launch.device_launches));
@@ -147,14 +172,12 @@ std::optional<Outcome> Runner::run(Phase phase, ProblemBuffers& problem, const s
   load_copies(launches);
   const auto start = Clock::now();
   auto failure = backend_.run(launches, limit_s);
-  const double spent = seconds_since(start);
-  if (!failure) problem.saw_run(spent);
+  seconds = seconds_since(start);
   if (!failure) store_copies(launches);
   if (auto* error = failure ? std::get_if<LaunchError>(&*failure) : nullptr) {
     if (const auto place = error->address != 0 ? problem.place(error->address) : std::nullopt)
       error->message += fmt::format(": {}", *place);
   }
-  if (seconds != nullptr) *seconds = spent;
   return failure;
 }
 
@@ -190,17 +213,16 @@ void Runner::run_reference(ProblemBuffers& problem) {
   const std::string_view what = reference_name(spec_);
   if (reference.invalid)
     throw Error(fmt::format("{}: {} cannot run: {}", spec_.program.file, what, *reference.invalid));
-  if (const auto failure = run(Phase::prepare, problem, reference.launches))
+  if (const auto failure = run_afresh(Phase::prepare, problem, reference, true))
     throw Error(fmt::format("{}: {} failed on {}: {}", spec_.program.file, what, problem.text(), message(*failure)));
 }
 
-/// Runs \p launches and checks all buffers. Returns what is wrong. Sets \p failure if the run did not end normally.
-std::optional<std::string> Runner::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                         std::optional<Outcome>& failure) {
+/// Runs \p ready and checks all buffers. Returns what is wrong. Sets \p failure if the run did not end normally.
+std::optional<std::string> Runner::wrong(ProblemBuffers& problem, const Ready& ready, std::optional<Outcome>& failure) {
   for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
     announce(Phase::verify, housekeeping_s_);
     problem.reset(pass);
-    failure = run(Phase::verify, problem, launches);
+    failure = run_afresh(Phase::verify, problem, ready, false);
     if (failure) return std::nullopt;
     announce(Phase::verify, housekeeping_s_);
     if (auto damage = problem.damage()) return damage;
@@ -215,12 +237,12 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
   const Ready prepared = ready(problem, configuration, image, module);
   if (prepared.invalid) return Invalid{*prepared.invalid};
   const InOrderAgain afterwards{backend_};
-  if (auto seen = judge(problem, prepared.launches, "")) {
+  if (auto seen = judge(problem, prepared, "")) {
     auto* const first = std::get_if<WrongResult>(&*seen);
     if (first == nullptr || first->message.find(kTermsInAnotherOrder) != std::string::npos ||
         !backend_.set_order({ThreadOrder::Kind::reverse}))
       return seen;
-    const auto second = judge(problem, prepared.launches, "");
+    const auto second = judge(problem, prepared, "");
     if (!second || (std::holds_alternative<WrongResult>(*second) && message(*second) != first->message))
       first->message.insert(0, kInAnyOrder);
     return seen;
@@ -230,24 +252,23 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
   // wrong.
   if (!blocks_wait_) {
     if (!backend_.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
-    const auto seen = judge(problem, prepared.launches, kInReverse);
+    const auto seen = judge(problem, prepared, kInReverse);
     blocks_wait_ = seen && std::holds_alternative<Timeout>(*seen);
     if (!blocks_wait_) return seen;
   }
   // Blocks that wait for those with lower numbers, as look-back and wavefronts do, end only if these start first. GPUs
   // start them so. Then only the threads change their order.
   backend_.set_order({ThreadOrder::Kind::interleaved, options_.seed});
-  return judge(problem, prepared.launches, kShuffled);
+  return judge(problem, prepared, kShuffled);
 }
 
-/// Runs \p launches once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
+/// Runs \p ready once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
 /// writes of this configuration or of an earlier one: if so, restores all buffers and judges once more. \p when: for
 /// the message.
-std::optional<Outcome> Runner::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                     std::string_view when) {
+std::optional<Outcome> Runner::judge(ProblemBuffers& problem, const Ready& ready, std::string_view when) {
   for (bool again = false;; again = true) {
     std::optional<Outcome> failure;
-    const auto seen = wrong(problem, launches, failure);
+    const auto seen = wrong(problem, ready, failure);
     if (!failure && !seen) return std::nullopt;
     if (!failure) failure = WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
     if (!restore(problem) || again) return failure;
@@ -271,19 +292,19 @@ void Runner::restore_after(const std::optional<Outcome>& outcome) {
   for (const auto& problem : problems_) restore(*problem);
 }
 
-std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches) {
+std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const Ready& ready) {
   if (problem.inputs() > 1) {
     announce(Phase::verify, housekeeping_s_);
     problem.use_inputs(1);
-    const auto seen = judge(problem, launches, kOtherInputs);
+    const auto seen = judge(problem, ready, kOtherInputs);
     if (!backend_.usable()) return seen;
     announce(Phase::verify, housekeeping_s_);
     problem.use_inputs(0);
     if (!seen || !std::holds_alternative<WrongResult>(*seen)) return seen;
-    auto first = judge(problem, launches, kAfterTiming);
+    auto first = judge(problem, ready, kAfterTiming);
     return first ? first : seen;
   }
-  return judge(problem, launches, kAfterTiming);
+  return judge(problem, ready, kAfterTiming);
 }
 
 /// Looks for races that appear only if threads are interrupted. This needs another compile, so it is done only for
@@ -319,7 +340,7 @@ std::optional<Outcome> Runner::run_interleaved(const Configuration& configuratio
     for (std::size_t i = problems_.size(); i-- > 0;) {
       ProblemBuffers& problem = *problems_[i];
       if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
-      auto seen = judge(problem, ready(problem, configuration, *image, module).launches, kWhileInterleaved);
+      auto seen = judge(problem, ready(problem, configuration, *image, module), kWhileInterleaved);
       if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // too slow this way, but not wrong
       if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, kWhileInterleaved);
       if (seen) return seen;
@@ -371,7 +392,7 @@ Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_n
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned) {
-    if (auto failure = judge_after_timing(problem, ready_now.launches)) return std::move(*failure);
+    if (auto failure = judge_after_timing(problem, ready_now)) return std::move(*failure);
     const bool may_be_best = options_.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }
@@ -451,7 +472,7 @@ std::optional<Outcome> Runner::launch(const Configuration& configuration, const 
   const Ready& ready = std::get<Loaded>(loaded).run;
   if (ready.invalid) return Invalid{*ready.invalid};
   problem.reset(0);
-  auto failure = run(Phase::measure, problem, ready.launches);
+  auto failure = run_afresh(Phase::measure, problem, ready, false);
   restore_after(failure);
   return failure;
 } catch (const Error& error) {

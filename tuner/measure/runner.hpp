@@ -138,18 +138,21 @@ class Runner {
   static void store_copies(const std::vector<Launch>& launches);
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                              double* seconds = nullptr);
+  /// A run whose results count. If launches that prepare take `out` buffers, these have no contents after them.
+  std::optional<Outcome> run_afresh(Phase phase, ProblemBuffers& problem, const Ready& ready, bool reference);
+  std::optional<Outcome> run_once(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                  double& seconds);
   void compute_reference(ProblemBuffers& problem);
   void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
-  std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
+  std::optional<Outcome> judge(ProblemBuffers& problem, const Ready& ready, std::string_view when);
   bool restore(ProblemBuffers& problem);
   void restore_after(const std::optional<Outcome>& outcome);
-  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches);
+  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const Ready& ready);
   std::optional<Outcome> judge_interleaved(Trial& trial);
   std::optional<Outcome> run_interleaved(const Configuration& configuration);
-  std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                   std::optional<Outcome>& failure);
+  std::optional<std::string> wrong(ProblemBuffers& problem, const Ready& ready, std::optional<Outcome>& failure);
   Outcome judged_and_timed(Trial& trial, const Image& image, double best_ns);
 
   struct Contender;
@@ -161,7 +164,7 @@ class Runner {
   void collect_metrics(const Ready& run, Measurement& measurement);
   void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
   void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
-  void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
+  void measure_error(const Ready& ready, Measurement& measurement);
   /// Sets the flags of \p trial that depend on its outcome.
   void conclude(Trial& trial) const {
     if (trial.measurement() == nullptr) trial.verified = false;

@@ -28,7 +28,7 @@ void Runner::collect_metrics(const Ready& run, Measurement& measurement) {
   load_copies(run.launches);  // the last verification used other inputs
   if (asked.contains(MetricSource::counters)) count(run, asked[MetricSource::counters], measurement);
   if (asked.contains(MetricSource::sensor)) measure_energy(run, asked[MetricSource::sensor], measurement);
-  if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
+  if (asked.contains(MetricSource::outputs)) measure_error(run, measurement);
 }
 
 void Runner::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
@@ -75,12 +75,12 @@ void Runner::measure_energy(const Ready& repeated, const std::vector<std::string
   add_reason(measurement.no_metrics, no_energy_);
 }
 
-void Runner::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
+void Runner::measure_error(const Ready& ready, Measurement& measurement) {
   if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference, no error can be computed");
   ProblemBuffers& problem = *problems_.front();
   announce(Phase::measure, housekeeping_s_);
   problem.reset(0);
-  if (const auto failure = run(Phase::measure, problem, launches))
+  if (const auto failure = run_afresh(Phase::measure, problem, ready, false))
     return add_reason(measurement.no_metrics, message(*failure));
   announce(Phase::measure, housekeeping_s_);
   const HostBuffers expected = problem.expected_of_outputs();
