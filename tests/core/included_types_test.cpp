@@ -113,6 +113,9 @@ TEST_F(IncludedTypes, ThatAreNotFoundAreNamedWithThePlacesThatWereRead) {
   write("common.h", "typedef float real;\n");
   EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner scratch other[n]\n"),
               HasSubstr("'other' is no argument of the kernel"));
+  EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner scratch other[n], more[n], last[n] : int\n"),
+              HasSubstr("'other' is no argument of the kernel (a type after ':' is that of one buffer, here of 'last' "
+                        "alone)"));
 }
 
 TEST_F(IncludedTypes, StandBesideConstantsForExpressions) {

@@ -191,6 +191,13 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
     EXPECT_THAT(error_of([&] { type_of_y(text); }), HasSubstr("an element type is needed")) << text;
 }
 
+TEST(LeftOut, IsTheTypeOfPointersWhichAreNumbersOf64Bits) {
+  EXPECT_EQ(parse(scale_with("", "__global__ void scale(float* const* y, const float* x, int n) {}\n"))
+                .find_buffer("y")
+                ->type,
+            "uint64");
+}
+
 TEST(LeftOut, AreTypesThatATemplateIsGiven) {
   const std::string text =
       "using real = float;\ntemplate <int n, typename real>\n__global__ void scale(real* y, const float* x, int n) "

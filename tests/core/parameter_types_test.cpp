@@ -41,5 +41,12 @@ TEST(ParameterTypes, DoNotTakeAnotherTypeOrANumberForAPointer) {
   EXPECT_FALSE(may_take("long", ElementType::int32, false));
 }
 
+TEST(ParameterTypes, KnowPointersToPointers) {
+  for (const char* const type : {"float**", "Shape* const*", "float const* const* __restrict__"})
+    EXPECT_TRUE(is_pointer_to_pointers(type)) << type;
+  for (const char* const type : {"float*", "float* __restrict__", "Shape", "void (*)(int*)"})
+    EXPECT_FALSE(is_pointer_to_pointers(type)) << type;
+}
+
 }  // namespace
 }  // namespace tuner

@@ -7,6 +7,7 @@
 #include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 
 #include "runner_fixture.hpp"
 
@@ -331,6 +332,30 @@ TEST_F(RunnerBuffers, CopiesTheContentsOfAFileAgainOnlyAfterAChange) {
   EXPECT_FALSE(evaluate(*shared, block(32)).verified) << "the reference changed nothing";
   changes = false;
   EXPECT_EQ(copies(), 1);
+}
+
+TEST_F(RunnerBuffers, OfNumbersAsLongAsPointersAreForPointersToPointers) {
+  const auto problem = [&](const std::string& type, int components, const std::string& taken) {
+    spec = testing::scale_spec(type);
+    spec.buffers[0].components = components;
+    const auto bound = bind_arguments(spec, spec.launches[0], size(), block(32));
+    return wrong_type(spec, spec.launches[0], "scale", bound, {taken, "void*", "int"}).value_or("fine");
+  };
+  for (const char* const taken : {"Shape**", "float* const*", "float const** __restrict__"}) {
+    EXPECT_EQ(problem("uint64", 1, taken), "fine") << taken;
+    EXPECT_EQ(problem("int64", 1, taken), "fine") << taken;
+    EXPECT_EQ(problem("uint32", 2, taken), "fine") << "uint2";
+    EXPECT_EQ(problem("uint8", 24, taken), "fine") << "a struct";
+    for (const char* const type : {"float", "double", "int"})
+      EXPECT_THAT(problem(type, 1, taken), HasSubstr("'a' is declared as a buffer of " + std::string(type)));
+  }
+}
+
+TEST_F(RunnerBuffers, WithoutATypeAreNotOfTheTypeOfTheNextInTheirLine) {
+  spec.buffers[0].typed_neighbour = "b";
+  const auto bound = bind_arguments(spec, spec.launches[0], size(), block(32));
+  EXPECT_THAT(wrong_type(spec, spec.launches[0], "scale", bound, {"int*", "float*", "int"}).value_or("fine"),
+              HasSubstr("is int* (a type after ':' is that of one buffer, here of 'b' alone)"));
 }
 
 }  // namespace

@@ -200,6 +200,11 @@ const ChoiceSpec* KernelSpec::type_choice() const {
 const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
 const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
 const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
+std::string about_its_line(const BufferSpec& buffer) {
+  if (buffer.typed_neighbour.empty()) return {};
+  return " (a type after ':' is that of one buffer, here of '" + buffer.typed_neighbour + "' alone)";
+}
+
 const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
 const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 

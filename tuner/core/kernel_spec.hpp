@@ -117,11 +117,15 @@ struct BufferSpec {
   std::vector<std::string> component_names = {};  ///< of a struct's numbers. Otherwise `x y z w`, or their indices.
   std::string scope = {};                         ///< of a constant: the namespace of its variable, "convolution::"
   std::optional<RecordType> record = {};          ///< set for structs: `type` is then uint8, `components` their bytes
+  std::string typed_neighbour = {};               ///< if it has no type: the buffer after it in its line that has one
 
   bool is_output() const { return role == BufferRole::out || role == BufferRole::inout; }
   bool is_work_space() const { return role == BufferRole::scratch || role == BufferRole::zeroed; }
   bool is_input() const { return role != BufferRole::out && !is_work_space(); }
 };
+
+/// For errors about the type of \p buffer: that the type in its line is another buffer's. Empty if there is none.
+std::string about_its_line(const BufferSpec& buffer);
 
 /// The way in which a texture object reads ("Texture Object API", CUDA C++ Programming Guide).
 struct TextureReading {

@@ -138,16 +138,16 @@ class Validator : public Checks {
       if (!is_type(name))
         throw SpecError(place, "unknown type " + in_quotes(name) +
                                    suggestion(name, names_of(element_types(), spec_.choices, spec_.derived_types)));
-    const auto require_type = [&](const auto& typed) {
+    const auto require_type = [&](const auto& typed, const std::string& about = {}) {
       if (typed.type.empty())
         throw SpecError(draft_.names.at(typed.name).place,
                         "an element type is needed, as in ': float' or ': { float x; int id; }': the kernel has no "
                         "'type' to use instead, and " +
-                            why_untyped(typed.name));
+                            why_untyped(typed.name) + about);
     };
-    std::for_each(spec_.buffers.begin(), spec_.buffers.end(), require_type);
-    std::for_each(spec_.scalars.begin(), spec_.scalars.end(), require_type);
+    for (const BufferSpec& buffer : spec_.buffers) require_type(buffer, about_its_line(buffer));
     for (const ScalarSpec& scalar : spec_.scalars) {
+      require_type(scalar);
       numbers(scalar);
       for (const ScalarValue& value : scalar.values)
         if (value.computed) check(*value.computed, "a scalar is the same for every configuration");

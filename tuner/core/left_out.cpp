@@ -266,6 +266,8 @@ class LeftOut {
       else if (find_named(head.template_parameters, type.name))
         draft_.untyped[name] = in_quotes(type.name) + " is a template parameter of " + user + ": a line 'type " +
                                type.name + " = float' before it gives it values";
+      else if (std::count(argument.type.begin(), argument.type.end(), '*') > 1)
+        typed.type = info(ElementType::uint64).name;  // pointers
       else
         set_type(typed, type, user);
     };

@@ -12,6 +12,14 @@ std::string_view without(std::string_view text, std::string_view ending) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
 }
 
+std::string_view unrestricted(std::string_view type) { return without(without(type, " __restrict__"), " __restrict"); }
+
+/// The type of what a pointer of type \p taken points to, or the type itself, without qualifiers.
+std::string_view base_of(std::string_view taken) {
+  const std::string_view base = without(unrestricted(taken), "*");
+  return without(without(without(base, " const"), " volatile"), " const");
+}
+
 }  // namespace
 
 std::vector<std::string> parameter_types(const std::string& mangled) {
@@ -41,16 +49,14 @@ std::vector<std::string> parameter_types(const std::string& mangled) {
   return types;
 }
 
-bool is_pointer(std::string_view taken) {
-  return without(without(taken, " __restrict__"), " __restrict").ends_with('*');
-}
+bool is_pointer(std::string_view taken) { return unrestricted(taken).ends_with('*'); }
+
+bool is_pointer_to_pointers(std::string_view taken) { return is_pointer(taken) && is_pointer(base_of(taken)); }
 
 bool may_take(std::string_view taken, ElementType declared, bool pointer) {
-  taken = without(without(taken, " __restrict__"), " __restrict");
   const bool points = is_pointer(taken);
-  std::string_view base = without(taken, "*");
-  base = without(without(without(base, " const"), " volatile"), " const");
-  if (points && base.ends_with('*')) return false;  // no buffer holds pointers
+  const std::string_view base = base_of(taken);
+  if (points && is_pointer(base)) return false;  // no number is a pointer
   const auto given = numbers_of(base);
   if (!given || given->components > 1) return true;
   const ElementTypeInfo &is = info(given->type), &wanted = info(declared);

@@ -14,6 +14,8 @@ namespace tuner {
 std::vector<std::string> parameter_types(const std::string& mangled);
 
 bool is_pointer(std::string_view taken);
+/// `float**`, `Shape* const*`.
+bool is_pointer_to_pointers(std::string_view taken);
 
 /// Whether a parameter of type \p taken accepts a number of type \p declared, or with \p pointer a pointer to such.
 /// Integers of the same width are equal. Types that are not in ElementType (float4, a struct, void) accept anything.

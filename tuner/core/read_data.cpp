@@ -65,6 +65,8 @@ std::string read_scope(TokenCursor& cursor) {
 
 template <BufferRole role>
 void read_buffers(KernelReader& kernel, TokenCursor& cursor) {
+  std::vector<BufferSpec>& all = kernel.spec.buffers;
+  const std::size_t first = all.size();
   do {
     BufferSpec buffer;
     buffer.role = role;
@@ -74,8 +76,11 @@ void read_buffers(KernelReader& kernel, TokenCursor& cursor) {
     buffer.count = kernel.expression(cursor);
     cursor.expect("]", "the number of elements");
     if (cursor.accept(":")) read_element_type(kernel, cursor, buffer);
-    kernel.spec.buffers.push_back(std::move(buffer));
+    all.push_back(std::move(buffer));
   } while (cursor.accept(","));
+  for (std::size_t i = all.size() - 1; i-- > first;)
+    if (all[i].type.empty())
+      all[i].typed_neighbour = all[i + 1].type.empty() ? all[i + 1].typed_neighbour : all[i + 1].name;
 }
 
 /// Reads a number, or an expression of sizes, up to a comma, a brace or the end of the line. If \p alone, a number also

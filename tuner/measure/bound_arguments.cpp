@@ -67,6 +67,12 @@ std::size_t place_of(const std::vector<T>& declared, std::string_view name) {
   return i;
 }
 
+/// Whether an element of \p buffer, which is made of \p type, is as long as pointers and no fraction.
+bool may_hold_pointers(const BufferSpec& buffer, ElementType type) {
+  const std::size_t bytes = static_cast<std::size_t>(buffer.components) * info(type).bytes;
+  return !info(type).is_floating && bytes % sizeof(DevicePointer) == 0;
+}
+
 }  // namespace
 
 bool store_number(std::byte* to, ElementType type, double value) { return store(to, type, value); }
@@ -135,6 +141,8 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
              taken[i];
     }
     if (buffer && spec.buffers[argument.index].is_work_space()) continue;
+    if (buffer && is_pointer_to_pointers(taken[i]) && may_hold_pointers(spec.buffers[argument.index], argument.type))
+      continue;
     if (may_take(taken[i], argument.type, buffer)) continue;
     const bool structs = buffer && spec.buffers[argument.index].record;
     const bool is_struct = argument.kind == BoundArgument::Kind::scalar && spec.scalars[argument.index].record;
@@ -143,7 +151,8 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
            (argument.kind == BoundArgument::Kind::texture ? "a texture or surface"
             : buffer                                      ? "a buffer of " + type
                                                           : type) +
-           ", but parameter " + std::to_string(i + 1) + " of " + expression + " is " + taken[i];
+           ", but parameter " + std::to_string(i + 1) + " of " + expression + " is " + taken[i] +
+           (buffer ? about_its_line(spec.buffers[argument.index]) : "");
   }
   return std::nullopt;
 }
