@@ -251,7 +251,14 @@ class LeftOut {
     } else {
       scalar.record = numbers ? vector_record(*numbers) : record_called(declarations(), type);
       if (scalar.record) scalar.type = info(ElementType::uint8).name;
-      if (!scalar.record) draft_.untyped[scalar.name] = why_unknown(type, user);
+      if (scalar.record) return;
+      const auto fields = struct_called(declarations(), type);
+      draft_.untyped[scalar.name] =
+          why_unknown(type, user) + (fields && fields->fields.find('*') != std::string::npos
+                                         ? ". A struct by value cannot hold pointers: call the kernel as a "
+                                           "__device__ function from one that takes them, with "
+                                           "'#define __global__ __device__' above its 'source'"
+                                         : "");
     }
   }
 
