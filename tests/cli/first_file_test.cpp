@@ -284,6 +284,17 @@ TEST_F(Check, GoesOnAfterAFailureAndGivesEachMessageItsPlace) {
   EXPECT_THAT(check.out, Holds("host    failed", "sm_80   failed", "sm_90   failed", "unknown_name", "broken.cu"));
 }
 
+TEST_F(Check, PrintsTheFirstLinesOfALongLog) {
+  std::string broken = contents(small_kernel());
+  const std::size_t body = broken.find('{', broken.find("void scale("));
+  ASSERT_NE(body, std::string::npos);
+  for (int i = 0; i < 40; ++i) broken.insert(body + 1, " unknown_" + std::to_string(i) + " = 1;");
+  file("broken.cu", broken);
+  const std::string out = call("check ./broken.cu").out;
+  EXPECT_THAT(out, Holds("unknown_39", " more lines; --json prints all)"));
+  EXPECT_THAT(out, Not(HasSubstr("unknown_0 ")));
+}
+
 TEST_F(Check, FindsAWrongResult) {
   std::string wrong = contents(small_kernel());
   const std::size_t at = wrong.find("if (", wrong.find("__global__"));

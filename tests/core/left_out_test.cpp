@@ -1,7 +1,10 @@
 // Directives that a kernel file may leave out.
 
 #include <algorithm>
+#include <fstream>
 #include <string>
+
+#include <tests/temporary_folder.hpp>
 
 #include "kernel_texts.hpp"
 
@@ -253,6 +256,19 @@ TEST(LeftOut, AreNoMacrosWhereTheTextDeclaresAVariableOfTheirName) {
   EXPECT_TRUE(is_macro("\n#define block_size_x 64\n__device__ int twice(int block_size_x);\n"));
   EXPECT_FALSE(is_macro("__device__ int twice() { auto block_size_x = 3; return block_size_x; }\n"));
   EXPECT_FALSE(is_macro("void launch(dim3 block_size_x);\n"));
+}
+
+TEST(LeftOut, AreNoMacrosWhereOnlyAHeaderDeclaresTheirName) {
+  const testing::TemporaryFolder folder;
+  const auto macros = [&](const std::string& header) {
+    std::ofstream(folder / "config.h") << header;
+    const std::string text = "#include \"config.h\"\n__global__ void scale(double* y, const float* x, int n) {}\n";
+    std::ofstream(folder / "k.cu") << scale_with("", text);
+    return macros_of(read_kernel_file((folder / "k.cu").string()));
+  };
+  EXPECT_THAT(macros("struct S { int tile; };\ninline int f(S s) { return s.tile; }\n"), IsEmpty());
+  EXPECT_THAT(macros("__device__ int f() { return 2 * tile; }\n"), ElementsAre("tile=tile"));
+  EXPECT_THAT(macros("const int tile = 4;\n"), ElementsAre("tile=tile"));
 }
 
 TEST(LeftOut, AreMacrosOfATemplateThatTheTextDefines) {

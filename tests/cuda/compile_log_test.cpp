@@ -44,6 +44,13 @@ TEST(CompileLog, GivesTheResourcesOfEachKernel) {
   EXPECT_EQ(small.spill_bytes, 0);
 }
 
+TEST(CompileLog, NamesTheMacroToWhichAnErrorPoints) {
+  const std::string log = "a.h(1): error: expected an identifier\n  struct S { int threads; };\n                 ^\n";
+  EXPECT_EQ(first_error(log, {"rows", "threads"}),
+            "a.h:1: expected an identifier (a parameter is a macro there: 'threads')");
+  EXPECT_EQ(first_error(log, {"rows"}), "a.h:1: expected an identifier");
+}
+
 TEST(CompileLog, ReadsOlderLogsAndLeavesCalledFunctionsOut) {
   const auto kernels = resources_in_log(kCuda12);
   ASSERT_EQ(kernels.size(), 1u);

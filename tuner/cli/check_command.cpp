@@ -13,6 +13,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/characters.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
@@ -39,6 +40,18 @@ constexpr const char* kCheckExamples =
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 
 constexpr int kVolta = 70;  // compute capability
+
+/// The first lines of a compiler's output \p log, which are about the causes of the others.
+std::string first_lines(std::string_view log) {
+  constexpr std::ptrdiff_t most = 20;
+  std::size_t end = 0;
+  for (std::ptrdiff_t lines = 0; lines < most && end < log.size(); ++lines)
+    end = std::min(log.find('\n', end), log.size() - 1) + 1;
+  std::string text(log.substr(0, end));
+  const std::string_view rest = trimmed(log.substr(end));
+  if (rest.empty()) return text;
+  return text + fmt::format("({} more lines; --json prints all)\n", std::count(rest.begin(), rest.end(), '\n') + 1);
+}
 
 #ifdef TUNER_HAS_CUDA
 /// Does \p work in another process, because NVRTC may crash on a text that is wrong. Returns its text, or throws its
@@ -104,7 +117,8 @@ class Check {
       } else {
         failed_ = true;
         answer_.fact(people(where), "failed: " + printable(first));
-        if (message.size() > first.size()) answer_.text(printable_lines(message.substr(first.size() + 1)) + '\n');
+        if (message.size() > first.size())
+          answer_.text(printable_lines(first_lines(std::string_view(message).substr(first.size() + 1))) + '\n');
         entry.update({{"ok", false}, {"message", message}});
       }
     }

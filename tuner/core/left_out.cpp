@@ -316,14 +316,27 @@ class LeftOut {
     return text;
   }
 
+  /// Whether a macro \p name can replace what has this name: in the text, or in the included files if the text does not
+  /// mention it.
   bool is_replaceable(const std::string& name) const {
-    return may_occur(draft_.spec, ProgramPart::kernel, name) &&
-           (!is_declared(name) || !definitions_of(code_, name).empty());
+    const auto allows = [&](std::string_view code) {
+      return !is_declared(code, name) || !definitions_of(code, name).empty();
+    };
+    const ProgramSpec& program = draft_.spec.program;
+    if (!program.includes || occurs_in_code(program_text(draft_.spec), name))
+      return may_occur(draft_.spec, ProgramPart::kernel, name) && allows(code_);
+    bool occurs = program.includes->unknown.has_value();
+    for (const IncludedFile& file : program.includes->files) {
+      if (!has_word(file.text, name)) continue;
+      const std::string code = code_of(file.text);
+      if (!allows(code)) return false;
+      occurs = occurs || has_word(code, name);
+    }
+    return occurs;
   }
 
-  /// Whether the text has a variable, or a function's or a template's parameter \p name, as far as it shows: a word
+  /// Whether \p code has a variable, or a function's or a template's parameter \p name, as far as it shows: a word
   /// that follows a type. A macro would replace it.
-  bool is_declared(std::string_view name) const { return is_declared(code_, name); }
   static bool is_declared(std::string_view code, std::string_view name) {
     constexpr std::string_view no_types[] = {"return", "else", "case", "goto",   "throw",
                                              "and",    "or",   "not",  "sizeof", "do"};

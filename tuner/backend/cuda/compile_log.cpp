@@ -6,6 +6,8 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -46,6 +48,13 @@ bool is_resource_line(std::string_view line) {
   return line.starts_with("ptxas info") || line.starts_with("ptxas         .") || contains(line, "bytes stack frame");
 }
 
+/// The word of the first line of \p text to which the `^` in its second line points.
+std::string_view word_above_caret(std::string_view text) {
+  const std::string_view code = take_line(text), pointer = take_line(text);
+  const std::size_t at = pointer.find('^');
+  return at < code.size() && trimmed(pointer) == "^" ? word_at(code, at) : std::string_view();
+}
+
 }  // namespace
 
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log) {
@@ -75,7 +84,7 @@ std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view 
   return kernels;
 }
 
-std::string first_error(std::string_view log) {
+std::string first_error(std::string_view log, const std::vector<std::string_view>& macros) {
   std::string_view rest = log;
   while (!rest.empty()) {  // a file that is missing is the cause of the other errors
     const std::string_view line = take_line(rest);
@@ -90,7 +99,9 @@ std::string first_error(std::string_view log) {
     if (const std::size_t at = line.find(": error: "); at != std::string_view::npos) {
       // `file(line): error: message`
       const std::size_t open = line.rfind('(', at);
-      const std::string message(trimmed(line.substr(at + 9)));
+      std::string message(trimmed(line.substr(at + 9)));
+      if (const std::string_view word = word_above_caret(rest); tuner::contains(macros, word))
+        message += " (a parameter is a macro there: " + in_quotes(word) + ')';
       if (open == std::string_view::npos || at == 0 || line[at - 1] != ')') return message;
       return std::string(line.substr(0, open)) + ':' + std::string(line.substr(open + 1, at - open - 2)) + ": " +
              message;
