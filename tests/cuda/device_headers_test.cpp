@@ -232,6 +232,15 @@ TEST_F(DeviceHeadersTest, AreThoseOfTheFirstFolderThatHasTheirName) {
   EXPECT_EQ(why_not(request), "");
 }
 
+TEST_F(DeviceHeadersTest, IncludeTheToolkitsOfTheirOwnName) {
+  folder_.write("limits.h", "#ifndef OWN\n#define OWN\n#include <limits.h>\nconstexpr int own = INT_MAX;\n#endif\n");
+  folder_.write("cuda_fp16.h", "#pragma once\n#include <cuda_fp16.h>\ninline __device__ half one() { return 1; }\n");
+  expect_compiles(
+      "#include \"limits.h\"\n#include \"cuda_fp16.h\"\n#include \"/nowhere/cuda/include/cuda_runtime.h\"\n"
+      "__global__ void k(float* x) { *x = float(one()) + own; }",
+      folder_ / "k.cu");
+}
+
 TEST_F(DeviceHeadersTest, FindHeadersByTheirNamesInEachOthersFolders) {
   folder_.write("inc/lib/a.h", "#include \"detail/b.h\"\n#include \"./detail/c.h\"\nvoid host() { exit(1); }\n");
   folder_.write("inc/lib/detail/b.h", "enum { inner = 1 };\n");

@@ -298,6 +298,35 @@ __global__ void k(float* out) {
   EXPECT_EQ(out[63], 32);
 }
 
+TEST(HostHeaders, OfTheAuthorComeBeforeOursOfTheSameName) {
+  const auto result = [](const std::string& name, const std::string& header, const std::string& folder) {
+    const TemporaryFolder files;
+    std::filesystem::create_directories((files / folder / name).parent_path());
+    std::ofstream(files / folder / name) << "#ifndef OWN_H\n#define OWN_H\n" << header << "#define FACTOR 2\n#endif\n";
+    CompileRequest wanted =
+        request("#include \"" + name + "\"\n__global__ void k(float* x) { *x = FACTOR * sqrtf(9); }", {"k"});
+    wanted.file_name = (files / "k.cu").string();
+    wanted.include_paths = {(files / "include").string()};
+    const auto module = load(backend().compiler().compile(wanted));
+    float out = 0;
+    return text(launch(*module, 0, shape(1, 1), 5, backend(), &out)) == "done" ? out : -1;
+  };
+  for (const std::string name : {"assert.h", "cooperative_groups.h", "cub/cub.cuh", "cuda.h", "cuda_fp16.h", "math.h"})
+    for (const char* const folder : {"", "include"}) EXPECT_EQ(result(name, "", folder), 6) << folder << ' ' << name;
+  for (const char* const folder : {"", "include"})
+    EXPECT_EQ(result("cuda_fp16.h", "#include <cuda_fp16.h>\ninline half one() { return 1; }\n", folder), 6);
+  EXPECT_THROW(result("cuda.h", "// Copyright NVIDIA Corporation\n", "include"), std::runtime_error) << "ours is meant";
+}
+
+TEST(HostHeaders, OfTheToolkitMayHaveAbsolutePaths) {
+  int out = 0;
+  EXPECT_EQ(text(run("#include \"/nowhere/cuda/include/cuda_runtime.h\"\n#include </nowhere/include/cccl/cub/cub.cuh>\n"
+                     "__global__ void k(int* x) { *x = sizeof(cub::BlockReduce<int, 32>) > 0; }",
+                     "k", shape(1, 1), &out)),
+            "done");
+  EXPECT_EQ(out, 1);
+}
+
 TEST(HostHeaders, WithInlinePtxEndTheRunWhereItIsReached) {
   const auto outcome = [](const char* assembly) {
     unsigned out[64] = {};

@@ -93,6 +93,17 @@ std::optional<std::string> included_name(std::string_view text) {
   return std::string(text.substr(1, end - 1));
 }
 
+std::vector<std::string> names_in(const std::vector<std::filesystem::path>& folders,
+                                  const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& folder : folders) {
+    const std::filesystem::path name =
+        path.lexically_normal().lexically_relative(folder.empty() ? "." : folder.lexically_normal());
+    if (!name.empty() && path.is_absolute() == folder.is_absolute()) names.push_back(name.generic_string());
+  }
+  return names;
+}
+
 IncludeFolders::IncludeFolders(const std::filesystem::path& file_name, const std::vector<std::string>& named)
     : folders_{file_name.parent_path()} {
   folders_.insert(folders_.end(), named.begin(), named.end());

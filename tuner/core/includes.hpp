@@ -41,6 +41,9 @@ class IncludeFolders {
 /// `name` of `"name"` or `<name>` at the start of \p text.
 std::optional<std::string> included_name(std::string_view text);
 
+/// The names by which \p path can be included: one for each of \p folders.
+std::vector<std::string> names_in(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& path);
+
 /// `#line LINE "FILE"` with a line end: compilers number the following lines as in that file.
 std::string line_directive(int line, std::string_view file);
 

@@ -14,9 +14,11 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/program_headers.hpp>
-#include <tuner/core/definitions.hpp>
+#include <tuner/core/author_files.hpp>
 #include <tuner/core/characters.hpp>
+#include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner::cuda {
@@ -55,26 +57,23 @@ std::vector<fs::path> own_folders(const CompileRequest& request) {
   return folders;
 }
 
-/// The name by which \p path can be included from \p folder; empty if there is none.
-std::string name_of(const fs::path& path, const fs::path& folder) {
-  const fs::path name =
-      path.lexically_normal().lexically_relative(folder.empty() ? fs::path(".") : folder.lexically_normal());
-  return path.is_absolute() == folder.is_absolute() ? name.generic_string() : std::string();
-}
+/// Below this folder are headers of ours whose names the author's files have.
+constexpr std::string_view kBesideAuthor = "tuner_toolkit/";
 
 }  // namespace
 
 DeviceHeaders device_headers(const CompileRequest& request, std::span<const fs::path> toolkit) {
   std::set<std::string, std::less<>> taken;
-  if (request.includes)
-    for (const fs::path& folder : own_folders(request))
-      for (const IncludedFile& file : request.includes->files) taken.insert(name_of(file.path, folder));
+  if (request.includes) {
+    for (const IncludedFile& file : request.includes->files)
+      for (std::string& name : names_in(own_folders(request), file.path)) taken.insert(std::move(name));
+  }
   std::error_code error;
   if (std::any_of(toolkit.begin(), toolkit.end(), [&](const auto& one) { return fs::exists(one / "curand.h", error); }))
     taken.insert("curand.h");
   DeviceHeaders headers;
   const auto add = [&](std::string_view name, std::string text) {
-    if (!taken.contains(name)) headers.add(std::string(name), std::move(text));
+    headers.add(taken.contains(name) ? std::string(kBesideAuthor).append(name) : std::string(name), std::move(text));
   };
   for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
   const auto add_empty = [&](std::string_view name) { add(name, ""); };
@@ -107,7 +106,7 @@ std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(cons
   const auto add_names = [&](const auto& folders, auto add) {
     for (const fs::path& folder : folders)
       for (const IncludedFile& file : request.includes->files)
-        if (std::string name = name_of(file.path, folder); !name.empty()) add(std::move(name), &file);
+        for (std::string& name : names_in({folder}, file.path)) add(std::move(name), &file);
   };
   add_names(own_folders(request),
             [&](std::string name, const IncludedFile* file) { wanted.emplace_back(std::move(name), file); });
@@ -141,11 +140,24 @@ std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(cons
 
 }  // namespace
 
-void add_own_headers(const CompileRequest& request, bool without_host, DeviceHeaders& headers) {
+std::string toolkit_place(const std::string& name, const DeviceHeaders& headers, std::span<const fs::path> toolkit) {
+  for (const std::string& own : {std::string(kBesideAuthor) + name, name})
+    if (tuner::contains(headers.names, own)) return '<' + own + '>';
+  std::error_code ignored;
+  for (const fs::path& folder : toolkit)
+    if (fs::is_regular_file(folder / name, ignored)) return '"' + (folder / name).string() + '"';
+  return {};
+}
+
+void add_own_headers(const CompileRequest& request, bool without_host, std::span<const fs::path> toolkit,
+                     DeviceHeaders& headers) {
   if (!request.includes) return;
+  const AuthorFiles files(*request.includes, request.file_name, request.include_paths);
+  const auto place = [&](const std::string& name) { return toolkit_place(name, headers, toolkit); };
   const std::vector<std::string_view> macros = macro_names(request);
   std::vector<std::string> texts;
-  for (const IncludedFile& file : request.includes->files) texts.push_back(without_definitions(file.text, macros));
+  for (const IncludedFile& file : request.includes->files)
+    texts.push_back(files.with_toolkit_headers(without_definitions(file.text, macros), file.path, place));
   if (without_host) {
     std::vector<std::string_view> all(texts.begin(), texts.end());
     all.push_back(request.source);

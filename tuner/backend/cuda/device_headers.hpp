@@ -30,16 +30,24 @@ struct DeviceHeaders {
   }
 };
 
-/// All headers for which neither the kernel's folder nor its include folders have a file of the same name. Leaves out
-/// curand.h if one of the \p toolkit's include folders has it: curand_kernel.h, for device code, includes it.
+/// All headers. Those of which the kernel's folder or an include folder has a file of the same name get another name,
+/// which toolkit_place() gives. So does curand.h if one of the \p toolkit's include folders has it: curand_kernel.h,
+/// for device code, includes it.
 DeviceHeaders device_headers(const CompileRequest& request, std::span<const std::filesystem::path> toolkit);
 
+/// What stands after `#include` for the toolkit's header \p name, whatever files the author has: one of \p headers,
+/// which device_headers() made, or a file in one of the \p toolkit's include folders. Empty if there is none.
+std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
+                          std::span<const std::filesystem::path> toolkit);
+
 /// Adds the files that \p request includes from its own folders, if the compiler must not read them from the disk.
-/// That is so for files that define the request's macros, and for all if \p without_host_functions
+/// That is so for files that define the request's macros or name the toolkit's headers in a way of their own
+/// (core/author_files.hpp), and for all if \p without_host_functions
 /// (core/host_functions.hpp): they are added without these definitions and functions. It is also so if the request
 /// comes from another host and carries its files. A file is added under each name by which it can be included; if two
 /// have one name, the first gets it.
-void add_own_headers(const CompileRequest& request, bool without_host_functions, DeviceHeaders& headers);
+void add_own_headers(const CompileRequest& request, bool without_host_functions,
+                     std::span<const std::filesystem::path> toolkit, DeviceHeaders& headers);
 
 /// Changes whenever one of the texts changes.
 std::string device_headers_version();

@@ -15,6 +15,7 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/author_files.hpp>
 #include <tuner/core/host_functions.hpp>
 #include <tuner/core/once.hpp>
 
@@ -262,9 +263,14 @@ class NvrtcCompiler : public Compiler {
       options.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
     if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
     if (form.with_operators_of_cub) options.emplace_back("--pre-include=tuner_cub.h");
-    add_own_headers(request, form.without_host_functions, headers);
-    if (!form.without_host_functions) return build(request, request.source, headers, options);
-    std::vector<std::string_view> texts{request.source};
+    const std::string source =
+        AuthorFiles(*request.includes, request.file_name, request.include_paths)
+            .with_toolkit_headers(request.source, request.file_name, [&](const std::string& name) {
+              return toolkit_place(name, headers, library().includes);
+            });
+    add_own_headers(request, form.without_host_functions, library().includes, headers);
+    if (!form.without_host_functions) return build(request, source, headers, options);
+    std::vector<std::string_view> texts{source};
     for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
     options.emplace_back("--device-as-default-execution-space");
     return build(request, without_host_functions(texts).front(), headers, options);
@@ -299,7 +305,7 @@ class NvrtcCompiler : public Compiler {
     log = program.log();
     if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw NvrtcError("NVRTC ran out of memory in " + request.file_name);
     if (result != NVRTC_SUCCESS) {
-      std::string message = first_error(log);
+      std::string message = first_error(log, macro_names(request));
       if (message.empty()) message = library().nvrtcGetErrorString(result);
       if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
       return CompileError{std::move(message), log};

@@ -99,8 +99,8 @@ constexpr std::string_view kMachineFaults[] = {"Killed signal terminated program
 /// Takes the place of the kernel file's folder. Deep, so that headers in the folders above it have a place too.
 constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
 
-/// Below the shim's folder: the headers of programs.
-constexpr const char* kEmpty = "empty";
+/// Below the shim's folder: headers that come after the author's, such as those of programs.
+constexpr const char* kLast = "last";
 
 void write_below(const std::filesystem::path& folder, const std::filesystem::path& name, std::string_view text) {
   const std::filesystem::path path = (folder / name).lexically_normal();
@@ -279,13 +279,13 @@ HostCompiler::SharedFolder HostCompiler::shim_folder() const {
   const std::lock_guard lock(shim_mutex_);
   const auto is_there = [this](const ShimFile& file) {
     std::error_code ignored;
-    return std::filesystem::exists(shim_->path() / file.name, ignored);
+    return std::filesystem::exists(shim_->path() / kShim / file.name, ignored);
   };
   if (!shim_ || !std::all_of(shim_files().begin(), shim_files().end(), is_there)) {
     auto folder = std::make_shared<const PrivateDirectory>();
-    for (const ShimFile& file : shim_files()) write_below(folder->path(), file.name, file.text);
+    for (const ShimFile& file : shim_files()) write_below(folder->path() / kShim, file.name, file.text);
     for_each_name(kProgramHeaders, [&](std::string_view name) {
-      write_below(folder->path() / kEmpty, name, program_header_text(name));
+      write_below(folder->path() / kShim / kLast, name, program_header_text(name));
     });
     shim_ = std::move(folder);  // only now that it is complete
   }
@@ -396,30 +396,35 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
                                                        Image& image) const {
   const SharedFolder shim = shim_folder();
   const PrivateDirectory directory;
-  const Folders folders{directory.path(), shim->path()};
+  const Folders folders{directory.path(), shim->path() / kShim};
   const std::filesystem::path own = directory.path() / kOwnFolder, object = directory.path() / "unit.so";
   const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / kUnit;
   for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
   const bool gnu = is_gnu(found().version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path().lexically_normal();
-  std::vector<std::string> headers{"-I" + folders.shim.string()};
-  // If no header of the author was changed, the shim's headers come before those in the kernel's folder.
-  if (program.headers.empty()) headers.insert(headers.end(), {"-iquote", folders.shim.string()});
-  if (!program.headers.empty()) headers.insert(headers.end(), {"-iquote", own.string()});
-  headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
-  for (const std::string& path : request.include_paths) {
-    // Changed copies of its headers come first. Folders without any are there too, for `../other/header.h`.
-    if (!program.headers.empty()) {
-      const std::filesystem::path in_folder =
-          std::filesystem::path(path).lexically_normal().lexically_relative(folder.empty() ? "." : folder);
-      const std::filesystem::path copies = (own / in_folder).lexically_normal();
-      if (copies.string().starts_with(directory.path().string())) std::filesystem::create_directories(copies);
-      headers.push_back("-I" + copies.string());
-    }
-    headers.push_back("-I" + path);
+  // Folders that have no copies are there too, for `../other/header.h`.
+  const auto own_folder = [&](const std::string& path) {
+    const std::filesystem::path from = folder.empty() ? "." : folder;
+    const std::filesystem::path copies =
+        (own / std::filesystem::path(path).lexically_normal().lexically_relative(from)).lexically_normal();
+    if (copies.string().starts_with(directory.path().string())) std::filesystem::create_directories(copies);
+    return copies.string();
+  };
+  // Copies of the author's headers come before ours. The files that were not copied, which may be the toolkit's, come
+  // after ours.
+  std::vector<std::string> headers;
+  if (!program.headers.empty()) {
+    headers.insert(headers.end(), {"-iquote", own.string()});
+    for (const std::string& path : request.include_paths) headers.push_back("-I" + own_folder(path));
+  } else {
+    headers.insert(headers.end(), {"-iquote", folders.shim.string()});
   }
-  headers.push_back("-I" + (folders.shim / kEmpty).string());  // after the author's folders, before the system's
+  headers.push_back("-I" + folders.shim.string());
+  headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
+  for (const std::string& path : request.include_paths) headers.push_back("-I" + path);
+  headers.push_back("-I" + folders.shim.parent_path().string());
+  headers.push_back("-I" + (folders.shim / kLast).string());  // after the author's folders, before the system's
   image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include <tuner/core/author_files.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>
@@ -167,6 +168,19 @@ std::string own_text(const std::string& source) {
 
 namespace {
 
+bool is_of_shim(std::string_view name) {
+  return std::any_of(shim_files().begin(), shim_files().end(), [&](const ShimFile& file) { return file.name == name; });
+}
+
+/// How a text includes the header \p name of ours, whatever files the author has.
+std::string shim_place(const std::string& name) {
+  return is_of_shim(name) ? '<' + std::string(kShim) + '/' + name + '>' : std::string();
+}
+
+AuthorFiles author_files(const CompileRequest& request, const Includes& includes) {
+  return {includes, request.file_name, request.include_paths};
+}
+
 /// The headers of the C++ library that \p source and its files include. A parameter that takes the place of a `#define`
 /// below them must not change them.
 std::string standard_headers(const std::string& source, const Includes& includes) {
@@ -190,11 +204,13 @@ std::string standard_headers(const std::string& source, const Includes& includes
 std::string unit_of(const CompileRequest& request, const Includes& includes, const std::string& source) {
   // All text of ours comes before the kernel's text, because the author's macros may have any name.
   std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
+  const AuthorFiles files = author_files(request, includes);
   for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"}) {
+    if (files.has(header)) continue;
     const auto names_it = [&header](const std::string& text) { return text.find(header) != std::string::npos; };
     if (names_it(request.source) || std::any_of(includes.files.begin(), includes.files.end(),
                                                 [&](const IncludedFile& file) { return names_it(file.text); })) {
-      unit += "#include \"" + header + "\"\n";
+      unit += "#include " + shim_place(header) + '\n';
     }
   }
   if (!request.macros.empty()) unit += standard_headers(request.source, includes);
@@ -205,9 +221,9 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
               (equals == std::string::npos ? std::string("1") : define.substr(equals + 1)) + '\n';
     }
   }
-  unit += "#include \"assert.h\"\n";  // again, because NDEBUG may be one of the macros
+  unit += "#include " + shim_place("assert.h") + '\n';  // again, because NDEBUG may be one of the macros
   unit += line_directive(1, request.file_name.empty() ? "kernel" : request.file_name);
-  unit += own_text(source);
+  unit += own_text(files.with_toolkit_headers(source, request.file_name, shim_place));
   unit += '\n';
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
     const std::string& expression = request.expressions[i];
@@ -228,6 +244,7 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
   const std::filesystem::path parent = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
   std::vector<IncludedFile> headers;
+  const AuthorFiles files = author_files(request, includes);
   bool changed = !request.carried.empty();  // this host does not have these files
   for (std::size_t i = 0; i < includes.files.size(); ++i) {
     const IncludedFile& file = includes.files[i];
@@ -236,8 +253,14 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
     const std::filesystem::path name = path.lexically_relative(folder);
     constexpr std::ptrdiff_t most_folders_up = 8;
     if (name.empty() || std::count(name.begin(), name.end(), "..") > most_folders_up) continue;
-    std::string text = own_text(texts[i]);
-    changed = changed || text != file.text;
+    const std::vector<std::string> names = files.names_of(file.path);
+    const auto of_shim = std::find_if(names.begin(), names.end(), is_of_shim);
+    if (of_shim != names.end() && is_of_toolkit(file.text)) {  // a copy: ours takes its place
+      headers.push_back({name.string(), "#include " + shim_place(*of_shim) + '\n'});
+      continue;
+    }
+    std::string text = own_text(files.with_toolkit_headers(texts[i], file.path, shim_place));
+    changed = changed || of_shim != names.end() || text != file.text;
     headers.push_back({name.string(), line_directive(1, file.path) + std::move(text)});
   }
   if (!changed) headers.clear();

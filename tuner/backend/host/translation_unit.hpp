@@ -17,12 +17,15 @@ struct ShimFile {
   std::string_view text;
 };
 std::span<const ShimFile> shim_files();
+/// The folder of these headers below a folder where the compiler looks, so that they also have names that no author's
+/// file has.
+inline constexpr std::string_view kShim = "tuner_shim";
 
 /// The C++ text for a request.
 struct ProgramText {
   std::string unit;
   /// Copies of the author's headers, by paths from the kernel file's folder, which may lead out of it. Empty if no
-  /// header had to be changed and all are on this host.
+  /// header had to be changed, none has the name of one of ours, and all are on this host.
   std::vector<IncludedFile> headers;
 
   friend bool operator==(const ProgramText&, const ProgramText&) = default;
