@@ -288,7 +288,7 @@ TEST_F(Check, PrintsTheFirstLinesOfALongLog) {
   std::string broken = contents(small_kernel());
   const std::size_t body = broken.find('{', broken.find("void scale("));
   ASSERT_NE(body, std::string::npos);
-  for (int i = 0; i < 40; ++i) broken.insert(body + 1, " unknown_" + std::to_string(i) + " = 1;");
+  for (int i = 0; i < 40; ++i) broken.insert(body + 1, " unknown_" + std::to_string(i) + " = 1;\n");
   file("broken.cu", broken);
   const std::string out = call("check ./broken.cu").out;
   EXPECT_THAT(out, Holds("unknown_39", " more lines; --json prints all)"));
