@@ -36,5 +36,18 @@ TEST(Definitions, AreNothingElse) {
     EXPECT_EQ(without_tile(other), other);
 }
 
+TEST(Definitions, HaveValuesAlsoWhereADeclarationHasSeveralNames) {
+  const auto value = [](const char* code, const char* name) {
+    const auto found = values_of(code, name);
+    return found.size() == 1 ? found[0].value : "none";
+  };
+  const char* const sizes = "static const int mx = 64, my = f(2, 3), mz{4};";
+  EXPECT_EQ(value(sizes, "mx"), "64");
+  EXPECT_EQ(value(sizes, "my"), "f(2, 3)");
+  EXPECT_EQ(value(sizes, "mz"), "4");
+  EXPECT_EQ(value("int mx = 64, my = 32;", "my"), "none") << "it may change";
+  EXPECT_EQ(value("for (const int i = 0, n = 3; a; b) c();", "n"), "none");
+}
+
 }  // namespace
 }  // namespace tuner

@@ -245,6 +245,9 @@ TEST(HostFunctions, GoWithTheKernelsThatAreNotNeededIfSomeAre) {
       without_host_functions({text}, {"one<3>"})[0],
       "template <int n> __global__ void one(int* x) { *x = n; }\n" + std::string(30, ' ') + "\n__device__ int f();\n");
   EXPECT_EQ(without_host_functions({text})[0], text);
+  const std::string calls = "__global__ void mine(int* x) { two(x); }\n";
+  EXPECT_EQ(without_host_functions({calls, text}, {"mine"})[1].find("one"), std::string::npos);
+  EXPECT_NE(without_host_functions({calls, text}, {"mine"})[1].find("two"), std::string::npos) << "it is called";
 }
 
 }  // namespace

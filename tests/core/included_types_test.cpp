@@ -122,13 +122,16 @@ TEST_F(IncludedTypes, ThatAreNotFoundAreNamedWithThePlacesThatWereRead) {
 }
 
 TEST_F(IncludedTypes, StandBesideConstantsForExpressions) {
-  write("common.h", "typedef float real;\n#define BLOCK (1 << 7)\nconst unsigned HALF = BLOCK / 2u;\n");
+  write("common.h",
+        "typedef float real;\n#define BLOCK (1 << 7)\nconst unsigned HALF = BLOCK / 2u;\n"
+        "int const BITS = sizeof(unsigned long long) * 8, WORDS = 3;\n");
   const auto shared = [&](const std::string& expression) {
     return read("#include \"common.h\"", "#pragma tuner shared " + expression + "\n")
         .launches[0]
         .shared_bytes.evaluate_integer({});
   };
   EXPECT_EQ(shared("BLOCK * 4 + HALF"), 576);
+  EXPECT_EQ(shared("BITS * WORDS"), 192);
   EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner shared BLOK\n"), HasSubstr("unknown name 'BLOK'"));
   EXPECT_THAT(error("#include \"common.h\"\nvoid f() { const int INSIDE = 3; }", "#pragma tuner shared INSIDE\n"),
               HasSubstr("unknown name 'INSIDE'"));

@@ -44,5 +44,18 @@ TEST_F(StaticSharedMemory, OfTemplatesIsGuardedToo) {
   EXPECT_THAT(outcome("template <typename T> __global__", 200), HasSubstr("writes beyond the end of its __shared__"));
 }
 
+TEST(HostDynamicShared, HoldsNothingOfTheLastBlockWhileOrdersAreChecked) {
+  const auto module = load(
+      "__global__ void k(int* out) { extern __shared__ int s[]; *out += s[threadIdx.x] == -1; s[threadIdx.x] = 5; }",
+      {"k"}, backend<1>());
+  for (const ThreadOrder::Kind kind : {ThreadOrder::Kind::reverse, ThreadOrder::Kind::shuffled}) {
+    backend<1>().set_order({kind, 0});
+    int out = 0;
+    EXPECT_EQ(text(launch(*module, 0, shape(7, 4, 16), 20, backend<1>(), &out)), "done");
+    EXPECT_EQ(out, 28);
+  }
+  backend<1>().set_order({});
+}
+
 }  // namespace
 }  // namespace tuner::host_test

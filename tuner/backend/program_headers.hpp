@@ -15,13 +15,13 @@ inline constexpr std::string_view kProgramHeaders =
     "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cub/device/device_radix_sort.cuh "
     "cub/device/device_reduce.cuh cub/device/device_scan.cuh "
     "cub/device/device_select.cuh cub/device/device_segmented_reduce.cuh cusolver_common.h cusparse.h cusparse_v2.h "
-    "cuda_gl_interop.h driver_functions.h GL/freeglut.h GL/gl.h GL/glew.h GL/glu.h GL/glut.h GLFW/glfw3.h "
+    "cuda_gl_interop.h driver_functions.h GL/freeglut.h GL/gl.h GL/glew.h GL/glext.h GL/glu.h GL/glut.h GLFW/glfw3.h "
     "gtest/gtest.h "
     "helper_cuda.h helper_functions.h helper_gl.h helper_image.h helper_string.h helper_timer.h "
     "mpi.h nccl.h npp.h nppi.h opencv2/core.hpp opencv2/core/core.hpp opencv2/highgui.hpp opencv2/highgui/highgui.hpp "
     "opencv2/imgcodecs.hpp opencv2/imgproc.hpp opencv2/imgproc/imgproc.hpp opencv2/opencv.hpp "
     "nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
-    "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/copy.h thrust/device_malloc.h thrust/device_ptr.h "
+    "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/complex.h thrust/copy.h thrust/device_malloc.h thrust/device_ptr.h "
     "thrust/device_vector.h thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/for_each.h "
     "thrust/generate.h "
     "thrust/host_vector.h thrust/inner_product.h thrust/random.h thrust/reduce.h thrust/remove.h thrust/scan.h "
@@ -54,6 +54,17 @@ inline std::string_view program_header_text(std::string_view name) {
     return "#pragma once\ntypedef int cufftHandle, cufftResult;\ntypedef float cufftReal;\ntypedef double "
            "cufftDoubleReal;\n"
            "typedef float2 cufftComplex;\ntypedef double2 cufftDoubleComplex;\n";
+  if (name.starts_with("GL"))
+    return "#pragma once\ntypedef unsigned int GLuint, GLenum, GLbitfield;\ntypedef int GLint, GLsizei;\n"
+           "typedef float GLfloat;\ntypedef double GLdouble;\ntypedef unsigned char GLubyte, GLboolean;\n"
+           "typedef void GLvoid;\nstruct GLFWwindow;\n";
+  if (name == "cuda_gl_interop.h")
+    return "#pragma once\ntypedef struct cudaGraphicsResource* cudaGraphicsResource_t;\n";
+  if (name == "thrust/complex.h")
+    return "#pragma once\n#include <complex>\nnamespace thrust {\n"
+           "using std::abs; using std::arg; using std::complex; using std::conj; using std::cos; using std::cosh;\n"
+           "using std::exp; using std::log; using std::log10; using std::norm; using std::polar; using std::pow;\n"
+           "using std::proj; using std::sin; using std::sinh; using std::sqrt; using std::tan; using std::tanh;\n}\n";
   if (name == "helper_timer.h" || name == "helper_functions.h") return "#pragma once\nclass StopWatchInterface;\n";
   return {};
 }

@@ -10,14 +10,17 @@
 namespace tuner {
 namespace {
 
-/// The declaration `[static] constexpr TYPE name = VALUE;` of the word at \p at that ends before \p after_name.
+/// The declaration `[static] constexpr TYPE name = VALUE;` of the word at \p at that ends before \p after_name. It may
+/// have other names, too.
 std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, std::size_t after_name) {
   const std::size_t sign = skip_space(code, after_name);
   if (sign >= code.size() || (code[sign] != '=' && code[sign] != '{') || code.substr(sign, 2) == "==")
     return std::nullopt;
   const std::size_t begin = skip_space(code, at - statement_before(code, at).size());
   if (begin >= at) return std::nullopt;
-  const std::string_view head = code.substr(begin, at - begin);
+  const std::string_view before = trimmed(code.substr(begin, at - begin));
+  const std::string_view head = before.substr(0, before.find_first_of("={"));  // `const int a = 1, name`: of a
+  if (head.size() < before.size() && !before.ends_with(',')) return std::nullopt;
   const auto belongs = [](char c) { return is_word(c) || is_blank(c) || c == '\n' || c == ':'; };
   const auto words = words_of(head);
   if (!std::all_of(head.begin(), head.end(), belongs) || words.size() < 2 ||
@@ -25,7 +28,8 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
     return std::nullopt;
   const std::size_t end = code.find(';', sign);
   if (end == npos) return std::nullopt;
-  std::string_view value = trimmed(code.substr(sign + 1, end - sign - 1));
+  const auto values = at_commas(code.substr(sign + 1, end - sign - 1), true);
+  std::string_view value = trimmed(values.front());
   if (code[sign] == '{') {
     if (!value.ends_with('}')) return std::nullopt;
     value = trimmed(value.substr(0, value.size() - 1));
@@ -37,13 +41,19 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
   };
   for (std::size_t dot = value.find('.'); dot != npos; dot = value.find('.', dot + 1))
     if (is_member(dot)) return std::nullopt;
-  if (value.empty() || value.find_first_of("{}#[") != npos || at_commas(value, true).size() != 1) return std::nullopt;
-  return DefinedValue{begin, end + 1, std::string(value)};
+  if (value.empty() || value.find_first_of("{}#[") != npos) return std::nullopt;
+  return DefinedValue{begin, end + 1, std::string(value), values.size() == 1 && head.size() == before.size()};
 }
 
 }  // namespace
 
 std::vector<DefinedValue> definitions_of(std::string_view code, std::string_view name) {
+  std::vector<DefinedValue> found = values_of(code, name);
+  std::erase_if(found, [](const DefinedValue& one) { return !one.is_only; });
+  return found;
+}
+
+std::vector<DefinedValue> values_of(std::string_view code, std::string_view name) {
   std::vector<DefinedValue> found;
   for (std::size_t at = find_word(code, name); at != npos; at = find_word(code, name, at + 1)) {
     if (const auto line = directive_around(code, at)) {

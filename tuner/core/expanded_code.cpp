@@ -338,13 +338,26 @@ class Expansion {
   std::vector<ExpandedCode::Override> overrides_;
 };
 
+/// \p text with numbers in place of `sizeof(TYPE)` for the types of C++ and of vectors.
+std::string with_sizes(std::string text) {
+  for (std::size_t at = find_word(text, "sizeof"); at != npos; at = find_word(text, "sizeof", at + 1)) {
+    const std::size_t open = skip_space(text, at + 6);
+    if (text.substr(open, 1) != "(") continue;
+    const std::size_t end = after_brackets(text, open);
+    if (end == npos) continue;
+    const auto type = numbers_of(trimmed(std::string_view(text).substr(open + 1, end - open - 2)));
+    if (type) text.replace(at, end - at, std::to_string(info(type->type).bytes * std::size_t(type->components)));
+  }
+  return text;
+}
+
 struct Lookup {
   const ScopedCode& code;
   int left = 64;  ///< how many names may still be looked up
 
   /// The definitions that \p used means, or if that is in no namespace of the text, all.
   std::vector<DefinedValue> definitions(const UsedName& used, bool anywhere) const {
-    std::vector<DefinedValue> all = definitions_of(code.text(), last_part(used.name));
+    std::vector<DefinedValue> all = values_of(code.text(), last_part(used.name));
     if (anywhere) return all;
     std::vector<std::size_t> places;
     for (const DefinedValue& one : all) places.push_back(one.begin);
@@ -362,7 +375,7 @@ struct Lookup {
     if (all.empty() || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
     const std::size_t at = all.front().begin;
     bool is_known = true;
-    const std::string text = with_words(all.front().value, [&](std::string_view word) {
+    const std::string text = with_words(with_sizes(all.front().value), [&](std::string_view word) {
       UsedName other{std::string(word), code.namespaces_at(at), at};
       if (code.is_macro(at)) other.namespaces = used.namespaces, other.at = used.at;
       // C++ puts the text of a macro there, not its value: `2 * SUM` of `1 + 1`.

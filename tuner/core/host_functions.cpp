@@ -27,8 +27,8 @@ void add_macros(std::string_view code, Words& words, IsWord is_word_of) {
 
 /// Whether \p word, a function of CUDA's libraries or a stream, is the host's.
 bool is_word_of_the_host(std::string_view word) {
-  static constexpr std::array<std::string_view, 6> libraries{"cublas",   "cudnn",    "cufft",
-                                                             "cusolver", "cusparse", "nccl"};
+  static constexpr std::array<std::string_view, 7> libraries{"cublas",   "cudnn", "cufft", "cusolver",
+                                                             "cusparse", "glut",  "nccl"};
   static constexpr std::array<std::string_view, 5> words{"asm", "__asm__", "throw", "stderr", "fopen"};
   const auto begins = [word](std::string_view name) { return word.starts_with(name); };
   return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') || contains(words, word) ||
@@ -95,6 +95,7 @@ struct Known {
   Words host_types;      ///< removed types
   Words classes;         ///< all structs and classes
   Words needed;          ///< kernels; empty: all of them
+  Words other_kernels;   ///< removed, because they are not needed
 
   bool is_host_function(std::string_view name) const {
     return host_functions.contains(name) && !functions.contains(name);
@@ -248,9 +249,16 @@ class HostFunctionScanner {
     now_.is_host = now_.is_function && !is_of_the_device();
     if (now_.is_function && !is_operator && !in_class_) {
       const std::string_view name = word_before(text, before_space(text, bracket).size());
-      now_.is_other_kernel = !known_.needed.empty() && has("__global__") && !known_.needed.contains(name);
+      now_.is_other_kernel = is_other_kernel(words, name);
       (now_.is_host ? known_.host_functions : known_.functions).emplace(name);
     }
+  }
+
+  /// Whether a function is a kernel that is not needed. Keeps its name.
+  bool is_other_kernel(const std::vector<std::string_view>& words, std::string_view name) {
+    if (known_.needed.empty() || !contains(words, "__global__") || known_.needed.contains(name)) return false;
+    known_.other_kernels.emplace(name);
+    return true;
   }
 
   /// Where the body of the member function begins that opens a brace at now_.open: at its initialisers, if it has some.
@@ -375,6 +383,11 @@ class HostFunctionScanner {
       now_.begin = kNone;
       return;
     }
+    if (is_prototype && is_other_kernel(words, word_before(text, before_space(text, bracket).size()))) {
+      blank(at_ + 1);
+      now_.begin = kNone;
+      return;
+    }
     const std::string rest = rest_of_declaration();
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
@@ -457,6 +470,15 @@ std::vector<std::string> without_host_functions(const std::vector<std::string_vi
       std::string ignored = one;
       HostFunctionScanner(one, known, ignored).scan();
     }
+  }
+  // A kernel may be a function of another: `#define __global__ __device__` makes one of it.
+  for (std::size_t before = npos; before != known.needed.size();) {
+    before = known.needed.size();
+    std::vector<std::string> left = all;
+    for (std::size_t i = 0; i < all.size(); ++i) HostFunctionScanner(all[i], known, left[i]).scan();
+    for (const std::string& name : std::exchange(known.other_kernels, {}))
+      if (std::any_of(left.begin(), left.end(), [&](const std::string& one) { return has_word(one, name); }))
+        known.needed.emplace(name);
   }
   std::vector<std::string> results(texts.begin(), texts.end());
   for (std::size_t i = 0; i < all.size(); ++i) HostFunctionScanner(all[i], known, results[i]).scan();

@@ -203,7 +203,7 @@ void read_values(KernelReader& kernel, TokenCursor& cursor, std::vector<ScalarVa
   cursor.expect("}", "the numbers");
 }
 
-void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
+void read_one_scalar(KernelReader& kernel, TokenCursor& cursor) {
   ScalarSpec scalar;
   scalar.name = kernel.declare(cursor, "scalar", false);
   if (cursor.accept(":")) read_scalar_type(kernel, cursor, scalar);
@@ -214,6 +214,12 @@ void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   else
     scalar.values.push_back(read_value(kernel, cursor));
   kernel.spec.scalars.push_back(std::move(scalar));
+}
+
+void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
+  do {
+    read_one_scalar(kernel, cursor);
+  } while (cursor.accept(","));
 }
 
 void read_reading(TokenCursor& cursor, TextureReading& reading) {

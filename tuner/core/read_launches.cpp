@@ -96,7 +96,9 @@ void read_launch(KernelReader& kernel, TokenCursor& cursor) {
     return other.role == LaunchDraft::Role::kernel && other.launch.name == token.text;
   };
   if (std::any_of(kernel.draft.launches.begin(), kernel.draft.launches.end(), same))
-    throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) + " exists already");
+    throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) +
+                                             " exists already; give this one a name of its own and its kernel by "
+                                             "'instantiate'");
   kernel.start_launch(std::string(token.text), LaunchDraft::Role::kernel);
 }
 

@@ -34,7 +34,7 @@ constexpr std::string_view kOfTheHost =
     "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "
     "stdarg.h cstdarg syslog.h system_error sys/timeb.h sys/utsname.h termios.h typeindex valarray wchar.h wctype.h "
     "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
-    "locale.h map memory memory_resource mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h pthread.h queue "
+    "locale.h map memory memory_resource mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h queue "
     "regex "
     "sched.h set signal.h sstream stack stdexcept streambuf string_view strings.h sys/ioctl.h sys/mman.h "
     "sys/resource.h sys/socket.h sys/stat.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "

@@ -72,7 +72,7 @@ inline void __tuner_assertion_failed(const char* what, const char* file, int lin
 #define blockIdx (::__tuner_block_idx())
 #define blockDim (::__tuner_block_dim())
 #define gridDim (::__tuner_grid_dim())
-#define warpSize 32
+inline constexpr int warpSize = 32;
 
 // Makes a function object like std::plus: name<T>, or name<> for arguments of any one type.
 #define TUNER_HOST_OPERATION(name, expression)                                  \
