@@ -224,6 +224,21 @@ void run(unsigned* d, float* f, unsigned batch, int rows_, int n) {
                                                     "default     W=128\n", "instantiate scale<T, W>\n"));
 }
 
+TEST_F(FirstFile, TakesTheSizeOfBothAxesOfAGridForThatOfASquare) {
+  const std::string text = checked(R"(
+#define T 16
+__global__ void product(const float* a, const float* b, float* c, int n) {
+  const int row = blockIdx.y * T + threadIdx.y, column = blockIdx.x * T + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+  c[row * n + column] = sum;
+}
+void run(float* f, int n) { product<<<dim3(n / T, n / T), dim3(T, T)>>>(f, f, f, n); }
+)");
+  EXPECT_THAT(text, Holds("size        n : int = 4096\n", "in          a[n * n] : float\n",
+                          "grid        max(1, n / T), max(1, n / T)\n"));
+}
+
 TEST_F(FirstFile, MultipliesNoMoreThanThreeSizes) {
   const std::string text = checked(R"(
 __global__ void columns(int n, const float* from, int height, int width, int ksize, int pad, int stride, int offset,

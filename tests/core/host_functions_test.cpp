@@ -245,6 +245,11 @@ TEST(HostFunctions, GoWithTheKernelsThatAreNotNeededIfSomeAre) {
       without_host_functions({text}, {"one<3>"})[0],
       "template <int n> __global__ void one(int* x) { *x = n; }\n" + std::string(30, ' ') + "\n__device__ int f();\n");
   EXPECT_EQ(without_host_functions({text})[0], text);
+  for (const char* const hidden :
+       {"#define BODY(n) __global__ void n##_one(int* x) {}\nBODY(mine)\n__global__ void two(int* x) {}\n",
+        "__global__ void\n#ifdef A\ntwo(int* x)\n#else\nmine_one(int* x)\n#endif\n{ *x = 1; }\n",
+        "template <int n> requires (n > 0) __global__ void mine_one(int* x) {}\n"})
+    EXPECT_EQ(without_host_functions({hidden}, {"mine_one"})[0], hidden);
   const std::string calls = "__global__ void mine(int* x) { two(x); }\n";
   EXPECT_EQ(without_host_functions({calls, text}, {"mine"})[1].find("one"), std::string::npos);
   EXPECT_NE(without_host_functions({calls, text}, {"mine"})[1].find("two"), std::string::npos) << "it is called";

@@ -223,7 +223,7 @@ const Malformed kMalformed[] = {
     {"SizeOfAFloatingType", edited(3, "size n : float"), 3, 24,
      "a size is an int, unsigned, int64 or uint64, not float"},
     {"SizeWhoseTypeFollowsItsDefault", edited(3, "size n = 4, m = 5 : uint64"), 3, 33,
-     "the type stands before the default, and other sizes of the line need their own: 'size m : uint64 = 5'"},
+     "the type of a size stands before its default: 'size m : TYPE = 5'"},
     {"SizeDefaultTooLarge", edited(3, "size n : int = 2147483648"), 3, 30, "does not fit int"},
     {"UnknownType", edited(2, "type T = float dubble"), 2, 30, "unknown type 'dubble'; did you mean 'double'?"},
     {"UnknownTypeOfABuffer", edited(10, "out c[n] : flaot"), 10, 26, "unknown type 'flaot'; did you mean 'float'?"},

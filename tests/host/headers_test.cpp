@@ -142,13 +142,17 @@ TEST(HostHeaders, NameTypesOfLibrariesThatStandBesideKernels) {
 #include <cufft.h>
 #include <helper_timer.h>
 #include <opencv2/opencv.hpp>
+#include <thrust/complex.h>
+#include <thrust/pair.h>
+#include <thrust/tuple.h>
 class Program { StopWatchInterface* timer; cufftHandle plan; };
 __device__ float real(cufftComplex z) { return z.x; }
-__global__ void k(int* out) { *out = real(cufftComplex{3, 4}); }
+__device__ int sum(thrust::pair<int, int> two) { return thrust::get<0>(thrust::make_tuple(two.first, 1)) + two.second; }
+__global__ void k(int* out) { *out = real(cufftComplex{3, 4}) + thrust::abs(thrust::complex<float>(3, 4)) + sum({1, 2}); }
 )",
                      "k", shape(1, 1), &out)),
             "done");
-  EXPECT_EQ(out, 3);
+  EXPECT_EQ(out, 3 + 5 + 3);
 }
 
 TEST(HostHeaders, HaveTheDeviceFunctionsOfCurandWhereTheToolkitIsFound) {

@@ -105,7 +105,7 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightInOneOrderOfItsThreadsOnly) {
 
 TEST_F(RunnerTest, SaysOfAWrongResultThatItDependsOnTheOrderOfThreadsIfItDoes) {
   backend.has_order = true;
-  const std::string by_order = "differently in other orders of its threads";
+  const std::string by_order = "depending on the order of its threads";
   backend.kernels["scale<32>"] = scaled_while([&] { return backend.order.kind == ThreadOrder::Kind::reverse; });
   EXPECT_THAT(failure(block(32)), HasSubstr("wrong: " + by_order));
   backend.kernels["scale<32>"] = scaled_while([] { return false; });

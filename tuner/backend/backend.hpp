@@ -43,7 +43,7 @@ struct CompileRequest {
   const std::atomic<bool>* stop = nullptr;
   /// The kernels launch kernels themselves: a GPU's image is linked with the device runtime.
   bool device_launches = false;
-  /// As for NVRTC. The host backend takes `-G` as "do not optimise" and ignores all others.
+  /// As for NVRTC. The host backend takes `-G` as "do not optimise", follows `--std` and ignores all others.
   std::vector<CompileOption> options = {};
   /// The macros of the kernel file, `NAME=VALUE`. They hold for its text and the files that it includes, not for the
   /// compiler's own headers.

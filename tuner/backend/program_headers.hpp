@@ -9,25 +9,40 @@ namespace tuner {
 
 /// Both compilers find them with program_header_text(), unless the author has a file of that name.
 inline constexpr std::string_view kProgramHeaders =
-    "ATen/ATen.h ATen/cuda/CUDAApplyUtils.cuh ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h Python.h "
-    "c10/cuda/CUDAException.h c10/cuda/CUDAGuard.h "
-    "c10/cuda/CUDAStream.h cublas.h cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cudaProfiler.h cuda_profiler_api.h "
-    "cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cub/device/device_radix_sort.cuh "
-    "cub/device/device_reduce.cuh cub/device/device_scan.cuh "
-    "cub/device/device_select.cuh cub/device/device_segmented_reduce.cuh cusolver_common.h cusparse.h cusparse_v2.h "
-    "cuda_gl_interop.h driver_functions.h GL/freeglut.h GL/gl.h GL/glew.h GL/glext.h GL/glu.h GL/glut.h GLFW/glfw3.h "
-    "gtest/gtest.h "
-    "helper_cuda.h helper_functions.h helper_gl.h helper_image.h helper_string.h helper_timer.h "
-    "mpi.h nccl.h npp.h nppi.h opencv2/core.hpp opencv2/core/core.hpp opencv2/highgui.hpp opencv2/highgui/highgui.hpp "
-    "opencv2/imgcodecs.hpp opencv2/imgproc.hpp opencv2/imgproc/imgproc.hpp opencv2/opencv.hpp "
-    "nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h nvtx3/nvToolsExtCuda.h "
-    "nvtx3/nvtx3.hpp pybind11/pybind11.h thrust/complex.h thrust/copy.h thrust/device_malloc.h thrust/device_ptr.h "
-    "thrust/device_vector.h thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/for_each.h "
-    "thrust/generate.h "
-    "thrust/host_vector.h thrust/inner_product.h thrust/random.h thrust/reduce.h thrust/remove.h thrust/scan.h "
-    "thrust/sequence.h thrust/sort.h thrust/functional.h thrust/transform.h thrust/transform_reduce.h thrust/unique.h "
-    "torch/all.h "
-    "torch/extension.h torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
+    "ATen/ATen.h ATen/cuda/CUDAApplyUtils.cuh ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h GL/freeglut.h GL/gl.h "
+    "GL/glew.h GL/glext.h GL/glu.h GL/glut.h GLFW/glfw3.h Python.h c10/cuda/CUDAException.h c10/cuda/CUDAGuard.h "
+    "c10/cuda/CUDAStream.h cub/device/device_adjacent_difference.cuh cub/device/device_copy.cuh "
+    "cub/device/device_for.cuh cub/device/device_histogram.cuh cub/device/device_memcpy.cuh "
+    "cub/device/device_merge.cuh cub/device/device_merge_sort.cuh cub/device/device_partition.cuh "
+    "cub/device/device_radix_sort.cuh cub/device/device_reduce.cuh cub/device/device_run_length_encode.cuh "
+    "cub/device/device_scan.cuh cub/device/device_segmented_radix_sort.cuh cub/device/device_segmented_reduce.cuh "
+    "cub/device/device_segmented_sort.cuh cub/device/device_select.cuh cub/device/device_transform.cuh cublas.h "
+    "cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cudaProfiler.h cuda_gl_interop.h cuda_profiler_api.h cudnn.h "
+    "cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cusolver_common.h cusparse.h cusparse_v2.h "
+    "driver_functions.h gtest/gtest.h helper_cuda.h helper_functions.h helper_gl.h helper_image.h helper_string.h "
+    "helper_timer.h mpi.h nccl.h npp.h nppi.h nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h "
+    "nvtx3/nvToolsExtCuda.h nvtx3/nvtx3.hpp opencv2/core.hpp opencv2/core/core.hpp opencv2/highgui.hpp "
+    "opencv2/highgui/highgui.hpp opencv2/imgcodecs.hpp opencv2/imgproc.hpp opencv2/imgproc/imgproc.hpp "
+    "opencv2/opencv.hpp pybind11/pybind11.h thrust/addressof.h thrust/adjacent_difference.h thrust/advance.h "
+    "thrust/allocate_unique.h thrust/binary_search.h thrust/complex.h thrust/copy.h thrust/count.h "
+    "thrust/device_allocator.h thrust/device_delete.h thrust/device_free.h thrust/device_make_unique.h "
+    "thrust/device_malloc.h thrust/device_malloc_allocator.h thrust/device_new.h thrust/device_new_allocator.h "
+    "thrust/device_ptr.h thrust/device_reference.h thrust/device_vector.h thrust/distance.h thrust/equal.h "
+    "thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/find.h thrust/for_each.h thrust/functional.h "
+    "thrust/gather.h thrust/generate.h thrust/host_vector.h thrust/inner_product.h "
+    "thrust/iterator/constant_iterator.h thrust/iterator/counting_iterator.h thrust/iterator/discard_iterator.h "
+    "thrust/iterator/iterator_adaptor.h thrust/iterator/iterator_categories.h thrust/iterator/iterator_facade.h "
+    "thrust/iterator/iterator_traits.h thrust/iterator/offset_iterator.h thrust/iterator/permutation_iterator.h "
+    "thrust/iterator/retag.h thrust/iterator/reverse_iterator.h thrust/iterator/tabulate_output_iterator.h "
+    "thrust/iterator/transform_input_output_iterator.h thrust/iterator/transform_iterator.h "
+    "thrust/iterator/transform_output_iterator.h thrust/iterator/zip_iterator.h thrust/logical.h thrust/memory.h "
+    "thrust/merge.h thrust/mismatch.h thrust/pair.h thrust/partition.h thrust/per_device_resource.h thrust/random.h "
+    "thrust/reduce.h thrust/remove.h thrust/replace.h thrust/reverse.h thrust/scan.h thrust/scatter.h "
+    "thrust/sequence.h thrust/set_operations.h thrust/shuffle.h thrust/sort.h thrust/swap.h thrust/system_error.h "
+    "thrust/tabulate.h thrust/transform.h thrust/transform_reduce.h thrust/transform_scan.h thrust/tuple.h "
+    "thrust/uninitialized_copy.h thrust/uninitialized_fill.h thrust/unique.h thrust/universal_allocator.h "
+    "thrust/universal_ptr.h thrust/universal_vector.h thrust/zip_function.h torch/all.h torch/extension.h "
+    "torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
 
 /// The types of the library that programs name beside their kernels; empty for other headers. Those of PyTorch come by
 /// using-directives, so that types of the author in the same namespaces hide them.
@@ -60,6 +75,12 @@ inline std::string_view program_header_text(std::string_view name) {
            "typedef void GLvoid;\nstruct GLFWwindow;\n";
   if (name == "cuda_gl_interop.h")
     return "#pragma once\ntypedef struct cudaGraphicsResource* cudaGraphicsResource_t;\n";
+  if (name == "thrust/pair.h")
+    return "#pragma once\n#include <utility>\nnamespace thrust {\nusing std::make_pair;\nusing std::pair;\n}\n";
+  if (name == "thrust/tuple.h")
+    return "#pragma once\n#include <tuple>\nnamespace thrust {\nusing std::get;\nusing std::make_tuple;\n"
+           "using std::tie;\nusing std::tuple;\n}\n";
+  if (name == "thrust/swap.h") return "#pragma once\n#include <utility>\nnamespace thrust {\nusing std::swap;\n}\n";
   if (name == "thrust/complex.h")
     return "#pragma once\n#include <complex>\nnamespace thrust {\n"
            "using std::abs; using std::arg; using std::complex; using std::conj; using std::cos; using std::cosh;\n"

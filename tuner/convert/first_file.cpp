@@ -226,7 +226,8 @@ class Writer {
     }
     // The buffers have at most some megabytes if there is much to ask.
     constexpr std::array<int, 3> usual{16'777'216, 4096, 256}, beside_small{262'144, 512, 64}, structs{16'384, 128, 32};
-    const std::size_t large = sizes_.size();
+    // `n` of both axes of a grid is the extent of a square.
+    const std::size_t large = sizes_.size(), axes = large == 1 ? shape_.axes_of(sizes_[0]) : 1;
     const bool has_structs = std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), [&](const Declared& one) {
       return one.is_pointer() && record_called(all_, used(plain_type(one.type)));
     });
@@ -234,10 +235,10 @@ class Writer {
       extent_ = (has_structs                   ? structs
                  : large > 3 || !small.empty() ? beside_small
                                                : usual)
-                    .at(std::min<std::size_t>(large, 3) - 1);
+                    .at(std::min<std::size_t>(large * axes, 3) - 1);
     sizes_.insert(sizes_.end(), small.begin(), small.end());
-    const std::vector<std::string> first(sizes_.begin(),
-                                         sizes_.begin() + std::min<std::ptrdiff_t>(std::ssize(sizes_), 3));
+    std::vector<std::string> first(sizes_.begin(), sizes_.begin() + std::min<std::ptrdiff_t>(std::ssize(sizes_), 3));
+    if (axes > 1) first.assign(axes, sizes_[0]);
     count_ = first.empty() ? "1" : fmt::format("{}", fmt::join(first, " * "));
   }
 
@@ -263,7 +264,7 @@ class Writer {
   void add_pointers(const Declared& one) {
     buffers_ +=
         question(fmt::format(
-            "How many pointers are in {}, and which `prepare` kernel stores them there? As numbers, they are 0.",
+            "How many pointers are in {}, and which `prepare` kernel stores them there? Until then, they are null.",
             one.name)) +
         line("consumed", possible_name(one.name) + "[1] : uint64") +
         line("fill", possible_name(one.name) + " = constant 0");

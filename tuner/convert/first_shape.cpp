@@ -123,9 +123,11 @@ void FirstShape::read_extent(std::size_t axis) {
     literals_.at(axis) = value;
   const std::vector<Declared> named = template_parameters_to_name(kernel_);
   for (std::size_t i = 0; i < named.size() && i < launch_->template_arguments.size(); ++i) {
-    if (launch_->template_arguments[i] != text || is_type(named[i])) continue;
-    block_[axis] = possible_name(named[i].name);
+    const std::string name = possible_name(named[i].name);
+    if (launch_->template_arguments[i] != text || is_type(named[i]) || contains(block_, name)) continue;
+    block_[axis] = name;
     is_named_[axis] = true;
+    break;
   }
 }
 
@@ -146,7 +148,7 @@ void FirstShape::read_constant(std::string_view body) {
 /// Template parameters that are called like a block's extent are it.
 void FirstShape::read_template_parameters() {
   for (const Declared& one : template_parameters_to_name(kernel_)) {
-    if (is_type(one) || !is_called_like_a_block(one.name)) continue;
+    if (is_type(one) || plain_type(one.type) == "bool" || !is_called_like_a_block(one.name)) continue;
     block_[0] = possible_name(one.name);
     if (one.may_be_left_out) usual_[0] = one.otherwise;
   }
@@ -221,7 +223,10 @@ std::string FirstShape::translated(std::string_view text, std::size_t axis, cons
       return std::string(word);
     if (constant_called(all_, std::string(word))) return std::string(word);
     // divUp, iDivUp, ceil_div, DIVUP
-    if (lower_case(word).find("div") != npos) return "ceil_div";
+    const std::string lower = lower_case(word);
+    const auto next = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+    if (lower.find("div") != npos && lower.find("floor") == npos && text.substr(skip_space(text, next), 1) == "(")
+      return "ceil_div";
     is_known = false;
     return {};
   });
@@ -253,6 +258,13 @@ std::string FirstShape::grid(std::size_t axis, const std::vector<std::string>& s
   for (const std::string_view word : words_of(expanded))
     if (const std::string size = size_passed_as(word, sizes); !size.empty()) return blocks(size);
   return axis < sizes.size() ? blocks(sizes[axis]) : "1";
+}
+
+std::size_t FirstShape::axes_of(const std::string& size) const {
+  std::size_t axes = 0;
+  for (std::size_t axis = 0; launch_ && axis < grid_dimensions(); ++axis)
+    if (has_word(grid(axis, {size}), size)) ++axes;
+  return std::max<std::size_t>(axes, 1);
 }
 
 }  // namespace tuner::convert

@@ -37,6 +37,8 @@ class FirstShape {
   std::size_t grid_dimensions() const { return launch_ ? launch_->grid.size() : block_.size(); }
   /// An extent of the grid. Expressions may use \p sizes, the most likely ones first.
   std::string grid(std::size_t axis, const std::vector<std::string>& sizes) const;
+  /// How many axes of the grid of the text's launch depend on \p size, at least 1.
+  std::size_t axes_of(const std::string& size) const;
   /// The bytes of dynamic shared memory of the text's launch, likewise. Empty if there are none, nothing if the text
   /// does not tell.
   std::optional<std::string> shared(const std::vector<std::string>& sizes) const;

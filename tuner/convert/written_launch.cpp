@@ -1,6 +1,7 @@
 #include <tuner/convert/written_launch.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/scanner.hpp>
@@ -48,7 +49,8 @@ class Reader {
   std::map<std::string, std::string, std::less<>> locals() && { return std::move(locals_); }
 
  private:
-  static constexpr int kDeepest = 4;  // values that are computed from others
+  static constexpr int kDeepest = 4;             // values that are computed from others
+  static constexpr std::size_t kLongest = 1024;  // characters of a value
 
   static bool is_name(std::string_view text) {
     return !text.empty() && is_word_start(text.front()) && word_at(text, 0) == text;
@@ -64,11 +66,13 @@ class Reader {
     return trimmed(text.substr(1, text.size() - 2));
   }
 
-  /// What the function gave its variable \p name last before the launch. Empty if it has none.
+  /// The last value of the function's variable \p name before the launch. Empty if it has none.
   std::string value_of(std::string_view name) const {
     const std::string_view code = std::string_view(code_.text()).substr(0, end_);
     std::string value;
     for (std::size_t at = begin_; (at = find_word(code, name, at)) != npos; ++at) {
+      const std::string_view before = code.substr(0, before_space(code, at).size());
+      if (before.ends_with('.') || before.ends_with("->")) continue;  // a member
       const std::size_t sign = skip_space(code, at + name.size());
       if (sign >= code.size()) break;
       if (code[sign] == '=' && code.substr(sign, 2) != "==") {
@@ -79,14 +83,17 @@ class Reader {
         if (after != npos) value = "dim3" + std::string(code.substr(sign, after - sign));
       }
     }
-    return value;
+    return value.size() <= kLongest && !has_word(value, name) ? value : "";
   }
 
   void read_locals(const std::string& text, int depth) {
     for (const std::string_view word : words_of(text)) {
-      if (depth == 0 || locals_.find(word) != locals_.end()) continue;
+      if (depth == 0 || locals_.find(word) != locals_.end() || others_.find(word) != others_.end()) continue;
       const std::string value = value_of(word);
-      if (value.empty()) continue;
+      if (value.empty()) {
+        others_.emplace(word);
+        continue;
+      }
       locals_.emplace(word, value);
       read_locals(value, depth - 1);
     }
@@ -95,6 +102,7 @@ class Reader {
   const ScopedCode& code_;
   std::size_t end_, begin_;  ///< of the function, up to the launch
   std::map<std::string, std::string, std::less<>> locals_;
+  std::set<std::string, std::less<>> others_;  ///< words that are no variables with a value
 };
 
 /// The launch whose kernel's name stands from \p at to \p end of \p code.
@@ -132,7 +140,8 @@ std::optional<WrittenLaunch> launch_at(const ScopedCode& scoped, std::size_t at,
 }  // namespace
 
 std::optional<WrittenLaunch> launch_of(const ScopedCode& code, std::string_view kernel) {
-  for (std::size_t at = 0; (at = find_word(code.text(), kernel, at)) != npos; at += kernel.size())
+  int left = 32;  // places that look like a launch
+  for (std::size_t at = 0; left > 0 && (at = find_word(code.text(), kernel, at)) != npos; at += kernel.size(), --left)
     if (auto launch = launch_at(code, at, at + kernel.size());
         launch && launch->grid.size() <= 3 && launch->block.size() <= 3 && !launch->block.empty())
       return launch;

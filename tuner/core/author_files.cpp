@@ -56,7 +56,9 @@ std::string AuthorFiles::with_toolkit_headers(std::string text, const fs::path& 
 }
 
 bool is_of_toolkit(std::string_view text) {
-  return text.find("NVIDIA Corporation") != npos || text.find("NVIDIA CORPORATION") != npos;
+  const std::string_view head = text.substr(0, 2048);
+  return head.find("Copyright") != npos &&
+         (head.find("NVIDIA Corporation") != npos || head.find("NVIDIA CORPORATION") != npos);
 }
 
 }  // namespace tuner

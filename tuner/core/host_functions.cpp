@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
@@ -43,9 +44,9 @@ constexpr std::string_view kOfTheHost =
     "setprecision setw multimap multiset priority_queue forward_list lock_guard unique_lock mt19937_64 "
     "logic_error invalid_argument out_of_range weak_ptr make_unique make_shared filesystem";
 
-constexpr std::array<std::string_view, 7> kAttributes{"alignas",           "__align__",         "__attribute__",
+constexpr std::array<std::string_view, 9> kAttributes{"alignas",           "__align__",         "__attribute__",
                                                       "__builtin_align__", "__launch_bounds__", "__declspec",
-                                                      "__cluster_dims__"};
+                                                      "__cluster_dims__",  "__maxnreg__",       "__block_size__"};
 
 /// \p head of a declaration, with nothing between its brackets: without attributes and `template <…>`, whose brackets
 /// and signs are not the declaration's own.
@@ -95,6 +96,7 @@ struct Known {
   Words host_types;      ///< removed types
   Words classes;         ///< all structs and classes
   Words needed;          ///< kernels; empty: all of them
+  Words kernels;         ///< of these, the ones that the texts define
   Words other_kernels;   ///< removed, because they are not needed
 
   bool is_host_function(std::string_view name) const {
@@ -256,9 +258,11 @@ class HostFunctionScanner {
 
   /// Whether a function is a kernel that is not needed. Keeps its name.
   bool is_other_kernel(const std::vector<std::string_view>& words, std::string_view name) {
-    if (known_.needed.empty() || !contains(words, "__global__") || known_.needed.contains(name)) return false;
-    known_.other_kernels.emplace(name);
-    return true;
+    // Two heads for one body: a branch of `#ifdef` each.
+    if (known_.needed.empty() || std::count(words.begin(), words.end(), "__global__") != 1) return false;
+    const bool is_needed = known_.needed.contains(name);
+    (is_needed ? known_.kernels : known_.other_kernels).emplace(name);
+    return !is_needed;
   }
 
   /// Where the body of the member function begins that opens a brace at now_.open: at its initialisers, if it has some.
@@ -471,6 +475,14 @@ std::vector<std::string> without_host_functions(const std::vector<std::string_vi
       HostFunctionScanner(one, known, ignored).scan();
     }
   }
+  // If a macro makes the name of a kernel, all kernels stay.
+  const auto has_kernel = [&](const std::string& expression) {
+    if (expression.starts_with('&')) return true;  // a variable
+    const auto words = words_of(expression);
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return known.kernels.contains(word); });
+  };
+  if (!std::all_of(needed.begin(), needed.end(), has_kernel)) known.needed.clear();
+  known.other_kernels.clear();
   // A kernel may be a function of another: `#define __global__ __device__` makes one of it.
   for (std::size_t before = npos; before != known.needed.size();) {
     before = known.needed.size();

@@ -256,8 +256,8 @@ class LeftOut {
       draft_.untyped[scalar.name] =
           why_unknown(type, user) + (fields && fields->fields.find('*') != std::string::npos
                                          ? ". A struct by value cannot hold pointers: call the kernel as a "
-                                           "__device__ function from one that takes them, with "
-                                           "'#define __global__ __device__' above its 'source'"
+                                           "__device__ function from one that takes them, as docs/kernel-files.md "
+                                           "shows in \"Structs of pointers\""
                                          : "");
     }
   }

@@ -81,8 +81,8 @@ void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
       throw SpecError(place, std::to_string(*value) + " does not fit " + std::string(info(type).name) +
                                  ", the type of " + in_quotes(names.back()));
     if (cursor.peek().is(":"))
-      cursor.fail("the type stands before the default, and other sizes of the line need their own: 'size " +
-                  names.back() + " : uint64 = " + std::to_string(*value) + "'");
+      cursor.fail("the type of a size stands before its default: 'size " + names.back() +
+                  " : TYPE = " + std::to_string(*value) + "'");
   }
   for (std::string& name : names) kernel.spec.sizes.push_back({std::move(name), type, value});
 }

@@ -269,7 +269,7 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
     return fmt::format("{} was not written, expected {} {}", element, shown(found.expected), differing);
   std::string allowed;
   if (info(number.type).is_floating)
-    allowed = fmt::format(", tolerance {:.2g}",
+    allowed = fmt::format("{}{:.2g}", kAllowed,
                           number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
   std::string hint;
   if (adds_to_poison(number, pass))
@@ -278,9 +278,9 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
         "it is written is `inout`, which `prepare` may fill";
   else if (info(number.type).is_floating && found.largest_error < std::sqrt(info(number.type).epsilon))
     hint = fmt::format(
-        ": at most {:.1e} of the expected value, {}; if that is right here, add `accumulates TERMS` or `tolerance "
-        "relative {:.0e}`",
-        found.largest_error, kTermsInAnotherOrder, 2 * found.largest_error);
+        ": at most {:.1e} of the expected value, as when terms are added in another order; if that is right here, add "
+        "`accumulates TERMS` or `tolerance relative {:.0e}`",
+        found.largest_error, 2 * found.largest_error);
   return fmt::format("{} is {}, expected {}{} {}{}", element, shown(found.actual), shown(found.expected), allowed,
                      differing, hint);
 }

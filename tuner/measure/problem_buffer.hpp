@@ -20,8 +20,8 @@
 
 namespace tuner {
 
-/// Part of a message about floating-point results that are almost right.
-inline constexpr std::string_view kTermsInAnotherOrder = "as when terms are added in another order";
+/// Stands in messages about wrong floating-point results, before their tolerance.
+inline constexpr std::string_view kAllowed = ", tolerance ";
 
 /// Device memory with guards on both sides, which show writes out of bounds: [guard and shift][data][guard]. Each
 /// memory has different numbers in its guards, so that a copy of another buffer's guard is noticed too. Around floating

@@ -132,8 +132,9 @@ class Runner {
   }
   /// Loads \p configuration for the main problem, or returns why that is not possible.
   std::variant<Loaded, Outcome> load(const Configuration& configuration, const Image& image) const;
-  /// Copies buffers to the constants, textures and surfaces that \p launches read.
-  void load_copies(const std::vector<Launch>& launches);
+  /// Copies buffers to the textures and surfaces that \p launches read, and to their constants if \p with_constants:
+  /// `prepare` launches that ran by themselves may have changed these.
+  void load_copies(const std::vector<Launch>& launches, bool with_constants = true);
   /// Copies the surfaces that \p launches wrote back to buffers.
   static void store_copies(const std::vector<Launch>& launches);
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
@@ -141,7 +142,7 @@ class Runner {
   /// A run whose results count. If launches that prepare take `out` buffers, these have no contents after them.
   std::optional<Outcome> run_afresh(Phase phase, ProblemBuffers& problem, const Ready& ready, bool reference);
   std::optional<Outcome> run_once(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                  double& seconds);
+                                  double& seconds, bool with_constants = true);
   void compute_reference(ProblemBuffers& problem);
   void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,

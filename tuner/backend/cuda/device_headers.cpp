@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 /// Headers that contain nothing for device code. They are empty here.
 constexpr std::string_view kOfTheHost =
-    "any arpa/inet.h bits/stdc++.h bitset charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
+    "any arpa/inet.h bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
     "csignal "
     "ctype.h "
     "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "
@@ -42,7 +42,8 @@ constexpr std::string_view kOfTheHost =
     "xmmintrin.h compare format coroutine";
 /// Headers that the toolkit has as <cuda/std/…>.
 constexpr std::string_view kOfTheToolkit =
-    "array atomic bit complex concepts functional numbers optional ranges ratio source_location span tuple variant";
+    "array atomic bit bitset complex concepts functional numbers optional ranges ratio source_location span tuple "
+    "variant";
 constexpr std::string_view kBuiltIn = "initializer_list stdbool.h";
 
 std::string of_the_toolkit(std::string_view name) {

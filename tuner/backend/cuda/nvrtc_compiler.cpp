@@ -135,6 +135,11 @@ std::string with_origin(const std::vector<CompileOption>& options, std::string m
 constexpr const char* kLanguage = "--std=c++17";
 constexpr const char* kLaterLanguage = "--std=c++20";
 
+bool sets_language(const CompileRequest& request) {
+  return std::any_of(request.options.begin(), request.options.end(),
+                     [](const CompileOption& option) { return !language_in(option.text).empty(); });
+}
+
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
@@ -227,7 +232,7 @@ class NvrtcCompiler : public Compiler {
       // With all names there, what is left is more likely what is wrong.
       if (error == nullptr || !tells_of_missing_names(error->log)) built = std::move(again);
     }
-    if (failed(&tells_of_later_language)) {
+    if (!sets_language(request) && failed(&tells_of_later_language)) {
       Form later = form;
       later.in_later_language = true;
       auto again = attempt(request, later);
@@ -258,9 +263,7 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> build(const CompileRequest& request, Form form) const {
     DeviceHeaders headers = device_headers(request, library().includes);
     std::vector<std::string> options;
-    const auto sets_language = [](const CompileOption& option) { return !language_in(option.text).empty(); };
-    if (std::none_of(request.options.begin(), request.options.end(), sets_language))
-      options.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
+    if (!sets_language(request)) options.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
     if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
     if (form.with_operators_of_cub) options.emplace_back("--pre-include=tuner_cub.h");
     const std::string source =

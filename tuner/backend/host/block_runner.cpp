@@ -32,7 +32,7 @@ constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
 
 constexpr unsigned char kGuard = 0xd7;
 constexpr unsigned char kNothing = 0xff;  // no number, for every floating-point type
-constexpr std::size_t kNearest = 256;  // bytes that are checked after each block; all are after each launch
+constexpr std::size_t kNearest = 256;     // bytes that are checked after each block; all are after each launch
 
 }  // namespace
 
@@ -109,7 +109,8 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   block.live = block.threads;
   block.waiting = 0;
   std::memset(block.exited, 0, sizeof block.exited);
-  // What the last block left there may be what a barrier is missing for. These orders are for checks, not for timing.
+  // A block that finds the numbers of the last one may be right without a needed barrier. These orders are for checks,
+  // not for timing.
   if (block.order != nullptr) std::memset(shared_.begin(), kNothing, shared_.bytes());
   failure_.reset();
   left_address_ = nullptr;

@@ -151,9 +151,17 @@ std::vector<std::string> followed_options(const CompileRequest& request) {
   return followed;
 }
 
-/// A compiler that was stopped at its time limit and had computed for less than this share of it was kept waiting: by a
-/// signal, a file system or other programs.
+/// A compiler that computes for less than this share of its time limit is kept waiting by a signal, a file system or
+/// other programs.
 constexpr double kLeastShare = 0.25;
+
+constexpr const char* kDidNotEnd = " did not end within ";
+
+/// Whether a text with fewer functions would fail in the same way.
+bool is_final(const std::string& message) {
+  return misses_a_file(message) || message.find("static assertion") != std::string::npos ||
+         message.find("#error") != std::string::npos || message.find(kDidNotEnd) != std::string::npos;
+}
 
 /// Whether a compiler was killed, or failed because disk space, memory or processes were missing, not because of its
 /// source.
@@ -265,6 +273,8 @@ std::string HostCompiler::object_key(const CompileRequest& request, const std::s
   std::string identity_text = identity() + (request.interleaved ? "; interleaved" : "");
   for (const std::string& option : followed_options(request)) identity_text += ' ' + option;
   std::vector<std::string_view> parts{identity_text, unit};
+  for (const std::string& path : request.include_paths) parts.push_back(path);
+  parts.emplace_back("files");
   std::deque<std::string> texts;
   for (const IncludedFile& file : includes.files) {
     parts.push_back(file.path);
@@ -328,9 +338,10 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   if (result.stopped) return CompileError{"the compile was cancelled", "", true};
   if (result.timed_out) {
     std::ostringstream message;
-    message << listed(compiler.command) << " did not end within " << options_.compile_timeout_s
-            << " s, of which it computed for " << result.cpu_s << " s";
-    return CompileError{message.str(), result.output, result.cpu_s < kLeastShare * options_.compile_timeout_s};
+    message << listed(compiler.command) << kDidNotEnd << options_.compile_timeout_s << " s";
+    if (result.cpu_s) message << ", of which it computed for " << *result.cpu_s << " s";
+    const bool waited = result.cpu_s && *result.cpu_s < kLeastShare * options_.compile_timeout_s;
+    return CompileError{message.str(), result.output, waited};
   }
   if (result.exit_code != 0) {
     std::string message = failure_message(request, result.output, kUnit);
@@ -382,7 +393,7 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
     error = run_compiler(request, program, image);
     if (!error) return std::nullopt;
   }
-  if (error && (error->machine_fault || misses_a_file(error->message))) return error;
+  if (error && (error->machine_fault || is_final(error->message))) return error;
   const ProgramText kernels = program_without_host_functions(request, includes);
   if (error && kernels == program) return error;
   error = run_compiler(request, kernels, image);
@@ -403,27 +414,27 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
   const bool gnu = is_gnu(found().version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path().lexically_normal();
-  // Folders that have no copies are there too, for `../other/header.h`.
-  const auto own_folder = [&](const std::string& path) {
+  const auto add_copies = [&](std::vector<std::string>& to, const std::string& path) {
     const std::filesystem::path from = folder.empty() ? "." : folder;
     const std::filesystem::path copies =
         (own / std::filesystem::path(path).lexically_normal().lexically_relative(from)).lexically_normal();
-    if (copies.string().starts_with(directory.path().string())) std::filesystem::create_directories(copies);
-    return copies.string();
+    if (*copies.lexically_relative(directory.path()).begin() == "..") return;  // anybody's folder
+    std::filesystem::create_directories(copies);  // also where it has no copies, for `../other/header.h`
+    to.push_back("-I" + copies.string());
   };
   // Copies of the author's headers come before ours. The files that were not copied, which may be the toolkit's, come
   // after ours.
   std::vector<std::string> headers;
   if (!program.headers.empty()) {
     headers.insert(headers.end(), {"-iquote", own.string()});
-    for (const std::string& path : request.include_paths) headers.push_back("-I" + own_folder(path));
+    for (const std::string& path : request.include_paths) add_copies(headers, path);
   } else {
     headers.insert(headers.end(), {"-iquote", folders.shim.string()});
   }
   headers.push_back("-I" + folders.shim.string());
   headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
-  for (const std::string& path : request.include_paths) headers.push_back("-I" + path);
   headers.push_back("-I" + folders.shim.parent_path().string());
+  for (const std::string& path : request.include_paths) headers.push_back("-I" + path);
   headers.push_back("-I" + (folders.shim / kLast).string());  // after the author's folders, before the system's
   image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {

@@ -15,7 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include <tuner/backend/host/descriptor.hpp>
 #include <tuner/core/elapsed.hpp>
@@ -114,23 +116,27 @@ int remaining(const ProcessOptions& options, Clock::time_point deadline) {
   return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), most).count());
 }
 
-/// Seconds that the processes of \p group have computed, with their children that have ended: proc(5).
-double cpu_seconds(pid_t group) {
+/// Seconds that the processes of \p group have computed, with their children that have ended: proc(5). Nothing where
+/// the system does not say it.
+std::optional<double> cpu_seconds(pid_t group) {
   unsigned long ticks = 0;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+  bool is_known = false;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
     std::string text;
-    if (!std::getline(std::ifstream(entry.path() / "stat"), text)) continue;
+    if (!std::getline(std::ifstream(entry->path() / "stat"), text)) continue;
     const std::size_t name_end = text.rfind(')');
     long of_group = 0;
     unsigned long times[4] = {};
-    if (name_end != std::string::npos &&
+    if (name_end == std::string::npos ||
         std::sscanf(text.c_str() + name_end + 1, " %*c %*d %ld %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
-                    &of_group, &times[0], &times[1], &times[2], &times[3]) == 5 &&
-        of_group == group)
-      ticks += times[0] + times[1] + times[2] + times[3];
+                    &of_group, &times[0], &times[1], &times[2], &times[3]) != 5 ||
+        of_group != group)
+      continue;
+    is_known = true;
+    ticks += times[0] + times[1] + times[2] + times[3];
   }
-  return double(ticks) / double(::sysconf(_SC_CLK_TCK));
+  return is_known ? std::optional(double(ticks) / double(::sysconf(_SC_CLK_TCK))) : std::nullopt;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,10 @@ struct ProcessOptions {
 };
 
 struct ProcessResult {
-  int exit_code = -1;      ///< 128 + signal when a signal ended it
-  bool timed_out = false;  ///< it and its children were killed at the time limit
-  double cpu_s = 0;        ///< the processor time of all of them until then; only with timed_out
-  bool stopped = false;    ///< they were killed because of ProcessOptions::stop
+  int exit_code = -1;           ///< 128 + signal when a signal ended it
+  bool timed_out = false;       ///< it and its children were killed at the time limit
+  std::optional<double> cpu_s;  ///< the processor time of all of them until then, if it is known; only with timed_out
+  bool stopped = false;         ///< they were killed because of ProcessOptions::stop
 
   std::string output;  ///< stdout and stderr, at most 1 MiB
   std::string error;   ///< the reason why it could not be started; empty otherwise

@@ -205,14 +205,16 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   // All text of ours comes before the kernel's text, because the author's macros may have any name.
   std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
   const AuthorFiles files = author_files(request, includes);
-  for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"}) {
-    if (files.has(header)) continue;
-    const auto names_it = [&header](const std::string& text) { return text.find(header) != std::string::npos; };
-    if (names_it(request.source) || std::any_of(includes.files.begin(), includes.files.end(),
-                                                [&](const IncludedFile& file) { return names_it(file.text); })) {
+  const auto is_somewhere = [&](std::string_view part) {
+    return request.source.find(part) != std::string::npos ||
+           std::any_of(includes.files.begin(), includes.files.end(),
+                       [&](const IncludedFile& file) { return file.text.find(part) != std::string::npos; });
+  };
+  const bool has_cub = is_somewhere("cub/");  // it brings the first two
+  for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"})
+    if (!files.has(header) && (is_somewhere(header) || (has_cub && header.starts_with("cuda_"))))
       unit += "#include " + shim_place(header) + '\n';
-    }
-  }
+  if (is_somewhere("__v")) unit += "#include " + shim_place("tuner_host_simd.h") + '\n';  // it takes long to compile
   if (!request.macros.empty()) unit += standard_headers(request.source, includes);
   for (const auto* defines : {&request.defines, &request.macros}) {
     for (const std::string& define : *defines) {
@@ -256,6 +258,7 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
     const std::vector<std::string> names = files.names_of(file.path);
     const auto of_shim = std::find_if(names.begin(), names.end(), is_of_shim);
     if (of_shim != names.end() && is_of_toolkit(file.text)) {  // a copy: ours takes its place
+      changed = true;
       headers.push_back({name.string(), "#include " + shim_place(*of_shim) + '\n'});
       continue;
     }

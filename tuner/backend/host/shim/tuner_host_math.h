@@ -2,7 +2,6 @@
 /// Integer, conversion and mathematical device functions that have no standard C++ name: CUDA Math API, "Integer
 /// Intrinsics", "Type Casting Intrinsics", "Single Precision Intrinsics". <math.h> gives the rest.
 #include "tuner_host_rounding.h"
-#include "tuner_host_simd.h"
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -70,29 +69,16 @@ inline unsigned __uhadd(unsigned a, unsigned b) {
 inline unsigned __urhadd(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
 }
-inline int __dp4a(int a, int b, int sum) {
-  for (int i = 0; i < 4; ++i) sum += static_cast<signed char>(a >> (8 * i)) * static_cast<signed char>(b >> (8 * i));
-  return sum;
-}
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (int i = 0; i < 4; ++i) sum += ((a >> (8 * i)) & 0xffu) * ((b >> (8 * i)) & 0xffu);
   return sum;
 }
-namespace tuner_host {
-inline int dp2a(int a, int b, int sum, int half) {
-  for (int i = 0; i < 2; ++i)
-    sum += static_cast<short>(a >> (16 * i)) * static_cast<signed char>(b >> (16 * half + 8 * i));
-  return sum;
+inline int __dp4a(int a, int b, int sum) {
+  auto wrapped = static_cast<unsigned>(sum);
+  for (int i = 0; i < 4; ++i)
+    wrapped += static_cast<unsigned>(static_cast<signed char>(a >> (8 * i)) * static_cast<signed char>(b >> (8 * i)));
+  return static_cast<int>(wrapped);
 }
-inline unsigned dp2a(unsigned a, unsigned b, unsigned sum, int half) {
-  for (int i = 0; i < 2; ++i) sum += ((a >> (16 * i)) & 0xffffu) * ((b >> (16 * half + 8 * i)) & 0xffu);
-  return sum;
-}
-}  // namespace tuner_host
-inline int __dp2a_lo(int a, int b, int sum) { return tuner_host::dp2a(a, b, sum, 0); }
-inline int __dp2a_hi(int a, int b, int sum) { return tuner_host::dp2a(a, b, sum, 1); }
-inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) { return tuner_host::dp2a(a, b, sum, 0); }
-inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) { return tuner_host::dp2a(a, b, sum, 1); }
 
 namespace tuner_host {
 template <typename To, typename From>
@@ -103,6 +89,39 @@ inline To bits_as(From value) {
   return result;
 }
 }  // namespace tuner_host
+
+namespace tuner_host {
+/// \p half: of b.
+inline unsigned dp2a(unsigned a, unsigned b, unsigned sum, int half) {
+  for (int i = 0; i < 2; ++i) sum += ((a >> (16 * i)) & 0xffffu) * ((b >> (16 * half + 8 * i)) & 0xffu);
+  return sum;
+}
+inline int dp2a(int a, int b, int sum, int half) {
+  auto wrapped = static_cast<unsigned>(sum);
+  for (int i = 0; i < 2; ++i)
+    wrapped +=
+        static_cast<unsigned>(static_cast<short>(a >> (16 * i)) * static_cast<signed char>(b >> (16 * half + 8 * i)));
+  return static_cast<int>(wrapped);
+}
+}  // namespace tuner_host
+inline int __dp4a(char4 a, char4 b, int sum) {
+  return __dp4a(tuner_host::bits_as<int>(a), tuner_host::bits_as<int>(b), sum);
+}
+inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
+  return __dp4a(tuner_host::bits_as<unsigned>(a), tuner_host::bits_as<unsigned>(b), sum);
+}
+#define TUNER_HOST_DP2A(name, half)                                                                        \
+  inline int name(int a, int b, int sum) { return tuner_host::dp2a(a, b, sum, half); }                     \
+  inline unsigned name(unsigned a, unsigned b, unsigned sum) { return tuner_host::dp2a(a, b, sum, half); } \
+  inline int name(short2 a, char4 b, int sum) {                                                            \
+    return name(tuner_host::bits_as<int>(a), tuner_host::bits_as<int>(b), sum);                            \
+  }                                                                                                        \
+  inline unsigned name(ushort2 a, uchar4 b, unsigned sum) {                                                \
+    return name(tuner_host::bits_as<unsigned>(a), tuner_host::bits_as<unsigned>(b), sum);                  \
+  }
+TUNER_HOST_DP2A(__dp2a_lo, 0)
+TUNER_HOST_DP2A(__dp2a_hi, 1)
+#undef TUNER_HOST_DP2A
 
 inline float __int_as_float(int x) { return tuner_host::bits_as<float>(x); }
 inline int __float_as_int(float x) { return tuner_host::bits_as<int>(x); }
@@ -183,21 +202,27 @@ inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, 
 inline float normcdff(float x) { return 0.5f * erfcf(-0.70710678f * x); }
 inline double normcdf(double x) { return 0.5 * erfc(-0.70710678118654752 * x); }
 inline double erfcx(double x) {
-  if (x < 25) return exp(x * x) * erfc(x);
-  const double square = x * x;  // the series for large x: Abramowitz and Stegun, 7.1.23
-  return (1 - (0.5 - (0.75 - 1.875 / square) / square) / square) / (1.77245385090551603 * x);
+  if (x < 10) {
+    const double square = x * x, rest = fma(x, x, -square);
+    return exp(square) * erfc(x) * (rest == rest ? 1 + rest : 1);
+  }
+  double sum = 1, term = 1;  // the series for large x: Abramowitz and Stegun, 7.1.23
+  for (int k = 1; k <= 15; ++k) sum += term *= -(2 * k - 1) / (2 * x * x);
+  return sum / (1.77245385090551603 * x);
 }
+inline double erfinv(double y);
 /// Newton's method for log(erfc(x)) = log(y). The first guess is Winitzki's.
 inline double erfcinv(double y) {
   if (!(y > 0 && y < 2)) return y == 0 ? double(INFINITY) : y == 2 ? -double(INFINITY) : double(NAN);
+  if (y > 0.5 && y < 1.5) return erfinv(1 - y);
   if (y > 1) return -erfcinv(2 - y);
-  const double logarithm = log(y * (2 - y)), part = 4.3307467508 + logarithm / 2;
-  double x = sqrt(sqrt(part * part - logarithm / 0.147) - part);
-  for (int i = 0; i < 4; ++i) x += log(erfc(x) / y) * erfcx(x) * 0.88622692545275801;
+  const double logarithm = log(y), of_both = logarithm + log(2 - y), part = 4.3307467508 + of_both / 2;
+  double x = sqrt(sqrt(part * part - of_both / 0.147) - part);
+  for (int i = 0; i < 4; ++i) x += (log(erfcx(x)) - logarithm - x * x) * erfcx(x) * 0.88622692545275801;
   return x;
 }
 inline double erfinv(double y) {
-  if (fabs(y) > 0.5) return erfcinv(1 - y);
+  if (fabs(y) > 0.5) return copysign(erfcinv(1 - fabs(y)), y);
   double x = y * 0.88622692545275801;
   for (int i = 0; i < 5; ++i) x -= (erf(x) - y) * exp(x * x) * 0.88622692545275801;
   return x;
@@ -207,6 +232,10 @@ inline float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
 inline float erfcinvf(float y) { return static_cast<float>(erfcinv(y)); }
 inline float erfinvf(float y) { return static_cast<float>(erfinv(y)); }
 inline float normcdfinvf(float y) { return static_cast<float>(normcdfinv(y)); }
+inline float erfcx(float x) { return erfcxf(x); }
+inline float erfcinv(float y) { return erfcinvf(y); }
+inline float erfinv(float y) { return erfinvf(y); }
+inline float normcdfinv(float y) { return normcdfinvf(y); }
 inline float __fsqrt_rn(float x) { return sqrtf(x); }
 inline float __frcp_rn(float x) { return 1.0f / x; }
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }

@@ -2,7 +2,8 @@
 /// Arithmetic and conversions with a direction of rounding, and conversions to integers, which saturate: CUDA Math API,
 /// "Single Precision Intrinsics", "Double Precision Intrinsics", "Type Casting Intrinsics".
 ///
-/// The nearest value is computed first and compared with the exact one in a wider type; it is at most one step off.
+/// The nearest value is computed first and compared with the exact one in a wider type. The rounded result is at most
+/// one step away.
 
 namespace tuner_host {
 
@@ -28,11 +29,12 @@ inline double step(double x, bool up) { return nextafter(x, up ? double(INFINITY
 template <typename T>
 struct Rounded {
   T nearest;
-  bool is_above, is_below;  ///< the exact value
+  bool is_above, is_below;        ///< the exact value
+  bool zero_is_negative = false;  ///< if it is rounded down: `x - x`
   T rn() const { return nearest; }
-  T rd() const { return is_above ? step(nearest, false) : nearest; }
+  T rd() const { return is_above ? step(nearest, false) : zero_is_negative ? -T(0) : nearest; }
   T ru() const { return is_below ? step(nearest, true) : nearest; }
-  T rz() const { return nearest > 0 ? rd() : ru(); }
+  T rz() const { return nearest > 0 ? rd() : nearest < 0 ? ru() : nearest; }
 };
 
 /// The exact value is \p exact + \p rest, and \p rest is less than half a step of \p exact.
@@ -45,7 +47,9 @@ Rounded<T> rounded(W exact, W rest = 0) {
 template <typename T, typename W>
 Rounded<T> rounded_sum(W a, W b) {
   const W sum = a + b, of_b = sum - a, rest = (a - (sum - of_b)) + (b - of_b);
-  return rounded<T, W>(sum, rest);
+  Rounded<T> result = rounded<T, W>(sum, rest);
+  result.zero_is_negative = sum == 0 && __builtin_signbit(double(a)) != __builtin_signbit(double(b));
+  return result;
 }
 template <typename T>
 Rounded<T> sum(T a, T b) {
@@ -63,7 +67,8 @@ template <typename T>
 Rounded<T> quotient(T a, T b) {
   const T nearest = a / b;
   const Wider<T> back = Wider<T>(nearest) * b, of = a;
-  return {nearest, b > 0 ? back > of : back<of, b> 0 ? back < of : back > of};
+  const bool is_larger = back > of, is_smaller = back < of;
+  return b > 0 ? Rounded<T>{nearest, is_larger, is_smaller} : Rounded<T>{nearest, is_smaller, is_larger};
 }
 template <typename T>
 Rounded<T> root(T x) {
@@ -76,13 +81,15 @@ Rounded<T> converted(From x) {
   return rounded<T>(Widest(x));
 }
 
-/// The nearest integer of \p To to an integral \p x; 0 for no number.
+/// The nearest integer of \p To to an integral \p x. No number gives 0 where both types have at most 32 bits, else the
+/// highest bit alone: PTX ISA, "cvt".
 template <typename To, typename From>
 To saturated(From x) {
-  constexpr To most = static_cast<To>(To(-1) > 0 ? ~To(0) : To(~(1ull << (8 * sizeof(To) - 1))));
-  constexpr To least = To(-1) > 0 ? To(0) : static_cast<To>(-most - 1);
+  constexpr To top = static_cast<To>(1ull << (8 * sizeof(To) - 1));
+  constexpr To most = static_cast<To>(To(-1) > 0 ? ~To(0) : ~top), least = To(-1) > 0 ? To(0) : top;
+  if (x != x) return sizeof(From) == 8 || sizeof(To) == 8 ? top : To(0);
   // As a floating-point number, `most` may be the next power of two.
-  return x != x ? To(0) : x >= From(most) ? most : x <= From(least) ? least : static_cast<To>(x);
+  return x >= From(most) ? most : x <= From(least) ? least : static_cast<To>(x);
 }
 
 }  // namespace tuner_host

@@ -138,23 +138,35 @@ struct TunerBlock {
   static void leave() {}  // a block has to wait before it uses the storage again
 };
 
-/// The threads of a collective: a warp, or a logical warp of fewer lanes. CUB's collectives of warps with 2^k lanes use
-/// shuffles and no shared memory, and there are kernels whose warps have one TempStorage together. So each warp has its
-/// own room here.
-template <int threads>
-struct TunerWarp {
-  static constexpr int kThreads = threads, kLogical = (32 + threads - 1) / threads;
+/// Each warp's room for a collective that needs none from its caller: CUB uses shuffles if a warp has 2^k lanes, and
+/// some kernels let all warps share one TempStorage.
+template <int threads, bool shuffles = (threads & (threads - 1)) == 0>
+struct TunerWarpRoom {
   template <typename Room>
   struct Temp {};
   template <typename Room>
   struct Rooms {
-    Room of[32 * kLogical];
+    Room of[1024 / threads];
   };
   template <typename Room>
   static Room& room(Temp<Room>&) {
-    const int warp = tuner_rank() / 32, logical = static_cast<int>(tuner_host::lane()) / threads;
-    return tuner_storage<Rooms<Room>>().of[warp * kLogical + logical];
+    return tuner_storage<Rooms<Room>>().of[tuner_rank() / threads];
   }
+};
+template <int threads>
+struct TunerWarpRoom<threads, false> {
+  template <typename Room>
+  using Temp = Room;
+  template <typename Room>
+  static Room& room(Room& temp) {
+    return temp;
+  }
+};
+
+/// The threads of a collective: a warp, or a logical warp of fewer lanes.
+template <int threads>
+struct TunerWarp : TunerWarpRoom<threads> {
+  static constexpr int kThreads = threads;
   static int rank() { return static_cast<int>(tuner_host::lane()) % threads; }
   static unsigned first() { return tuner_host::lane() / threads * threads; }
   static unsigned mask() { return (threads == 32 ? 0xffffffffu : (1u << (threads % 32)) - 1u) << first(); }
