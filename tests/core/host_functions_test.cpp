@@ -211,6 +211,12 @@ TEST(HostFunctions, MayBeCutOffAnywhere) {
     EXPECT_EQ(without_host_functions({std::string_view(text).substr(0, length)})[0].size(), length);
 }
 
+TEST(HostFunctions, MayCompareInTheirTypes) {
+  EXPECT_EQ(kept("template <int n>\ntypename std::enable_if<n == 1, int>::type start(int* x) { k<<<1, n>>>(x); }\n"
+                 "int x = 3;\n"),
+            "int x = 3;\n");
+}
+
 TEST(HostFunctions, ThatAMacroMakesGoWithItsCalls) {
   const std::string text =
       "#define BIND(name, type) \\\n  void name##_##type(Tensor a) { check(a); } \\\n  int also_##name() { return 1; "

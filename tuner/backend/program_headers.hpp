@@ -27,22 +27,16 @@ inline constexpr std::string_view kProgramHeaders =
     "thrust/allocate_unique.h thrust/binary_search.h thrust/complex.h thrust/copy.h thrust/count.h "
     "thrust/device_allocator.h thrust/device_delete.h thrust/device_free.h thrust/device_make_unique.h "
     "thrust/device_malloc.h thrust/device_malloc_allocator.h thrust/device_new.h thrust/device_new_allocator.h "
-    "thrust/device_ptr.h thrust/device_reference.h thrust/device_vector.h thrust/distance.h thrust/equal.h "
-    "thrust/execution_policy.h thrust/extrema.h thrust/fill.h thrust/find.h thrust/for_each.h thrust/functional.h "
-    "thrust/gather.h thrust/generate.h thrust/host_vector.h thrust/inner_product.h "
-    "thrust/iterator/constant_iterator.h thrust/iterator/counting_iterator.h thrust/iterator/discard_iterator.h "
-    "thrust/iterator/iterator_adaptor.h thrust/iterator/iterator_categories.h thrust/iterator/iterator_facade.h "
-    "thrust/iterator/iterator_traits.h thrust/iterator/offset_iterator.h thrust/iterator/permutation_iterator.h "
-    "thrust/iterator/retag.h thrust/iterator/reverse_iterator.h thrust/iterator/tabulate_output_iterator.h "
-    "thrust/iterator/transform_input_output_iterator.h thrust/iterator/transform_iterator.h "
-    "thrust/iterator/transform_output_iterator.h thrust/iterator/zip_iterator.h thrust/logical.h thrust/memory.h "
-    "thrust/merge.h thrust/mismatch.h thrust/pair.h thrust/partition.h thrust/per_device_resource.h thrust/random.h "
-    "thrust/reduce.h thrust/remove.h thrust/replace.h thrust/reverse.h thrust/scan.h thrust/scatter.h "
-    "thrust/sequence.h thrust/set_operations.h thrust/shuffle.h thrust/sort.h thrust/swap.h thrust/system_error.h "
-    "thrust/tabulate.h thrust/transform.h thrust/transform_reduce.h thrust/transform_scan.h thrust/tuple.h "
-    "thrust/uninitialized_copy.h thrust/uninitialized_fill.h thrust/unique.h thrust/universal_allocator.h "
-    "thrust/universal_ptr.h thrust/universal_vector.h thrust/zip_function.h torch/all.h torch/extension.h "
-    "torch/script.h torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
+    "thrust/device_ptr.h thrust/device_reference.h thrust/device_vector.h thrust/equal.h thrust/execution_policy.h "
+    "thrust/extrema.h thrust/fill.h thrust/find.h thrust/for_each.h thrust/functional.h thrust/gather.h "
+    "thrust/generate.h thrust/host_vector.h thrust/inner_product.h thrust/logical.h thrust/memory.h thrust/merge.h "
+    "thrust/mismatch.h thrust/pair.h thrust/partition.h thrust/per_device_resource.h thrust/random.h thrust/reduce.h "
+    "thrust/remove.h thrust/replace.h thrust/reverse.h thrust/scan.h thrust/scatter.h thrust/sequence.h "
+    "thrust/set_operations.h thrust/shuffle.h thrust/sort.h thrust/swap.h thrust/system_error.h thrust/tabulate.h "
+    "thrust/transform.h thrust/transform_reduce.h thrust/transform_scan.h thrust/tuple.h thrust/uninitialized_copy.h "
+    "thrust/uninitialized_fill.h thrust/unique.h thrust/universal_allocator.h thrust/universal_ptr.h "
+    "thrust/universal_vector.h thrust/zip_function.h torch/all.h torch/extension.h torch/script.h "
+    "torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
 
 /// The types of the library that programs name beside their kernels; empty for other headers. Those of PyTorch come by
 /// using-directives, so that types of the author in the same namespaces hide them.

@@ -75,6 +75,17 @@ std::string bare_head(std::string_view head) {
   return result;
 }
 
+/// The place of the first `=` that gives a value: not that of `==`, `<=`, `>=` or `!=`.
+std::size_t assignment_in(std::string_view head) {
+  for (std::size_t at = head.find('='); at != npos; at = head.find('=', at + 1)) {
+    if (head.substr(at + 1, 1) == "=")
+      ++at;
+    else if (at == 0 || std::string_view("<>!").find(head[at - 1]) == npos)
+      return at;
+  }
+  return npos;
+}
+
 bool defines_type(const std::vector<std::string_view>& words) {
   static constexpr std::array<std::string_view, 4> types{"struct", "class", "union", "enum"};
   return !words.empty() && contains(types, words.front());
@@ -237,7 +248,7 @@ class HostFunctionScanner {
     const auto has = [&](std::string_view word) { return contains(words, word); };
     const bool is_operator = has("operator");
     const std::size_t bracket = text.find('(');
-    const bool is_call = bracket != std::string::npos && (is_operator || text.find('=') > bracket);
+    const bool is_call = bracket != std::string::npos && (is_operator || assignment_in(text) > bracket);
     if ((has("namespace") || (words.size() == 1 && words.front() == "extern")) && !is_call) {
       --now_.depth;
       ++now_.namespaces;
@@ -378,10 +389,9 @@ class HostFunctionScanner {
     const std::size_t bracket = text.find('(');
     // `void f(int);`, not `int x(3);` or `MACRO(x);`: a type and a name before the bracket.
     const std::size_t inside = first_inside();
-    const bool is_prototype = bracket != std::string::npos &&
-                              words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
-                              text.find('=') == std::string::npos && inside < code_.size() &&
-                              (code_[inside] == ')' || is_word_start(code_[inside]));
+    const bool is_prototype =
+        bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
+        assignment_in(text) == npos && inside < code_.size() && (code_[inside] == ')' || is_word_start(code_[inside]));
     if (is_instantiation(code_.substr(now_.begin, at_ - now_.begin))) {  // tuner asks for what it needs
       blank(at_ + 1);
       now_.begin = kNone;
