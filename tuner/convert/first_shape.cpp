@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/declared_types.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>

@@ -9,6 +9,7 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
