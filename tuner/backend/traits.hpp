@@ -29,7 +29,7 @@ struct BackendTraits {
 };
 
 inline BackendTraits traits(const DeviceKey& key) {
-  if (key.backend == kHostBackend) return {false, true, true, 8};
+  if (key.backend == kHostBackend) return {false, true, true, 16};
   return {};
 }
 

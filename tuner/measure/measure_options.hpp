@@ -45,7 +45,7 @@ struct VerifyOptions {
 /// How many samples are taken.
 struct SamplingOptions {
   std::size_t min_samples = 10;
-  std::size_t max_samples = 200;  ///< on the host backend, a search takes at most 20
+  std::size_t max_samples = 200;  ///< on the host backend, a search takes at most 10
   double target_width = 0.01;     ///< wanted width of the median's 95% interval, relative to the median
   double max_seconds = 1.0;       ///< for one configuration; min_samples are always taken
 

@@ -23,7 +23,7 @@ std::size_t still_missing(std::size_t n, double width, double target) {
 
 /// The most samples that a search takes of a configuration on cores that other programs use. More samples would hardly
 /// narrow the interval, and finalists are measured again side by side.
-constexpr std::size_t kMostOnSharedCores = 20;
+constexpr std::size_t kMostOnSharedCores = 10;
 /// On such cores, this number of samples is enough to abandon a configuration whose last run took kClearlySlower times
 /// as long as the best.
 constexpr std::size_t kFewestOnSharedCores = 3;

@@ -42,7 +42,8 @@ struct Pool::Impl {
   std::vector<std::unique_ptr<BlockRunner>> runners;  // one for each thread; made by the constructor, which may throw
   std::vector<std::thread> threads;
   std::uint64_t launch = 0;  // number of the current launch; changes wake the workers
-  unsigned busy = 0;
+  unsigned busy = 0;         // workers that run blocks of it
+  bool open = false;         // it has blocks that no worker has begun
   bool quit = false;
   Kernel kernel;
   std::uint64_t blocks = 0, chunk = 1;
@@ -100,6 +101,8 @@ struct Pool::Impl {
     }
     std::optional<std::string> error = runner.end();
     const std::lock_guard lock(mutex);
+    open = false;
+    if (--busy == 0) done.notify_one();
     if (error && !failure && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0) failure = LaunchError{*std::move(error)};
   }
 
@@ -122,12 +125,10 @@ struct Pool::Impl {
         start.wait(lock, [&] { return quit || launch != seen; });
         if (quit) return;
         seen = launch;
+        if (!open) continue;  // the others were faster: nobody waits for a thread that a busy machine starts late
+        ++busy;
       }
       work(runner);
-      {
-        const std::lock_guard lock(mutex);
-        if (--busy == 0) done.notify_one();
-      }
     }
   }
 };
@@ -167,16 +168,19 @@ std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const
   pool.next_block.store(0, std::memory_order_relaxed);
   __atomic_store_n(&pool.stop, 0, __ATOMIC_RELAXED);
   pool.failure.reset();
-  pool.busy = threads();
+  pool.open = true;
   ++pool.launch;
-  pool.start.notify_all();
+  const std::uint64_t useful = std::min<std::uint64_t>(pool.blocks, threads());
+  for (std::uint64_t i = 0; i < useful; ++i) pool.start.notify_one();
 
-  const auto finished = [&pool] { return pool.busy == 0; };
+  const auto finished = [&pool] { return !pool.open && pool.busy == 0; };
   bool timed_out = false;
   const auto deadline = begin + std::chrono::duration<double>(timeout_s);
   while (!finished()) {
     const bool stopping = __atomic_load_n(&pool.stop, __ATOMIC_RELAXED) != 0;
     if (stopping) {
+      pool.open = false;
+      if (finished()) break;
       for (std::thread& thread : pool.threads) request_stop(thread.native_handle());
       pool.done.wait_for(lock, kStopInterval, finished);
     } else if (timeout_s > 0) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ namespace tuner::host {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;
+constexpr int kNiceness = 10;                                // kernels that are measured meanwhile come first
 constexpr std::chrono::milliseconds kStopCheckInterval{20};  // between two checks of ProcessOptions::stop
 
 struct Program {
@@ -85,6 +87,7 @@ void close_others(int& output, int& report) {
   sigdelset(&others, SIGTERM);
   sigprocmask(SIG_SETMASK, &others, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::setpriority(PRIO_PROCESS, 0, kNiceness);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl(): no signal will come
   close_others(output, report);
 

@@ -57,8 +57,9 @@ template <typename... P>
 struct Kernel {
   static constexpr unsigned sizes[sizeof...(P) + 1] = {sizeof(P)..., 0};
 
+  // Not inlined: kernels with parameters of the same types share it, which saves a sixth of the time to compile them.
   template <unsigned long... I>
-  static void run(void (*kernel)(P...), void* const* arguments, Indices<I...>) {
+  __attribute__((__noinline__)) static void run(void (*kernel)(P...), void* const* arguments, Indices<I...>) {
     char message[256];
     if (!threw(kernel, arguments, Indices<I...>{}, message)) return;
     api->fail(context.block, message, nullptr, 0);
