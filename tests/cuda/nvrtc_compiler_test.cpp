@@ -146,6 +146,39 @@ __global__ void k(float* x) {
                 {"k"}));
 }
 
+TEST_F(NvrtcCompilerTest, ReadsClassesWithMembersOfTheHostsLibraryBesideAKernel) {
+  const char* source = R"(
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+struct Options { std::string name; std::vector<int> sizes; FILE* log; std::string_view view; std::ostream* out; };
+class Failure : public std::exception {
+ public:
+  explicit Failure(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+struct Range {
+  int begin, end;
+  std::map<std::string, std::unique_ptr<Range>> parts;
+  std::function<void(int)> done;
+  __host__ __device__ int size() const { return end - begin; }
+};
+inline std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.begin << std::endl; }
+__global__ void k(Range* range, float* x) { x[0] = std::pow(x[1], 2.0) + sqrt(range->size()); }
+int main() { std::vector<float> values(3); for (float value : values) std::cout << value << "\n"; }
+)";
+  EXPECT_EQ(error(compile(source, {"k"})), "");
+}
+
 TEST_F(NvrtcCompilerTest, LeavesNamesOfCubAndTorchToTheAuthor) {
   if (nvrtc().includes.empty()) GTEST_SKIP() << "no headers of the toolkit on this machine";
   image(compile(R"(#include <cub/block/block_reduce.cuh>

@@ -74,6 +74,22 @@ __global__ void votes(unsigned* out) {
   EXPECT_EQ(out[63], 0xaaaaaaaau ^ 1u);
 }
 
+TEST(HostBlock, GivesTheActiveMaskOfTheLanesThatComeBeforeTheyWaitElsewhere) {
+  const char* source = R"(
+__global__ void masks(unsigned* out) {
+  unsigned inside = 0;
+  for (int i = 0; i < threadIdx.x % 3; ++i) inside = inside << 8 | (__popc(__activemask()) & 255);
+  const unsigned all = __activemask();
+  out[threadIdx.x] = inside << 8 | __popc(all);
+})";
+  const auto out = outputs<unsigned>(40, source, "masks", shape(1, 40));
+  EXPECT_EQ(out[0], 32u);
+  EXPECT_EQ(out[1], 21u << 8 | 32u) << "21 of the first 32 lanes take part in the first round";
+  EXPECT_EQ(out[2], 21u << 16 | 10u << 8 | 32u);
+  EXPECT_EQ(out[32], 5u << 16 | 3u << 8 | 8u);
+  EXPECT_EQ(out[33], 8u);
+}
+
 TEST(HostBlock, ShufflesWithinGroupsOfAWidth) {
   const char* source = R"(
 __global__ void shuffles(int* out) {

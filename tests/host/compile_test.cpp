@@ -310,6 +310,17 @@ TEST(HostCompile, GivesTheKernelItsMacros) {
   }
 }
 
+TEST(HostCompile, ShowsTheErrorsWithAndWithoutHostFunctions) {
+  const CompileRequest wanted = request(
+      "int helper() { return no_such_thing; }\n__global__ void k(int* out) { *out = no_such_value; }\n", {"k"});
+  const CompileResult result = backend().compiler().compile(wanted);
+  const auto* const error = std::get_if<CompileError>(&result);
+  ASSERT_NE(error, nullptr);
+  EXPECT_THAT(error->message, HasSubstr("no_such_value"));
+  EXPECT_THAT(error->log, HasSubstr("with the host functions of the text:"));
+  EXPECT_THAT(error->log, HasSubstr("no_such_thing"));
+}
+
 TEST(HostCompile, TakesKernelsAsCxx20IfAnOptionSaysSo) {
   CompileRequest wanted =
       request("consteval int one() { return 1; }\n__global__ void k(int* out) { *out = one(); }", {"k"});

@@ -36,7 +36,7 @@ constexpr std::string_view kOfTheHost =
     "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
     "locale.h map memory memory_resource mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h queue "
     "regex "
-    "sched.h set signal.h sstream stack stdexcept streambuf string_view strings.h sys/ioctl.h sys/mman.h "
+    "sched.h set signal.h sstream stack stdexcept streambuf string string_view strings.h sys/ioctl.h sys/mman.h "
     "sys/resource.h sys/socket.h sys/stat.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
     "unordered_set vector emmintrin.h immintrin.h nmmintrin.h pmmintrin.h smmintrin.h tmmintrin.h x86intrin.h "
     "xmmintrin.h compare format coroutine";

@@ -116,7 +116,7 @@ bool tells_of_missing_names(const std::string& log) {
   const auto says = [&](const char* text) { return log.find(text) != std::string::npos; };
   return says("is undefined") || says("has no member") || says("__extension__") ||
          says("qualified name is not allowed") || says("is not a class or struct name") ||
-         says("\"register\" storage class") || says("incomplete type");
+         says("\"register\" storage class") || says("incomplete type") || says("more than one instance of overloaded");
 }
 
 /// Like g++, nvcc accepts `{.x = 1}` in C++17; NVRTC does not.

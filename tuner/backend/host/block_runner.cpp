@@ -25,6 +25,9 @@ thread_local BlockRunner* running = nullptr;
 // kernel.
 constexpr std::uint64_t kSwitchesOfThread = 16;
 
+// Threads that spin until one at __activemask has gone on do not wait for ever.
+constexpr unsigned kMostChosen = 65536;
+
 // During a pause, other blocks continue on other OS threads. If they write between a load and the store that depends on
 // it, and the update is not atomic, their value is lost.
 constexpr std::chrono::microseconds kPause{50};
@@ -160,7 +163,15 @@ void BlockRunner::ready(Fiber* fiber) {
   ready_tail_ = fiber;
 }
 
-BlockRunner::Fiber* BlockRunner::next(bool started_first) {
+BlockRunner::Fiber* BlockRunner::next() {
+  Fiber* const to = other(true);
+  if (to != nullptr || converging_.empty()) return to;
+  converge();
+  return other(true);
+}
+
+BlockRunner::Fiber* BlockRunner::other(bool started_first) {
+  if (!converging_.empty() && ++chosen_before_ > kMostChosen) converge();
   const bool unstarted = state_.next < state_.threads;
   if (ready_head_ != nullptr && (started_first || !unstarted)) {
     Fiber* fiber = ready_head_;
@@ -222,7 +233,7 @@ void BlockRunner::wait(Fiber* self) {
     failure_ = deadlock();
     abandon();
   }
-  switch_to(self, to);
+  if (to != self) switch_to(self, to);
 }
 
 void BlockRunner::abandon() {
@@ -252,7 +263,7 @@ void BlockRunner::drop_fibers() {
 void BlockRunner::yield(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (runner.must_stop()) runner.leave_silently();
-  Fiber* to = runner.next(false);
+  Fiber* to = runner.other(false);
   if (to == nullptr) return;
   Fiber* self = runner.current();
   runner.ready(self);
@@ -273,7 +284,7 @@ void BlockRunner::switch_at_access() {
   BlockRunner& runner = *running;
   if (runner.must_stop()) runner.leave_silently();
   runner.plan_switch();
-  Fiber* to = runner.next((runner.random_ & 1u) != 0);
+  Fiber* to = runner.other((runner.random_ & 1u) != 0);
   if (to == nullptr) return;
   Fiber* self = runner.current();
   runner.ready(self);

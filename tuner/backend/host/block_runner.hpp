@@ -102,7 +102,7 @@ class BlockRunner {
     Fiber* link = nullptr;  // to the next in the list of ready or of waiting fibers
     StackPool::Stack stack;
     sanitizer::FiberState sanitizer;
-    int result = 0;
+    int result = 0;  // of a barrier or of __activemask
     bool busy = false;  // somewhere inside a kernel
     const char* waits_at = nullptr;
     const char* file = nullptr;
@@ -137,7 +137,9 @@ class BlockRunner {
   void prepare(Fiber& fiber);
   Fiber& new_fiber();
   void ready(Fiber* fiber);
-  Fiber* next(bool started_first = true);
+  Fiber* next();
+  /// Another one than the current, which can go on: null if there is none.
+  Fiber* other(bool started_first);
   void switch_to(Fiber* from, Fiber* to);
   void wait(Fiber* self);
   /// Leaves the block. Objects on this stack are not destroyed, so failure_ must be set in an earlier statement.
@@ -166,6 +168,8 @@ class BlockRunner {
   unsigned needed(unsigned warp, unsigned mask) const;
   void complete_meeting(unsigned warp, Meeting** link, Fiber* self);
   void drop_meetings();
+  unsigned active_mask(Fiber* self, const char* file, int line);
+  void converge();
 
   StackPool stacks_;
   State state_{};
@@ -195,6 +199,9 @@ class BlockRunner {
   std::array<Meeting*, 32> meetings_{};
   std::deque<Meeting> meeting_pool_;
   Meeting* free_meetings_ = nullptr;
+  // Threads at __activemask, and how often another thread was chosen since the first of them came.
+  std::vector<Fiber*> converging_;
+  unsigned chosen_before_ = 0;
 
   const char* left_because_ = nullptr;
   const void* left_address_ = nullptr;

@@ -1,6 +1,8 @@
 // The places where kernel threads wait for each other: the barriers of the grid and of the block, and warp collectives.
 // The last thread of a block or warp to come computes the results of all and makes the others ready.
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -166,6 +168,7 @@ unsigned long long BlockRunner::meet_warp(tuner_host::Block* block, int operatio
   Fiber* self = runner.current();
   const unsigned warp = self->thread.linear >> 5;
   const unsigned me = self->thread.linear & 31u;
+  if (operation == tuner_host::kActiveMask) return runner.active_mask(self, file, line);
   self->waits_at = kWarpNames[operation];
   self->file = file;
   self->line = line;
@@ -295,7 +298,41 @@ void BlockRunner::complete_meeting(unsigned warp, Meeting** link, Fiber* self) {
   free_meetings_ = &meeting;
 }
 
+unsigned BlockRunner::active_mask(Fiber* self, const char* file, int line) {
+  self->waits_at = "__activemask";
+  self->file = file;
+  self->line = line;
+  if (converging_.empty()) chosen_before_ = 0;
+  converging_.push_back(self);
+  wait(self);
+  return static_cast<unsigned>(self->result);
+}
+
+/// Makes threads at __activemask ready: those at the first place in the text, as lanes that leave a loop wait for those
+/// that stay in it.
+void BlockRunner::converge() {
+  const Fiber& first = **std::min_element(converging_.begin(), converging_.end(),
+                                          [](const Fiber* a, const Fiber* b) { return a->line < b->line; });
+  const auto elsewhere = std::stable_partition(converging_.begin(), converging_.end(),
+                                               [line = first.line, file = first.file](const Fiber* fiber) {
+                                                 return fiber->line == line && std::strcmp(fiber->file, file) == 0;
+                                               });
+  std::array<unsigned, 32> masks{};
+  const auto each = [&](auto action) {
+    for (auto at = converging_.begin(); at != elsewhere; ++at)
+      action(**at, masks[(*at)->thread.linear >> 5], 1u << ((*at)->thread.linear & 31u));
+  };
+  each([](Fiber&, unsigned& mask, unsigned bit) { mask |= bit; });
+  each([this](Fiber& fiber, unsigned mask, unsigned) {
+    fiber.result = static_cast<int>(mask);
+    ready(&fiber);
+  });
+  converging_.erase(converging_.begin(), elsewhere);
+  chosen_before_ = 0;
+}
+
 void BlockRunner::drop_meetings() {
+  converging_.clear();
   barrier_head_ = barrier_tail_ = nullptr;
   barrier_waiting_ = 0;
   barrier_sum_ = 0;

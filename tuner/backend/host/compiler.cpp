@@ -396,8 +396,12 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
   if (error && (error->machine_fault || is_final(error->message))) return error;
   const ProgramText kernels = program_without_host_functions(request, includes);
   if (error && kernels == program) return error;
-  error = run_compiler(request, kernels, image);
-  if (error) return error;
+  std::optional<CompileError> of_kernels = run_compiler(request, kernels, image);
+  if (of_kernels) {
+    // What is left out may be what the kernels miss, so both are shown.
+    if (error) of_kernels->log += "\nwith the host functions of the text:\n" + error->log;
+    return of_kernels;
+  }
   const std::lock_guard lock(with_host_functions_mutex_);
   with_host_functions_.insert(text);
   return std::nullopt;

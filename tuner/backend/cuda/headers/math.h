@@ -1,6 +1,43 @@
 #pragma once
 #pragma nv_diag_suppress 47  // the toolkit defines the same macros with other texts
-// NVRTC itself knows the functions.
+// NVRTC itself knows the functions of float and double. As in ISO C++17, integers count as double.
+#include <type_traits>
+#define TUNER_UNARY(name)                                                                                        \
+  template <typename T>                                                                                          \
+  __host__ __device__ inline std::enable_if_t<std::is_integral<T>::value, double> name(T x) {                    \
+    return ::name(static_cast<double>(x));                                                                       \
+  }
+#define TUNER_BINARY(name)                                                                                       \
+  template <typename T, typename U>                                                                              \
+  __host__ __device__ inline std::enable_if_t<std::is_arithmetic<T>::value && std::is_arithmetic<U>::value &&    \
+                                                  (std::is_integral<T>::value || !std::is_same<T, U>::value),    \
+                                              double>                                                            \
+  name(T x, U y) {                                                                                               \
+    return ::name(static_cast<double>(x), static_cast<double>(y));                                               \
+  }
+TUNER_UNARY(sqrt)
+TUNER_UNARY(exp)
+TUNER_UNARY(exp2)
+TUNER_UNARY(log)
+TUNER_UNARY(log2)
+TUNER_UNARY(log10)
+TUNER_UNARY(sin)
+TUNER_UNARY(cos)
+TUNER_UNARY(tan)
+TUNER_UNARY(tanh)
+TUNER_UNARY(floor)
+TUNER_UNARY(ceil)
+TUNER_UNARY(round)
+TUNER_UNARY(fabs)
+TUNER_BINARY(pow)
+TUNER_BINARY(fmod)
+TUNER_BINARY(fmax)
+TUNER_BINARY(fmin)
+TUNER_BINARY(atan2)
+TUNER_BINARY(hypot)
+TUNER_BINARY(copysign)
+#undef TUNER_UNARY
+#undef TUNER_BINARY
 #define M_E 2.71828182845904523536
 #define M_LOG2E 1.44269504088896340736
 #define M_LOG10E 0.434294481903251827651

@@ -14,6 +14,7 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+#include <tuner_host_library.h>
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;

@@ -127,7 +127,7 @@ inline thread_group tiled_partition(const thread_block& parent, unsigned size) {
   return tiled_partition(thread_group(parent), size);
 }
 
-/// The lanes that have converged: only the calling one, which CUDA allows (see __activemask).
+/// The lanes that have converged: only the calling one, which CUDA allows.
 class coalesced_group {
  public:
   static unsigned size() { return 1; }

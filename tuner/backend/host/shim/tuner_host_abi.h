@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Increase this with every change below. A kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 8;
+inline constexpr unsigned kAbiVersion = 9;
 
 struct Index {
   unsigned x, y, z;
@@ -91,7 +91,8 @@ enum WarpOperation : int {
   kMaxUnsigned,
   kAnd,
   kOr,
-  kXor
+  kXor,
+  kActiveMask  // waits until no other thread of the block can run
 };
 
 /// Functions that kernels call. For messages, file and line give the place in the kernel.
@@ -100,7 +101,8 @@ struct Api {
   /// Waits until every live thread of the block is here. The result is that of __syncthreads_count/and/or.
   /// kGridBarrier: waits for every other block too.
   int (*meet_block)(Block*, int operation, int predicate, const char* file, int line);
-  /// Waits until every live lane of \p mask is here. kShuffle: \p lane is the lane to read from.
+  /// Waits until every live lane of \p mask is here. kShuffle: \p lane is the lane to read from. kActiveMask: waits
+  /// until no other thread can run; the result is the mask of the lanes of the warp that wait at this place.
   unsigned long long (*meet_warp)(Block*, int operation, unsigned mask, unsigned long long value, unsigned lane,
                                   const char* file, int line);
   /// Must be called when a thread returns while others wait: they may wait for no other.

@@ -26,8 +26,10 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, TUNER_HOST_SITE) {
   tuner_host::meet_warp(tuner_host::kSyncWarp, mask, 0, 0, file, line);
 }
 
-/// Only the calling lane: CUDA promises no more about which lanes have converged.
-inline unsigned __activemask() { return 1u << tuner_host::lane(); }
+/// The lanes that come here before they wait elsewhere. CUDA promises less, but kernels expect it.
+inline unsigned __activemask(TUNER_HOST_SITE) {
+  return static_cast<unsigned>(tuner_host::meet_warp(tuner_host::kActiveMask, ~0u, 0, 0, file, line));
+}
 
 template <typename T>
 inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, TUNER_HOST_SITE) {
