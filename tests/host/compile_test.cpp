@@ -311,8 +311,8 @@ TEST(HostCompile, GivesTheKernelItsMacros) {
 }
 
 TEST(HostCompile, ShowsTheErrorsWithAndWithoutHostFunctions) {
-  const CompileRequest wanted = request(
-      "int helper() { return no_such_thing; }\n__global__ void k(int* out) { *out = no_such_value; }\n", {"k"});
+  const CompileRequest wanted =
+      request("int helper() { return no_such_thing; }\n__global__ void k(int* out) { *out = no_such_value; }\n", {"k"});
   const CompileResult result = backend().compiler().compile(wanted);
   const auto* const error = std::get_if<CompileError>(&result);
   ASSERT_NE(error, nullptr);
