@@ -56,8 +56,10 @@ inline std::string_view program_header_text(std::string_view name) {
            "typedef struct cublasLtContext* cublasLtHandle_t;\n"
            "typedef int cublasStatus_t, cublasOperation_t, cublasComputeType_t, cublasGemmAlgo_t, cublasMath_t;\n";
   if (name == "cudnn.h") return "#pragma once\ntypedef struct cudnnContext* cudnnHandle_t;\n";
-  if (name.starts_with("cusparse")) return "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\n";
-  if (name.starts_with("cusolver")) return "#pragma once\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n";
+  if (name.starts_with("cusparse"))
+    return "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\ntypedef int cusparseStatus_t;\n";
+  if (name.starts_with("cusolver"))
+    return "#pragma once\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\ntypedef int cusolverStatus_t;\n";
   if (name == "curand.h") return "#pragma once\ntypedef struct curandGenerator_st* curandGenerator_t;\n";
   if (name.starts_with("cufft"))
     return "#pragma once\ntypedef int cufftHandle, cufftResult;\ntypedef float cufftReal;\ntypedef double "

@@ -83,9 +83,7 @@ std::optional<int> small_value(std::string_view name) {
                                Ending{"dilation", 1},    Ending{"ksize", 3},       Ending{"channels", 3},
                                Ending{"kernel_size", 3}, Ending{"filter_size", 3}, Ending{"radius", 1},
                                Ending{"off", 0},         Ending{"offset", 0}};
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(name);
   const auto at =
       std::find_if(endings.begin(), endings.end(), [&](const Ending& one) { return lower.ends_with(one.text); });
   return at == endings.end() ? std::nullopt : std::optional(at->value);
@@ -159,6 +157,11 @@ class Writer {
   }
   void ask(const std::string& text) { lines_ += question(text); }
 
+  static bool is_for_indices(const std::string& type) {
+    const std::string name = lower_case(type);
+    return name.starts_with("i") || name.find("idx") != npos || name.find("index") != npos ||
+           name.find("int") != npos || name.find("size") != npos || name.find("offset") != npos;
+  }
   bool is_parameter(const std::string& name) const { return contains(parameters_, name); }
 
   std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
@@ -170,7 +173,8 @@ class Writer {
       const std::string name = possible_name(one.name);
       names += (names.empty() ? "" : ", ") + name;
       if (one.type == "typename" || one.type == "class") {
-        types_ += question(fmt::format("Which types is {} for?", name)) + line("type", name + " = float");
+        types_ += question(fmt::format("Which types is {} for?", name)) +
+                  line("type", name + (is_for_indices(name) ? " = int" : " = float"));
         type_names_.push_back(name);
         continue;
       }

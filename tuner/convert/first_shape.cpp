@@ -21,13 +21,6 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 bool is_called_like_a_block(std::string_view name) {
   const std::string lower = lower_case(name);
   return lower.find("block") != npos || lower.find("threads") != npos;
@@ -46,6 +39,13 @@ bool is_word_or_number(std::string_view text) { return !text.empty() && word_at(
 bool is_type(const Declared& one) { return one.type == "typename" || one.type == "class"; }
 
 }  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
 
 std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text) {
   try {

@@ -18,6 +18,8 @@ namespace tuner::convert {
 /// The value of \p text, an expression of integers and of constants that \p code defines once.
 std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text);
 
+std::string lower_case(std::string_view text);
+
 /// The first template parameters of \p kernel, up to one that is better left out.
 std::vector<Declared> template_parameters_to_name(const Signature& kernel);
 

@@ -33,6 +33,7 @@ class DirectiveFinder {
       const std::string_view last = std::string_view(code).substr(0, code.find_last_not_of("\r\n") + 1);
       if (found.end == code.size() && last.ends_with('\\'))
         fail(last.size() - 1, "the file ends in the middle of a continued line");
+      require_utf8(found.begin, found.end);
       lines.push_back(tuner_line(found, trimmed(rest.substr(std::string_view("tuner").size()))));
       if (lines.size() > kMostDirectives)
         throw SpecError(lines.back().place(0), "more than " + std::to_string(kMostDirectives) + " directives");
@@ -52,11 +53,13 @@ class DirectiveFinder {
   void require_text() const {
     if (text_.size() > static_cast<std::size_t>(kMaxKernelFileBytes))
       fail(0, "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
-    for (std::size_t i = 0; i < text_.size();) {
-      const std::size_t length = static_cast<signed char>(text_[i]) > 0 ? 1 : utf8_length(text_.substr(i));
-      if (length == 0) fail(i, "not UTF-8 text; is this a text file?");
-      if (text_[i] == '\0') fail(i, "NUL byte; is this a text file?");
-      i += length;
+    if (const std::size_t zero = text_.find('\0'); zero != npos) fail(zero, "NUL byte; is this a text file?");
+  }
+  /// Other lines may have any encoding: compilers take what is in comments and literals.
+  void require_utf8(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin, length; i < end; i += length) {
+      length = static_cast<signed char>(text_[i]) > 0 ? 1 : utf8_length(text_.substr(i));
+      if (length == 0) fail(i, "a directive must be UTF-8 text");
     }
   }
 

@@ -28,7 +28,10 @@ namespace fs = std::filesystem;
 
 /// Headers that contain nothing for device code. They are empty here.
 constexpr std::string_view kOfTheHost =
-    "any arpa/inet.h bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
+    "alloca.h any argp.h arpa/inet.h byteswap.h cpuid.h endian.h err.h error.h execinfo.h features.h fnmatch.h ftw.h "
+    "glob.h grp.h ifaddrs.h net/if.h pwd.h semaphore.h stdalign.h sys/file.h sys/ipc.h sys/param.h sys/select.h "
+    "sys/sem.h sys/shm.h sys/statvfs.h sys/syscall.h sys/sysinfo.h sys/times.h sys/uio.h sys/un.h utime.h "
+    "wordexp.h  bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
     "csignal "
     "ctype.h "
     "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "

@@ -4,6 +4,8 @@
 /// the parts for threads, and the parts that all collectives share; CUB's headers of these parts only include it.
 #include "../tuner_host.h"
 
+#include <type_traits>
+
 #define CUB_VERSION 200800  // this version has both its old operators and those of cuda/std/functional
 #define CUB_NS_QUALIFIER ::cub
 
@@ -53,6 +55,22 @@ struct ArgMin {
   template <typename Key, typename Value>
   KeyValuePair<Key, Value> operator()(const KeyValuePair<Key, Value>& a, const KeyValuePair<Key, Value>& b) const {
     return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+
+/// The unsigned integers that sort as numbers do.
+template <typename T>
+struct Traits {
+  using UnsignedBits = std::conditional_t<
+      sizeof(T) == 1, unsigned char,
+      std::conditional_t<sizeof(T) == 2, unsigned short,
+                         std::conditional_t<sizeof(T) == 4, unsigned int, unsigned long long>>>;
+  static constexpr UnsignedBits kSign = std::is_unsigned<T>::value ? 0 : UnsignedBits(1) << (sizeof(T) * 8 - 1);
+  static UnsignedBits TwiddleIn(UnsignedBits key) {
+    return !std::is_integral<T>::value && (key & kSign) != 0 ? ~key : key ^ kSign;
+  }
+  static UnsignedBits TwiddleOut(UnsignedBits key) {
+    return !std::is_integral<T>::value && (key & kSign) == 0 ? ~key : key ^ kSign;
   }
 };
 
