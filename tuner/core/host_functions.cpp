@@ -7,6 +7,7 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/host_words.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -25,24 +26,6 @@ void add_macros(std::string_view code, Words& words, IsWord is_word_of) {
       words.emplace(all[1]);
   }
 }
-
-/// Whether \p word, a function of CUDA's libraries or a stream, is the host's.
-bool is_word_of_the_host(std::string_view word) {
-  static constexpr std::array<std::string_view, 7> libraries{"cublas",   "cudnn", "cufft", "cusolver",
-                                                             "cusparse", "glut",  "nccl"};
-  static constexpr std::array<std::string_view, 5> words{"asm", "__asm__", "throw", "stderr", "fopen"};
-  const auto begins = [word](std::string_view name) { return word.starts_with(name); };
-  return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') || contains(words, word) ||
-         std::any_of(libraries.begin(), libraries.end(), begins);
-}
-
-/// A declaration with `std::` and one of these words belongs to the host.
-constexpr std::string_view kOfTheHost =
-    "vector string map unordered_map set list deque ostream istream ifstream ofstream chrono mt19937 "
-    "stringstream unique_ptr shared_ptr thread mutex random_device unordered_set ostringstream function "
-    "shared_mutex condition_variable runtime_error cin cerr clog endl iostream fstream istringstream "
-    "setprecision setw multimap multiset priority_queue forward_list lock_guard unique_lock mt19937_64 "
-    "logic_error invalid_argument out_of_range weak_ptr make_unique make_shared filesystem";
 
 constexpr std::array<std::string_view, 9> kAttributes{"alignas",           "__align__",         "__attribute__",
                                                       "__builtin_align__", "__launch_bounds__", "__declspec",
@@ -91,12 +74,6 @@ bool defines_type(const std::vector<std::string_view>& words) {
   return !words.empty() && contains(types, words.front());
 }
 
-bool names_the_host(std::string_view text) {
-  return any_word(text, [](std::string_view word) { return word == "FILE" || word == "cout"; }) ||
-         (text.find("std::") != npos &&
-          any_word(text, [](std::string_view word) { return has_word(kOfTheHost, word); }));
-}
-
 /// The words of a kernel's texts, and the parts that were removed from them.
 struct Known {
   Words device_words;
@@ -106,6 +83,7 @@ struct Known {
   Words functions;       ///< others
   Words host_types;      ///< removed types
   Words classes;         ///< all structs and classes
+  Words host_variables;  ///< removed variables of such types
   Words needed;          ///< kernels; empty: all of them
   Words kernels;         ///< of these, the ones that the texts define
   Words other_kernels;   ///< removed, because they are not needed
@@ -115,12 +93,6 @@ struct Known {
   }
 };
 
-/// Variables of the host. Both backends know their types, which other types may have as members.
-bool has_streams_or_events(std::string_view text) {
-  return any_word(
-      text, [](std::string_view word) { return word.starts_with("cudaEvent") || word.starts_with("cudaStream_"); });
-}
-
 /// Whether \p text is `template void f<float>(float*)`, also of a kernel. It declares nothing and costs compile time.
 bool is_instantiation(std::string_view text) {
   text = trimmed(text);
@@ -128,20 +100,6 @@ bool is_instantiation(std::string_view text) {
   const std::string_view word = word_at(text, 0);
   return word == "template" && text.substr(skip_space(text, word.size()), 1) != "<" && text.find('(') != npos &&
          text.find('{') == npos;
-}
-
-/// Whether \p body has a static variable, other than a constant whose value is a number: device code may have that.
-bool has_static_variable(std::string_view body) {
-  for (std::size_t at = 0, end = 0; (at = find_word(body, "static", end)) != npos;) {
-    end = std::min(body.find(';', at), body.size());
-    const std::size_t begin = at - statement_before(body, at).size();
-    const std::size_t sign = std::min(body.find('=', at), end);
-    const std::string_view head = body.substr(begin, sign - begin);
-    const std::string_view value = trimmed(body.substr(sign, end - sign));
-    const bool is_number = value.size() > 1 && words_of(value).empty();
-    if (!has_word(head, "constexpr") && !(has_word(head, "const") && is_number)) return true;
-  }
-  return false;
 }
 
 class HostFunctionScanner {
@@ -291,7 +249,8 @@ class HostFunctionScanner {
   bool is_code_of_the_host(std::string_view body) const {
     return names_the_host(body) || body.find("<<<") != npos || has_static_variable(body) ||
            any_word(body, [&](std::string_view word) {
-             return is_word_of_the_host(word) || known_.host_macros.contains(word) || known_.is_host_function(word);
+             return is_word_of_the_host(word) || known_.host_macros.contains(word) || known_.is_host_function(word) ||
+                    known_.host_variables.contains(word);
            });
   }
   /// Leaves of a member function that only the host can run its declaration, unless that is one of a friend or names
@@ -374,6 +333,14 @@ class HostFunctionScanner {
     return std::any_of(words.begin(), words.end() - 1, is_made);
   }
 
+  /// Whether this is a variable of a class, and not a constant: kernels cannot use the host's, and device code cannot
+  /// have one that a constructor makes. \p name: the word before its value.
+  bool is_object(const std::vector<std::string_view>& words, std::string_view name) const {
+    const auto end = std::find(words.begin(), words.end(), name);
+    return end != words.end() && !contains(words, "const") && !contains(words, "template") &&
+           std::any_of(words.begin(), end, [&](std::string_view word) { return known_.classes.contains(word); });
+  }
+
   void end_of_declaration() {
     if (in_class_) {
       now_.begin = kNone;
@@ -403,11 +370,15 @@ class HostFunctionScanner {
       return;
     }
     const std::string rest = rest_of_declaration();
+    const std::string_view name =
+        word_before(text, before_space(text, std::min(text.find_first_of("=[("), text.size())).size());
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
                                 (!is_neither && (has_streams_or_events(text) || is_constructed(words, rest))) ||
                                 (!words.empty() && needs_what_is_gone(words, rest));
-    if (!is_of_the_device() && (is_of_the_host || (is_prototype && !is_neither))) {
+    const bool is_variable = !is_neither && !is_prototype && is_object(words, name);
+    if (is_variable && !is_of_the_device()) known_.host_variables.emplace(name);
+    if (!is_of_the_device() && (is_of_the_host || is_variable || (is_prototype && !is_neither))) {
       if (const std::string_view type = defined_type(words, rest); !type.empty()) known_.host_types.emplace(type);
       blank(at_ + 1);
     }
@@ -477,9 +448,9 @@ std::vector<std::string> without_host_functions(const std::vector<std::string_vi
   add_all(known.host_macros, &is_word_of_the_host);
   for (const std::string& one : all) known.makers.merge(makers_in(one, device_words));
   // A part that is removed from one text may be needed in another, or above.
-  for (std::size_t before = 0, names = 1; before != names;
-       names = known.host_types.size() + known.host_functions.size()) {
-    before = known.host_types.size() + known.host_functions.size();
+  const auto gone = [&] { return known.host_types.size() + known.host_functions.size() + known.host_variables.size(); };
+  for (std::size_t before = 0, names = 1; before != names; names = gone()) {
+    before = gone();
     for (const std::string& one : all) {
       std::string ignored = one;
       HostFunctionScanner(one, known, ignored).scan();
