@@ -71,6 +71,27 @@ __global__ void paint(float* to, const float* from, Shape shape, int n) {
   EXPECT_THAT(text, ::testing::Not(HasSubstr("unused")));
 }
 
+TEST_F(FirstFile, DeclaresTheBuffersThatAStructLeadsTo) {
+  EXPECT_THAT(checked(R"(
+struct Fields { float *vx, *to; const float* p; int n; float dt; };
+__global__ void step(Fields f) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < f.n) f.to[i] = f.vx[i] + f.dt * f.p[i];
+}
+)"),
+              Holds("size        n : int = 16777216\n", "inout       vx[n] : float\n", "out         to[n] : float\n",
+                    "in          p[n] : float\n", "scalar      f = { vx, to, p, n, 1 }\n", "arguments   f\n"));
+  EXPECT_THAT(checked(R"(
+struct Pair { double* a[2]; int n; };
+__global__ void add(Pair p, Pair q, const float* by) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < p.n) p.a[0][i] += q.a[1][i] * by[i];
+}
+)"),
+              Holds("inout       p_a_0[n] : double\n", "inout       q_a_1[n] : double\n",
+                    "scalar      p = { p_a_0, p_a_1, n }\n", "scalar      q = { q_a_0, q_a_1, n }\n"));
+}
+
 TEST_F(FirstFile, ReadsTheFilesOfItsProject) {
   std::filesystem::create_directories(folder() / "project/include/theirs");
   std::filesystem::create_directories(folder() / "project/src/kernels");

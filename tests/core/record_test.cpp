@@ -255,5 +255,83 @@ TEST(Records, SayWhatIsWrongWithThemAndWhere) {
               HasSubstr("'x.id' has elements of int, which can be filled with integers only"));
 }
 
+/// A kernel with the struct `Fields f` by value, defined by \p text. \p scalar: the directive.
+std::string step_with(const std::string& scalar, const std::string& text, const std::string& x = "x[n] : float") {
+  return "#pragma tuner kernel    step\n#pragma tuner size n = 1000\n#pragma tuner parameter block_size_x = 32 64\n"
+         "#pragma tuner inout    " +
+         x + "\n#pragma tuner in v[n]\n#pragma tuner scratch part[n] : int\n#pragma tuner grid n\n" + scalar +
+         "\n#pragma tuner default block_size_x=32\n#pragma tuner reference default\n" + text +
+         "__global__ void step(Fields f) { int i = blockIdx.x * block_size_x; }\n";
+}
+constexpr const char* kFields = "struct Fields { float *__restrict__ x; const float* v, *w; int n; void* part; };\n";
+
+TEST(Records, ByValueHoldPointersToBuffers) {
+  struct Inner {
+    const float *v, *w;
+    short id;
+  };
+  struct Fields {
+    char c;
+    float* x[2];
+    Inner in;
+    int** all;
+  };
+  const KernelSpec spec = parse(
+      step_with("#pragma tuner scalar f = { 1, { x, nullptr }, { v, 0, 7 }, part }",
+                "typedef float real;\nstruct Inner { const real *v, *w; short id; };\n"
+                "class Fields { public: char c; float* x[2]; Inner in; int** all; float* get() { return x[0]; } };\n"));
+  const ScalarSpec& f = *spec.find_scalar("f");
+  std::string all;
+  for (const RecordField& field : f.record->fields)
+    all += field.name + ' ' + std::to_string(field.offset) + ' ' + field.pointer + ", ";
+  EXPECT_EQ(all, "c 0 , x " + std::to_string(offsetof(Fields, x)) + " float*, in.v " +
+                     std::to_string(offsetof(Fields, in)) + " float const*, in.w " +
+                     std::to_string(offsetof(Fields, in) + offsetof(Inner, w)) + " float const*, in.id " +
+                     std::to_string(offsetof(Fields, in) + offsetof(Inner, id)) + " , all " +
+                     std::to_string(offsetof(Fields, all)) + " int**, ");
+  EXPECT_EQ(f.record->bytes, sizeof(Fields));
+  EXPECT_EQ(f.values[1].address, "x");
+  EXPECT_EQ(f.values[2].address, "nullptr");
+  EXPECT_EQ(f.values[4], 0);
+  EXPECT_EQ(spec.find_buffer("v")->type, "float") << "the type of what the pointer leads to";
+  EXPECT_EQ(spec.taken_by(spec.launches[0]), (std::vector<std::string>{"f", "x", "v", "part"}));
+}
+
+TEST(Records, ByValueMayBeWrittenWithPointers) {
+  const KernelSpec spec = parse(step_with("#pragma tuner scalar f : { float* x; const float* v; int n; } = { x, v, n }",
+                                          "", "x[n] : float\n#pragma tuner in u[n] : float"));
+  EXPECT_EQ(spec.find_scalar("f")->record->bytes, 24u);
+  EXPECT_EQ(spec.find_buffer("v")->type, "float");
+}
+
+TEST(Records, SayWhichPointersAreWrongAndWhere) {
+  const auto error = [](const std::string& values, const std::string& x = "x[n] : float") {
+    return error_of([&] { parse(step_with("#pragma tuner scalar f = { " + values + " }", kFields, x)); });
+  };
+  EXPECT_EQ(error("x, v, nullptr, n, part"), "no error");
+  EXPECT_EQ(error("x, v, 0, n, x"), "no error") << "a void* leads to anything";
+  EXPECT_THAT(error("x, v, v, x, part"), HasSubstr("8:37: 'f.n' is a number, but 'x' is a buffer"));
+  EXPECT_THAT(error("x, v, v, nullptr, part"), HasSubstr("8:37: 'f.n' is a number, but 'nullptr' is a pointer"));
+  EXPECT_THAT(error("x, v, 1, n, part"),
+              HasSubstr("8:34: 'f.w' is a pointer ('float const*'): give the name of a buffer, or 'nullptr'"));
+  EXPECT_THAT(error("x, v, n, n, part"), HasSubstr("8:34: 'f.w' is a pointer"));
+  EXPECT_THAT(error("x, v, w, n, part"), HasSubstr("8:34: unknown buffer 'w'"));
+  EXPECT_THAT(error("x, v, v"), HasSubstr("'f' is a struct of 5 numbers and pointers, but has 3"));
+  EXPECT_THAT(error("x, v, v, n, part", "x[n] : double"),
+              HasSubstr("8:28: 'x' is declared as a buffer of double, but 'f.x' is float*"));
+  EXPECT_THAT(error_of([] { parse(move_with(" : { float* p; int id; }")); }),
+              HasSubstr("4:31: the elements of a buffer hold no pointers"));
+}
+
+TEST(Records, OfPointersAreWhatAPreparingLaunchChanges) {
+  const std::string prepare = "\n#pragma tuner prepare clear\n#pragma tuner arguments f";
+  const std::string text = "__global__ void clear(Fields f) {}\n";
+  const KernelSpec spec = parse(step_with("#pragma tuner scalar f = { x, v, v, n, 0 }" + prepare, kFields + text));
+  EXPECT_EQ(spec.prepare[0].block[0].evaluate_integer({}), 256) << "one thread for each element of x";
+  EXPECT_THAT(
+      error_of([&] { parse(step_with("#pragma tuner scalar f = { x, v, v, n, part }" + prepare, kFields + text)); }),
+      HasSubstr("'part' is work space, which no served call prepares"));
+}
+
 }  // namespace
 }  // namespace tuner

@@ -325,6 +325,54 @@ extern "C" __global__ void affine(float* y, const float* x, const float* bias, M
   }
 }
 
+/// A kernel that takes buffers in a struct. \p by: the factor of the step, 1 if it is right.
+std::string step_kernel(const std::string& by) {
+  return "struct Grid { const float *p, *none; int n; };\n"
+         "struct Fields { float* v[2]; Grid grid; };\n"
+         "__global__ void step(Fields f, float dt) {\n"
+         "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+         "  if (i >= f.grid.n || f.grid.none != nullptr) return;\n"
+         "  f.v[0][i] += " +
+         by + " * dt * f.grid.p[i];\n  f.v[1][i] = dt + f.grid.p[i];\n}\n";
+}
+constexpr const char* kStepDirectives = R"(
+#pragma tuner kernel      step
+#pragma tuner source      "../theirs/step.cu"
+#pragma tuner size        n = 1000
+#pragma tuner parameter   BLOCK = 32 64
+#pragma tuner define      BLOCK
+#pragma tuner inout       vx[n]
+#pragma tuner out         vy[n]
+#pragma tuner in          p[n]
+#pragma tuner scalar      f = { { vx, vy }, { p, nullptr, n } }, dt = 0.5
+#pragma tuner grid        ceil_div(n, BLOCK)
+#pragma tuner block       BLOCK
+#pragma tuner reference   plain
+#pragma tuner arguments   vx, vy, p, n
+#pragma tuner verify      n=33 offset=1
+__global__ void plain(float* vx, float* vy, const float* p, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  vx[i] += 0.5f * p[i];
+  vy[i] = 0.5f + p[i];
+}
+)";
+
+TEST_F(ForeignKernels, FindTheirBuffersInStructs) {
+  write("theirs/step.cu", step_kernel("1"));
+  const Trial right = trial(kStepDirectives, "BLOCK=32");
+  EXPECT_TRUE(right.verified) << message(right.outcome);
+}
+
+TEST_F(ForeignKernels, AreWrongInBuffersOfAStructToo) {
+  write("theirs/step.cu", step_kernel("2"));
+  const Trial factor = trial(kStepDirectives, "BLOCK=32");
+  EXPECT_EQ(kind(factor.outcome), "wrong");
+  EXPECT_THAT(std::string(message(factor.outcome)), HasSubstr("vx["));
+  write("theirs/step.cu", step_kernel("(const_cast<float*>(f.grid.p)[i] = 0)"));
+  EXPECT_FALSE(trial(kStepDirectives, "BLOCK=32").verified) << "it writes to its input";
+}
+
 TEST_F(ForeignKernels, RefuseAStructOfAnotherSize) {
   write("theirs/affine.cu", R"(
 struct Map { float factor; int n; };

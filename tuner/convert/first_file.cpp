@@ -146,6 +146,11 @@ class Writer {
 
   std::vector<std::string> questions() const { return questions_; }
 
+  bool takes_pointers() const {
+    return std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
+                       [&](const Declared& one) { return one.is_pointer() || has_pointers(one); });
+  }
+
  private:
   static std::string line(std::string_view directive, const std::string& rest) {
     return fmt::format("#pragma tuner {:<11} {}\n", directive, rest);
@@ -217,9 +222,13 @@ class Writer {
   /// The arguments that may be sizes: first those that grow with a problem, then small ones. An offset is neither.
   void read_sizes() {
     std::vector<std::string> small;
+    const std::vector<Declared> all = with_members();
     std::vector<const Declared*> candidates;
-    for (const Declared& one : kernel_.arguments)
-      if (!one.is_pointer() && is_size(one)) candidates.push_back(&one);
+    for (const Declared& one : all)
+      if (!one.is_pointer() && is_size(one) &&
+          std::none_of(candidates.begin(), candidates.end(),
+                       [&](const auto* other) { return other->name == one.name; }))
+        candidates.push_back(&one);
     const bool all_are_small = std::all_of(candidates.begin(), candidates.end(),
                                            [](const Declared* one) { return small_value(one->name).has_value(); });
     for (const Declared* const one : candidates) {
@@ -252,17 +261,80 @@ class Writer {
     for (const Declared& one : kernel_.arguments) {
       const std::string name = possible_name(one.name), type = type_of(one);
       arguments_.push_back(name);
-      const auto small = small_values_.find(name);
-      const int extent = small == small_values_.end() ? extent_ : small->second;
-      if (std::count(one.type.begin(), one.type.end(), '*') > 1)
-        add_pointers(one);
-      else if (one.is_pointer())
-        add_buffer(one, type);
-      else if (contains(sizes_, name))
-        sizes_text_ += line("size", fmt::format("{} : {} = {}", name, type, extent));
-      else
+      if (has_pointers(one))
+        add_struct(one);
+      else if (!add_pointer_or_size(one))
         add_scalar(one, type);
     }
+  }
+
+  /// Whether \p one is a struct by value that has pointers.
+  bool has_pointers(const Declared& one) const {
+    if (one.is_pointer() || contains(type_names_, plain_type(one.type))) return false;
+    const auto record = struct_by_value(all_, used(plain_type(one.type)));
+    return record && record->has_pointers();
+  }
+
+  /// The members of a struct that has_pointers(), in order. Pointers get names that nothing else has.
+  std::vector<Declared> members_of(const Declared& of) const {
+    std::vector<Declared> members;
+    for (const RecordField& field : struct_by_value(all_, used(plain_type(of.type)))->fields)
+      for (int i = 0; i < field.count; ++i) {
+        std::string name = field.name + (field.count == 1 ? "" : '_' + std::to_string(i));
+        std::erase(name, ']');
+        std::replace_if(
+            name.begin(), name.end(), [](char c) { return c == '.' || c == '['; }, '_');
+        const auto has_it = [&](const Declared& other) { return &other != &of && is_or_has(other, field.name); };
+        if (!field.pointer.empty() && std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), has_it))
+          name = of.name + '_' + name;
+        members.push_back({field.pointer.empty() ? std::string(info(field.type).name) : field.pointer, name});
+      }
+    return members;
+  }
+
+  bool is_or_has(const Declared& one, const std::string& name) const {
+    if (one.name == name) return true;
+    const auto record = one.is_pointer() ? std::nullopt : struct_by_value(all_, used(plain_type(one.type)));
+    return record && find_named(record->fields, name) != nullptr;
+  }
+
+  /// The arguments of the kernel, with the members of structs that has_pointers() in their place.
+  std::vector<Declared> with_members() const {
+    std::vector<Declared> all;
+    for (const Declared& one : kernel_.arguments) {
+      const std::vector<Declared> these = has_pointers(one) ? members_of(one) : std::vector<Declared>{one};
+      all.insert(all.end(), these.begin(), these.end());
+    }
+    return all;
+  }
+
+  /// Adds a buffer or a size for \p one. Adds nothing and returns false if it is neither.
+  bool add_pointer_or_size(const Declared& one) {
+    const std::string name = possible_name(one.name), type = type_of(one);
+    const auto small = small_values_.find(name);
+    if (std::count(one.type.begin(), one.type.end(), '*') > 1)
+      add_pointers(one);
+    else if (one.is_pointer())
+      add_buffer(one, type);
+    else if (!contains(sizes_, name))
+      return false;
+    else if (const std::string head = fmt::format(" {} : ", name); sizes_text_.find(head) == std::string::npos)
+      sizes_text_ +=
+          line("size", fmt::format("{} : {} = {}", name, type, small == small_values_.end() ? extent_ : small->second));
+    return true;
+  }
+
+  void add_struct(const Declared& one) {
+    std::vector<std::string> values;
+    bool has_numbers = false;
+    for (const Declared& member : members_of(one)) {
+      const std::string name = possible_name(member.name);
+      const bool is_named = add_pointer_or_size(member);
+      has_numbers = has_numbers || !is_named;
+      values.push_back(is_named ? name : small_values_.contains(name) ? "0" : "1");
+    }
+    if (has_numbers) buffers_ += question(fmt::format("Which values have the numbers of {}?", one.name));
+    buffers_ += line("scalar", fmt::format("{} = {{ {} }}", possible_name(one.name), fmt::join(values, ", ")));
   }
 
   void add_pointers(const Declared& one) {
@@ -403,10 +475,6 @@ FirstFile first_file(const std::string& text, const std::string& kernel, const f
   const ScopedCode code(code_of(text));
   const auto signature = find_signature(code.text(), kernel);
   if (!signature) throw Error(fmt::format("{}: there is no kernel {}", file.string(), in_quotes(kernel)));
-  if (std::none_of(signature->arguments.begin(), signature->arguments.end(),
-                   [](const Declared& one) { return one.is_pointer(); }))
-    throw Error(fmt::format("{}: {} takes no pointer, so it has no result that could be compared", file.string(),
-                            in_quotes(kernel)));
   const auto relative = [&](const fs::path& path) {
     std::string name = path.lexically_normal().lexically_proximate(folder.lexically_normal()).generic_string();
     if (std::any_of(name.begin(), name.end(),
@@ -418,6 +486,9 @@ FirstFile first_file(const std::string& text, const std::string& kernel, const f
   std::vector<std::string> include_paths;
   for (const fs::path& path : files.include_folders) include_paths.push_back(relative(path));
   Writer writer(code, files.code, *signature);
+  if (!writer.takes_pointers())
+    throw Error(fmt::format("{}: {} takes no pointer, so it has no result that could be compared", file.string(),
+                            in_quotes(kernel)));
   std::string whole = writer.text(relative(file), include_paths);
   return {std::move(whole), writer.questions()};
 }

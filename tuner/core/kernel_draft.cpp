@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <tuner/core/definitions.hpp>
+#include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/names.hpp>
@@ -78,6 +79,16 @@ void require_one_source(KernelDraft& draft, const FillDraft& pending) {
                                           in_quotes(buffer.fill->path) + ": remove one of the two fills");
 }
 
+/// A name of a buffer among the numbers of a struct is the address of the buffer.
+void find_addresses(KernelSpec& spec) {
+  for (ScalarSpec& scalar : spec.scalars)
+    for (ScalarValue& value : scalar.values) {
+      if (!value.computed || !is_name(*value.computed) || !spec.find_buffer(value.computed->names().front())) continue;
+      value.address = value.computed->names().front();
+      value.computed.reset();
+    }
+}
+
 /// Blocks of 256 threads, one thread for each element of \p buffer.
 void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
   const std::int64_t numbers = std::int64_t{256} * buffer.components;
@@ -95,7 +106,7 @@ const BufferSpec* buffer_of_threads(const KernelSpec& spec, const LaunchDraft& o
     const auto output = std::find_if(spec.buffers.begin(), spec.buffers.end(), is_output);
     return output == spec.buffers.end() ? nullptr : &*output;
   }
-  for (const std::string& argument : one.launch.arguments) {
+  for (const std::string& argument : spec.taken_by(one.launch)) {
     const BufferSpec* const buffer = spec.find_buffer(argument);
     if (buffer && (buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed)) return buffer;
   }
@@ -224,6 +235,7 @@ Substitutions constants_of(KernelDraft& draft) {
 }
 
 KernelSpec finish(KernelDraft draft, Judged judged) {
+  find_addresses(draft.spec);
   fill_in_from_text(draft);
   complete_default(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));

@@ -205,6 +205,21 @@ std::string about_its_line(const BufferSpec& buffer) {
   return " (a type after ':' is that of one buffer, here of '" + buffer.typed_neighbour + "' alone)";
 }
 
+bool RecordType::has_pointers() const {
+  return std::any_of(fields.begin(), fields.end(), [](const RecordField& field) { return !field.pointer.empty(); });
+}
+
+std::vector<std::string> KernelSpec::taken_by(const LaunchSpec& launch) const {
+  std::vector<std::string> names = launch.arguments;
+  for (const std::string& argument : launch.arguments) {
+    const ScalarSpec* const scalar = find_scalar(argument);
+    if (scalar == nullptr) continue;
+    for (const ScalarValue& value : scalar->values)
+      if (!value.address.empty() && value.address != kNullPointer) names.push_back(value.address);
+  }
+  return names;
+}
+
 const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
 const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 

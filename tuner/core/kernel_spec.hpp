@@ -77,7 +77,7 @@ struct AnswerFile {
   SourceLocation location;
 };
 
-/// A field of a record: some numbers of one type, as in `float3 position` or `int id[2]`.
+/// A field of a record: some numbers of one type, as in `float3 position` or `int id[2]`, or pointers.
 struct RecordField {
   std::string name;
   ElementType type = ElementType::float32;
@@ -85,12 +85,15 @@ struct RecordField {
   std::size_t offset = 0;             ///< bytes from the beginning of the record
   bool is_bool = false;               ///< holds 0 or 1
   std::optional<FillSpec> fill = {};  ///< if not set, the fill of the buffer or Fill::by_default() holds
+  std::string pointer = {};           ///< the type of a pointer, `float const*`; `type` is then uint64
 };
 
 /// Elements that are structs: their fields, laid out as C++ does.
 struct RecordType {
   std::vector<RecordField> fields;
   std::size_t bytes = 0;  ///< of a record, including the padding at its end
+
+  bool has_pointers() const;
 };
 
 enum class BufferRole {
@@ -150,15 +153,21 @@ struct TextureSpec {
   SourceLocation location;
 };
 
-/// A number that the kernel file gives, or computes from sizes and choices: `2.5`, `nx * ny`.
+/// A number that the kernel file gives, or computes from sizes and choices: `2.5`, `nx * ny`. In a struct also the
+/// address of a buffer.
 struct ScalarValue {
   double number = 0;
   std::optional<Expression> computed = {};
+  std::string address = {};  ///< the name of the buffer, or kNullPointer
+  SourceLocation location = {};
 
-  friend bool operator==(const ScalarValue& value, double other) { return !value.computed && value.number == other; }
+  friend bool operator==(const ScalarValue& value, double other) {
+    return !value.computed && value.address.empty() && value.number == other;
+  }
 };
 
-/// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`.
+/// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`,
+/// `scalar fields = { x, v, n }` with the buffers x and v.
 struct ScalarSpec {
   std::string name;
   std::string type;                       ///< a type choice or an element type name
@@ -330,6 +339,9 @@ struct KernelSpec {
   const BufferSpec* find_buffer(std::string_view name) const;
   const ScalarSpec* find_scalar(std::string_view name) const;
   const TextureSpec* find_texture(std::string_view name) const;
+
+  /// The arguments of \p launch, and after them the buffers whose addresses are in its structs.
+  std::vector<std::string> taken_by(const LaunchSpec& launch) const;
 };
 
 /// The location of a file that \p spec names as \p path. A relative path starts from the folder of the kernel file.

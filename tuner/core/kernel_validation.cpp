@@ -3,6 +3,7 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/parameter_types.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/validation.hpp>
@@ -149,6 +150,7 @@ class Validator : public Checks {
     for (const ScalarSpec& scalar : spec_.scalars) {
       require_type(scalar);
       numbers(scalar);
+      pointers(scalar);
       for (const ScalarValue& value : scalar.values)
         if (value.computed) check(*value.computed, "a scalar is the same for every configuration");
     }
@@ -166,10 +168,44 @@ class Validator : public Checks {
       for (const RecordField& field : scalar.record->fields) wanted += static_cast<std::size_t>(field.count);
     }
     if (scalar.values.size() == wanted) return;
-    throw SpecError(scalar.location, in_quotes(scalar.name) +
-                                         (scalar.record ? " is a struct of " + std::to_string(wanted) + " numbers"
-                                                        : " is a number of type " + scalar.type) +
-                                         ", but has " + std::to_string(scalar.values.size()));
+    throw SpecError(scalar.location,
+                    in_quotes(scalar.name) +
+                        (scalar.record ? " is a struct of " + std::to_string(wanted) +
+                                             (scalar.record->has_pointers() ? " numbers and pointers" : " numbers")
+                                       : " is a number of type " + scalar.type) +
+                        ", but has " + std::to_string(scalar.values.size()));
+  }
+
+  /// Requires addresses for the pointers of a struct, and for nothing else. Call this after numbers().
+  void pointers(const ScalarSpec& scalar) const {
+    if (!scalar.record) return pointer(scalar.name, "", scalar.values.front());
+    std::size_t next = 0;
+    for (const RecordField& field : scalar.record->fields)
+      for (int i = 0; i < field.count; ++i)
+        pointer(scalar.name + '.' + field.name + (field.count == 1 ? "" : '[' + std::to_string(i) + ']'), field.pointer,
+                scalar.values[next++]);
+  }
+
+  void pointer(const std::string& name, const std::string& type, const ScalarValue& value) const {
+    const auto fail = [&](const std::string& message) { throw SpecError(value.location, message); };
+    if (type.empty() && value.address.empty()) return;
+    if (type.empty())
+      fail(in_quotes(name) + " is a number, but " + in_quotes(value.address) +
+           (value.address == kNullPointer ? " is a pointer" : " is a buffer"));
+    if (value.computed && is_name(*value.computed) && !is_known_name(*value.computed))
+      fail("unknown buffer " + in_quotes(value.computed->text()) +
+           suggestion(value.computed->text(), names_of(spec_.buffers)));
+    if (value.address.empty() && (value.computed || value.number != 0))
+      fail(in_quotes(name) + " is a pointer (" + in_quotes(type) + "): give the name of a buffer, or 'nullptr'");
+    const BufferSpec* const buffer = spec_.find_buffer(value.address);
+    if (buffer == nullptr) return;
+    if (buffer->role == BufferRole::constant)
+      fail(in_quotes(value.address) + " is 'constant': a variable of the program, whose address is not passed");
+    const auto number = element_type(buffer->type);
+    if (!number || buffer->record || buffer->is_work_space() || is_pointer_to_pointers(type)) return;
+    if (!may_take(type, *number, true))
+      fail(in_quotes(value.address) + " is declared as a buffer of " + buffer->type + ", but " + in_quotes(name) +
+           " is " + type);
   }
 
   void buffers() const {
@@ -270,7 +306,7 @@ class Validator : public Checks {
     for (const auto* const launches : {&spec_.launches, &spec_.verification.reference}) {
       const auto takes = [&](const std::string& name) {
         return std::any_of(launches->begin(), launches->end(),
-                           [&](const LaunchSpec& launch) { return contains(launch.arguments, name); });
+                           [&](const LaunchSpec& launch) { return contains(spec_.taken_by(launch), name); });
       };
       if (takes(surface.name) && takes(surface.buffer))
         fail("the kernel gets " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
@@ -278,7 +314,7 @@ class Validator : public Checks {
     }
     if (spec_.find_buffer(surface.buffer)->role != BufferRole::inout) return;
     for (const LaunchSpec& launch : spec_.prepare)
-      if (contains(launch.arguments, surface.buffer))
+      if (contains(spec_.taken_by(launch), surface.buffer))
         fail("'prepare' changes " + in_quotes(surface.buffer) + ", but a surface holds a copy of it");
   }
 

@@ -9,6 +9,7 @@
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/parameter_types.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
@@ -207,6 +208,8 @@ class LeftOut {
     if (draft_.spec.type_choice() != nullptr) return;
     for (const LaunchDraft& one : draft_.launches)
       if (is_of_kernel(one)) types(one);
+    for (const ScalarSpec& scalar : draft_.spec.scalars)  // structs that the file declares
+      if (scalar.record) set_pointed_types(scalar, {"", "", declarations().text().size()});
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.role != BufferRole::constant || !buffer.type.empty()) continue;
       if (auto type = device_variable_type(declarations(), buffer.scope, buffer.name))
@@ -249,17 +252,27 @@ class LeftOut {
     if (const auto numbers = this->numbers(type); numbers && numbers->components == 1) {
       scalar.type = info(numbers->type).name;
     } else {
-      scalar.record = numbers ? vector_record(*numbers) : record_called(declarations(), type);
-      if (scalar.record) scalar.type = info(ElementType::uint8).name;
-      if (scalar.record) return;
-      const auto fields = struct_called(declarations(), type);
-      draft_.untyped[scalar.name] =
-          why_unknown(type, user) + (fields && fields->fields.find('*') != std::string::npos
-                                         ? ". A struct by value cannot hold pointers: call the kernel as a "
-                                           "__device__ function from one that takes them, as docs/kernel-files.md "
-                                           "shows in \"Structs of pointers\""
-                                         : "");
+      scalar.record = numbers ? vector_record(*numbers) : struct_by_value(declarations(), type);
+      if (!scalar.record) draft_.untyped[scalar.name] = why_unknown(type, user);
+      if (!scalar.record) return;
+      scalar.type = info(ElementType::uint8).name;
+      set_pointed_types(scalar, type);
     }
+  }
+
+  /// Sets the types of buffers that the pointers of \p scalar, a struct of \p type, lead to.
+  void set_pointed_types(const ScalarSpec& scalar, const UsedName& type) {
+    std::size_t next = 0;
+    for (const RecordField& field : scalar.record->fields)
+      for (int i = 0; i < field.count && next < scalar.values.size(); ++i) {
+        BufferSpec* const buffer = find_named(draft_.spec.buffers, scalar.values[next++].address);
+        if (buffer == nullptr || !buffer->type.empty() || field.pointer.empty()) continue;
+        const UsedName pointed{plain_type(field.pointer), type.namespaces, type.at};
+        if (is_pointer_to_pointers(field.pointer))
+          buffer->type = info(ElementType::uint64).name;
+        else
+          set_type(*buffer, without_aliases(declarations(), pointed), in_quotes(scalar.name + '.' + field.name));
+      }
   }
 
   void type(const std::string& name, const Declared& argument, const Signature& head, const LaunchDraft& one) {

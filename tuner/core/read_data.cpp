@@ -31,7 +31,12 @@ std::optional<VectorType> accept_vector(TokenCursor& cursor) {
 /// `{ float3 position; int id; }`.
 void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& buffer) {
   if (cursor.peek().is("{")) {
+    const SourceLocation place = cursor.place();
     buffer.record = read_record(cursor);
+    if (buffer.record->has_pointers())
+      throw SpecError(place,
+                      "the elements of a buffer hold no pointers: declare numbers of 64 bits, as docs/kernel-files.md "
+                      "shows in \"Structs of pointers\"");
     buffer.type = info(ElementType::uint8).name;
     return;
   }
@@ -182,10 +187,15 @@ void read_scalar_type(KernelReader& kernel, TokenCursor& cursor, ScalarSpec& sca
 }
 
 ScalarValue read_value(KernelReader& kernel, TokenCursor& cursor) {
-  if (cursor.accept("true")) return {1};
-  if (cursor.accept("false")) return {0};
   ScalarValue value;
-  if (!read_special(cursor, value.number))
+  value.location = cursor.place();
+  if (cursor.accept("true"))
+    value.number = 1;
+  else if (cursor.accept("false"))
+    value.number = 0;
+  else if (cursor.accept(kNullPointer))
+    value.address = kNullPointer;
+  else if (!read_special(cursor, value.number))
     read_bound(kernel, cursor, false, "a number, or an expression of sizes", value.number, value.computed,
                Numbers::any);
   return value;

@@ -34,10 +34,11 @@ class Layout {
  public:
   explicit Layout(std::size_t least_alignment = 1) : alignment_(least_alignment) {}
 
-  /// Adds a field of \p count elements of \p type. Throws SpecError at \p place.
-  void add(std::string name, const VectorType& type, std::int64_t count, bool is_bool, const SourceLocation& place) {
+  /// Adds a field of \p count elements of \p type, or pointers of type \p pointer. Throws SpecError at \p place.
+  void add(std::string name, const VectorType& type, std::int64_t count, bool is_bool, const SourceLocation& place,
+           std::string pointer = {}) {
     const std::size_t alignment = alignment_of(type);
-    RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), is_bool, {}};
+    RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), is_bool, {}, std::move(pointer)};
     if (count < 1 || count > static_cast<std::int64_t>(kMostBytes) || record_.fields.size() == kMostFields ||
         field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostBytes)
       fail_as_too_large(place);
@@ -72,7 +73,7 @@ class Layout {
     const RecordField& first = record_.fields.front();
     std::size_t count = 0;
     for (const RecordField& field : record_.fields) {
-      if (field.type != first.type || field.is_bool) return std::nullopt;
+      if (field.type != first.type || field.is_bool || !field.pointer.empty()) return std::nullopt;
       count += static_cast<std::size_t>(field.count);
     }
     const std::size_t one = info(first.type).bytes;
@@ -96,10 +97,21 @@ class Layout {
   std::size_t alignment_;
 };
 
+/// Reads the stars and words between the type and the name of a pointer: `* const* __restrict__`. Returns the stars.
+std::string accept_stars(TokenCursor& cursor) {
+  std::string stars;
+  while (cursor.accept("*") ||
+         (!stars.empty() && (cursor.accept("const") || cursor.accept("__restrict__") || cursor.accept("__restrict"))))
+    if (cursor.line().text[cursor.last_stop() - 1] == '*') stars += '*';
+  return stars;
+}
+
 /// A type, which consists of words and `::`, and the first name after it.
 struct TypeAndName {
   std::string type;
   Token name;
+  std::string stars = {};  ///< of a pointer
+  bool is_const = false;
 };
 
 TypeAndName read_type_and_name(TokenCursor& cursor) {
@@ -110,15 +122,23 @@ TypeAndName read_type_and_name(TokenCursor& cursor) {
       result.type += std::string(last.text) + "::";
       continue;
     }
-    if (!cursor.at_identifier()) {
+    const bool is_pointer = cursor.peek().is("*");
+    if (!cursor.at_identifier() && !is_pointer) {
       result.name = last;
       if (result.type.empty()) cursor.fail("expected the name of a field of type " + in_quotes(last.text));
       return result;
     }
-    if (last.text == "const") continue;
-    if (!result.type.empty() && !result.type.ends_with("::")) result.type += ' ';
-    result.type += last.text;
+    if (last.text == "const") {
+      result.is_const = true;
+    } else {
+      if (!result.type.empty() && !result.type.ends_with("::")) result.type += ' ';
+      result.type += last.text;
+    }
     if (result.type.size() > 64) throw SpecError(cursor.place(first), "expected a type and the name of a field");
+    if (!is_pointer) continue;
+    result.stars = accept_stars(cursor);
+    result.name = cursor.expect_identifier("the name of a pointer");
+    return result;
   }
 }
 
@@ -158,10 +178,11 @@ Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) 
     TypeAndName one = read_type_and_name(cursor);
     const UsedName used = without_aliases(names.code, names.used(one.type));
     const auto type = field_type(used, names.code);
-    const auto inner = type ? std::nullopt : layout_called(names.code, used, names.depth + 1);
-    if (!type && !inner)
+    const auto inner = type || !one.stars.empty() ? std::nullopt : layout_called(names.code, used, names.depth + 1);
+    if (!type && !inner && one.stars.empty())
       throw SpecError(place, in_quotes(one.type) +
-                                 " is not a type of a field: fields are numbers, CUDA's vectors, and arrays of these");
+                                 " is not a type of a field: fields are numbers, CUDA's vectors, pointers, and arrays "
+                                 "of these");
     for (;;) {
       std::int64_t count = 1;
       while (cursor.accept("[")) {
@@ -172,7 +193,10 @@ Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) 
         if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() reports it
       }
       const auto numbers = inner ? inner->numbers() : std::nullopt;
-      if (numbers)
+      if (!one.stars.empty())
+        layout.add(std::string(one.name.text), {ElementType::uint64, 1}, count, false, cursor.place(one.name),
+                   used.name + (one.is_const ? " const" : "") + one.stars);
+      else if (numbers)
         layout.add(std::string(one.name.text), {numbers->type, 1}, count * numbers->components, false,
                    cursor.place(one.name));
       else if (inner)
@@ -180,6 +204,7 @@ Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) 
       else
         layout.add(std::string(one.name.text), *type, count, used.name == "bool", cursor.place(one.name));
       if (!cursor.accept(",")) break;
+      one.stars = accept_stars(cursor);
       one.name = cursor.expect_identifier("a name");
     }
     if (!cursor.peek().is("}")) cursor.expect(";", "the field");
@@ -196,7 +221,7 @@ std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used
     const LogicalLine line = LogicalLine::from(text->fields, {});
     TokenCursor cursor(line);
     return read_fields(cursor, Layout(text->alignment), {code, text->inside, depth});
-  } catch (const SpecError&) {  // pointers, references, bit fields
+  } catch (const SpecError&) {  // references, bit fields
     return std::nullopt;
   }
 }
@@ -211,9 +236,15 @@ RecordType vector_record(const VectorType& type) {
 
 RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {ScopedCode()}).finish(); }
 
-std::optional<RecordType> record_called(const ScopedCode& code, const UsedName& used) {
+std::optional<RecordType> struct_by_value(const ScopedCode& code, const UsedName& used) {
   std::optional<Layout> layout = layout_called(code, used, 0);
   return layout ? std::optional(std::move(*layout).finish()) : std::nullopt;
+}
+
+std::optional<RecordType> record_called(const ScopedCode& code, const UsedName& used) {
+  std::optional<RecordType> record = struct_by_value(code, used);
+  if (record && record->has_pointers()) record.reset();
+  return record;
 }
 
 bool is_random(const std::optional<FillSpec>& fill) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Structs of numbers, and their memory layout. Private to this room and to convert.
+/// Structs of numbers and pointers, and their memory layout. Private to this room and to convert.
 
 #include <optional>
 #include <string_view>
@@ -11,11 +11,13 @@
 namespace tuner {
 
 /// Reads the fields of a struct, with the braces: `{ float3 position; float mass; int id[2]; }`. Throws SpecError at
-/// the place of a field that is not a number, a vector of CUDA's, or an array of these.
+/// the place of a field that is not a number, a vector of CUDA's, a pointer, or an array of these.
 RecordType read_record(TokenCursor& cursor);
 
 /// The struct_called() \p used, if its fields are those of read_record(), with types that \p code may define, or other
 /// such structs.
+std::optional<RecordType> struct_by_value(const ScopedCode& code, const UsedName& used);
+/// The same for the elements of a buffer, which hold no pointers.
 std::optional<RecordType> record_called(const ScopedCode& code, const UsedName& used);
 
 /// The numbers `x y z w` of a vector of CUDA's.

@@ -52,8 +52,9 @@ class LaunchChecks : public Checks {
       if (launch.arguments.empty()) throw SpecError(launch.location, name + " has no 'arguments'");
       without_parameters(launch, "what a run starts from does not depend on parameters");
       bool changes = false;
-      for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-        const std::string& argument = launch.arguments[i];
+      const std::vector<std::string> taken = spec_.taken_by(launch);
+      for (std::size_t i = 0; i < taken.size(); ++i) {
+        const std::string& argument = taken[i];
         const BufferSpec* const buffer = spec_.find_buffer(argument);
         if (buffer == nullptr) continue;
         changes = changes || buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed;
@@ -98,7 +99,7 @@ class LaunchChecks : public Checks {
                         "launch " + in_quotes(launch.name) + " is timed after one that is not: untimed ones come last");
       if (!launch.untimed) continue;
       left_out = true;
-      for (const std::string& argument : launch.arguments) {
+      for (const std::string& argument : spec_.taken_by(launch)) {
         const BufferSpec* const buffer = spec_.find_buffer(argument);
         if (buffer != nullptr && buffer->role == BufferRole::zeroed)
           throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " is untimed and takes " +

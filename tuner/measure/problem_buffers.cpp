@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/parameter_types.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/sampler.hpp>
@@ -22,28 +23,31 @@ const std::string* recorded_text(const std::map<std::string, std::string>& texts
   return at == texts.end() ? nullptr : &at->second;
 }
 
-/// A struct with the numbers of \p scalar, which \p number_of() computes.
-template <typename NumberOf>
-Argument struct_argument(const ScalarSpec& scalar, const NumberOf& number_of) {
+/// A struct with the numbers of \p scalar, which \p number_of() computes, and the addresses of buffers.
+template <typename NumberOf, typename AddressOf>
+Argument struct_argument(const ScalarSpec& scalar, const NumberOf& number_of, const AddressOf& address_of) {
   std::vector<std::byte> bytes(scalar.record->bytes);
   auto value = scalar.values.begin();
   for (const RecordField& field : scalar.record->fields) {
     std::byte* to = bytes.data() + field.offset;
     for (int i = 0; i < field.count; ++i, ++value, to += info(field.type).bytes) {
-      const Argument number = number_argument(field.type, number_of(*value));
-      std::copy_n(number.bytes, number.size, to);
+      const Argument one = field.pointer.empty() ? number_argument(field.type, number_of(*value))
+                                                 : Argument::of(address_of(*value, field.pointer));
+      std::copy_n(one.bytes, one.size, to);
     }
   }
   return Argument::of_struct(std::move(bytes));
 }
 
-/// \p names: makes the names of sizes and choices, if a number is computed.
-template <typename Names>
-Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Names& names) try {
+/// \p names: makes the names of sizes and choices, if a number is computed. \p address_of: see struct_argument().
+template <typename Names, typename AddressOf>
+Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Names& names,
+                         const AddressOf& address_of) try {
   const auto number_of = [&](const ScalarValue& value) {
     return value.computed ? value.computed->evaluate_number(names()) : value.number;
   };
-  return scalar.record ? struct_argument(scalar, number_of) : number_argument(type, number_of(scalar.values.at(0)));
+  return scalar.record ? struct_argument(scalar, number_of, address_of)
+                       : number_argument(type, number_of(scalar.values.at(0)));
 } catch (const Error& error) {
   throw SpecError(scalar.location, scalar.name + " = " + error.what());
 }
@@ -374,6 +378,17 @@ std::vector<Launch::Array> ProblemBuffers::arrays(const LaunchSpec& launch, bool
   return all;
 }
 
+DevicePointer ProblemBuffers::address_of(const ScalarValue& value, const std::string& pointer, bool reference) const {
+  const auto at = std::find_if(buffers_.begin(), buffers_.end(),
+                               [&](const ProblemBuffer& one) { return one.spec->name == value.address; });
+  if (at == buffers_.end()) return 0;  // null
+  const bool is_plain = !at->spec->record && !at->spec->is_work_space() && !is_pointer_to_pointers(pointer);
+  if (is_plain && !may_take(pointer, at->type, true))
+    throw Error(fmt::format("'{}' is a buffer of {} on {}, but the struct has a {}", value.address, info(at->type).name,
+                            text(), pointer));
+  return at->memory(reference).data();
+}
+
 std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,
                                                 bool reference) const {
   std::vector<Argument> result;
@@ -390,7 +405,11 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
         const ScalarSpec& scalar = spec_.scalars[bound.index];
         const std::string* const given = recorded_ ? recorded_text(recorded_->scalars, scalar.name) : nullptr;
         const auto names = [&] { return bindings(spec_, size_, backend_.device().limits); };
-        result.push_back(given ? recorded_number(bound.type, *given) : scalar_argument(scalar, bound.type, names));
+        const auto address_of = [&](const ScalarValue& value, const std::string& pointer) {
+          return this->address_of(value, pointer, reference);
+        };
+        result.push_back(given ? recorded_number(bound.type, *given)
+                               : scalar_argument(scalar, bound.type, names, address_of));
         break;
       }
       case BoundArgument::Kind::texture:

@@ -104,6 +104,9 @@ class ProblemBuffers {
   void saw_run(double seconds);
 
  private:
+  /// The address of the buffer that \p value names; 0 for a null pointer. Throws Error if \p pointer, the type of the
+  /// struct's member, does not fit the buffer.
+  DevicePointer address_of(const ScalarValue& value, const std::string& pointer, bool reference) const;
   HostBuffers copies(bool reference) const;
   GuardedMemory allocate(const ProblemBuffer& buffer);
   void reset_work_space(const ProblemBuffer& buffer);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {
@@ -37,7 +38,7 @@ void ProblemBuffers::reset_for_reference() {
   const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.verification.reference;
   const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
     return buffer.spec->is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
-             return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.spec->name) > 0;
+             return contains(spec_.taken_by(launch), buffer.spec->name);
            });
   });
   if (needs_work_space) size_work_space(spec_.default_configuration.value_or(Configuration{}));

@@ -7,6 +7,7 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
@@ -150,9 +151,8 @@ std::optional<Outcome> Runner::run(Phase phase, ProblemBuffers& problem, const s
 
 std::optional<Outcome> Runner::run_afresh(Phase phase, ProblemBuffers& problem, const Ready& ready, bool reference) {
   const auto takes_output = [&](const LaunchSpec& prepare) {
-    return std::any_of(prepare.arguments.begin(), prepare.arguments.end(), [&](const std::string& name) {
-      const BufferSpec* const buffer = spec_.find_buffer(name);
-      return buffer != nullptr && buffer->role == BufferRole::out;
+    return std::any_of(spec_.buffers.begin(), spec_.buffers.end(), [&](const BufferSpec& buffer) {
+      return buffer.role == BufferRole::out && contains(spec_.taken_by(prepare), buffer.name);
     });
   };
   if (std::none_of(spec_.prepare.begin(), spec_.prepare.end(), takes_output))

@@ -37,6 +37,12 @@ Error refusal_of(const KernelSpec& spec, const BufferSpec& buffer, const std::st
 
 /// Assigns the caller's pointers and numbers, in order, to buffers and scalars.
 void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
+  for (const ScalarSpec& scalar : spec.scalars)
+    if (scalar.record)
+      throw refusal(spec.name,
+                    " takes a struct by value ('" + scalar.name +
+                        "'), which calls cannot pass: pass its members one by one, or launch the kernel yourself",
+                    ErrorCode::invalid_kernel);
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < call.count; ++i) (call.is_pointer(i) ? pointers : bound.scalars).push_back(i);
   std::size_t taken = 0;

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -79,9 +80,8 @@ void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const 
 
 /// Whether any launch takes \p buffer. A buffer that only the reference takes needs no memory.
 bool is_launched_with(const KernelSpec& spec, const BufferSpec& buffer) {
-  return std::any_of(spec.launches.begin(), spec.launches.end(), [&](const LaunchSpec& launch) {
-    return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.name) > 0;
-  });
+  return std::any_of(spec.launches.begin(), spec.launches.end(),
+                     [&](const LaunchSpec& launch) { return contains(spec.taken_by(launch), buffer.name); });
 }
 
 /// Requires that no buffer has a negative size. Returns where each work buffer begins, and adds the space that the
@@ -154,10 +154,6 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (buffer.role == BufferRole::constant)
       throw refused(" reads constant memory ('" + buffer.name +
                     "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
-  for (const ScalarSpec& scalar : spec.scalars)
-    if (scalar.record)
-      throw refused(" takes a struct by value ('" + scalar.name +
-                    "'), which calls cannot pass: pass its numbers one by one, or launch the kernel yourself");
   if (!spec.textures.empty())
     throw refused(" reads or writes through '" + spec.textures.front().name +
                   "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
