@@ -81,15 +81,16 @@ __global__ void step(Fields f) {
 )"),
               Holds("size        n : int = 16777216\n", "inout       vx[n] : float\n", "out         to[n] : float\n",
                     "in          p[n] : float\n", "scalar      f = { vx, to, p, n, 1 }\n", "arguments   f\n"));
-  EXPECT_THAT(checked(R"(
-struct Pair { double* a[2]; int n; };
+  EXPECT_THAT(
+      checked(R"(
+struct Pair { double* a[2]; int n; unsigned char const* mask; };
 __global__ void add(Pair p, Pair q, const float* by) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < p.n) p.a[0][i] += q.a[1][i] * by[i];
 }
 )"),
-              Holds("inout       p_a_0[n] : double\n", "inout       q_a_1[n] : double\n",
-                    "scalar      p = { p_a_0, p_a_1, n }\n", "scalar      q = { q_a_0, q_a_1, n }\n"));
+      Holds("inout       p_a_0[n] : double\n", "inout       q_a_1[n] : double\n", "in          q_mask[n] : uint8\n",
+            "scalar      p = { p_a_0, p_a_1, n, p_mask }\n", "scalar      q = { q_a_0, q_a_1, n, q_mask }\n"));
 }
 
 TEST_F(FirstFile, ReadsTheFilesOfItsProject) {

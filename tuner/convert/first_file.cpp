@@ -278,7 +278,8 @@ class Writer {
   /// The members of a struct that has_pointers(), in order. Pointers get names that nothing else has.
   std::vector<Declared> members_of(const Declared& of) const {
     std::vector<Declared> members;
-    for (const RecordField& field : struct_by_value(all_, used(plain_type(of.type)))->fields)
+    const std::optional<RecordType> record = struct_by_value(all_, used(plain_type(of.type)));
+    for (const RecordField& field : record->fields)
       for (int i = 0; i < field.count; ++i) {
         std::string name = field.name + (field.count == 1 ? "" : '_' + std::to_string(i));
         std::erase(name, ']');
