@@ -105,6 +105,22 @@ extern "C" __global__ void look(cudaTextureObject_t t, float* y, int n) { y[bloc
               HasSubstr("reads or writes through 't', a copy of its buffer that calls do not make"));
 }
 
+TEST_F(HostServing, RefusesAKernelThatTakesAStruct) {
+  const Kernel kernel = testing::kernel_named("look", R"(#pragma tuner kernel NAME
+#pragma tuner size n
+#pragma tuner parameter block_size_x = 32 64
+#pragma tuner in x[n]
+#pragma tuner out y[n]
+#pragma tuner scalar f = { x, y }
+#pragma tuner grid 1
+#pragma tuner reference default
+#pragma tuner default block_size_x=32
+struct Fields { const float* x; float* y; };
+extern "C" __global__ void look(Fields f) { f.y[block_size_x] = f.x[0]; })");
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, x_.data(), y_.data()); }),
+              HasSubstr("takes a struct by value ('f'), which calls cannot pass: pass its members one by one"));
+}
+
 TEST_F(HostServing, AddsToWhatTheCallerLeftWhateverATuningPrepares) {
   const Kernel kernel = KernelBuilder("count", R"(
 template <int block> __global__ void count(int* total, int n) {
