@@ -171,10 +171,9 @@ TEST(HostFunctions, TakeWithThemVariablesThatAConstructorMakes) {
 TEST(HostFunctions, TakeWithThemObjectsThatOnlyTheyCanUse) {
   const std::string state = "struct State { int size; };\n";
   EXPECT_EQ(kept(state + "static State state;\nState* first = nullptr;\nnamespace a { State all[3]; }\n"),
-            state + "namespace a { }\n");
-  for (const std::string& stays : {state + "__device__ State state;\n", state + "const State state = {3};\n",
-                                   state + "State of(int size);\n__device__ State of(int size) { return {size}; }\n"})
-    EXPECT_THAT(kept(stays), HasSubstr(stays.substr(stays.rfind('}', stays.size() - 4) + 1))) << stays;
+            state + "namespace a {               }\n");
+  for (const std::string& stays : {state + "__device__ State state;\n", state + "const State state = {3};\n"})
+    EXPECT_EQ(kept(stays), stays);
 }
 
 TEST(HostFunctions, TakeWithThemWhatANameOfTheLibraryStandsFor) {

@@ -85,7 +85,7 @@ TEST_F(SamplerTest, TakesFewSamplesOfANoisyKernelInASearchOnSharedCores) {
   backend.next_sample = [](const std::string&, std::size_t i) { return Sample{i % 2 == 0 ? 1e6 : 2e6 + double(i), 0}; };
   options.max_samples = 50;
   backend.device_.key.backend = "host";
-  EXPECT_EQ(measure(1.5e6).samples_ns.size(), 20u);
+  EXPECT_EQ(measure(1.5e6).samples_ns.size(), 10u);
   EXPECT_EQ(measure(0).samples_ns.size(), 50u) << "nothing is searched for";
   options.min_samples = 30;
   EXPECT_EQ(measure(1.5e6).samples_ns.size(), 30u) << "as many as are asked for";
