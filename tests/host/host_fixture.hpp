@@ -87,4 +87,13 @@ inline std::string text(const std::optional<Outcome>& outcome) {
   return outcome ? std::string(kind(*outcome)) + ": " + std::string(message(*outcome)) : std::string("done");
 }
 
+/// Runs the function \p expression of \p source on \p count zeros, and returns the numbers that it leaves there.
+template <typename T, typename... A>
+std::vector<T> outputs(std::size_t count, const std::string& source, const std::string& expression,
+                       const LaunchShape& at, const A&... more) {
+  std::vector<T> out(count);
+  EXPECT_EQ(text(run(source, expression, at, out.data(), more...)), "done");
+  return out;
+}
+
 }  // namespace tuner::host_test

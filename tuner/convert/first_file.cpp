@@ -164,8 +164,8 @@ class Writer {
 
   static bool is_for_indices(const std::string& type) {
     const std::string name = lower_case(type);
-    return name.starts_with("i") || name.find("idx") != npos || name.find("index") != npos ||
-           name.find("int") != npos || name.find("size") != npos || name.find("offset") != npos;
+    return name == "i" || name.find("idx") != npos || name.find("index") != npos || name.find("size") != npos ||
+           name.find("offset") != npos;
   }
   bool is_parameter(const std::string& name) const { return contains(parameters_, name); }
 

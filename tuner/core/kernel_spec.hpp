@@ -166,8 +166,8 @@ struct ScalarValue {
   }
 };
 
-/// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`,
-/// `scalar fields = { x, v, n }` with the buffers x and v.
+/// A by-value argument that is not a size: `scalar alpha : float = 2`, `scalar at : float3 = { 0, 1, 2 }`. A struct may
+/// have pointers: `scalar fields = { x, v, n }` with the buffers x and v.
 struct ScalarSpec {
   std::string name;
   std::string type;                       ///< a type choice or an element type name

@@ -35,8 +35,8 @@ struct LogicalLine {
 };
 
 /// The text after `#pragma tuner` on each such line, without comments and without blanks at its end. Throws SpecError
-/// for NUL bytes, for such lines that are not UTF-8, and for comments that do not end on their directive's line. Also throws
-/// it for a file that ends in a continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
+/// for NUL bytes, for such lines that are not UTF-8, and for comments that do not end on their directive's line. Also
+/// throws it for a file that ends in a continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
 
 struct Token {

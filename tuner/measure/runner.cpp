@@ -6,7 +6,6 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>

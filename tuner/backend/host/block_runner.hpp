@@ -102,7 +102,7 @@ class BlockRunner {
     Fiber* link = nullptr;  // to the next in the list of ready or of waiting fibers
     StackPool::Stack stack;
     sanitizer::FiberState sanitizer;
-    int result = 0;  // of a barrier or of __activemask
+    int result = 0;     // of a barrier or of __activemask
     bool busy = false;  // somewhere inside a kernel
     const char* waits_at = nullptr;
     const char* file = nullptr;
@@ -138,7 +138,7 @@ class BlockRunner {
   Fiber& new_fiber();
   void ready(Fiber* fiber);
   Fiber* next();
-  /// Another one than the current, which can go on: null if there is none.
+  /// Another one than the current, which continues later. Null if there is none.
   Fiber* other(bool started_first);
   void switch_to(Fiber* from, Fiber* to);
   void wait(Fiber* self);

@@ -398,7 +398,7 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
   if (error && kernels == program) return error;
   std::optional<CompileError> of_kernels = run_compiler(request, kernels, image);
   if (of_kernels) {
-    // What is left out may be what the kernels miss, so both are shown.
+    // The kernels may need something that was left out. So both errors are shown.
     if (error) of_kernels->log += "\nwith the host functions of the text:\n" + error->log;
     return of_kernels;
   }
