@@ -161,6 +161,14 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
   EXPECT_EQ(kept(stays), stays);
 }
 
+TEST(HostFunctions, LeaveClassesWithMacrosBesideThoseThatGo) {
+  const char* const stays = "class API Base { public: Base(int n); };\nclass API Of final : public Base { int m; };\n";
+  EXPECT_EQ(kept(std::string(stays) + "class API Timer { std::string name; };\n"), stays);
+  EXPECT_EQ(kept("template <class T> class API One { static std::string name; static T& one; };\n"
+                 "template <class T> T& One<T>::one = One<T>::create();\n"),
+            "");
+}
+
 TEST(HostFunctions, TakeWithThemVariablesThatAConstructorMakes) {
   const std::string body = "template <int n = 3> class Vec { Vec(int); };\nstruct Body { Body(int, Vec<>); };\n";
   EXPECT_EQ(kept(body + "const Body all[] = {\n  Body(1, Vec(2)), Body(3, Vec())\n};\nstatic Body one = Body(1);\n"),

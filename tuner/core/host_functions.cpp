@@ -74,6 +74,15 @@ bool defines_type(const std::vector<std::string_view>& words) {
   return !words.empty() && contains(types, words.front());
 }
 
+/// The name of the type whose definition has the \p head: `class MACRO Name final : Base {`. Empty if it has none.
+std::string_view type_named_in(std::string_view head) {
+  std::size_t end = head.find_first_of(":<{;");
+  while (head.substr(std::min(end, head.size()), 2) == "::") end = head.find_first_of(":<{;", end + 2);
+  auto words = words_of(head.substr(0, end));
+  if (!words.empty() && words.back() == "final") words.pop_back();
+  return words.size() < 2 || words.back() == "class" ? std::string_view() : words.back();
+}
+
 /// The words of a kernel's texts, and the parts that were removed from them.
 struct Known {
   Words device_words;
@@ -300,13 +309,13 @@ class HostFunctionScanner {
   }
 
   /// The name of the type that a declaration with the words \p words of its head defines, or takes from a namespace
-  /// (`using std::string;`); empty if there is none.
-  static std::string_view defined_type(const std::vector<std::string_view>& words, std::string_view rest) {
+  /// (`using std::string;`); empty if there is none. \p text: the whole head.
+  static std::string_view defined_type(const std::vector<std::string_view>& words, std::string_view text,
+                                       std::string_view rest) {
     if (words.size() < 2) return {};
     if (words.front() == "typedef") return word_before(rest, before_space(rest, rest.size()).size());
     if (words.front() == "using") return rest.find('=') != npos ? words[1] : words.back();
-    if (defines_type(words) && words[1] != "class") return words[1];
-    return words.size() > 2 && defines_type(words) ? words[2] : std::string_view();
+    return defines_type(words) ? type_named_in(text) : std::string_view();
   }
 
   /// The first place after the declaration's first bracket that is neither white space nor in a directive.
@@ -350,7 +359,7 @@ class HostFunctionScanner {
     const auto words = words_of(text);
     const auto is = [&](std::string_view word) { return !words.empty() && words.front() == word; };
     if (defines_type(words) && now_.open > now_.begin && now_.open < at_) {
-      if (words.front() != "enum") known_.classes.emplace(defined_type(words, text));
+      if (words.front() != "enum") known_.classes.emplace(type_named_in(text));
       HostFunctionScanner(code_.substr(0, at_), known_, result_, now_.open + 1, true).scan();
     }
     const std::size_t bracket = text.find('(');
@@ -379,7 +388,7 @@ class HostFunctionScanner {
     const bool is_variable = !is_neither && !is_prototype && is_object(words, name);
     if (is_variable && !is_of_the_device()) known_.host_variables.emplace(name);
     if (!is_of_the_device() && (is_of_the_host || is_variable || (is_prototype && !is_neither))) {
-      if (const std::string_view type = defined_type(words, rest); !type.empty()) known_.host_types.emplace(type);
+      if (const std::string_view type = defined_type(words, text, rest); !type.empty()) known_.host_types.emplace(type);
       blank(at_ + 1);
     }
     now_.begin = kNone;
