@@ -161,6 +161,19 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
   EXPECT_EQ(kept(stays), stays);
 }
 
+TEST(HostFunctions, TakeWithThemMembersWhoseDefaultArgumentsCallThem) {
+  EXPECT_EQ(kept("inline cudaStream_t current() { return nullptr; }\n"
+                 "template <class T> struct Buffer {\n  void set(T* x, cudaStream_t s = current()) { }\n"
+                 "  void get(T* x, cudaStream_t s = current());\n  T* data;\n};\n"),
+            "template <class T> struct Buffer {\n  T* data;\n};\n");
+}
+
+TEST(HostFunctions, TakeWithThemClassesOfTheDeviceWhoseBaseIsGone) {
+  EXPECT_EQ(kept("class Base { std::string name; };\ntemplate <int n> class Of : public Base { int f() { if constexpr "
+                 "(n > 1) return 1; return 0; } };\n"),
+            "");
+}
+
 TEST(HostFunctions, LeaveClassesWithMacrosBesideThoseThatGo) {
   const char* const stays = "class API Base { public: Base(int n); };\nclass API Of final : public Base { int m; };\n";
   EXPECT_EQ(kept(std::string(stays) + "class API Timer { std::string name; };\n"), stays);

@@ -262,12 +262,18 @@ class HostFunctionScanner {
                     known_.host_variables.contains(word);
            });
   }
+  /// Whether the head of a function has a default argument that calls a host function: `f(int at = host())`.
+  bool has_default_of_the_host(std::string_view head) const {
+    const std::size_t first = head.find('=');
+    return first != npos &&
+           any_word(head.substr(first), [&](std::string_view word) { return known_.is_host_function(word); });
+  }
   /// Leaves of a member function that only the host can run its declaration, unless that is one of a friend or names
   /// the host. Other members may be called by kernels: compilers take them for device code here.
   void remove_member() {
     const std::size_t body = body_of_member();
     const std::string_view declared = code_.substr(now_.begin, body - now_.begin);
-    if (names_the_host(declared)) return blank(at_ + 1);
+    if (names_the_host(declared) || has_default_of_the_host(declared)) return blank(at_ + 1);
     if (!is_code_of_the_host(code_.substr(body, at_ - body))) return;
     const auto words = words_of(declared);
     if (contains(words, "friend")) return blank(at_ + 1);
@@ -352,6 +358,7 @@ class HostFunctionScanner {
 
   void end_of_declaration() {
     if (in_class_) {
+      if (has_default_of_the_host(code_.substr(now_.begin, at_ - now_.begin))) blank(at_ + 1);
       now_.begin = kNone;
       return;
     }
@@ -382,12 +389,15 @@ class HostFunctionScanner {
     const std::string_view name =
         word_before(text, before_space(text, std::min(text.find_first_of("=[("), text.size())).size());
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
+    const bool needs_gone = !words.empty() && needs_what_is_gone(words, rest);
     const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
                                 (!is_neither && (has_streams_or_events(text) || is_constructed(words, rest))) ||
-                                (!words.empty() && needs_what_is_gone(words, rest));
+                                needs_gone;
     const bool is_variable = !is_neither && !is_prototype && is_object(words, name);
     if (is_variable && !is_of_the_device()) known_.host_variables.emplace(name);
-    if (!is_of_the_device() && (is_of_the_host || is_variable || (is_prototype && !is_neither))) {
+    const bool is_left_out = is_of_the_host || is_variable || (is_prototype && !is_neither);
+    // A class with `if constexpr` looks like one of the device, but cannot do without its base.
+    if ((is_left_out && !is_of_the_device()) || (needs_gone && defines_type(words))) {
       if (const std::string_view type = defined_type(words, text, rest); !type.empty()) known_.host_types.emplace(type);
       blank(at_ + 1);
     }

@@ -28,7 +28,8 @@ std::string KernelReader::declare(TokenCursor& cursor, std::string_view what, bo
   const Token token = cursor.expect_identifier("the name of a " + std::string(what));
   const SourceLocation place = cursor.place(token);
   const std::string name(token.text);
-  if (in_expressions || is_reserved_word(name)) {
+  // Of these words only `in` can be a name in C++, and many kernels have such a buffer.
+  if (in_expressions || (is_reserved_word(name) && name != "in")) {
     const std::string problem = name_problem(name);
     if (!problem.empty()) throw SpecError(place, problem + " and cannot name a " + std::string(what));
   }

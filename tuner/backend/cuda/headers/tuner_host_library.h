@@ -182,8 +182,33 @@ struct basic_string : tuner_container<T> {
   TUNER_BOTH int compare(const A&) const;
 };
 typedef basic_string<char> string;
-typedef basic_string<char> string_view;
 typedef basic_string<wchar_t> wstring;
+struct string_view {
+  typedef const char* iterator;
+  static constexpr size_t npos = ~size_t(0);
+  constexpr string_view() = default;
+  TUNER_BOTH constexpr string_view(const char* text) : text_(text), size_(0) {
+    while (text[size_] != 0) ++size_;
+  }
+  TUNER_BOTH constexpr string_view(const char* text, size_t size) : text_(text), size_(size) {}
+  TUNER_BOTH string_view(const string&);
+  TUNER_BOTH explicit operator string() const;
+  TUNER_BOTH constexpr const char* data() const { return text_; }
+  TUNER_BOTH constexpr size_t size() const { return size_; }
+  TUNER_BOTH constexpr size_t length() const { return size_; }
+  TUNER_BOTH constexpr bool empty() const { return size_ == 0; }
+  TUNER_BOTH constexpr char operator[](size_t i) const { return text_[i]; }
+  TUNER_BOTH constexpr iterator begin() const { return text_; }
+  TUNER_BOTH constexpr iterator end() const { return text_ + size_; }
+  TUNER_BOTH string_view substr(size_t, size_t = npos) const;
+  TUNER_BOTH size_t find(string_view, size_t = 0) const;
+  TUNER_BOTH bool operator==(string_view) const;
+  TUNER_BOTH bool operator!=(string_view) const;
+
+ private:
+  const char* text_ = nullptr;
+  size_t size_ = 0;
+};
 template <typename T>
 TUNER_BOTH basic_string<T> operator+(const basic_string<T>&, const basic_string<T>&);
 template <typename T>

@@ -7,6 +7,13 @@ using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
