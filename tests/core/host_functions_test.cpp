@@ -163,9 +163,9 @@ TEST(HostFunctions, TakeWithThemWhatNeedsThem) {
 
 TEST(HostFunctions, TakeWithThemMembersWhoseDefaultArgumentsCallThem) {
   EXPECT_EQ(kept("inline cudaStream_t current() { return nullptr; }\n"
-                 "template <class T> struct Buffer {\n  void set(T* x, cudaStream_t s = current()) { }\n"
+                 "template <class T> class Buffer {\n public:\n  void set(T* x, cudaStream_t s = current()) { }\n"
                  "  void get(T* x, cudaStream_t s = current());\n  T* data;\n};\n"),
-            "template <class T> struct Buffer {\n  T* data;\n};\n");
+            "template <class T> class Buffer {\n public:\n  T* data;\n};\n");
 }
 
 TEST(HostFunctions, TakeWithThemClassesOfTheDeviceWhoseBaseIsGone) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/declaration_head.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/host_words.hpp>
 #include <tuner/core/named.hpp>
@@ -27,62 +28,6 @@ void add_macros(std::string_view code, Words& words, IsWord is_word_of) {
   }
 }
 
-constexpr std::array<std::string_view, 9> kAttributes{"alignas",           "__align__",         "__attribute__",
-                                                      "__builtin_align__", "__launch_bounds__", "__declspec",
-                                                      "__cluster_dims__",  "__maxnreg__",       "__block_size__"};
-
-/// \p head of a declaration, with nothing between its brackets: without attributes and `template <…>`, whose brackets
-/// and signs are not the declaration's own.
-std::string bare_head(std::string_view head) {
-  std::string result;
-  for (std::size_t at = 0; at < head.size();) {
-    const std::string_view word = word_at(head, at);
-    std::size_t end = at + std::max<std::size_t>(word.size(), 1);
-    const std::size_t next = skip_space(head, end);
-    if (contains(kAttributes, word) && head.substr(next, 1) == "(") {
-      end = next + 1;
-    } else if (word == "template" && head.substr(next, 1) == "<") {
-      int open = 0;
-      for (end = next; end < head.size(); ++end) {
-        if (head[end] == '<') ++open;
-        if (head[end] == '>' && --open == 0) break;
-      }
-      end = std::min(end + 1, head.size());
-    } else if (head.substr(at, 2) == "[[") {
-      end = std::min(head.find("]]", at), head.size() - 2) + 2;
-    } else {
-      result += head.substr(at, end - at);
-    }
-    at = end;
-  }
-  return result;
-}
-
-/// The place of the first `=` that gives a value: not that of `==`, `<=`, `>=` or `!=`.
-std::size_t assignment_in(std::string_view head) {
-  for (std::size_t at = head.find('='); at != npos; at = head.find('=', at + 1)) {
-    if (head.substr(at + 1, 1) == "=")
-      ++at;
-    else if (at == 0 || std::string_view("<>!").find(head[at - 1]) == npos)
-      return at;
-  }
-  return npos;
-}
-
-bool defines_type(const std::vector<std::string_view>& words) {
-  static constexpr std::array<std::string_view, 4> types{"struct", "class", "union", "enum"};
-  return !words.empty() && contains(types, words.front());
-}
-
-/// The name of the type whose definition has the \p head: `class MACRO Name final : Base {`. Empty if it has none.
-std::string_view type_named_in(std::string_view head) {
-  std::size_t end = head.find_first_of(":<{;");
-  while (head.substr(std::min(end, head.size()), 2) == "::") end = head.find_first_of(":<{;", end + 2);
-  auto words = words_of(head.substr(0, end));
-  if (!words.empty() && words.back() == "final") words.pop_back();
-  return words.size() < 2 || words.back() == "class" ? std::string_view() : words.back();
-}
-
 /// The words of a kernel's texts, and the parts that were removed from them.
 struct Known {
   Words device_words;
@@ -93,9 +38,10 @@ struct Known {
   Words host_types;      ///< removed types
   Words classes;         ///< all structs and classes
   Words host_variables;  ///< removed variables of such types
-  Words needed;          ///< kernels; empty: all of them
-  Words kernels;         ///< of these, the ones that the texts define
-  Words other_kernels;   ///< removed, because they are not needed
+  bool has_library = false;
+  Words needed;         ///< kernels; empty: all of them
+  Words kernels;        ///< of these, the ones that the texts define
+  Words other_kernels;  ///< removed, because they are not needed
 
   bool is_host_function(std::string_view name) const {
     return host_functions.contains(name) && !functions.contains(name);
@@ -234,6 +180,9 @@ class HostFunctionScanner {
     }
   }
 
+  /// Whether \p text names something of the C++ library that the compiler does not have.
+  bool names_the_library(std::string_view text) const { return !known_.has_library && names_the_host(text); }
+
   /// Whether a function is a kernel that is not needed. Keeps its name.
   bool is_other_kernel(const std::vector<std::string_view>& words, std::string_view name) {
     // Two heads for one body: a branch of `#ifdef` each.
@@ -256,27 +205,26 @@ class HostFunctionScanner {
   }
   /// Whether only the host can run \p body.
   bool is_code_of_the_host(std::string_view body) const {
-    return names_the_host(body) || body.find("<<<") != npos || has_static_variable(body) ||
+    return names_the_library(body) || body.find("<<<") != npos || has_static_variable(body) ||
            any_word(body, [&](std::string_view word) {
              return is_word_of_the_host(word) || known_.host_macros.contains(word) || known_.is_host_function(word) ||
                     known_.host_variables.contains(word);
            });
   }
-  /// Whether the head of a function has a default argument that calls a host function: `f(int at = host())`.
+  /// Whether the head of a function has a default argument of the host: `f(int at = host())`.
   bool has_default_of_the_host(std::string_view head) const {
     const std::size_t first = head.find('=');
-    return first != npos &&
-           any_word(head.substr(first), [&](std::string_view word) { return known_.is_host_function(word); });
+    return first != npos && is_code_of_the_host(head.substr(first));
   }
   /// Leaves of a member function that only the host can run its declaration, unless that is one of a friend or names
   /// the host. Other members may be called by kernels: compilers take them for device code here.
   void remove_member() {
-    const std::size_t body = body_of_member();
-    const std::string_view declared = code_.substr(now_.begin, body - now_.begin);
-    if (names_the_host(declared) || has_default_of_the_host(declared)) return blank(at_ + 1);
+    const std::size_t begin = after_access(code_, now_.begin), body = body_of_member();
+    const std::string_view declared = code_.substr(begin, body - begin);
+    if (names_the_library(declared) || has_default_of_the_host(declared)) return blank(begin, at_ + 1);
     if (!is_code_of_the_host(code_.substr(body, at_ - body))) return;
     const auto words = words_of(declared);
-    if (contains(words, "friend")) return blank(at_ + 1);
+    if (contains(words, "friend")) return blank(begin, at_ + 1);
     blank(body, at_ + 1);
     result_[body] = ';';
   }
@@ -358,7 +306,8 @@ class HostFunctionScanner {
 
   void end_of_declaration() {
     if (in_class_) {
-      if (has_default_of_the_host(code_.substr(now_.begin, at_ - now_.begin))) blank(at_ + 1);
+      if (has_default_of_the_host(code_.substr(now_.begin, at_ - now_.begin)))
+        blank(after_access(code_, now_.begin), at_ + 1);
       now_.begin = kNone;
       return;
     }
@@ -390,9 +339,9 @@ class HostFunctionScanner {
         word_before(text, before_space(text, std::min(text.find_first_of("=[("), text.size())).size());
     const bool is_neither = is("using") || is("typedef") || is("static_assert") || defines_type(words);
     const bool needs_gone = !words.empty() && needs_what_is_gone(words, rest);
-    const bool is_of_the_host = names_the_host(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
-                                (!is_neither && (has_streams_or_events(text) || is_constructed(words, rest))) ||
-                                needs_gone;
+    const bool is_of_the_host =
+        names_the_library(defines_type(words) ? std::string_view(rest) : std::string_view(text)) ||
+        (!is_neither && (has_streams_or_events(text) || is_constructed(words, rest))) || needs_gone;
     const bool is_variable = !is_neither && !is_prototype && is_object(words, name);
     if (is_variable && !is_of_the_device()) known_.host_variables.emplace(name);
     const bool is_left_out = is_of_the_host || is_variable || (is_prototype && !is_neither);
@@ -449,10 +398,11 @@ Words makers_in(std::string_view code, const Words& device_words) {
 }  // namespace
 
 std::vector<std::string> without_host_functions(const std::vector<std::string_view>& texts,
-                                                const std::vector<std::string>& needed) {
+                                                const std::vector<std::string>& needed, bool has_library) {
   std::vector<std::string> all;
   for (const std::string_view text : texts) all.push_back(code_of(text));
   Known known;
+  known.has_library = has_library;
   for (const std::string& one : needed)
     for (const std::string_view word : words_of(one)) known.needed.emplace(word);
   Words& device_words = known.device_words;

@@ -13,8 +13,9 @@ namespace tuner {
 /// `__device__` nor `constexpr`, also not in a macro that one of \p texts defines. Variables that are standard
 /// containers, files or streams become blanks too. Expects valid C++; of other text it may remove too much, so check
 /// whether the rest compiles. \p needed: expressions. If there are some, kernels that they do not name become blanks
-/// too.
+/// too. \p has_library: types and variables of the C++ library stay.
 std::vector<std::string> without_host_functions(const std::vector<std::string_view>& texts,
-                                                const std::vector<std::string>& needed = {});
+                                                const std::vector<std::string>& needed = {},
+                                                bool has_library = false);
 
 }  // namespace tuner

@@ -289,7 +289,7 @@ ProgramText program_without_host_functions(const CompileRequest& request, const 
   const std::vector<std::string> headers = without_macros(request, includes);
   std::vector<std::string_view> all(headers.begin(), headers.end());
   all.push_back(request.source);
-  std::vector<std::string> texts = without_host_functions(all, request.expressions);
+  std::vector<std::string> texts = without_host_functions(all, request.expressions, true);
   const std::string source = std::move(texts.back());
   return {unit_of(request, includes, source), own_headers(request, includes, texts)};
 }
