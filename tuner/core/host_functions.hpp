@@ -15,7 +15,6 @@ namespace tuner {
 /// whether the rest compiles. \p needed: expressions. If there are some, kernels that they do not name become blanks
 /// too. \p has_library: types and variables of the C++ library stay.
 std::vector<std::string> without_host_functions(const std::vector<std::string_view>& texts,
-                                                const std::vector<std::string>& needed = {},
-                                                bool has_library = false);
+                                                const std::vector<std::string>& needed = {}, bool has_library = false);
 
 }  // namespace tuner
