@@ -179,6 +179,18 @@ int main() { std::vector<float> values(3); for (float value : values) std::cout 
   EXPECT_EQ(error(compile(source, {"k"})), "");
 }
 
+TEST_F(NvrtcCompilerTest, KeepsTypesOfTheHostThatAKernelUses) {
+  const char* source = R"(
+#include <string>
+#include <vector>
+struct Body { float mass; std::string name; std::vector<int> parts; };
+std::vector<Body> all;
+void fill(Body* at) { cudaMemcpy(at, all.data(), sizeof(Body), cudaMemcpyHostToDevice); }
+__global__ void k(const Body* bodies, float* x) { x[0] = bodies[1].mass; }
+)";
+  EXPECT_EQ(error(compile(source, {"k"})), "");
+}
+
 TEST_F(NvrtcCompilerTest, LeavesNamesOfCubAndTorchToTheAuthor) {
   if (nvrtc().includes.empty()) GTEST_SKIP() << "no headers of the toolkit on this machine";
   image(compile(R"(#include <cub/block/block_reduce.cuh>

@@ -153,7 +153,7 @@ std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
   return {};
 }
 
-void add_own_headers(const CompileRequest& request, bool without_host, std::span<const fs::path> toolkit,
+void add_own_headers(const CompileRequest& request, HostCode code, std::span<const fs::path> toolkit,
                      DeviceHeaders& headers) {
   if (!request.includes) return;
   const AuthorFiles files(*request.includes, request.file_name, request.include_paths);
@@ -162,10 +162,10 @@ void add_own_headers(const CompileRequest& request, bool without_host, std::span
   std::vector<std::string> texts;
   for (const IncludedFile& file : request.includes->files)
     texts.push_back(files.with_toolkit_headers(without_definitions(file.text, macros), file.path, place));
-  if (without_host) {
+  if (code != HostCode::whole) {
     std::vector<std::string_view> all(texts.begin(), texts.end());
     all.push_back(request.source);
-    texts = without_host_functions(all);
+    texts = without_host_functions(all, {}, code == HostCode::types);
   }
   std::map<const IncludedFile*, std::string> changed;
   bool differs = !request.carried.empty();

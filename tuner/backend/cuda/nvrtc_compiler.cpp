@@ -189,7 +189,12 @@ class NvrtcCompiler : public Compiler {
     bool with_names_of_nvcc = false;     ///< headers/tuner_nvcc.h
     bool in_later_language = false;      ///< kLaterLanguage
     bool with_operators_of_cub = false;  ///< headers/tuner_cub.h
+    bool without_types = false;          ///< also without types that name the host's library
 
+    HostCode host_code() const {
+      if (!without_host_functions) return HostCode::whole;
+      return with_names_of_nvcc && !without_types ? HostCode::types : HostCode::nothing;
+    }
     bool is_plain() const {
       return !without_host_functions && !with_names_of_nvcc && !in_later_language && !with_operators_of_cub;
     }
@@ -245,8 +250,23 @@ class NvrtcCompiler : public Compiler {
     return built;
   }
 
-  /// Compiles \p request in \p form, and with CUB's operators if the errors ask for them.
+  /// Compiles \p request in \p form. A type that names the host's library goes only if the text does not compile with
+  /// it.
   std::variant<Built, CompileError> attempt(const CompileRequest& request, Form& form) const {
+    if (form.host_code() == HostCode::types) {
+      Form keeping = form;
+      auto built = attempt_with_operators(request, keeping);
+      if (std::holds_alternative<Built>(built)) {
+        form = keeping;
+        return built;
+      }
+      form.without_types = true;
+    }
+    return attempt_with_operators(request, form);
+  }
+
+  /// Compiles \p request in \p form, and with CUB's operators if the errors ask for them.
+  std::variant<Built, CompileError> attempt_with_operators(const CompileRequest& request, Form& form) const {
     auto built = build(request, form);
     const auto* const error = std::get_if<CompileError>(&built);
     if (form.with_operators_of_cub || error == nullptr || !tells_of_operators_of_cub(error->log)) return built;
@@ -271,12 +291,13 @@ class NvrtcCompiler : public Compiler {
             .with_toolkit_headers(request.source, request.file_name, [&](const std::string& name) {
               return toolkit_place(name, headers, library().includes);
             });
-    add_own_headers(request, form.without_host_functions, library().includes, headers);
-    if (!form.without_host_functions) return build(request, source, headers, options);
+    add_own_headers(request, form.host_code(), library().includes, headers);
+    if (form.host_code() == HostCode::whole) return build(request, source, headers, options);
     std::vector<std::string_view> texts{source};
     for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
     options.emplace_back("--device-as-default-execution-space");
-    return build(request, without_host_functions(texts).front(), headers, options);
+    return build(request, without_host_functions(texts, {}, form.host_code() == HostCode::types).front(), headers,
+                 options);
   }
 
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
@@ -371,7 +392,7 @@ class NvrtcCompiler : public Compiler {
 }  // namespace
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
-constexpr const char* kTexts = "texts 3";
+constexpr const char* kTexts = "texts 4";
 
 std::string own_part_of_images() {
   return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
