@@ -13,7 +13,8 @@ endif()
 
 add_library(tuner_options INTERFACE)
 target_compile_definitions(tuner_options INTERFACE TUNER_OWN_BUILD)  # programs here find the worker beside them
-# Warnings are for those who change the code. -Wno-restrict: g++ 12 warns of impossible overlaps in inlined std::string code (GCC bug 105651).
+# Warnings are for those who change the code. -Wno-restrict: g++ 12 warns of impossible overlaps in inlined
+# std::string code (GCC bug 105651).
 if(TUNER_WERROR)
   target_compile_options(tuner_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)

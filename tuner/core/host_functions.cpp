@@ -31,17 +31,17 @@ void add_macros(std::string_view code, Words& words, IsWord is_word_of) {
 /// The words of a kernel's texts, and the parts that were removed from them.
 struct Known {
   Words device_words;
-  Words host_macros;     ///< their text runs on the host
-  Words makers;          ///< macros with arguments that only make host functions
-  Words host_functions;  ///< removed functions
-  Words functions;       ///< others
-  Words host_types;      ///< removed types
-  Words classes;         ///< all structs and classes
-  Words host_variables;  ///< removed variables of such types
-  bool has_library = false;
-  Words needed;         ///< kernels; empty: all of them
-  Words kernels;        ///< of these, the ones that the texts define
-  Words other_kernels;  ///< removed, because they are not needed
+  Words host_macros;         ///< their text runs on the host
+  Words makers;              ///< macros with arguments that only make host functions
+  Words host_functions;      ///< removed functions
+  Words functions;           ///< others
+  Words host_types;          ///< removed types
+  Words classes;             ///< all structs and classes
+  Words host_variables;      ///< removed variables of such types
+  bool has_library = false;  ///< the compiler has the C++ library, so what names it stays
+  Words needed;              ///< kernels; empty: all of them
+  Words kernels;             ///< of these, the ones that the texts define
+  Words other_kernels;       ///< removed, because they are not needed
 
   bool is_host_function(std::string_view name) const {
     return host_functions.contains(name) && !functions.contains(name);

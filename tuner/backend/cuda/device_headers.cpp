@@ -31,7 +31,7 @@ constexpr std::string_view kOfTheHost =
     "alloca.h any argp.h arpa/inet.h byteswap.h cpuid.h endian.h err.h error.h execinfo.h features.h fnmatch.h ftw.h "
     "glob.h grp.h ifaddrs.h net/if.h pwd.h semaphore.h stdalign.h sys/file.h sys/ipc.h sys/param.h sys/select.h "
     "sys/sem.h sys/shm.h sys/statvfs.h sys/syscall.h sys/sysinfo.h sys/times.h sys/uio.h sys/un.h utime.h "
-    "wordexp.h  bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
+    "wordexp.h bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp "
     "csignal "
     "ctype.h "
     "cwchar cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "

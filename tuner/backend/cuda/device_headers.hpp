@@ -40,7 +40,7 @@ DeviceHeaders device_headers(const CompileRequest& request, std::span<const std:
 std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
                           std::span<const std::filesystem::path> toolkit);
 
-/// What a text keeps of its host code (core/host_functions.hpp).
+/// How much of its host code a text keeps (core/host_functions.hpp).
 enum class HostCode {
   whole,
   types,   ///< types and variables of the host's library, no functions
@@ -50,9 +50,8 @@ enum class HostCode {
 /// Adds the files that \p request includes from its own folders, if the compiler must not read them from the disk.
 /// That is so for files that define the request's macros, or include the toolkit's headers by an absolute path or from
 /// a file of the same name (core/author_files.hpp), and for all if \p code leaves something out: they are added without
-/// these definitions and functions. It is also so if the request comes from another host and
-/// carries its files. A file is added under each name by which it can be included; if two have one name, the first gets
-/// it.
+/// these definitions and functions. It is also so if the request comes from another host and carries its files. A file
+/// is added under each name by which it can be included; if two have one name, the first gets it.
 void add_own_headers(const CompileRequest& request, HostCode code, std::span<const std::filesystem::path> toolkit,
                      DeviceHeaders& headers);
 
