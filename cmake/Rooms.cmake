@@ -23,11 +23,10 @@ endif()
 target_compile_options(tuner_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=200;--param=ggc-min-heapsize=400000>)
 if(TUNER_UNITY)
-  # Headers take most of a file's compile time, so files that are compiled together share it. With twenty together, the
-  # largest room makes two such files, for two cores.
+  # All sources of a room are compiled together, because they share headers and templates.
   set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
-  # g++ exempts types of the main file, which here is the one that includes the twenty.
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+  # g++ exempts types of the main file, which here is the one that includes the sources.
   target_compile_options(tuner_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(TUNER_SANITIZE)
@@ -53,19 +52,37 @@ endif()
 # HEADERS are relative to the calling folder. Each is compiled alone (target NAME_verify_interface_header_sets).
 # INTERNAL: not part of the installed library. OPTIMIZE: the level (-O1, -O2) of a room with loops that users wait for.
 # Other rooms get -Og, which saves a third of their build time. HOT: more sources, which get -O2 in any room.
+# WITH ROOM: the sources are compiled together with those of ROOM, and as these. Small rooms mostly instantiate the same
+# templates.
 function(tuner_add_room name)
-  cmake_parse_arguments(room "INTERNAL" "OPTIMIZE" "SOURCES;HOT;HEADERS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(room "INTERNAL" "OPTIMIZE;WITH" "SOURCES;HOT;HEADERS;DEPENDS;PRIVATE" ${ARGN})
   if(NOT room_OPTIMIZE)
     set(room_OPTIMIZE g)
   endif()
-  if(room_SOURCES)
+  set(scope INTERFACE)
+  if(room_WITH)
+    add_library(${name} INTERFACE)
+    set_target_properties(${name} PROPERTIES TUNER_WITH ${room_WITH})
+    list(TRANSFORM room_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+    target_sources(${room_WITH} PRIVATE ${room_SOURCES})
+    target_link_libraries(${name} INTERFACE ${room_WITH})
+    foreach(below IN LISTS room_DEPENDS room_PRIVATE)
+      set(together "")
+      if(TARGET ${below})
+        get_target_property(together ${below} TUNER_WITH)
+      endif()
+      if(NOT below STREQUAL room_WITH AND NOT together STREQUAL room_WITH)
+        target_link_libraries(${room_WITH} PRIVATE ${below})
+      endif()
+    endforeach()
+    set(room_PRIVATE "")
+  elseif(room_SOURCES)
     add_library(${name} STATIC ${room_SOURCES})
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${room_OPTIMIZE}>)
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE tuner_options)
   else()
     add_library(${name} INTERFACE)
-    set(scope INTERFACE)
   endif()
   if(room_HOT)
     add_library(${name}_hot OBJECT ${room_HOT})

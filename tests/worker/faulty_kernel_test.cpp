@@ -1,4 +1,5 @@
-// Every way in which data/faulty.cu goes wrong, with real workers. Built for each backend (TUNER_TEST_BACKEND).
+// Every way in which data/faulty.cu goes wrong, with real workers. For the host backend; built again for a GPU
+// (TUNER_TEST_BACKEND).
 
 #include <map>
 #include <string>
@@ -10,6 +11,10 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/decide.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
+
+#ifndef TUNER_TEST_BACKEND
+#define TUNER_TEST_BACKEND "host"
+#endif
 
 namespace tuner {
 namespace {

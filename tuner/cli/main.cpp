@@ -1,8 +1,4 @@
 // The `tune` program.
-#include <tuner/cli/program.hpp>
-#include <tuner/cli/tune_command.hpp>
+#include <tuner/cli/tune_main.hpp>
 
-int main(int argc, char** argv) {
-  using namespace tuner::cli;
-  return program(argc, argv, [](const Texts& words) { return tune_command(words); });
-}
+int main(int argc, char** argv) { return tuner::cli::tune_main(argc, argv); }

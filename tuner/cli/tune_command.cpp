@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/arguments.hpp>
+#include <tuner/cli/program.hpp>
 #include <tuner/cli/terminal.hpp>
+#include <tuner/cli/tune_main.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
 
@@ -105,6 +107,10 @@ int tune_command(const Texts& words, const Join& join) {
   const TuneOutcome outcome = tune(request, kinds.front(), output);
   if (request.json) print_json(outcome.document);
   return outcome.code;
+}
+
+int tune_main(int argc, char** argv) {
+  return program(argc, argv, [](const Texts& words) { return tune_command(words); });
 }
 
 }  // namespace tuner::cli

@@ -20,6 +20,7 @@
 #include <tuner/cli/mpi_job.hpp>
 #include <tuner/cli/program.hpp>
 #include <tuner/cli/tune_command.hpp>
+#include <tuner/cli/tune_main.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/mpi/communicator.hpp>
@@ -86,7 +87,7 @@ void leave_out_colours_unless_launcher_has_terminal() {
 int run(mpi::Communicator& world, int argc, char** argv) {
   const bool first = world.rank() == 0;
   const std::string device = world.broadcast(first ? shared_device(argc, argv) : "");
-  if (device.empty()) return first ? program(argc, argv, [](const Texts& words) { return tune_command(words); }) : 0;
+  if (device.empty()) return first ? tune_main(argc, argv) : 0;
   const std::filesystem::path worker = worker_program();
   const std::vector<std::string> members = world.gather(to_text(this_member(device, world.local_rank(), worker)));
   raise_descriptor_limit();

@@ -14,7 +14,7 @@ namespace tuner {
 namespace {
 
 constexpr std::size_t kMostFiles = 4096;
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostIncluded = std::size_t{64} << 20;
 
 class IncludeWalk {
  public:
@@ -52,9 +52,9 @@ class IncludeWalk {
     if (!std::filesystem::is_regular_file(path, error) || !seen_.insert(path.lexically_normal().string()).second)
       return;
     const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error || bytes_ + size > kMostBytes || result_.files.size() == kMostFiles) {
-      give_up("more is included than " + std::to_string(kMostFiles) + " files or " + std::to_string(kMostBytes >> 20) +
-              " MiB");
+    if (error || bytes_ + size > kMostIncluded || result_.files.size() == kMostFiles) {
+      give_up("more is included than " + std::to_string(kMostFiles) + " files or " +
+              std::to_string(kMostIncluded >> 20) + " MiB");
       return;
     }
     std::string text(static_cast<std::size_t>(size), '\0');

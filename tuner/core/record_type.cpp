@@ -14,7 +14,7 @@ namespace tuner {
 namespace {
 
 // More than any element has.
-constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kMostRecordBytes = 64 * 1024;
 constexpr std::size_t kMostFields = 256;
 
 /// CUDA aligns vectors of two and four numbers to their size, up to 16 bytes ("Built-in Vector Types", CUDA C++
@@ -39,8 +39,8 @@ class Layout {
            std::string pointer = {}) {
     const std::size_t alignment = alignment_of(type);
     RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), is_bool, {}, std::move(pointer)};
-    if (count < 1 || count > static_cast<std::int64_t>(kMostBytes) || record_.fields.size() == kMostFields ||
-        field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostBytes)
+    if (count < 1 || count > static_cast<std::int64_t>(kMostRecordBytes) || record_.fields.size() == kMostFields ||
+        field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostRecordBytes)
       fail_as_too_large(place);
     if (find_named(record_.fields, field.name) != nullptr)
       throw SpecError(place, in_quotes(field.name) + " is given twice");
@@ -55,7 +55,8 @@ class Layout {
     const std::size_t bytes = rounded_up(inner.end_, inner.alignment_);
     for (std::int64_t i = 0; i < count || count < 1; ++i) {
       const std::size_t begin = rounded_up(end_, inner.alignment_);
-      if (count < 1 || record_.fields.size() + inner.record_.fields.size() > kMostFields || begin + bytes > kMostBytes)
+      if (count < 1 || record_.fields.size() + inner.record_.fields.size() > kMostFields ||
+          begin + bytes > kMostRecordBytes)
         fail_as_too_large(place);
       const std::string prefix = count == 1 ? name + '.' : name + '[' + std::to_string(i) + "].";
       for (RecordField field : inner.record_.fields) {
@@ -89,7 +90,7 @@ class Layout {
  private:
   [[noreturn]] static void fail_as_too_large(const SourceLocation& place) {
     throw SpecError(place, "an element has at most " + std::to_string(kMostFields) + " fields and " +
-                               std::to_string(kMostBytes) + " bytes");
+                               std::to_string(kMostRecordBytes) + " bytes");
   }
 
   RecordType record_;
@@ -188,9 +189,10 @@ Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) 
       while (cursor.accept("[")) {
         const std::int64_t more = read_count(cursor, names);
         cursor.expect("]", "how many there are");
-        count =
-            more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
-        if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() reports it
+        count = more < 1 || more > static_cast<std::int64_t>(kMostRecordBytes)
+                    ? -1
+                    : std::max<std::int64_t>(count, -1) * more;
+        if (count < 1 || count > static_cast<std::int64_t>(kMostRecordBytes)) break;  // add() reports it
       }
       const auto numbers = inner ? inner->numbers() : std::nullopt;
       if (!one.stars.empty())

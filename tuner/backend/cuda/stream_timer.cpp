@@ -15,7 +15,7 @@ constexpr double kGroupSeconds = 0.05;  // time of a group, short enough to noti
 constexpr std::size_t kQueueLimit = 600;
 constexpr unsigned long long kHoldLimitNs = 500'000'000;
 
-enum Kernel : std::size_t { kHold, kStamp, kFlush };
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush };
 
 struct Stamp {  // as in support/sampling.cu
   unsigned long long cycles, nanoseconds;
