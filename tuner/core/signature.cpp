@@ -20,8 +20,8 @@ Declared declared(std::string_view part) {
   }
   std::string name(word_before(part, part.size()));
   std::string type(trimmed(part.substr(0, part.size() - name.size())));
-  constexpr std::array<std::string_view, 6> kTypes = {"int", "float", "double", "char", "typename", "class"};
-  if (type.empty() || std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end())
+  constexpr std::array<std::string_view, 6> kFirstWords = {"int", "float", "double", "char", "typename", "class"};
+  if (type.empty() || std::find(kFirstWords.begin(), kFirstWords.end(), name) != kFirstWords.end())
     return {std::string(part) + brackets, "", may_be_left_out, otherwise};
   return {type + brackets, name, may_be_left_out, otherwise};
 }
