@@ -26,6 +26,7 @@ std::vector<Message> samples() {
   Open open;
   open.role = Role::run;
   open.backend = "cuda";
+  open.gpus = {80, 90};
   open.device = 3;
   open.source = "text";
   open.file_name = "k.cu";

@@ -98,6 +98,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     backend = opened.get();
   }
   IsolatedOptions workers{.here = isolate ? nullptr : backend,
+                          .gpus = traits(device.key).is_gpu ? compute_capabilities() : std::vector<int>(),
                           .devices = {device.index},
                           .compile_workers = options.compile_workers,
                           .search_learns = search::strategy_info(options.session.strategy).learns,

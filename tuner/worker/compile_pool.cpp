@@ -46,6 +46,7 @@ void CompilePool::start(Worker& worker) {
   Open open;
   open.role = Role::compile;
   open.backend = options_.backend;
+  open.gpus = options_.gpus;
   worker.slot.send(open);
   worker.slot.expect_within(kOpenSeconds);
 }

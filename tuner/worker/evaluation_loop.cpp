@@ -51,8 +51,13 @@ EvaluationLoop::~EvaluationLoop() {
 }
 
 RunLanes EvaluationLoop::make_lanes() {
-  const Open open{Role::run,          options_.backend,      0,     spec_.program.text,
-                  spec_.program.file, spec_.program.sources, size_, measure_};
+  const Open open{.role = Role::run,
+                  .backend = options_.backend,
+                  .source = spec_.program.text,
+                  .file_name = spec_.program.file,
+                  .sources = spec_.program.sources,
+                  .size = size_,
+                  .measure = measure_};
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {

@@ -35,7 +35,7 @@ int work(int in, int out) {
   Workplace place;
   place.compiler = [&](const Open& open) -> Compiler& {
     keep_freed_memory();
-    compiler = open_compiler(open.backend);
+    compiler = open_compiler(open.backend, open.gpus);
     return *compiler;
   };
   place.device = [](const Open& open) { return find_device(open.backend, open.device); };

@@ -28,7 +28,7 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 11;
+constexpr std::uint16_t kProtocolVersion = 12;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };
@@ -37,10 +37,11 @@ constexpr Role last(Role) { return Role::run; }
 /// First message to a worker.
 struct Open {
   Role role = Role::compile;
-  std::string backend;      ///< "cuda" or "host"
-  std::int32_t device = 0;  ///< ordinal
+  std::string backend;    ///< "cuda" or "host"
+  std::vector<int> gpus;  ///< compile workers: IsolatedOptions::gpus
   // The rest is for run workers only.
-  std::string source;  ///< the kernel file
+  std::int32_t device = 0;  ///< ordinal
+  std::string source;       ///< the kernel file
   std::string file_name;
   std::vector<SourceFile> sources;  ///< ProgramSpec::sources
   ProblemSize size;
@@ -92,7 +93,7 @@ struct Ran {
 };
 
 auto fields(Is<Open> auto& m) {
-  return std::tie(m.role, m.backend, m.device, m.source, m.file_name, m.sources, m.size, m.measure);
+  return std::tie(m.role, m.backend, m.gpus, m.device, m.source, m.file_name, m.sources, m.size, m.measure);
 }
 auto fields(Is<Prepare> auto& m) { return std::tie(m.image); }
 auto fields(Is<Compile> auto& m) { return std::tie(m.request); }

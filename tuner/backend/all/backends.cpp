@@ -27,17 +27,18 @@ struct Kind {
   std::string_view name;
   Device (*device)(int index, bool compiler);
   std::unique_ptr<Backend> (*open)(int index, OwnKernels own);
-  std::unique_ptr<Compiler> (*compiler)();
+  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus);
   std::string (*own_part)();
 };
 
 constexpr Kind kKinds[] = {
     {kHostBackend, [](int, bool) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
-     [] { return make_host_compiler(); }, [] { return std::string(); }},
+     [](const std::vector<int>&) { return make_host_compiler(); }, [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, &cuda::query_device,
      [](int index, OwnKernels own) { return make_cuda_backend({.device = index, .own = own}); },
-     [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }, &cuda::own_part_of_images},
+     [](const std::vector<int>& gpus) { return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus)); },
+     &cuda::own_part_of_images},
 #endif
 };
 
@@ -150,7 +151,17 @@ std::unique_ptr<Backend> open_backend(const ContextName& context) {
   return make_host_backend();
 }
 
-std::unique_ptr<Compiler> open_compiler(std::string_view backend) { return kind_of(backend).compiler(); }
+std::vector<int> compute_capabilities() {
+#ifdef TUNER_HAS_CUDA
+  return cuda::query_compute_capabilities();
+#else
+  return {};
+#endif
+}
+
+std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus) {
+  return kind_of(backend).compiler(gpus);
+}
 
 std::string own_part_of_images(std::string_view backend) { return kind_of(backend).own_part(); }
 

@@ -34,8 +34,10 @@ std::string address_of(const Device& device);
 std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed);
 /// Opens \p context, which is current on this thread and must stay alive. Throws Error.
 std::unique_ptr<Backend> open_backend(const ContextName& context);
-/// The compiler of \p backend. Opens no device. Throws Error.
-std::unique_ptr<Compiler> open_compiler(std::string_view backend);
+/// The compute capabilities of this machine's GPUs, in order: 90 for 9.0.
+std::vector<int> compute_capabilities();
+/// The compiler of \p backend, for \p gpus. Opens no device; without \p gpus asks the driver for them. Throws Error.
+std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus = {});
 /// Identifies the code of tuner's that is part of every image of \p backend. An image depends on the request, the
 /// compiler and this.
 std::string own_part_of_images(std::string_view backend);

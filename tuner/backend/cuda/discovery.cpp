@@ -64,6 +64,12 @@ int query_compute_capability(CUdevice device) {
          device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
+std::vector<int> query_compute_capabilities() {
+  std::vector<int> capabilities;
+  for (int i = 0; i < driver_status().devices; ++i) capabilities.push_back(query_compute_capability(device_handle(i)));
+  return capabilities;
+}
+
 std::string pci_address(CUdevice device) {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                      device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),

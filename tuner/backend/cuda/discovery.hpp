@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/device.hpp>
@@ -26,6 +27,8 @@ Device query_device(int ordinal, bool compiler = true);
 DeviceLimits query_limits(CUdevice device);
 /// 90 for 9.0.
 int query_compute_capability(CUdevice device);
+/// Those of all devices, in order.
+std::vector<int> query_compute_capabilities();
 
 enum class PointerKind {
   device,

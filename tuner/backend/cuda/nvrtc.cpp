@@ -100,15 +100,9 @@ bool knows_all(const Nvrtc& nvrtc, const std::vector<int>& capabilities) {
   });
 }
 
-const NvrtcSearch& process_search() {
-  static const auto& search = *new const NvrtcSearch([] {
-    NvrtcSearch all;
-    all.asked = environment("TUNER_NVRTC");
-    all.newest_major = driver_version() / 1000;
-    for (int i = 0; i < driver_status().devices; ++i)
-      all.capabilities.push_back(query_compute_capability(device_handle(i)));
-    return all;
-  }());
+const NvrtcSearch& process_search(const std::vector<int>& gpus = {}) {
+  static const auto& search = *new const NvrtcSearch{environment("TUNER_NVRTC"), driver_version() / 1000,
+                                                     gpus.empty() ? query_compute_capabilities() : gpus};
   return search;
 }
 
@@ -117,10 +111,10 @@ std::optional<fs::path> facts_file() {
   return folder ? std::optional(*folder / "nvrtc") : std::nullopt;
 }
 
-const std::variant<Nvrtc, std::string>& process_nvrtc() {
+const std::variant<Nvrtc, std::string>& process_nvrtc(const std::vector<int>& gpus = {}) {
   // Never destroyed, because destructors of static objects may launch kernels.
-  static const auto& loaded = *new const std::variant<Nvrtc, std::string>([] {
-    auto found = load_nvrtc(process_search());
+  static const auto& loaded = *new const std::variant<Nvrtc, std::string>([&] {
+    auto found = load_nvrtc(process_search(gpus));
     const auto* const nvrtc = std::get_if<Nvrtc>(&found);
     const auto file = facts_file();
     if (file && nvrtc != nullptr && !read_nvrtc_facts(*file, process_search()))
@@ -174,9 +168,10 @@ std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
 
 const Nvrtc* find_nvrtc() { return std::get_if<Nvrtc>(&process_nvrtc()); }
 
-const Nvrtc& nvrtc() {
-  if (const Nvrtc* found = find_nvrtc()) return *found;
-  throw NvrtcError(std::get<std::string>(process_nvrtc()));
+const Nvrtc& nvrtc(const std::vector<int>& gpus) {
+  const auto& found = process_nvrtc(gpus);
+  if (const auto* const why_not = std::get_if<std::string>(&found)) throw NvrtcError(*why_not);
+  return std::get<Nvrtc>(found);
 }
 
 const NvrtcFacts* find_nvrtc_facts() {
