@@ -1,32 +1,44 @@
-# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [SHA256] [BELOW FOLDER]): writes a C++ file
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [INCLUDED …] [STEMS] [SHA256] [BELOW FOLDER]): writes a C++ file
 # that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and
 # the text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. SHA256: the third
 # member of TYPE is the digest of the text, the fourth that of the text without its `in_flight` lines. BELOW: the name of
-# a file in a folder called FOLDER is its path from there, except where it was given with `..`. The C++ file is written
-# again when one of FILES changes.
+# a file in a folder called FOLDER is its path from there, except where it was given with `..`. INCLUDED: files beside
+# them, whose texts replace their `#include "NAME"`, once in each of FILES. The C++ file is written again when one of all
+# these changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(tuner_embed output)
-    cmake_parse_arguments(embed "STEMS;SHA256" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES" ${ARGN})
+    cmake_parse_arguments(embed "STEMS;SHA256" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES;INCLUDED" ${ARGN})
     list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+    list(TRANSFORM embed_INCLUDED PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     list(JOIN embed_FILES "|" files)
+    list(JOIN embed_INCLUDED "|" included)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
               -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS} -DSHA256=${embed_SHA256}
-              -DBELOW=${embed_BELOW} -P ${TUNER_EMBED_SCRIPT}
-      DEPENDS ${embed_FILES} ${TUNER_EMBED_SCRIPT} VERBATIM)
+              -DBELOW=${embed_BELOW} "-DINCLUDED=${included}" -P ${TUNER_EMBED_SCRIPT}
+      DEPENDS ${embed_FILES} ${embed_INCLUDED} ${TUNER_EMBED_SCRIPT} VERBATIM)
   endfunction()
   return()
 endif()
 
 set(delimiter "tuner_text")
 string(REPLACE "|" ";" FILES "${FILES}")
+string(REPLACE "|" ";" INCLUDED "${INCLUDED}")
 set(entries "")
 foreach(file IN LISTS FILES)
   file(READ ${file} text)
+  set(pending ${INCLUDED})
+  while(pending)  # a file comes after those that include it
+    list(POP_FRONT pending header)
+    get_filename_component(name ${header} NAME)
+    file(READ ${header} inner)
+    string(REPLACE "#pragma once\n" "" inner "${inner}")
+    string(REPLACE "\n#include \"${name}\"\n" "\n${inner}" text "${text}")
+  endwhile()
   string(FIND "${text}" ")${delimiter}\"" clash)
   if(NOT clash EQUAL -1)
     message(FATAL_ERROR "${file} contains )${delimiter}\", which ends the literal that it is embedded in")
@@ -47,7 +59,7 @@ foreach(file IN LISTS FILES)
   endif()
   set(digest "")
   if(SHA256)
-    file(SHA256 ${file} digest)
+    string(SHA256 digest "${text}")
     string(REGEX REPLACE "\n#pragma tuner in_flight([^\n\\]|\\\\\n)*" "" counted "${text}")
     string(SHA256 counted "${counted}")
     set(digest "     , \"${digest}\", \"${counted}\"\n")

@@ -56,11 +56,11 @@
 #pragma tuner arguments   partials, n, y
 #pragma tuner instantiate addPartials<T, Tail::tail, width, threads, grid_blocks, final_threads>
 
-#pragma tuner reference   blockReduceReference<T, W>
+#pragma tuner reference   sumReference<T, W>
 #pragma tuner grid        32
 #pragma tuner block       256
 #pragma tuner arguments   x, n, wide
-#pragma tuner reference   blockReduceReferenceEnd<T, W>
+#pragma tuner reference   sumReferenceEnd<T, W>
 #pragma tuner grid        1
 #pragma tuner block       1
 #pragma tuner arguments   wide, y
@@ -74,6 +74,8 @@
 #pragma tuner flops       n
 #pragma tuner default     tail=shuffle_down width=32 threads=128 grid_blocks=10240 finish=two_launches \
                           final_threads=1024
+
+#include "sum_reference.cuh"
 
 // See reduce.cu: limited so, the header costs NVRTC 16 ms.
 #if __has_include(<cooperative_groups.h>)
@@ -98,14 +100,8 @@ enum class Finish {
   grid_sync,     // all blocks wait for each other, then one adds up
 };
 
-using uint64 = unsigned long long;
 constexpr unsigned warp = 32;
 constexpr unsigned all_lanes = 0xffffffffu;
-
-// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
-template <typename T>
-__device__ T plus(T a, T b) { return a + b; }
-__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 
 // shared[0] + ... + shared[width - 1], in thread 0. Called by all threads, after a barrier. A thread below `offset`
 // reads from beyond it and writes below it: within a step no thread reads what another writes.
@@ -208,21 +204,4 @@ __global__ void __launch_bounds__(final_threads) addPartials(const T* partials, 
   for (unsigned i = threadIdx.x; i < count; i += final_threads) mine = plus(mine, partials[i]);
   const T sum = add_block<tail, width, final_threads>(mine);
   if (threadIdx.x == 0) *y = sum;
-}
-
-// Thread i of 8192 adds the elements i, i + 8192, ... in that order, and a single thread the 8192 results, in a wider
-// type W. An int's sum wraps when it is stored.
-template <typename T, typename W>
-__global__ void blockReduceReference(const T* x, uint64 n, W* wide) {
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  W sum = 0;
-  for (uint64 i = thread; i < n; i += gridDim.x * blockDim.x) sum += x[i];
-  wide[thread] = sum;
-}
-
-template <typename T, typename W>
-__global__ void blockReduceReferenceEnd(const W* wide, T* y) {
-  W sum = 0;
-  for (unsigned i = 0; i < 8192; ++i) sum += wide[i];
-  *y = static_cast<T>(sum);
 }

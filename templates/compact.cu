@@ -78,6 +78,8 @@
 #pragma tuner bytes       (n + (density == half ? n / 2 : density == few ? n / 1024 : n - n / 1024)) * sizeof(T)
 #pragma tuner default     rank=ballot shortcut=none threads=256 items=8 offsets=count_scan
 
+#include "look_back.cuh"
+
 enum class Density { half, few, most };
 enum class RankBy { shared, shuffle_up, ballot };
 enum class Shortcut {
@@ -91,12 +93,6 @@ enum class Offsets {
   look_back,   // one pass: a block looks back at what the blocks before it have published
 };
 
-using uint64 = unsigned long long;
-constexpr unsigned warp = 32;
-constexpr unsigned all_lanes = 0xffffffffu;
-
-__device__ inline unsigned lane() { return threadIdx.x % warp; }
-
 // The condition. Elements are 0 or more, and less than 1024.
 template <Density density, typename T>
 __device__ bool keeps(T element) {
@@ -106,17 +102,6 @@ __device__ bool keeps(T element) {
     return element < T(1);
   else
     return element >= T(1);
-}
-
-// The sum of the values of the lanes up to this one. Called by all 32 lanes.
-template <typename C>
-__device__ C scan_warp(C value) {
-#pragma unroll
-  for (unsigned offset = 1; offset < warp; offset *= 2) {
-    const C other = __shfl_up_sync(all_lanes, value, offset);
-    if (lane() >= offset) value += other;  // lanes below receive their own value
-  }
-  return value;
 }
 
 // Of a row of 32 elements.
@@ -183,27 +168,6 @@ __device__ unsigned rank_in_warp(const bool (&kept)[items], unsigned (&below)[it
   return of_warp;
 }
 
-// Of one value of each warp, the same in its lanes: the sum of those before, and of all. Every warp scans all values
-// for itself, in place of a second barrier, and broadcasts two of the results. Called by all threads, with a barrier
-// between two calls.
-template <typename C>
-struct Scanned {
-  C before, all;
-};
-
-template <unsigned threads, typename C>
-__device__ Scanned<C> scan_warps(C of_warp) {
-  static_assert(threads % warp == 0 && threads <= warp * warp, "whole warps, and one value of each fits into a warp");
-  constexpr unsigned warps = threads / warp;
-  __shared__ C of_warps[warps];
-  const unsigned mine = threadIdx.x / warp;
-  if (lane() == 0) of_warps[mine] = of_warp;
-  __syncthreads();
-  const C up_to = scan_warp(lane() < warps ? of_warps[lane()] : C(0));
-  const C before = __shfl_sync(all_lanes, up_to, mine == 0 ? 0 : mine - 1);
-  return {mine == 0 ? C(0) : before, __shfl_sync(all_lanes, up_to, warps - 1)};
-}
-
 // This thread's elements of a tile, and which of them are kept.
 template <Density density, unsigned threads, unsigned items, typename T>
 __device__ void load_tile(const T* x, uint64 n, unsigned tile, T (&element)[items], bool (&kept)[items]) {
@@ -214,56 +178,6 @@ __device__ void load_tile(const T* x, uint64 n, unsigned tile, T (&element)[item
     element[k] = i < n ? x[i] : T(0);
     kept[k] = i < n && keeps<density>(element[k]);
   }
-}
-
-// The state that a block has published: nothing yet, how many its tile keeps, or how many all tiles up to it keep. State
-// and count are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
-// because of it: no fence is needed.
-enum State : unsigned { nothing, of_tile, of_all };
-constexpr unsigned count_bits = 62;
-__device__ inline uint64 publication(State state, uint64 count) {
-  return static_cast<uint64>(state) << count_bits | count;
-}
-
-// How many all tiles before this one keep; publishes what comes out. Called by one warp. Lane 0 looks at the tile
-// before, lane 1 at the one before that: back to the nearest that knows all before it. Tiles are numbered in the order
-// in which their blocks started, so that the blocks waited for run or have ended.
-__device__ inline uint64 look_back(volatile uint64* states, unsigned tile, uint64 count) {
-  if (tile == 0) {
-    if (lane() == 0) states[0] = publication(of_all, count);
-    return 0;
-  }
-  if (lane() == 0) states[tile] = publication(of_tile, count);
-  uint64 before = 0;
-  for (unsigned next = tile;;) {  // tiles below `next` are still to be looked at; one of them knows all before it
-    unsigned needed, complete;
-    uint64 seen;
-    do {
-      seen = lane() < next ? states[next - 1 - lane()] : publication(of_all, 0);
-      complete = __ballot_sync(all_lanes, seen >> count_bits == of_all);
-      needed = complete ^ (complete - 1);  // the lanes up to the first that knows all; where none does, all lanes
-    } while (__any_sync(all_lanes, (needed >> lane() & 1) != 0 && seen >> count_bits == nothing));
-    uint64 part = (needed >> lane() & 1) != 0 ? seen & ((1ull << count_bits) - 1) : 0;
-#pragma unroll
-    for (unsigned offset = warp / 2; offset > 0; offset /= 2) part += __shfl_xor_sync(all_lanes, part, offset);
-    before += part;
-    if (complete != 0) break;
-    next -= warp;
-  }
-  if (lane() == 0) states[tile] = publication(of_all, before + count);
-  return before;
-}
-
-template <unsigned threads, unsigned items>
-__device__ unsigned count_tiles(uint64 n) {
-  return n == 0 ? 1 : static_cast<unsigned>((n + threads * items - 1) / (threads * items));
-}
-
-template <unsigned threads, unsigned items>
-__global__ void clearStates(uint64 n, uint64* states, unsigned* ticket) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count_tiles<threads, items>(n)) states[i] = publication(nothing, 0);
-  if (i == 0) *ticket = 0;
 }
 
 // counts[tile] = how many elements of the tile are kept.
@@ -320,7 +234,7 @@ __global__ void __launch_bounds__(threads)
   } else {
     __shared__ uint64 found;
     if (threadIdx.x < warp) {
-      const uint64 all_before = look_back(states, tile, of_warps.all);
+      const uint64 all_before = look_back(states, tile, uint64{of_warps.all});
       if (threadIdx.x == 0) {
         found = all_before;
         if (tile == gridDim.x - 1) *count = all_before + of_warps.all;

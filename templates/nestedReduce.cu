@@ -76,6 +76,8 @@
 #pragma tuner flops       n
 #pragma tuner default     step=flat stream=tail threads=512 final_threads=1024
 
+#include "text_book_sum.cuh"
+
 enum class Step {
   nested,         // each block adds the second half of its part to the first, and launches a block for that
   nested_nosync,  // the same without the barrier: a tail launch starts when all threads have ended anyway
@@ -84,19 +86,6 @@ enum class Step {
 };
 
 enum class Stream { tail, fire_and_forget };
-
-using uint64 = unsigned long long;
-
-// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
-template <typename T>
-__device__ T plus(T a, T b) { return a + b; }
-__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
-
-// a[i] += a[i + distance], where both exist.
-template <typename T>
-__device__ void add_from(T* a, unsigned i, unsigned distance, unsigned size) {
-  if (i + distance < size) a[i] = plus(a[i], a[i + distance]);
-}
 
 // Block b adds up x[b * width, (b + 1) * width), as far as these exist, into partials[b]. Of `nested` and
 // `nested_nosync` a block has a thread for each element, of `nested2` for each addition of this step.
@@ -138,38 +127,4 @@ __global__ void __launch_bounds__(1024) nestedReduce(T* x, uint64 n, T* partials
     }
 #endif
   }
-}
-
-// y = the sum of the partial results, by one block. The text-books do this on the CPU.
-template <typename T, unsigned threads, unsigned final_threads>
-__global__ void __launch_bounds__(final_threads) sumPartials(const T* partials, uint64 n, T* y) {
-  const uint64 count = n == 0 ? 1 : (n + threads - 1) / threads;
-  __shared__ T sum[final_threads];
-  T mine = T(0);
-#pragma unroll 8
-  for (uint64 i = threadIdx.x; i < count; i += final_threads) mine = plus(mine, partials[i]);
-  sum[threadIdx.x] = mine;
-  __syncthreads();
-  for (unsigned stride = final_threads / 2; stride > 0; stride /= 2) {
-    if (threadIdx.x < stride) sum[threadIdx.x] = plus(sum[threadIdx.x], sum[threadIdx.x + stride]);
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) *y = sum[0];
-}
-
-// Thread i of 8192 adds the elements i, i + 8192, ... in that order, and a single thread the 8192 results, in a wider
-// type W. An int's sum wraps when it is stored.
-template <typename T, typename W>
-__global__ void sumReference(const T* x, uint64 n, W* wide) {
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  W sum = 0;
-  for (uint64 i = thread; i < n; i += gridDim.x * blockDim.x) sum += x[i];
-  wide[thread] = sum;
-}
-
-template <typename T, typename W>
-__global__ void sumReferenceEnd(const W* wide, T* y) {
-  W sum = 0;
-  for (unsigned i = 0; i < 8192; ++i) sum += wide[i];
-  *y = static_cast<T>(sum);
 }

@@ -102,6 +102,8 @@
 #pragma tuner flops       n
 #pragma tuner default     step=shuffle_up arrangement=rows threads=256 items=8 offsets=sum_scan
 
+#include "look_back.cuh"
+
 enum class Form { inclusive, exclusive };
 enum class Step {
   hillis_steele,  // every thread adds what stands 1, 2, 4, ... before it: a barrier and an addition a thread each time
@@ -119,57 +121,11 @@ enum class Offsets {
   look_back,  // one pass: a block looks back at what the blocks before it have published
 };
 
-using uint64 = unsigned long long;
-constexpr unsigned warp = 32;
-constexpr unsigned all_lanes = 0xffffffffu;
-
-// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
-template <typename T>
-__device__ T plus(T a, T b) { return a + b; }
-__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
-
-__device__ inline unsigned lane() { return threadIdx.x % warp; }
-
-// The result of a scan over one value of each thread (or warp).
-template <typename T>
-struct Scanned {
-  T before;  // the sum of the values of the threads before this one
-  T all;     // the sum of all, the same everywhere
-};
-
-// The sum of the values of the lanes up to this one. Called by all 32 lanes.
-template <typename T>
-__device__ T scan_warp(T value) {
-#pragma unroll
-  for (unsigned offset = 1; offset < warp; offset *= 2) {
-    const T other = __shfl_up_sync(all_lanes, value, offset);
-    if (lane() >= offset) value = plus(other, value);  // lanes below receive their own value
-  }
-  return value;
-}
-
 // From sums up to each lane to sums before it.
 template <typename T>
 __device__ T one_lane_later(T up_to_me) {
   const T before = __shfl_up_sync(all_lanes, up_to_me, 1);
   return lane() == 0 ? T(0) : before;
-}
-
-// Over one value of each warp, the same in its lanes. Every warp scans all values for itself, in place of a second
-// barrier, and broadcasts two of the results. Like scan_block(), called by all threads, with a barrier between two
-// calls.
-template <unsigned threads, typename T>
-__device__ Scanned<T> scan_warps(T of_warp) {
-  static_assert(threads % warp == 0 && threads <= warp * warp, "whole warps, and one value of each fits into a warp");
-  constexpr unsigned warps = threads / warp;
-  if constexpr (warps == 1) return {T(0), of_warp};
-  __shared__ T of_warps[warps];
-  const unsigned mine = threadIdx.x / warp;
-  if (lane() == 0) of_warps[mine] = of_warp;
-  __syncthreads();
-  const T up_to = scan_warp(lane() < warps ? of_warps[lane()] : T(0));
-  const T before = __shfl_sync(all_lanes, up_to, mine == 0 ? 0 : mine - 1);
-  return {mine == 0 ? T(0) : before, __shfl_sync(all_lanes, up_to, warps - 1)};
 }
 
 // Over one value of each thread. Between two calls stands a __syncthreads(): the second writes what some threads still
@@ -279,56 +235,6 @@ __device__ T scan_tile(T (&value)[items]) {
   for (unsigned k = 0; k < items; ++k) value[k] = plus(group.before, value[k]);
   if constexpr (exchanged) exchange<false, threads>(value, tile);  // the barriers of scan_block() stand between
   return group.all;
-}
-
-// The state of a tile, published by its block: nothing yet, the tile's sum, or the sum of all elements up to its end.
-// State and sum are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
-// because of it: no fence is needed.
-enum State : unsigned { nothing, of_tile, of_all };
-__device__ inline uint64 publication(State state, int sum) {
-  return static_cast<uint64>(state) << 32 | static_cast<unsigned>(sum);
-}
-
-// The sum of all tiles before this one; publishes what comes out. Called by one warp. Lane 0 looks at the tile before,
-// lane 1 at the one before that: back to the nearest that knows all before it. Tiles are numbered in the order in which
-// their blocks started, so that the blocks waited for run or have ended.
-__device__ inline int look_back(volatile uint64* states, unsigned tile, int sum) {
-  if (tile == 0) {
-    if (lane() == 0) states[0] = publication(of_all, sum);
-    return 0;
-  }
-  if (lane() == 0) states[tile] = publication(of_tile, sum);
-  int before = 0;
-  for (unsigned next = tile;;) {  // tiles below `next` are still to be looked at; one of them knows all before it
-    unsigned needed, complete;
-    uint64 seen;
-    do {
-      seen = lane() < next ? states[next - 1 - lane()] : publication(of_all, 0);
-      complete = __ballot_sync(all_lanes, (seen >> 32) == of_all);
-      needed = complete ^ (complete - 1);  // the lanes up to the first that knows all; where none does, all lanes
-    } while (__any_sync(all_lanes, (needed >> lane() & 1) != 0 && (seen >> 32) == nothing));
-    int part = (needed >> lane() & 1) != 0 ? static_cast<int>(static_cast<unsigned>(seen)) : 0;
-#pragma unroll
-    for (unsigned offset = warp / 2; offset > 0; offset /= 2)
-      part = plus(part, __shfl_xor_sync(all_lanes, part, offset));
-    before = plus(part, before);
-    if (complete != 0) break;
-    next -= warp;
-  }
-  if (lane() == 0) states[tile] = publication(of_all, plus(before, sum));
-  return before;
-}
-
-template <unsigned threads, unsigned items>
-__device__ unsigned count_tiles(uint64 n) {
-  return n == 0 ? 1 : static_cast<unsigned>((n + threads * items - 1) / (threads * items));
-}
-
-template <unsigned threads, unsigned items>
-__global__ void clearStates(uint64 n, uint64* states, unsigned* ticket) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count_tiles<threads, items>(n)) states[i] = publication(nothing, 0);
-  if (i == 0) *ticket = 0;
 }
 
 // sums[tile] = the sum of the tile's elements.

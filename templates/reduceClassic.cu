@@ -42,14 +42,14 @@
 #pragma tuner grid        blocks
 #pragma tuner block       threads
 #pragma tuner arguments   x, n, sums
-#pragma tuner instantiate reduceClassic<T, Step::step, threads>
+#pragma tuner instantiate reduceClassic<T, Step::step, threads, chunks>
 
 #pragma tuner launch      sum_partials
 #pragma tuner untimed     partials == left
 #pragma tuner grid        1
 #pragma tuner block       final_threads
 #pragma tuner arguments   sums, n, y
-#pragma tuner instantiate sumPartials<T, Step::step, threads, final_threads>
+#pragma tuner instantiate sumPartials<T, threads * chunks, final_threads>
 
 #pragma tuner reference   sumReference<T, W>
 #pragma tuner grid        32
@@ -71,6 +71,8 @@
 #pragma tuner flops       n
 #pragma tuner default     step=template8 threads=256 final_threads=1024
 
+#include "text_book_sum.cuh"
+
 enum class Step {
   neighbored,                 // a thread adds its neighbour; every second, fourth, ... thread works: warps diverge
   neighbored_less_divergent,  // the same additions by the first threads of the block: whole warps work or rest
@@ -88,30 +90,6 @@ enum class Step {
   barrier_complete8,          // the same with barriers of the block in the last warp's steps
   template8,                  // the block size a compile-time value: no comparisons left
 };
-
-using uint64 = unsigned long long;
-
-// Consecutive runs of a block's size that one block adds up.
-__host__ __device__ constexpr unsigned chunks(Step step) {
-  switch (step) {
-    case Step::unroll2: return 2;
-    case Step::unroll4: return 4;
-    case Step::unroll16: return 16;
-    case Step::neighbored: case Step::neighbored_less_divergent: case Step::interleaved: return 1;
-    default: return 8;
-  }
-}
-
-// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
-template <typename T>
-__device__ T plus(T a, T b) { return a + b; }
-__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
-
-// a[i] += a[i + distance], where both exist.
-template <typename T>
-__device__ void add_from(T* a, unsigned i, unsigned distance, unsigned size) {
-  if (i + distance < size) a[i] = plus(a[i], a[i + distance]);
-}
 
 // a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The text-books' warp-synchronous tail: in
 // each step a lane reads what another writes in the same step, so all read, meet, write and meet again. Lanes
@@ -170,11 +148,12 @@ __device__ void finish_block_unrolled(T* a, unsigned size, unsigned threads) {
   }
 }
 
-template <typename T, Step step, unsigned threads>
+// `chunks`: consecutive runs of `threads` elements that one block adds up.
+template <typename T, Step step, unsigned threads, unsigned chunks>
 __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* partials) {
   static_assert(threads >= 32 && threads <= 1024 && (threads & (threads - 1)) == 0, "a power of two of whole warps");
   const unsigned i = threadIdx.x;
-  const uint64 begin = static_cast<uint64>(blockIdx.x) * (threads * chunks(step));
+  const uint64 begin = static_cast<uint64>(blockIdx.x) * (threads * chunks);
   const uint64 left = n > begin ? n - begin : 0;
   T* const a = x + begin;  // this block's part, a[0, left)
 
@@ -188,16 +167,16 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
     };
     if constexpr (step == Step::unroll8_rolled) {
 #pragma unroll 1
-      for (unsigned chunk = 0; chunk < chunks(step); ++chunk) add(chunk);
+      for (unsigned chunk = 0; chunk < chunks; ++chunk) add(chunk);
     } else {
-      for (unsigned chunk = 0; chunk < chunks(step); ++chunk) add(chunk);  // compilers unroll it
+      for (unsigned chunk = 0; chunk < chunks; ++chunk) add(chunk);  // compilers unroll it
     }
     if (i < left) a[i] = sum;
     __syncthreads();
-  } else if constexpr (chunks(step) > 1) {
+  } else if constexpr (chunks > 1) {
     T sum = T(0);
 #pragma unroll
-    for (unsigned chunk = 0; chunk < chunks(step); ++chunk) {
+    for (unsigned chunk = 0; chunk < chunks; ++chunk) {
       if (chunk * threads + i < left) sum = plus(sum, a[chunk * threads + i]);
     }
     if (i < left) a[i] = sum;
@@ -244,39 +223,4 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
     }
   }
   if (i == 0) partials[blockIdx.x] = size > 0 ? a[0] : T(0);  // written last by thread 0 itself: no barrier needed
-}
-
-// y = the sum of the partial results, by one block. The text-books do this on the CPU.
-template <typename T, Step step, unsigned threads, unsigned final_threads>
-__global__ void __launch_bounds__(final_threads) sumPartials(const T* partials, uint64 n, T* y) {
-  constexpr unsigned tile = threads * chunks(step);
-  const uint64 count = n == 0 ? 1 : (n + tile - 1) / tile;
-  __shared__ T sum[final_threads];
-  T mine = T(0);
-#pragma unroll 8
-  for (uint64 i = threadIdx.x; i < count; i += final_threads) mine = plus(mine, partials[i]);
-  sum[threadIdx.x] = mine;
-  __syncthreads();
-  for (unsigned stride = final_threads / 2; stride > 0; stride /= 2) {
-    if (threadIdx.x < stride) sum[threadIdx.x] = plus(sum[threadIdx.x], sum[threadIdx.x + stride]);
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) *y = sum[0];
-}
-
-// Thread i of 8192 adds the elements i, i + 8192, ... in that order, and a single thread the 8192 results, in a wider
-// type W. An int's sum wraps when it is stored.
-template <typename T, typename W>
-__global__ void sumReference(const T* x, uint64 n, W* wide) {
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  W sum = 0;
-  for (uint64 i = thread; i < n; i += gridDim.x * blockDim.x) sum += x[i];
-  wide[thread] = sum;
-}
-
-template <typename T, typename W>
-__global__ void sumReferenceEnd(const W* wide, T* y) {
-  W sum = 0;
-  for (unsigned i = 0; i < 8192; ++i) sum += wide[i];
-  *y = static_cast<T>(sum);
 }

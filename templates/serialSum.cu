@@ -33,11 +33,11 @@
 #pragma tuner arguments   sums, y
 #pragma tuner instantiate addCores<T, cores>
 
-#pragma tuner reference   serialSumReference<T, W>
+#pragma tuner reference   sumReference<T, W>
 #pragma tuner grid        32
 #pragma tuner block       256
 #pragma tuner arguments   x, n, wide
-#pragma tuner reference   serialSumReferenceEnd<T, W>
+#pragma tuner reference   sumReferenceEnd<T, W>
 #pragma tuner grid        1
 #pragma tuner block       1
 #pragma tuner arguments   wide, y
@@ -51,18 +51,13 @@
 #pragma tuner flops       n
 #pragma tuner default     step=loop lanes=16
 
+#include "sum_reference.cuh"
+
 enum class Step {
   loop,       // in order
   all_cores,  // in order, each core its part of the elements
   recursive,  // the upper half is added to the lower one, in place, until one element is left
 };
-
-using uint64 = unsigned long long;
-
-// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
-template <typename T>
-__device__ T plus(T a, T b) { return a + b; }
-__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 
 template <typename T>
 __device__ T sum_recursively(T* x, uint64 n) {
@@ -100,21 +95,4 @@ __global__ void addCores(const T* of_core, T* y) {
   T sum = T(0);
   for (unsigned i = 0; i < cores; ++i) sum = plus(sum, of_core[i]);
   *y = sum;
-}
-
-// Thread i of 8192 adds the elements i, i + 8192, ... in that order, and a single thread the 8192 results, in a wider
-// type W. An int's sum wraps when it is stored.
-template <typename T, typename W>
-__global__ void serialSumReference(const T* x, uint64 n, W* wide) {
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  W sum = 0;
-  for (uint64 i = thread; i < n; i += gridDim.x * blockDim.x) sum += x[i];
-  wide[thread] = sum;
-}
-
-template <typename T, typename W>
-__global__ void serialSumReferenceEnd(const W* wide, T* y) {
-  W sum = 0;
-  for (unsigned i = 0; i < 8192; ++i) sum += wide[i];
-  *y = static_cast<T>(sum);
 }

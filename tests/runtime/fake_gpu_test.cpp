@@ -8,8 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
+#include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
@@ -52,14 +54,33 @@ template <int block> __global__ void counted(unsigned long long n, const float* 
 /// Before the first kernel of the process is made; no other test has one of this name.
 const int counted_is_to_be_recorded = ::setenv("TUNER_RECORD", "countedToo", 1);
 
+/// Null if the environment does not put the fake driver first: LD_LIBRARY_PATH.
+FakeDriver* fake_driver() {
+  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+  auto* const find = library ? reinterpret_cast<FakeDriver* (*)()>(::dlsym(library, "fake_driver")) : nullptr;
+  return find != nullptr ? find() : nullptr;
+}
+
+// First in the file: a process looks for NVRTC once.
+TEST(FakeGpuOfCompilers, IsNotStartedByACompilerThatIsToldWhichGpusThereAre) {
+  const FakeDriver* const seen = fake_driver();
+  ASSERT_NE(seen, nullptr);
+  try {
+    (void)cuda::nvrtc({90});
+  } catch (const cuda::NvrtcError& none) {
+    GTEST_SKIP() << none.what();
+  }
+  EXPECT_EQ(seen->starts, 0u);
+  EXPECT_EQ(compute_capabilities(), (std::vector<int>{90, 90}));
+  EXPECT_EQ(seen->starts, 1u);
+}
+
 class FakeGpu : public testing::ServingEnvironment {
  protected:
   explicit FakeGpu(const char* device = "auto") : ServingEnvironment(device, "never") {}
   void SetUp() override {
-    void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
-    auto* const find = library ? reinterpret_cast<FakeDriver* (*)()>(::dlsym(library, "fake_driver")) : nullptr;
-    ASSERT_NE(find, nullptr) << "the environment does not put the fake driver first: LD_LIBRARY_PATH";
-    seen_ = find();
+    seen_ = fake_driver();
+    ASSERT_NE(seen_, nullptr);
     const std::string none = why_no_gpu();
     if (!none.empty()) GTEST_SKIP() << "compiles with NVRTC: " << none;
     use(0);

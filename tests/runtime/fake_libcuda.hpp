@@ -6,7 +6,8 @@
 #include <vector>
 
 struct FakeDriver {
-  std::size_t calls = 0;  ///< of the functions that a warm launch may need
+  std::size_t starts = 0;  ///< cuInit
+  std::size_t calls = 0;   ///< of the functions that a warm launch may need
   std::size_t launches = 0, allocations = 0, modules = 0;
   std::size_t bytes = 0;                     ///< allocated now
   std::size_t waits = 0;                     ///< for everything that runs in a context

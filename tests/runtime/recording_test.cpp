@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using testing::kernel_named;
 
 /// Multiplies x by a number, and then adds one to x.
-constexpr const char* kRecordedScale = R"(#pragma tuner kernel NAME
+constexpr const char* kScale = R"(#pragma tuner kernel NAME
 #pragma tuner type T = float double
 #pragma tuner size n
 #pragma tuner parameter block = 32 64
@@ -77,7 +77,7 @@ class HostRecording : public testing::ServingEnvironment {
 };
 
 TEST_F(HostRecording, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
-  const Kernel kernel = kernel_named("scale", kRecordedScale);
+  const Kernel kernel = kernel_named("scale", kScale);
   std::iota(x_.begin(), x_.end(), 0.0f);
   const std::vector<float> before = x_;
   kernel.launch(nullptr, {100}, x_.data(), 0.1, y_.data());
@@ -94,7 +94,7 @@ TEST_F(HostRecording, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
 }
 
 TEST_F(HostRecording, IsMadeOnceForEachProblem) {
-  const Kernel kernel = kernel_named("scale", kRecordedScale);
+  const Kernel kernel = kernel_named("scale", kScale);
   for (int i = 0; i < 3; ++i) {
     kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
     kernel.launch(nullptr, {99}, x_.data(), 2, y_.data());
@@ -106,15 +106,15 @@ TEST_F(HostRecording, IsMadeOnceForEachProblem) {
 }
 
 TEST_F(HostRecording, StaysAsItIsWhenTheNextProcessLaunchesTheSame) {
-  kernel_named("scale", kRecordedScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
-  kernel_named("scale", kRecordedScale).launch(nullptr, {100}, x_.data(), 3, y_.data());
+  kernel_named("scale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
+  kernel_named("scale", kScale).launch(nullptr, {100}, x_.data(), 3, y_.data());
   EXPECT_EQ(recording().data.scalars.at("factor"), "2");
 }
 
 TEST_F(HostRecording, IsMadeOfMatchingKernelsOnly) {
-  kernel_named("rescale", kRecordedScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
+  kernel_named("rescale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_THAT(recordings(), IsEmpty());
-  kernel_named("scale_more", kRecordedScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
+  kernel_named("scale_more", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(recordings().size(), 1u);
 }
 
@@ -128,7 +128,7 @@ TEST_F(HostRecording, IsMadeOfTheKernelsThatComeWithTuner) {
 }
 
 TEST_F(HostRecording, BecomesWhatTheNextRunIsServedWith) {
-  const Kernel kernel = kernel_named("scaleServed", kRecordedScale);
+  const Kernel kernel = kernel_named("scaleServed", kScale);
   kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
   const Recording held = recording();
   TuningOptions options;
@@ -147,14 +147,14 @@ TEST_F(HostRecording, BecomesWhatTheNextRunIsServedWith) {
 
 TEST_F(HostRecording, OnlyWarnsWhereNothingCanBeWritten) {
   use_folder(folder_.write("file", "") / "folder");
-  const Kernel kernel = kernel_named("scale", kRecordedScale);
+  const Kernel kernel = kernel_named("scale", kScale);
   for (int i = 0; i < 2; ++i) kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 5.0f);
   EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("kernel 'scale' was not recorded: "))) << "once";
 }
 
 TEST_F(HostRecording, OnlyWarnsOfAKernelThatNoFileDescribes) {
-  KernelSpec spec = kernel_named("scale", kRecordedScale).spec();
+  KernelSpec spec = kernel_named("scale", kScale).spec();
   spec.program.text.erase(0, spec.program.text.find("template"));
   Kernel(spec).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 3.0f);
@@ -163,13 +163,12 @@ TEST_F(HostRecording, OnlyWarnsOfAKernelThatNoFileDescribes) {
 }
 
 TEST_F(HostRecording, IsMadeOfAKernelThatWasBuiltInCodeOrReadFromAnUnnamedText) {
-  Kernel::from_source(testing::replaced(kRecordedScale, "NAME", "scale"), "")
-      .launch(nullptr, {100}, x_.data(), 2, y_.data());
+  Kernel::from_source(testing::replaced(kScale, "NAME", "scale"), "").launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(recording().spec.name, "scale");
 }
 
 TEST_F(HostRecording, OfALaunchThatIsRefusedIsNotMade) {
-  const Kernel kernel = kernel_named("scale", kRecordedScale);
+  const Kernel kernel = kernel_named("scale", kScale);
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_.data(), y_.data()); }), HasSubstr("takes the arguments"));
   EXPECT_THAT(recordings(), IsEmpty());
 }
@@ -181,7 +180,7 @@ class HostRecordingOfOwnLaunch : public HostRecording {
       for (std::size_t i = 0; i < x_.size(); ++i) y_[i] = 2 * x_[i], x_[i] += 1;
     };
   }
-  const Kernel kernel_ = kernel_named("own", kRecordedScale);
+  const Kernel kernel_ = kernel_named("own", kScale);
   std::function<void()> own_;
 };
 
@@ -195,7 +194,7 @@ TEST_F(HostRecordingOfOwnLaunch, HoldsWhatTheProgramsOwnLaunchDid) {
 }
 
 TEST_F(HostRecordingOfOwnLaunch, ReadsTheKernelsFileItself) {
-  const std::string file = folder_.write("own.cu", testing::replaced(kRecordedScale, "NAME", "own")).string();
+  const std::string file = folder_.write("own.cu", testing::replaced(kScale, "NAME", "own")).string();
   use_folder(folder_ / "recordings");
   for (int i = 0; i < 2; ++i) tuner::record(file.c_str(), {}, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "recordings"), {}), 1);
@@ -206,7 +205,7 @@ TEST_F(HostRecordingOfOwnLaunch, MakesTheLaunchWhateverIsWrongWithTheRecording) 
   tuner::record(kernel_, nullptr, {100}, own_, x_.data(), y_.data());
   EXPECT_EQ(x_[0], 2.5f) << "once";
   EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("takes the arguments")));
-  tuner::record(kernel_named("other", kRecordedScale), nullptr, {100}, own_, x_.data());
+  tuner::record(kernel_named("other", kScale), nullptr, {100}, own_, x_.data());
   EXPECT_EQ(x_[0], 3.5f);
   EXPECT_THAT(recordings(), IsEmpty());
 }

@@ -57,6 +57,23 @@ std::vector<ProblemSize> all_choices(const KernelSpec& spec) {
   return problems;
 }
 
+TEST(Templates, AreBuiltInWithTheTextsOfWhatTheirFilesInclude) {
+  std::size_t included = 0;
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    EXPECT_EQ(file.text.find("\n#include \""), std::string_view::npos) << file.name;
+    const KernelSpec spec =
+        read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/templates/" + std::string(file.name) + ".cu");
+    if (!spec.program.includes) continue;
+    for (const IncludedFile& one : spec.program.includes->files) {
+      const std::size_t last = one.text.rfind("\n#include ");  // or it has only `#pragma once`, in its first line
+      const std::string own = one.text.substr(one.text.find('\n', last == std::string::npos ? 0 : last + 1));
+      EXPECT_NE(file.text.find(own), std::string_view::npos) << file.name << ' ' << one.path;
+      ++included;
+    }
+  }
+  EXPECT_GE(included, 16u);
+}
+
 TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
   std::vector<std::string> names;
   for (const EmbeddedTemplate& file : embedded_templates()) {
