@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 class MpiProgram : public ProgramTest {
  protected:
   MpiProgram() {
+    compile_anew();
     // In a container the tests are root, and have fewer cores than ranks.
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                              "OMPI_MCA_rmaps_base_oversubscribe", "PRTE_ALLOW_RUN_AS_ROOT"})

@@ -9,6 +9,8 @@ namespace {
 
 class ProblemsProgram : public ProgramTest {
  protected:
+  ProblemsProgram() { compile_anew(); }
+
   /// Three problems on two lines.
   std::string list() {
     small_kernel();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -30,6 +31,24 @@ bool tunes(const std::vector<std::string>& arguments) {
   return arguments.front().starts_with('-') &&
          std::any_of(arguments.begin(), arguments.end(), [](const std::string& one) { return what.contains(one); });
 }
+
+bool compiles(const std::vector<std::string>& arguments) {
+  return tunes(arguments) || (!arguments.empty() && (arguments.front() == "run" || arguments.front() == "check"));
+}
+
+/// Copies the compiled kernels that \p to lacks. Several processes may do so at once.
+void copy_images(const fs::path& from, const fs::path& to) {
+  std::error_code none;
+  for (const auto& entry : fs::recursive_directory_iterator(from, none)) {
+    const fs::path target = to / entry.path().lexically_relative(from);
+    if (!entry.is_regular_file(none) || fs::exists(target, none)) continue;
+    fs::create_directories(target.parent_path(), none);
+    const fs::path part = target.string() + ".part" + std::to_string(::getpid());
+    if (fs::copy_file(entry.path(), part, none)) fs::rename(part, target, none);
+  }
+}
+
+fs::path shared_images() { return fs::path(TUNER_BINARY_DIR) / "tests/cli/images"; }
 
 int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
@@ -84,6 +103,15 @@ ProgramTest::ProgramTest() {
   small_kernel();
 }
 
+ProgramTest::~ProgramTest() {
+  if (!shares_compiled_) return;
+  constexpr std::ptrdiff_t most = 2000;
+  std::error_code none;
+  if (std::distance(fs::recursive_directory_iterator(shared_images(), none), {}) > most)
+    fs::remove_all(shared_images(), none);
+  copy_images(cache() / "images" / "host", shared_images());
+}
+
 Started ProgramTest::launch(const std::string& program, const std::vector<std::string>& arguments) {
   const fs::path out = folder_ / ("out" + std::to_string(runs_)), err = folder_ / ("err" + std::to_string(runs_));
   ++runs_;
@@ -119,7 +147,11 @@ Started ProgramTest::launch(const std::string& program, const std::vector<std::s
 Started ProgramTest::start(const std::vector<std::string>& arguments) {
   std::vector<std::string> all = arguments;
   // No test is about how well a median is known, and while two of them share two cores none is known well.
-  if (tunes(arguments)) all.insert(all.begin(), {"--measure-for", "50ms"});
+  if (tunes(arguments)) {
+    all.insert(all.begin(), {"--measure-for", "50ms"});
+    if (!measures_ceilings_) all.insert(all.begin(), "--no-ceilings");
+  }
+  if (shares_compiled_ && compiles(arguments)) copy_images(shared_images(), cache() / "images" / "host");
   return launch(TUNE_PROGRAM, all);
 }
 

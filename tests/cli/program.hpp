@@ -51,6 +51,11 @@ class Started {
 class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest();
+  ~ProgramTest() override;
+  /// Without what earlier tests have compiled: for tests that need the time that compiling takes, or its failures.
+  void compile_anew() { shares_compiled_ = false; }
+  /// Tunings measure how fast the host streams, which takes a third of a second.
+  void measure_ceilings() { measures_ceilings_ = true; }
 
   /// `tune` with \p arguments; stderr and stdout are files. Where it tunes, each configuration is measured for a
   /// twentieth of a second.
@@ -81,6 +86,7 @@ class ProgramTest : public ::testing::Test {
   Started launch(const std::string& program, const std::vector<std::string>& arguments);
 
   const testing::TemporaryFolder folder_;
+  bool shares_compiled_ = true, measures_ceilings_ = false;
   std::map<std::string, std::string> environment_;
   int runs_ = 0;
 };

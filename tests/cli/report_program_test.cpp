@@ -43,6 +43,7 @@ class ReportProgram : public ProgramTest {
 };
 
 TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
+  measure_ceilings();
   ASSERT_EQ(call("scale.cu --quiet --db mine.db").code, 0);
   expect_failures(0, "report.html written: 1 result", {"report --db mine.db --kernel scale.cu -o report.html"});
   const std::string page = contents(folder() / "report.html");

@@ -11,7 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Trouble : public ProgramTest {};
+class Trouble : public ProgramTest {
+ protected:
+  Trouble() { compile_anew(); }
+};
 
 TEST_F(Trouble, AKernelOrDeviceThatIsNotThereIsNamedWithItsPlace) {
   file("bad.cu", "// line 1\n#pragma tuner kernel bad\n#pragma tuner parametre x = 1 2\n");
