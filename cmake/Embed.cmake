@@ -1,10 +1,10 @@
-# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [INCLUDED …] [STEMS] [SHA256] [BELOW FOLDER]): writes a C++ file
-# that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and
-# the text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. SHA256: the third
-# member of TYPE is the digest of the text, the fourth that of the text without its `in_flight` lines. BELOW: the name of
-# a file in a folder called FOLDER is its path from there, except where it was given with `..`. INCLUDED: files beside
-# them, whose texts replace their `#include "NAME"`, once in each of FILES. The C++ file is written again when one of all
-# these changes.
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [INCLUDED …] [STEMS] [SHA256] [BELOW FOLDER]):
+# writes a C++ file that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It
+# returns the name and the text of each of FILES, in this order; each text ends with 0. STEMS: names without their
+# ending. SHA256: the third member of TYPE is the digest of the text, the fourth that of the text without its
+# `in_flight` lines. BELOW: the name of a file in a folder called FOLDER is its path from there, except where it was
+# given with `..`. INCLUDED: files beside them, whose texts replace their `#include "NAME"`, once in each of FILES;
+# each comes after those that include it. The C++ file is written again when one of all these changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
@@ -31,14 +31,12 @@ string(REPLACE "|" ";" INCLUDED "${INCLUDED}")
 set(entries "")
 foreach(file IN LISTS FILES)
   file(READ ${file} text)
-  set(pending ${INCLUDED})
-  while(pending)  # a file comes after those that include it
-    list(POP_FRONT pending header)
+  foreach(header IN LISTS INCLUDED)
     get_filename_component(name ${header} NAME)
     file(READ ${header} inner)
     string(REPLACE "#pragma once\n" "" inner "${inner}")
     string(REPLACE "\n#include \"${name}\"\n" "\n${inner}" text "${text}")
-  endwhile()
+  endforeach()
   string(FIND "${text}" ")${delimiter}\"" clash)
   if(NOT clash EQUAL -1)
     message(FATAL_ERROR "${file} contains )${delimiter}\", which ends the literal that it is embedded in")

@@ -63,8 +63,8 @@ struct IsolatedOptions {
   /// device can take part. After the backend has become unusable, each trial is a LaunchError that says so.
   Backend* here = nullptr;
   std::string backend = "cuda";  ///< "cuda" or "host"
-  /// The compute capabilities to compile for. If empty, each compile worker asks its driver: a dozen at once take 0.2
-  /// s.
+  /// The compute capabilities to compile for. If empty, each compile worker asks its driver, which delays the run
+  /// worker by 0.2 s.
   std::vector<int> gpus = {};
   /// Ordinals of devices of one key, a lane for each. Empty: the device of known_device, or 0.
   std::vector<int> devices = {};
