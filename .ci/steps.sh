@@ -151,15 +151,18 @@ ci_alone_commands() {
 }
 
 # FILE…: prints the lines of build/alone/compile_commands.json that start with KEY and belong to one of them. A header's
-# are those of the file that CMake makes to verify it.
+# are those of the source that includes it alone (cmake/HeadersAlone.cmake). Says which files nothing here compiles.
 ci_commands() {
-  local key=$1
+  local key=$1 file
   shift
   [ $# -gt 0 ] || return 0
-  printf '%s\n' "$@" | sed 's|\.hpp$|.hpp.|; s|^|/|' >build/files
   # One command a line: {"directory", "command", "file"}; quotes and backslashes are escaped.
   sed -n "s/^ *\"$key\": \"\(.*\)\",\{0,1\}\$/\1/p" build/alone/compile_commands.json | sed 's/\\\(.\)/\1/g' |
-    { grep -F -f build/files || true; } | sort -u
+    sort -u >build/commands
+  for file in "$@"; do
+    [[ $file != *.hpp ]] || file+=.cxx
+    grep -F "/$file" build/commands || echo "nothing here compiles $file" >&2
+  done
 }
 
 # FILE…: each read by the compiler with all warnings, for what only another file's includes make compile.

@@ -48,14 +48,13 @@ if(TUNER_SANITIZE)
   endif()
 endif()
 
-# tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
-# HEADERS are relative to the calling folder. Each is compiled alone (target NAME_verify_interface_header_sets).
+# tuner_add_room(NAME SOURCES … DEPENDS … PRIVATE …)
 # INTERNAL: not part of the installed library. OPTIMIZE: the level (-O1, -O2) of a room with loops that users wait for.
 # Other rooms get -Og, which saves a third of their build time. HOT: more sources, which get -O2 in any room.
 # WITH ROOM: the sources are compiled together with those of ROOM, and as these. Small rooms mostly instantiate the same
 # templates.
 function(tuner_add_room name)
-  cmake_parse_arguments(room "INTERNAL" "OPTIMIZE;WITH" "SOURCES;HOT;HEADERS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(room "INTERNAL" "OPTIMIZE;WITH" "SOURCES;HOT;DEPENDS;PRIVATE" ${ARGN})
   if(NOT room_OPTIMIZE)
     set(room_OPTIMIZE g)
   endif()
@@ -91,8 +90,6 @@ function(tuner_add_room name)
     target_include_directories(${name}_hot PRIVATE ${PROJECT_SOURCE_DIR})
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_hot>)
   endif()
-  target_sources(${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${room_HEADERS})
-  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   target_include_directories(${name} ${scope} ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} ${scope} ${room_DEPENDS})
   if(room_PRIVATE)

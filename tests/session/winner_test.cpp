@@ -140,6 +140,20 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithI
   }
 }
 
+TEST_F(TuneSession, AsksTwiceWhereAnotherPlaceInMemoryCouldTurnTheLeadRound) {
+  spec_.default_configuration = first_;
+  for (const bool holds : {true, false}) {
+    FakeEvaluator evaluator;
+    std::size_t asked = 0;
+    evaluator.again = [&](const Configuration& c) {
+      if (c == optimum_) ++asked;  // the first time beside other finalists
+      return measured(c, c == optimum_ && (holds || asked < 3) ? 1700 : 2000);
+    };
+    EXPECT_EQ(run(evaluator).best->configuration, holds ? optimum_ : first_);
+    EXPECT_EQ(asked, 3u);
+  }
+}
+
 TEST_F(TuneSession, NamesTheDefaultWhereTheLeadIsOnlyAFewStepsOfTheClock) {
   spec_.default_configuration = first_;
   FakeEvaluator evaluator;

@@ -104,29 +104,37 @@ void Contest::measure_again(const std::vector<std::size_t>& all) {
 }
 
 /// The fastest of several owes part of its lead to luck, and to the place of its code and data in memory. Therefore a
-/// winner that is near the default must beat it again, loaded anew and alternating with it. If the winner fails now,
-/// the next one takes its place.
+/// winner that is near the default must beat it again, loaded anew and alternating with it; twice, where another place
+/// could turn the lead round. If the winner fails now, the next one takes its place.
 void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
   const auto at = std::find_if(result.trials.rbegin(), result.trials.rend(), [&](const Trial& trial) {
     return trial.configuration == spec_.default_configuration && can_win(trial);
   });
-  if (!best_ || at == result.trials.rend() || !options_.objective.is_time() || time_left() <= 0) return;
+  if (!best_ || at == result.trials.rend() || !options_.objective.is_time()) return;
   const auto the_default = static_cast<std::size_t>(result.trials.rend() - at) - 1;
-  if (*best_ == the_default || best_objective() < kClearLead * objective_of(the_default)) return;
   const std::size_t winner = *best_;
-  measure_again({winner, the_default});
-  if (!can_win(result.trials[winner])) {
-    choose_winner(finalists);
-    return confirm_winner(finalists);
+  if (winner == the_default) return;
+  const auto lead = [&] { return objective_of(the_default) - objective_of(winner); };
+  constexpr double turned_by_places = 2 * kPlacementNs;
+  double doubtful = std::max(turned_by_places, (1 - kClearLead) * objective_of(the_default));
+  for (int times = 0; times < 2 && lead() < doubtful && time_left() > 0; ++times) {
+    measure_again({winner, the_default});
+    if (!can_win(result.trials[winner])) {
+      choose_winner(finalists);
+      return confirm_winner(finalists);
+    }
+    if (!can_win(result.trials[the_default])) return;
+    const std::vector<Trial> pair{result.trials[winner], result.trials[the_default]};
+    DecideOptions how;
+    how.default_at = 1;
+    how.min_lead_ns = kPlacementNs;
+    if (decide(pair, how).winner != 0) {
+      best_ = the_default;
+      result.ties = {result.trials[winner].configuration};
+      return;
+    }
+    doubtful = turned_by_places;
   }
-  if (!can_win(result.trials[the_default])) return;
-  const std::vector<Trial> pair{result.trials[winner], result.trials[the_default]};
-  DecideOptions how;
-  how.default_at = 1;
-  how.min_lead_ns = kPlacementNs;
-  if (decide(pair, how).winner == 0) return;
-  best_ = the_default;
-  result.ties = {result.trials[winner].configuration};
 }
 
 void Contest::check_winner() {
