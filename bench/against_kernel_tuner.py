@@ -75,8 +75,8 @@ def main():
             best, chosen = (min(one["results"], key=lambda result: result["time"]) for one in (mine, other))
             same = next((one for one in mine["results"] if all(one[name] == chosen[name] for name in best if name != "time")), None)
             slower = f"{100 * (same['time'] / best['time'] - 1):.1f}%" if same else "not measured"
-            print(f"{pathlib.Path(script).name:28} {mine['kernel'][:24]:24} {len(mine['results']):14} {other['seconds']:10.1f} s "
-                  f"{mine['seconds']:6.1f} s {mine['seconds'] / other['seconds']:6.2f} {slower:>23}", flush=True)
+            print(f"{pathlib.Path(script).name:28} {mine['kernel'][:24]:24} {len(mine['results']):14} {other['seconds']:10.2f} s "
+                  f"{mine['seconds']:6.2f} s {mine['seconds'] / other['seconds']:6.2f} {slower:>23}", flush=True)
     return 0
 
 
