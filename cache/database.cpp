@@ -104,7 +104,7 @@ void Database::lift_quarantine(const std::string& device_key, const KernelRecord
                                const std::string& configuration) {
   store_->write([&] {
     for (const auto& record : quarantined(device_key, kernel, problem))
-      if (record.configuration == configuration) remove(*store_, record);
+      if (record.problem == problem && record.configuration == configuration) remove(*store_, record);
   });
 }
 

@@ -84,7 +84,8 @@ class Database {
   /// configuration. Includes damaged records that may have meant them.
   std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel,
                                             const ProblemRecord& problem);
-  /// Allows \p configuration to be served again for problems like \p problem. See also browse.hpp.
+  /// Takes back what quarantine() recorded for \p problem; for problems that are alike it may still fail. See also
+  /// browse.hpp.
   void lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
                        const std::string& configuration);
 

@@ -33,14 +33,21 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid) {
 }
 
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best) {
-  ColumnList context;
-  visit_context(best, context);
+  // Any release of tuner may have measured it: a session goes on after an upgrade.
+  const auto visit_tuning = [](auto& r, auto&& field) {
+    visit_subject(r, field);
+    field("key", r.device.key, kPlain);
+    field("driver", r.environment.driver, kPlain);
+    field("compiler", r.environment.compiler, kPlain);
+  };
+  ColumnList tuning;
+  visit_tuning(best, tuning);
   Query row(
       store,
-      statements<StoredTrial>().select + " JOIN (SELECT session AS one FROM session" + context.condition() +
+      statements<StoredTrial>().select + " JOIN (SELECT session AS one FROM session" + tuning.condition() +
           ") ON of = one WHERE configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 "
           "ORDER BY created > ?, created DESC, id DESC");  // a date in the future ranks as old
-  visit_context(best, Binder{row});
+  visit_tuning(best, Binder{row});
   row.bind(best.configuration);
   row.bind(now_ms());
   while (row.next()) {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
+constexpr std::chrono::milliseconds kPatienceAfterALock{50};
 constexpr auto kNever = std::chrono::nanoseconds::max();
 
 /// While a file is opened, any of these errors means damage: an undamaged file never causes them.
@@ -345,9 +346,20 @@ void Store::require_room_for(std::int64_t rows) {
     throw SQLite::Exception("it has more rows than its file has room for", SQLITE_CORRUPT);
 }
 
+/// Goes on with the file that has the name now, if another process removed or replaced ours. SQLite would delete the
+/// journal of whoever writes to the new one.
+void Store::follow_file() {
+  if (mode_ != Mode::read_write || in_memory_ || real_disk().stamp_of(file_).identity == stamp_.identity) return;
+  close();
+  open_file();
+}
+
 void Store::guarded_read(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
-  if (depth_ == 0) require_usable();
+  if (depth_ == 0) {
+    require_usable();
+    follow_file();
+  }
   if (!connection_) return;
   if (depth_ > 0) return work();
   try {
@@ -358,8 +370,11 @@ void Store::guarded_read(const std::function<void()>& work) {
     Transaction transaction(*this, "BEGIN", options_.longest_read * (1 + stamp_.bytes / kBytesOfLongestRead));
     work();
     transaction.commit();
+    patience_.limit = options_.busy_timeout;
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xff;
+    // A call asks several times: it waits once.
+    if (code == SQLITE_BUSY) patience_.limit = std::min(patience_.limit, kPatienceAfterALock);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ||
         !recover(error)) {
       report_unreadable(error);
@@ -377,6 +392,8 @@ bool Store::write(const std::function<void()>& work) {
     return true;
   }
   require_usable();
+  follow_file();
+  patience_.limit = options_.busy_timeout;
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
       Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));

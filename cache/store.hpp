@@ -102,6 +102,7 @@ class Store {
   std::optional<std::string> set_aside(const Refusal& refusal);
   void drop(const std::string& reason);
   void require_usable();
+  void follow_file();
   /// Whether the open file was written to in place.
   bool is_rewritten() const;
   void report_unreadable(const SQLite::Exception& error);

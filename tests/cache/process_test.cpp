@@ -54,6 +54,24 @@ TEST(Processes, LoseNothingWhenEightOfThemWrite) {
   EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
 }
 
+TEST(Processes, GoOnWithTheFileThatReplacedTheirs) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  auto database = Database::open_user(file);
+  store_best(database, session_key(), "block=1", 10);
+  std::filesystem::remove(file);
+  {
+    auto other = Database::open_user(file);
+    store_best(other, session_key(), "block=2", 20);
+  }
+  EXPECT_EQ(find(database, query()).best->configuration, "block=2");
+  std::filesystem::remove(file);
+  store_best(database, session_key(), "block=3", 30);
+  EXPECT_EQ(best_rows(database).size(), 1u);
+  auto other = Database::open_user(file);
+  EXPECT_EQ(find(other, query()).best->configuration, "block=3");
+}
+
 /// Whether a process holds SQLite's lock for writing.
 bool is_locked_for_writing(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);

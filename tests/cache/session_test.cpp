@@ -182,6 +182,14 @@ TEST_F(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
   EXPECT_THROW(other.set_best("block=1"), CacheError) << "measured with another driver";
 }
 
+TEST_F(Best, MayBeMeasuredByAnEarlierRelease) {
+  SessionKey earlier = session_key();
+  earlier.environment.tuner = "0.0.1";
+  SessionWriter(database, earlier).add(trial("block=1", 10));
+  SessionWriter(database, session_key()).set_best("block=1");
+  EXPECT_EQ(find(database, query()).best->median_ns, 10);
+}
+
 TEST_F(Best, IsReplacedByALaterOne) {
   store_best(database, session_key(), "block=1", 10);
   store_best(database, session_key(), "block=2", 20);
@@ -250,6 +258,8 @@ TEST_F(Quarantine, KeepsAConfigurationFromBeingNamedBest) {
   EXPECT_THAT(error_of([&] { writer.set_best("block=1"); }), HasSubstr("quarantined on this device: it hung"));
   EXPECT_TRUE(best_rows(database).empty());
   database.lift_quarantine(h200().key, reduce_kernel(), problem(), "block=1");
+  EXPECT_THROW(writer.set_best("block=1"), CacheError) << "it hung for a problem that is alike, which may happen again";
+  database.lift_quarantine(h200().key, reduce_kernel(), problem((1 << 20) - 3), "block=1");
   writer.set_best("block=1");
   EXPECT_EQ(best_rows(database).size(), 1u);
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cache/browse.hpp>
+
 #include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -157,6 +159,33 @@ TEST_F(TrialStoreTest, ServesTheBestOfAFinishedSession) {
   ASSERT_TRUE(match);
   EXPECT_EQ(match.tier, cache::Tier::exact);
   EXPECT_EQ(match.best->configuration, one_.text());
+}
+
+TEST_F(TrialStoreTest, KeepsAFasterBestThatWasNotMeasuredAgain) {
+  StoreOptions force;
+  force.resume = false;
+  const Trial fast = measured(one_, 1000), slow = measured(two_, 2000);
+  const auto tune = [&](const Trial& found) {
+    TrialStore writing = store(force);
+    writing.append(found);
+    return writing.finish(&found, true);
+  };
+  EXPECT_EQ(tune(fast), std::nullopt);
+  EXPECT_EQ(store(force).standing(), one_);
+  EXPECT_EQ(tune(slow), one_.text());
+  EXPECT_EQ(cache::best_rows(database_).at(0).configuration, one_.text());
+  EXPECT_EQ(tune(measured(one_, 3000)), std::nullopt) << "it was measured again";
+  EXPECT_EQ(cache::best_rows(database_).at(0).median_ns, 3000);
+}
+
+TEST_F(TrialStoreTest, ObjectsToWhatCrashedSinceItBeganForAProblemLikeIts) {
+  TrialStore writing = store();
+  const Trial good = measured(one_, 1000);
+  writing.append(good);
+  EXPECT_FALSE(writing.objection(one_));
+  const cache::Context context = context_of(spec_, size_, device_, Objective{});
+  database_.quarantine(context.device, context.kernel, context.problem, one_.text(), "it hung");
+  EXPECT_EQ(writing.objection(one_), "it hung");
 }
 
 TEST(DeviceRecord, GivesItsCeilingsToADeviceThatHasNone) {

@@ -65,6 +65,16 @@ TEST_F(TuneSession, IgnoresEarlierTrialsOfConfigurationsThatNoLongerExist) {
   EXPECT_EQ(result.best->configuration, optimum_);
 }
 
+TEST_F(TuneSession, MeasuresTheStoredBestFirstWhereAllIsMeasuredAgain) {
+  FakeEvaluator evaluator, second;
+  run(evaluator);
+  TrialStore again(*database_, spec_, size_, device_, {.objective = options_.objective, .resume = false});
+  options_.budget.trials = 3;
+  const SessionResult result = run_session(spec_, size_, device_, second, &again, options_, &warnings_);
+  EXPECT_EQ(second.submitted.front(), optimum_);
+  EXPECT_EQ(result.best->configuration, optimum_);
+}
+
 TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
   Budget trials, fraction, target, time;
   trials.trials = 4;

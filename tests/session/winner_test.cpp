@@ -203,6 +203,17 @@ TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
   EXPECT_TRUE(result.best->measurement());
 }
 
+TEST_F(TuneSession, NamesTheNextBestWhereAnotherProcessPutTheBestInQuarantineMeanwhile) {
+  const cache::Context context = context_of(spec_, size_, device_, options_.objective);
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    if (c == optimum_)
+      database_->quarantine(context.device, context.kernel, context.problem, c.text(), "illegal address");
+    return measured(c, cost(c));
+  });
+  EXPECT_EQ(run(evaluator).best->configuration, rival_);
+  EXPECT_EQ(stored_best(), rival_.text());
+}
+
 TEST_F(TuneSession, NamesTheNextBestWhereTheBestIsWrongByAnotherCheck) {
   FakeEvaluator evaluator;
   FussyCheck check;

@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -58,10 +60,12 @@ void set(Settings& settings, std::string_view name, const std::string& said, con
   if (name == "tune") {
     settings.tune = is_first("never", "on_first_use") ? TuneOnMiss::never : TuneOnMiss::on_first_use;
   } else if (name == "tuning_time") {
-    char* end = nullptr;
-    const double seconds = std::strtod(value.c_str(), &end);
-    if (*end == 's') ++end;  // `2`, `0.5s`
-    if (end == value.c_str() || *end != '\0' || !(seconds > 0)) refuse(" is not a positive number of seconds");
+    double seconds = 0;  // `2`, `0.5s`; strtod would read it by the program's locale
+    const char* const end = value.data() + value.size();
+    const auto [rest, failed] = std::from_chars(value.data(), end, seconds);
+    if (failed != std::errc() || std::string_view(rest, end) != (rest == end ? "" : "s") || !(seconds > 0) ||
+        !std::isfinite(seconds))
+      refuse(" is not a positive number of seconds");
     settings.tuning_time = std::chrono::duration<double>(seconds);
   } else if (name == "device") {
     settings.device = value;
@@ -149,7 +153,9 @@ int Serving::decide_ordinal() {
 void Serving::open_wisdom(const Settings& settings) {
   wisdom_once_.run([&] {
     WisdomOptions options;
-    if (!cache::frozen_database_file()) options.database = settings.database;
+    // Absolute, as the program may change its folder.
+    if (!cache::frozen_database_file() && !settings.database.empty())
+      options.database = std::filesystem::absolute(settings.database);
     options.warn = [this](std::string_view message) { warn(message); };
     options.check = false;  // a first call takes milliseconds, and damage is found when it is met
     wisdom_ = std::make_unique<Wisdom>(options);

@@ -155,6 +155,17 @@ void Contest::check_winner() {
   }
 }
 
+void Contest::pass_over(const std::function<std::optional<std::string>(const Configuration& winner)>& objection) {
+  while (best_) {
+    Trial& winner = result.trials[*best_];
+    const std::optional<std::string> reason = objection(winner.configuration);
+    if (!reason) return;
+    winner.crashed = true;
+    if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": in quarantine: " + *reason);
+    choose_winner({});
+  }
+}
+
 /// For times, leads within the noise are ties (decide()). For any other metric the smallest number wins.
 void Contest::choose_winner(std::vector<std::size_t> finalists) {
   std::erase_if(finalists, [&](std::size_t i) { return !can_win(result.trials[i]); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -145,7 +146,7 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   }
   return {{},
           std::holds_alternative<CompileError>(trial->outcome) ? "it does not compile for the host" : first_line(said)};
-} catch (const Error& error) {
+} catch (const std::exception& error) {  // also when there are too many threads
   return {{}, first_line(error.what())};
 }
 
@@ -153,12 +154,13 @@ void HostCheck::take_ahead() {
   if (ahead_.valid()) answers_.insert_or_assign(ahead_configuration_, ahead_.get());
 }
 
-void HostCheck::expect(const Configuration& configuration) {
+void HostCheck::expect(const Configuration& configuration) try {
   if (ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   take_ahead();
   if (answers_.contains(configuration)) return;
   ahead_configuration_ = configuration;
   ahead_ = std::async(std::launch::async, [this, configuration] { return look(configuration); });
+} catch (const std::system_error&) {  // too many threads: ask() looks
 }
 
 HostCheck::Answer HostCheck::ask(const Configuration& configuration) {

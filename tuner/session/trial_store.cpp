@@ -16,6 +16,10 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
   for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem)) {
     quarantine_.emplace(record.configuration, record.reason);
   }
+  for (cache::BestRecord& best : cache::best_rows(database_, {key_.kernel.name, key_.device.key}))
+    if (best.kernel == key_.kernel && best.problem == key_.problem && best.environment == key_.environment &&
+        !quarantine_.contains(best.configuration))
+      standing_ = std::move(best);
   writer_ = std::make_unique<cache::SessionWriter>(database_, key_, options_.session);
 }
 
@@ -45,10 +49,26 @@ std::optional<std::string> TrialStore::quarantined(const Configuration& configur
   return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
 }
 
+std::optional<Configuration> TrialStore::standing() const {
+  if (options_.resume || !standing_) return std::nullopt;
+  try {
+    return Configuration::parse(standing_->configuration);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> TrialStore::objection(const Configuration& configuration) {
+  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem))
+    if (record.configuration == configuration.text()) return record.reason;
+  return std::nullopt;
+}
+
 void TrialStore::append(const Trial& trial) {
   if (is_machine_fault(trial.outcome)) return;
   writer_->add(to_record(trial));
   const std::string configuration = trial.configuration.text();
+  if (standing_ && standing_->configuration == configuration) standing_.reset();
   if (!trial.crashed) {
     if (trial.verified && quarantine_.erase(configuration) > 0)
       database_.lift_quarantine(key_.device.key, key_.kernel, key_.problem, configuration);
@@ -59,10 +79,13 @@ void TrialStore::append(const Trial& trial) {
   quarantine_.emplace(configuration, reason);
 }
 
-void TrialStore::finish(const Trial* best, bool done) {
+std::optional<std::string> TrialStore::finish(const Trial* best, bool done) {
   writer_->flush();
-  if (best && options_.decides) writer_->set_best(best->configuration.text());
+  const bool stays = best && standing_ && options_.objective.is_time() &&
+                     standing_->median_ns < best->measurement()->median_ns;
+  if (best && options_.decides && !stays) writer_->set_best(best->configuration.text());
   if (done || !options_.decides) writer_->finish();
+  return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;
 }
 
 }  // namespace tuner

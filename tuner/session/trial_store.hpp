@@ -36,11 +36,16 @@ class TrialStore {
   std::vector<Trial> resume();
   /// Why \p configuration must not run again on this device: it crashed. nullopt when it may run.
   std::optional<std::string> quarantined(const Configuration& configuration);
+  /// The stored best, if everything is measured again: it should be measured early.
+  std::optional<Configuration> standing() const;
+  /// Why \p configuration, which worked here, must not be named best: it crashed since, or for a problem like this.
+  std::optional<std::string> objection(const Configuration& configuration);
   /// Stores \p trial, perhaps later with others. Never blocks a session for long. Problems become warnings.
   void append(const Trial& trial);
-  /// Flushes. \p best, if not null, is verified and becomes the stored best. \p done: the session was not interrupted,
-  /// so it need not be resumed.
-  void finish(const Trial* best, bool done);
+  /// Flushes. \p best, if not null, is verified and becomes the stored best. If the stored one was not measured again
+  /// and is faster, it stays; then returns its configuration. \p done: the session was not interrupted, so it need not
+  /// be resumed.
+  std::optional<std::string> finish(const Trial* best, bool done);
 
  private:
   bool lacks_metrics(const Trial& trial) const;
@@ -49,6 +54,7 @@ class TrialStore {
   cache::SessionKey key_;
   StoreOptions options_;
   std::map<std::string, std::string> quarantine_;  // configuration text -> reason
+  std::optional<cache::BestRecord> standing_;  // until it is measured again
   std::unique_ptr<cache::SessionWriter> writer_;
 };
 

@@ -55,26 +55,35 @@ class Session {
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
     contest_.result.product = spec.space.product();
     contest_.result.valid = space_.size();
-    if (spec.default_configuration) default_ = space_.find(*spec.default_configuration);
+    submit_first(spec.default_configuration);
   }
 
   SessionResult run() {
     const std::size_t elsewhere = tell_prior();
     take_over_earlier_trials();
+    if (store_) submit_first(store_->standing());
     announce(elsewhere);
     search();
     const bool done = contest_.result.stop_reason != StopReason::interrupted &&
                       contest_.result.stop_reason != StopReason::device_lost;
     if (done) contest_.settle_finalists();
     if (done) contest_.check_winner();
+    if (store_) contest_.pass_over([&](const Configuration& winner) { return store_->objection(winner); });
     if (contest_.best()) contest_.result.best = *contest_.best();
-    if (store_) store_->finish(contest_.result.best ? &*contest_.result.best : nullptr, done);
+    if (store_) finish_store(done);
     contest_.result.lanes = evaluator_.lanes();
     contest_.result.wall_seconds = contest_.elapsed();
     return std::move(contest_.result);
   }
 
  private:
+  void finish_store(bool done) {
+    const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
+    const std::optional<std::string> faster = store_->finish(best, done);
+    if (faster && observer_)
+      observer_->on_warning("the stored best stays, as it is faster and was not measured again: " + *faster);
+  }
+
   /// Whether even the enumeration of the space has to end.
   bool must_stop() const {
     return contest_.must_not_go_on() ||
@@ -107,7 +116,7 @@ class Session {
       if (!index) continue;  // the space changed since
       if (const auto reason = store_->quarantined(trial.configuration)) trial.outcome = quarantined(*reason);
       seen.push_back(observation(*index, trial, options_.objective));
-      if (index == default_) default_is_known_ = true;
+      std::erase(first_, *index);
       contest_.keep(std::move(trial));
     }
     contest_.result.resumed = contest_.result.trials.size();
@@ -163,7 +172,7 @@ class Session {
 
   void happened(const Compiled& compiled) {
     const std::optional<Index> index = space_.find(compiled.configuration);
-    if (!index || index == default_) return;  // the strategy does not decide about the default
+    if (!index || is_first(*index)) return;  // the strategy does not decide about these
     strategy_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
   }
@@ -172,7 +181,7 @@ class Session {
     const std::optional<Index> index = space_.find(withdrawn.configuration);
     if (!index) return;
     forget(*index);
-    if (index == default_) return;  // no strategy proposed it
+    if (is_first(*index)) return;  // no strategy proposed it
     const search::Observation taken_back{*index, std::nullopt, std::nullopt, true};
     strategy_->learn({&taken_back, 1});
     exhausted_ = false;
@@ -246,11 +255,7 @@ class Session {
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
     }
-    // The default comes first, so that a tuning never ends with something slower.
-    if (room > 0 && default_ && !default_is_known_) {
-      submit(*default_);
-      --room;
-    }
+    for (; room > 0 && submitted_first_ < first_.size(); --room) submit(first_[submitted_first_++]);
     while (room > 0) {
       const std::vector<Index> proposals = strategy_->propose(room);
       if (proposals.empty()) {
@@ -258,17 +263,23 @@ class Session {
         return;
       }
       for (const Index index : proposals) {
-        if (index == default_ && default_is_known_) continue;  // it has been submitted
+        if (is_first(index)) continue;
         submit(index);
         if (room > 0) --room;
       }
     }
   }
 
+  bool is_first(Index index) const { return std::find(first_.begin(), first_.end(), index) != first_.end(); }
+
+  void submit_first(const std::optional<Configuration>& configuration) {
+    const std::optional<Index> index = configuration ? space_.find(*configuration) : std::nullopt;
+    if (index && !is_first(*index)) first_.push_back(*index);
+  }
+
   /// Runs a configuration. If it is in quarantine, records a failed trial instead.
   void submit(Index index) {
     const Configuration configuration = space_.configuration(index);
-    if (index == default_) default_is_known_ = true;
     if (const auto reason = store_ ? store_->quarantined(configuration) : std::nullopt) {
       Trial trial;
       trial.configuration = configuration;
@@ -336,8 +347,10 @@ class Session {
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   bool exhausted_ = false;
-  std::optional<Index> default_;   // the kernel's default, if it is valid here
-  bool default_is_known_ = false;  // it has a trial, or was submitted
+  // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
+  // the stored best where all is measured again. Without those that have a trial already.
+  std::vector<Index> first_;
+  std::size_t submitted_first_ = 0;
   std::vector<Index> submitted_;   // neither finished nor withdrawn
   std::vector<Index> waiting_;     // compiled, and waiting for the device
 };
