@@ -16,10 +16,12 @@ namespace {
 
 /// The records of a table that match a Filter.
 template <class Record>
-inline constexpr const char* kMatching = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)";
+inline constexpr const char* kMatching =
+    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2) AND (?3 = '' OR source = ?3)";
 template <class Record>
 requires requires(Record record) { context_of(record); }
-inline constexpr const char* kMatching<Record> = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
+inline constexpr const char* kMatching<Record> =
+    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2) AND (?3 = '' OR source = ?3)";
 
 /// The sound records that match \p filter. \p more: further conditions, and the order.
 template <class Record>
@@ -27,7 +29,7 @@ std::vector<Record> listed(Database& database, const Filter& filter, const std::
   auto& store = database.store();
   return store.read([&] {
     const std::string sql = statements<Record>().select + kMatching<Record> + more;
-    return take_sound<Record>(store, Query(store, sql, filter.kernel, filter.device_key));
+    return take_sound<Record>(store, Query(store, sql, filter.kernel, filter.device_key, filter.source));
   });
 }
 
@@ -37,7 +39,7 @@ std::int64_t removed(Store& store, const Filter& filter, const char* more = "", 
   const std::string sql = fmt::format("DELETE FROM {}{}{}", kTable<Record>, kMatching<Record>, more);
   std::int64_t rows = 0;
   store.write([&] {
-    Query(store, sql, filter.kernel, filter.device_key, arguments...).run();
+    Query(store, sql, filter.kernel, filter.device_key, filter.source, arguments...).run();
     rows = store.connection().getChanges();
   });
   return rows;
@@ -127,12 +129,12 @@ bool has_quarantined(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
     const std::string sql = fmt::format("SELECT 1 FROM quarantine{} LIMIT 1", kMatching<QuarantineRecord>);
-    return Query(store, sql, filter.kernel, filter.device_key).next();
+    return Query(store, sql, filter.kernel, filter.device_key, filter.source).next();
   });
 }
 
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration) {
-  return removed<QuarantineRecord>(database.store(), filter, " AND (?3 = '' OR quarantined = ?3)", configuration);
+  return removed<QuarantineRecord>(database.store(), filter, " AND (?4 = '' OR quarantined = ?4)", configuration);
 }
 
 void remember_misses(Database& database, const std::vector<MissRecord>& counted) {
@@ -184,7 +186,7 @@ Removed remove_results(Database& database, const Filter& filter) {
     all.best = removed<BestRecord>(store, filter);
     const std::string trials =
         fmt::format("DELETE FROM trial WHERE of IN (SELECT session FROM session{})", kMatching<SessionRecord>);
-    Query(store, trials, filter.kernel, filter.device_key).run();
+    Query(store, trials, filter.kernel, filter.device_key, filter.source).run();
     all.trials = store.connection().getChanges();
     all.sessions = removed<SessionRecord>(store, filter);
     all.quarantined = removed<QuarantineRecord>(store, filter);

@@ -14,6 +14,7 @@ namespace tuner::cache {
 struct Filter {
   std::string kernel = {};
   std::string device_key = {};
+  std::string source = {};  ///< of the kernel: its source_hash
 };
 
 struct KernelSummary {

@@ -88,7 +88,8 @@ void prepare_reduce(const T* data, Size n, const ReduceOptions& options = {}, st
   detail::reduce_prepare(detail::reduce_input(data), n, options, captures);
 }
 
-/// Bytes of work space that a reduction of this size class needs; 0: none. Also does the work of prepare_reduce().
+/// Bytes of work space that a reduction of this size class needs, until it is tuned again, here or by another process
+/// with the same database; 0: none. Also does the work of prepare_reduce().
 template <typename T>
 std::size_t reduce_workspace_bytes(const T* data, Size n, const ReduceOptions& options = {}) {
   return detail::reduce_prepare(detail::reduce_input(data), n, options, 0);

@@ -282,7 +282,7 @@ typedef struct tuner_array tuner_array;
 /// Memory where kernels run: of the device, or ordinary memory on the host backend. Not initialised.
 TUNER_C_API tuner_status tuner_array_new(size_t bytes, tuner_array** array);
 TUNER_C_API void* tuner_array_data(tuner_array* array);
-/// Copies \p bytes from the host to the beginning of the array.
+/// Copies \p bytes from the host to the beginning of the array. Waits for earlier launches on all streams.
 TUNER_C_API tuner_status tuner_array_upload(tuner_array* array, const void* from, size_t bytes);
 /// Copies \p bytes at the beginning of the array to the host. Waits for earlier launches on all streams.
 TUNER_C_API tuner_status tuner_array_download(const tuner_array* array, void* to, size_t bytes);

@@ -345,6 +345,14 @@ TEST_F(FakeGpu, CapturesWhatWasPreparedAlsoWhenNewResultsHaveArrivedSince) {
   EXPECT_EQ(seen_->allocations, allocations);
 }
 
+TEST_F(FakeGpu, MakesRoomForTheCapturesOfEverySizeClassThatIsPrepared) {
+  for (const Size n : {50'000, 1000}) kernel_.prepare(stream_.get(), {n}, x_);
+  const Graph graph(stream_.get(), [&] {
+    for (std::size_t i = 0; i < Kernel::kCaptures; ++i) kernel_.launch(stream_.get(), {1000}, x_);
+    for (std::size_t i = 0; i < Kernel::kCaptures; ++i) kernel_.launch(stream_.get(), {50'000}, x_);
+  });
+}
+
 TEST_F(FakeGpu, RefusesACapturedCallOnceTheRoomForCapturesIsUsedUp) {
   kernel_.prepare(stream_.get(), {1000}, x_);
   std::size_t captured = 0;

@@ -38,7 +38,7 @@ TEST_F(WorkSpacesTest, GivesEachStreamOneSpaceThatAllItsLaunchesShare) {
 }
 
 TEST_F(WorkSpacesTest, AllocatesNothingOncePrepared) {
-  spaces_.prepare(named(7), {256, 4096}, 0);
+  spaces_.prepare(named(7), {256, 4096}, 0, 0);
   const std::size_t before = backend_.allocations;
   scratch_of(7, {256, 4096});
   EXPECT_EQ(backend_.allocations, before);

@@ -145,9 +145,11 @@ void WorkSpaces::settle() {
 void WorkSpaces::give_back_unused() {
   settle();
   idle_.clear();
+  std::vector<std::unique_ptr<Loan>> unused;  // freed without the lock: freeing waits for work that may wait for it
   const std::lock_guard lock(reserve_->mutex);
-  const auto& free = reserve_->free;
-  std::erase_if(reserve_->all, [&](const auto& loan) { return std::count(free.begin(), free.end(), loan.get()) > 0; });
+  for (std::unique_ptr<Loan>& loan : reserve_->all)
+    if (std::count(reserve_->free.begin(), reserve_->free.end(), loan.get()) > 0) unused.push_back(std::move(loan));
+  std::erase(reserve_->all, nullptr);
   reserve_->free.clear();
 }
 
@@ -176,7 +178,7 @@ void WorkSpaces::Lease::clear(void* stream) noexcept {
   }
 }
 
-void WorkSpaces::prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures) {
+void WorkSpaces::prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures, std::size_t known) {
   const BesideCaptures allowed(context_);
   enter(stream, need).users.fetch_sub(1);
   if (is_host(context_)) return;
@@ -184,7 +186,8 @@ void WorkSpaces::prepare(const StreamName& stream, const WorkNeed& need, std::si
   std::size_t missing = captures;
   {
     const std::lock_guard lending(reserve_->mutex);
-    for (const Loan* loan : reserve_->free) missing -= missing > 0 && need.within(loan->owned.size);
+    for (const Loan* loan : reserve_->free)
+      if (known > 0 && missing > 0 && need.within(loan->owned.size)) --known, --missing;
   }
   for (; missing > 0; --missing) {
     auto loan = std::make_unique<Loan>();
@@ -201,7 +204,12 @@ std::optional<WorkSpace> WorkSpaces::lend(void* graph, const WorkNeed& need) {
   {
     const std::lock_guard lock(reserve_->mutex);
     auto& free = reserve_->free;
-    const auto fits = std::find_if(free.begin(), free.end(), [&](const Loan* l) { return need.within(l->owned.size); });
+    // The smallest that is large enough: a larger one was made for another kernel.
+    auto fits = free.end();
+    for (auto at = free.begin(); at != free.end(); ++at)
+      if (need.within((*at)->owned.size) &&
+          (fits == free.end() || (*at)->owned.size.bytes() < (*fits)->owned.size.bytes()))
+        fits = at;
     if (fits == free.end()) return std::nullopt;
     loan = *fits;
     free.erase(fits);

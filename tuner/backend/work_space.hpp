@@ -76,8 +76,9 @@ class WorkSpaces {
     Slot& slot_;
   };
 
-  /// Makes room for leases of \p stream and for \p captures more captured launches.
-  void prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures);
+  /// Makes room for leases of \p stream and for \p captures more captured launches, of which the caller made room for
+  /// \p known before. Room that others made is not counted.
+  void prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures, std::size_t known);
   /// A space for \p graph, which keeps it. Does not allocate; returns nothing if no space is large enough.
   std::optional<WorkSpace> lend(void* graph, const WorkNeed& need);
   /// Frees every space that no graph has and no call needs at this moment. Waits for the context.

@@ -37,6 +37,7 @@ void* tuner_array_data(tuner_array* array) { return array == nullptr ? nullptr :
 tuner_status tuner_array_upload(tuner_array* array, const void* from, size_t bytes) {
   return guarded([&] {
     require_room(array, from, bytes);
+    array->memory.download(nullptr, 0);  // waits for launches that still read what was there
     array->memory.upload(from, bytes);
   });
 }

@@ -24,6 +24,7 @@ class Context {
 
   CUcontext handle() const { return handle_; }
   CUdevice device() const { return device_; }
+  bool is_callers() const { return !owned_; }
   /// From now on never releases it: that would wait for a kernel that hangs.
   void leak() noexcept { owned_ = false; }
 

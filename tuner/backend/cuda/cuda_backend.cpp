@@ -189,7 +189,7 @@ class CudaBackend final : public Backend {
     if (!request.prepare.empty() && request.batch > 1)
       throw Error("a sample that is prepared is a single run: ask for batch = 1");
     const ContextGuard guard(state_->context.handle());
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(counting_, mutex_);
     const Deadline deadline = deadline_after(request.timeout_s);
     std::vector<PreparedLaunch> before, prepared;
     if (std::optional<LaunchError> error = prepare(request.prepare, before)) return *error;
@@ -218,6 +218,7 @@ class CudaBackend final : public Backend {
   CountResult collect(std::span<const Launch> launches, const CountRequest& request) override {
     if (!usable()) return Unavailable{lost().message};
     const ContextGuard guard(state_->context.handle());
+    const std::lock_guard counting(counting_);
     std::vector<PreparedLaunch> prepared;
     if (const std::optional<LaunchError> error = prepare(launches, prepared)) return Unavailable{error->message};
     if (counters_ == nullptr) {
@@ -240,12 +241,15 @@ class CudaBackend final : public Backend {
       if (!failure) return std::nullopt;
       return Unavailable{"the kernel failed while it was counted: " + std::string(message(*failure))};
     };
-    return counters_->collect(request.metrics, work);
+    CountResult result = counters_->collect(request.metrics, work);
+    if (state_->context.is_callers()) counters_->rest();  // the caller's own launches follow
+    return result;
   }
 
   EnergyResult energy(std::span<const Launch> launches, double seconds) override {
     if (!usable()) return Unavailable{lost().message};
     const ContextGuard guard(state_->context.handle());
+    const std::scoped_lock lock(counting_, mutex_);
     std::vector<PreparedLaunch> prepared;
     if (const std::optional<LaunchError> error = prepare(launches, prepared)) return Unavailable{error->message};
     if (!energy_sensor_) {
@@ -253,7 +257,6 @@ class CudaBackend final : public Backend {
       if (auto* const why = std::get_if<Unavailable>(&opened)) return std::move(*why);
       energy_sensor_ = std::get<EnergySensor>(std::move(opened));
     }
-    const std::lock_guard lock(mutex_);
     if (const std::optional<LaunchError> error = pending_.make_room_for(launches)) return Unavailable{error->message};
     if (counters_ != nullptr) counters_->rest();
     EnergyResult result = measure_energy(energy_sensor_, prepared, stream_.get(), seconds);
@@ -438,7 +441,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Compiler> compiler_;
   CompiledAhead ahead_;
   bool line_info_;
-  std::mutex mutex_;  // protects stream_ and its work; transfers have their own stream
+  std::mutex counting_;  // protects counters_; taken before mutex_
+  std::mutex mutex_;     // protects stream_ and its work; transfers have their own stream
   UniqueStream stream_;
   UniqueStream transfers_;
   UniqueEvent filled_;  // after the latest fill on stream_

@@ -53,8 +53,11 @@ CallContext::CallContext(const void* pointer, int ordinal, void* stream) : strea
     throw Error(ErrorCode::context_lost,
                 "the CUDA context that is current on this thread has been destroyed: make another one current first");
   }
-  ContextName chosen = pointer == nullptr ? ContextName{} : name_of(cuda::pointer_info(pointer).context);
-  if (chosen.id == 0) chosen = primary_gpu_context(ordinal);
+  const cuda::PointerInfo info = pointer == nullptr ? cuda::PointerInfo{} : cuda::pointer_info(pointer);
+  ContextName chosen = name_of(info.context);
+  // Memory of a pool has a device, but no context.
+  const bool is_known = info.kind == cuda::PointerKind::device && info.device >= 0;
+  if (chosen.id == 0) chosen = primary_gpu_context(is_known ? info.device : ordinal);
   cuda::check(cuda::driver().cuCtxPushCurrent(handle_of(chosen)), "cuCtxPushCurrent");
   pushed_ = true;
   id_ = chosen.id;
@@ -99,6 +102,9 @@ CallContext::Capture CallContext::capture() const {
         "one created with cudaStreamNonBlocking");
   }
   cuda::check(result, "cuStreamGetCaptureInfo");
+  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    throw Error(ErrorCode::invalid_argument,
+                "the capture of this stream was invalidated by an earlier call: end it first");
   return {status != CU_STREAM_CAPTURE_STATUS_NONE, graph};
 }
 
