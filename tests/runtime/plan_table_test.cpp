@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -98,6 +99,17 @@ TEST_F(PlanTableTest, FindsThePlanOfAClassThatAdmitsTheSizesAlsoWhenTheTableHasG
   EXPECT_EQ(find(key(64), Sizes{65}), odd);
   EXPECT_EQ(find(key(64), Sizes{66}), third);
   EXPECT_EQ(find(key(64), Sizes{67}), nullptr);
+}
+
+TEST_F(PlanTableTest, IsReadWhileItGrows) {
+  const Plan* const first = insert(0);
+  std::atomic<bool> growing{true};
+  std::thread reader([&] {
+    while (growing) ASSERT_EQ(find(key(0)), first);
+  });
+  for (std::int64_t n = 1; n < 1000; ++n) insert(n);
+  growing = false;
+  reader.join();
 }
 
 TEST_F(PlanTableTest, TellsApartPatternsConstantsAndNumbersOfSizes) {

@@ -409,5 +409,20 @@ TEST_F(IsolationTest, IgnoresCtrlCInItsWorkers) {
   for (const pid_t pid : children()) EXPECT_NE(::getpgid(pid), ::getpgid(0)) << "a terminal's Ctrl-C would reach it";
 }
 
+TEST_F(IsolationTest, LeavesNoDescriptorOpen) {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator open("/proc/self/fd");
+    return std::distance(begin(open), end(open));
+  };
+  const auto run = [&] {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluate(evaluator, {"well", "crashes"});
+  };
+  run();  // what the first one opens may stay
+  const auto before = descriptors();
+  run();
+  EXPECT_EQ(descriptors(), before);
+}
+
 }  // namespace
 }  // namespace tuner
