@@ -8,8 +8,11 @@ import io
 import os
 import pathlib
 import re
+import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 FOLDER = tempfile.TemporaryDirectory()
 os.environ.update(TUNER_CACHE_DIR=FOLDER.name, TUNER_DEVICE="host", TUNER_TUNE="never")
@@ -17,6 +20,8 @@ os.environ.update(TUNER_CACHE_DIR=FOLDER.name, TUNER_DEVICE="host", TUNER_TUNE="
 import numpy  # noqa: E402
 
 import tuner  # noqa: E402
+from tuner import _arrays  # noqa: E402
+from tuner.lib import _native  # noqa: E402
 
 AXPY = """
 #pragma tuner kernel      axpy
@@ -89,13 +94,212 @@ class Tensor(ctypes.Structure):
                 ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
 
 
-class ExchangeInC(unittest.TestCase):
+class Gpus(unittest.TestCase):
+    """PyTorch and CuPy on a machine with some GPUs, one of which is current."""
+
+    def setUp(self):
+        self.gpus, self.current, self.counted = 1, 0, 0
+
+        def count():
+            self.counted += 1
+            return self.gpus
+
+        def current():
+            self.assertGreater(self.gpus, 1, "is asked in vain")
+            return self.current
+
+        torch = types.SimpleNamespace(
+            cuda=types.SimpleNamespace(device_count=count, current_device=current),
+            _C=types.SimpleNamespace(_cuda_getDevice=current, _cuda_getCurrentRawStream=lambda gpu: 50 + gpu))
+        cupy = types.SimpleNamespace(cuda=types.SimpleNamespace(
+            runtime=types.SimpleNamespace(getDeviceCount=count, getDevice=current),
+            get_current_stream=lambda: types.SimpleNamespace(ptr=60)))
+        imported = unittest.mock.patch.dict(sys.modules, torch=torch, cupy=cupy)
+        imported.start()
+        self.addCleanup(imported.stop)
+        _arrays._current_gpu.clear()
+        _native.watch_gpus(_arrays.require_current)
+
+        class Torch:
+            __module__ = "torch.test"
+            is_cuda = True
+
+            def __init__(self, contents, gpu=0):
+                self.contents, self.gpu = contents, gpu
+                self.dtype, self.shape = "torch." + str(contents.dtype), contents.shape
+
+            def is_contiguous(self):
+                return self.contents.flags.c_contiguous
+
+            def data_ptr(self):
+                return self.contents.ctypes.data
+
+            def numel(self):
+                return self.contents.size
+
+            def get_device(self):
+                return self.gpu
+
+        class CuPy:
+            __module__ = "cupy.test"
+
+            def __init__(self, contents, gpu=0):
+                self.data = types.SimpleNamespace(ptr=contents.ctypes.data, device_id=gpu)
+                self.flags, self.dtype, self.size, self.shape = contents.flags, contents.dtype, contents.size, contents.shape
+
+        self.torch, self.cupy = Torch, CuPy
+
+    def assert_refuses(self, call, message):
+        with self.assertRaisesRegex(tuner.Error, message) as caught:
+            call()
+        self.assertEqual(caught.exception.args[1], "invalid argument")
+
+
+class Libraries(Gpus):
+    """Arrays that Python's attributes describe."""
+
+    def test_an_array_on_another_gpu_than_the_current_one_is_refused(self):
+        self.gpus = 2
+        x, out = numpy.ones(1000, numpy.float32), numpy.zeros(1, numpy.float32)
+        for kind, cure in ((self.torch, r"torch\.cuda\.device"), (self.cupy, r"cupy\.cuda\.Device")):
+            there, here = kind(x, gpu=1), kind(x)
+            message = rf"on GPU 1, and GPU 0 is current: call tuner inside `with {cure}\(1\):`"
+            self.assert_refuses(lambda: tuner.reduce(there, out=kind(out)), message)
+            self.assert_refuses(lambda: tuner.reduce(here, out=kind(out, gpu=1)), message)
+            self.assert_refuses(lambda: tuner.prepare_reduce(there), message)
+            axpy = tuner.Kernel(text=AXPY)
+            self.assert_refuses(lambda: axpy(2.0, here, there), message)
+            axpy(2.0, here, there, stream=7)
+            self.current = 1
+            tuner.reduce(there, out=kind(out, gpu=1))
+            self.current = 0
+        self.assertEqual((out[0], self.counted), (3000 * 3, 2))
+
+    def test_one_gpu_is_counted_once(self):
+        x, out = self.torch(numpy.ones(1000, numpy.float32)), self.torch(numpy.zeros(1, numpy.float32))
+        for _ in range(3):
+            tuner.reduce(x, out=out)
+        self.assertEqual((out.contents[0], self.counted), (1000, 1))
+
+    def test_types_derived_from_theirs_have_their_streams(self):
+        class Weights(self.torch):
+            pass
+
+        class Field(self.cupy):
+            pass
+
+        class Field2(Field):
+            pass
+
+        x = numpy.ones(1000, numpy.float32)
+        self.assertEqual([_arrays.stream_for(kind(x)) for kind in (Weights, Field, Field2)], [50, 60, 60])
+        self.assertEqual(_arrays.locate(Weights(x)), (x.ctypes.data, 10, 1000, False))
+
+
+class Interface(unittest.TestCase):
+    """Arrays that tell about themselves by `__cuda_array_interface__`."""
+
+    def setUp(self):
+        class Array:
+            def __init__(self, contents, **more):
+                self.contents = contents
+                self.__cuda_array_interface__ = {"shape": contents.shape, "typestr": contents.dtype.str, "version": 3,
+                                                 "data": (contents.ctypes.data, False)} | more
+
+        self.array = Array
+
+    def test_its_stream_is_used(self):
+        x = numpy.ones(1000, numpy.float32)
+        for told, used in (({}, 0), ({"stream": None}, 0), ({"stream": 1}, 1), ({"stream": 2}, 2), ({"stream": 0x7000}, 0x7000)):
+            with unittest.mock.patch.object(_native, "reduce", return_value=bytes(4)) as reduce:
+                tuner.reduce(self.array(x, **told))
+                tuner.reduce(self.array(x, **told), stream=7)
+            self.assertEqual([call.args[-1] for call in reduce.call_args_list], [used, 7])
+
+    def test_stream_0_needs_a_given_stream(self):
+        x = self.array(numpy.ones(1000, numpy.float32), stream=0)
+        with self.assertRaisesRegex(ValueError, "stream 0.*pass stream="):
+            tuner.reduce(x)
+        self.assertEqual(tuner.reduce(x, stream=1), 1000)
+
+    def test_a_mask_is_refused(self):
+        x = numpy.ones(1000, numpy.float32)
+        with self.assertRaisesRegex(ValueError, "mask"):
+            tuner.reduce(self.array(x, mask=self.array(x > 0)))
+        self.assertEqual(tuner.reduce(self.array(x, mask=None)), 1000)
+
+
+class Streams(unittest.TestCase):
+    def test_all_libraries_can_give_one(self):
+        for stream in (7, types.SimpleNamespace(cuda_stream=7), types.SimpleNamespace(ptr=7), types.SimpleNamespace(handle=7),
+                       types.SimpleNamespace(handle=ctypes.c_void_p(7))):
+            self.assertEqual(_arrays.handle_of(stream), 7)
+        self.assertEqual(_arrays.handle_of(types.SimpleNamespace(handle=ctypes.c_void_p(0))), 0)  # numba's default stream
+
+
+class Jax(unittest.TestCase):
+    """Arrays of JAX, whose memory is XLA's as soon as the program does not hold them."""
+
+    def setUp(self):
+        class Array:
+            __module__ = "jaxlib.test"
+
+            def __init__(self, contents):
+                self.contents, self.shape = contents, contents.shape
+                self.__cuda_array_interface__ = {"shape": contents.shape, "typestr": contents.dtype.str, "version": 2,
+                                                 "data": (contents.ctypes.data, True)}
+
+            def block_until_ready(self):
+                pass
+
+        self.array = Array
+        self.waits = 0
+        imported = unittest.mock.patch.dict(sys.modules, jax=types.ModuleType("jax"))
+        imported.start()
+        self.addCleanup(imported.stop)
+
+    @contextlib.contextmanager
+    def waiting(self, after):
+        """Waits are counted, and begin when `after` holds."""
+        test, real = self, _native.Array
+
+        class Array:
+            def __init__(self, size):
+                self.real = real(size)
+
+            def download(self, to, size):
+                test.assertTrue(after())
+                self.real.download(to, size)
+                test.waits += 1
+
+        with unittest.mock.patch.object(_native, "Array", Array):
+            yield
+
+    def test_a_kernel_ends_before_its_call_does(self):
+        x, y = numpy.ones(1000, numpy.float32), numpy.ones(1000, numpy.float32)
+        axpy = tuner.Kernel(text=AXPY)
+        with self.waiting(lambda: (y == 3).all()):
+            axpy(2.0, self.array(x), y)
+        self.assertEqual(self.waits, 1)
+        axpy.prepare([1000], 2.0, self.array(x), y)
+        axpy(2.0, x, y)
+        self.assertEqual(self.waits, 1)
+
+    def test_a_reduction_into_an_array_ends_before_its_call_does(self):
+        x, out = numpy.ones(1000, numpy.float32), numpy.zeros(1, numpy.float32)
+        with self.waiting(lambda: out[0] == 1000):
+            tuner.reduce(self.array(x), out=out)
+        self.assertEqual(self.waits, 1)
+
+
+class ExchangeInC(Gpus):
     """Arrays of a library that has DLPack's exchange in C, as PyTorch has."""
 
     TENSOR_OF = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
     CURRENT_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 
     def setUp(self):
+        super().setUp()
         self.asked, self.streams = [], []
         self.fails = False
 
@@ -141,6 +345,25 @@ class ExchangeInC(unittest.TestCase):
         self.assertEqual((self.asked, self.streams), ([x, out], [(2, 1)]))
         tuner.reduce(x, "max", out=out, stream=7)
         self.assertEqual((out.contents[0], len(self.streams)), (1, 1))
+
+    def test_an_array_on_another_gpu_than_the_current_one_is_refused(self):
+        self.gpus = 2
+        x, out = self.array(numpy.ones(1000, numpy.float32)), self.array(numpy.zeros(1, numpy.float32))
+        axpy = tuner.Kernel(text=AXPY)
+        for call in (lambda: tuner.reduce(x, out=out), lambda: tuner.reduce(x), lambda: axpy(2.0, x, x)):
+            self.assert_refuses(call, r"on GPU 1, and GPU 0 is current: call tuner inside `with torch\.cuda\.device\(1\):`")
+        self.assertEqual(self.streams, [])
+        self.current = 1
+        tuner.reduce(x, out=out)
+        self.assertEqual((out.contents[0], self.counted), (1000, 1))
+
+    def test_types_derived_from_its_own_have_its_streams(self):
+        class Weights(self.array):
+            __module__ = "mine"
+
+        x, out = Weights(numpy.ones(1000, numpy.float32)), self.array(numpy.zeros(1, numpy.float32))
+        tuner.reduce(x, out=out)
+        self.assertEqual((out.contents[0], self.streams), (1000, [(2, 1)]))
 
     def test_serves_every_call(self):
         x = self.array(numpy.ones(1000, numpy.float32))

@@ -19,6 +19,9 @@ namespace nb = nanobind;
 namespace {
 
 PyObject* error_type = nullptr;
+/// A function of Python that takes an array and its GPU, and throws tuner.Error unless that is current. Null: there is
+/// only one GPU.
+PyObject* gpu_watch = nullptr;
 
 /// Throws tuner.Error(message, status) for a call that failed.
 void check(tuner_status status) {
@@ -101,6 +104,17 @@ struct Exchange {
   int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 
+/// "torch", "cupy" or "jax", also for types that programs derive from those of the library; "" for other types.
+std::string library_of(nb::handle type) {
+  for (const nb::handle base : nb::getattr(type, "__mro__")) {
+    const std::string module = nb::cast<std::string>(nb::str(nb::getattr(base, "__module__", nb::none())));
+    const std::string library = module.substr(0, module.find('.'));
+    if (library == "torch" || library == "cupy") return library;
+    if (library == "jax" || library == "jaxlib") return "jax";
+  }
+  return {};
+}
+
 /// Null for types without it, and for other libraries than PyTorch and CuPy: JAX computes on its own streams. Asks a
 /// type once for many calls with arrays of the same two types, as of a parameter and of a result.
 const Exchange* exchange_of(nb::handle array) {
@@ -113,8 +127,7 @@ const Exchange* exchange_of(nb::handle array) {
   for (const Known& known : {last, before_last})
     if (type.is(known.type)) return known.exchange;
   const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
-  const std::string module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::none())));
-  const std::string library = module.substr(0, module.find('.'));
+  const std::string library = library_of(type);
   auto found = static_cast<const Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   if (found == nullptr) PyErr_Clear();
   if (found != nullptr &&
@@ -136,7 +149,7 @@ const Exchange* exchange_of(nb::handle array) {
 /// An array of a library with that exchange.
 struct Exchanged {
   static std::optional<Exchanged> of(nb::handle array) {
-    Exchanged made{exchange_of(array), {}};
+    Exchanged made{array, exchange_of(array), {}};
     if (made.library == nullptr) return std::nullopt;
     if (made.library->tensor_of(array.ptr(), &made.tensor) != 0) fail_exchange();
     return made;
@@ -144,12 +157,13 @@ struct Exchanged {
   std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset; }
   tuner_type type() const { return static_cast<tuner_type>(type_of(tensor.dtype)); }
   std::int64_t count() const { return count_of(static_cast<std::size_t>(tensor.ndim), tensor.shape, tensor.strides); }
-  /// The library's current stream; the default one for arrays of the host.
+  /// The library's current stream; the default one for arrays of the host. Throws tuner.Error if another GPU is
+  /// current.
   std::uintptr_t stream() const {
+    if (tensor.device.device_type != nb::device::cuda::value) return 0;
+    if (gpu_watch != nullptr) nb::borrow(gpu_watch)(array, tensor.device.device_id);
     void* stream = nullptr;
-    if (tensor.device.device_type == nb::device::cuda::value &&
-        library->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0)
-      fail_exchange();
+    if (library->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0) fail_exchange();
     return reinterpret_cast<std::uintptr_t>(stream);
   }
   /// `cuda:1`
@@ -167,6 +181,7 @@ struct Exchanged {
     }
   }
 
+  nb::handle array;  // the caller keeps it alive
   const Exchange* library;
   nb::dlpack::dltensor tensor;
 };
@@ -404,6 +419,14 @@ NB_MODULE(_native, module) {
   module.def("reduce", &reduce);
   module.def("reduce_async", &reduce_async);
   module.def("reduce_exchanged", &reduce_exchanged);
+  module.def("library_of", &library_of);
+  module.def(
+      "watch_gpus",
+      [](nb::object watch) {
+        const nb::object former = nb::steal(gpu_watch);
+        gpu_watch = watch.is_none() ? nullptr : watch.release().ptr();
+      },
+      nb::arg().none());
   module.def("has_exchange", [](nb::handle array) { return exchange_of(array) != nullptr; });
   module.def("current_stream", [](nb::handle array) { return Exchanged::of(array).value().stream(); });
   module.def("prepare_reduce", &prepare_reduce);

@@ -62,7 +62,10 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
     to, out_code, out_count, is_const = _arrays.locate(out)
     if out_count < 1 or out_code != result_code or is_const:
         raise ValueError(f"out is a writable array of {_arrays.NAMES[result_code]} with an element")
+    if stream is None:
+        _arrays.stream_for(out)  # raises if it is not on the current GPU
     _native.reduce_async(to, *reduction)
+    _arrays.wait_for_jax((x,))
     return out
 
 
@@ -183,8 +186,10 @@ class Kernel:
         self.launch(self._sizes_of(arrays), *arguments, stream=stream)
 
     def launch(self, sizes, *arguments, stream=None):
-        """Enqueues the kernel for these sizes, in the order of the kernel file, and returns."""
+        """Enqueues the kernel for these sizes, in the order of the kernel file, and returns. With an array of JAX, waits until
+        the kernel has ended."""
         self._native.launch(*_call(sizes, arguments, stream))
+        _arrays.wait_for_jax(arguments)
 
     def prepare(self, sizes, *arguments, stream=None, captures=64):
         """Does the work of a first launch, so that the next `captures` launches can be captured into graphs."""
@@ -251,7 +256,9 @@ def _call(sizes, arguments, stream):
             given.append(int(one) if isinstance(one, numbers.Integral) else float(one))
         else:
             address, code, _, is_const = _arrays.locate(one)
-            handle = handle or (_arrays.stream_for(one) if stream is None else 0)
+            if stream is None:
+                current = _arrays.stream_for(one)  # for every array: it raises if one is not on the current GPU
+                handle = handle or current
             given.append((address, code, is_const))
     return list(sizes), given, handle
 

@@ -33,6 +33,22 @@ class _Codes(dict):
 _codes = _Codes()
 
 
+class _Libraries(dict):
+    """The libraries that types come from, looked up once."""
+
+    def __missing__(self, kind):
+        self[kind] = library = _native.library_of(kind)
+        return library
+
+
+_libraries = _Libraries()
+
+
+def library_of(array):
+    """Its library: "torch", "cupy" or "jax", also if a program derived its type from one of theirs; "" for other arrays."""
+    return _libraries[type(array)]
+
+
 def _refuse_gaps():
     raise ValueError("tuner needs arrays whose elements are contiguous: make a copy")
 
@@ -57,6 +73,8 @@ def _locate_cupy(array):
 
 
 def _locate_by_interface(interface):
+    if interface.get("mask") is not None:
+        raise ValueError("tuner takes no arrays with a mask: it would use the masked elements too")
     address, is_const = interface["data"]
     shape, kind, strides = interface["shape"], interface["typestr"], interface.get("strides")
     if strides is not None:
@@ -82,7 +100,7 @@ def _locator_for(array):
         return _locate_torch
     if library == "cupy":
         return _locate_cupy
-    if library in ("jax", "jaxlib"):
+    if library == "jax":
         return _locate_jax
     for name in ("__cuda_array_interface__", "__array_interface__"):
         if hasattr(array, name):
@@ -90,10 +108,6 @@ def _locator_for(array):
     if hasattr(array, "__dlpack__"):
         return _native.dlpack
     raise TypeError(f"tuner takes arrays, for example of PyTorch, CuPy, JAX or NumPy, not {type(array).__name__}")
-
-
-def library_of(array):
-    return type(array).__module__.partition(".")[0]
 
 
 _locators = {}
@@ -114,27 +128,80 @@ def is_number(value):
     return isinstance(value, (int, float)) or isinstance(value, numbers.Real)
 
 
+class _CurrentGpu(dict):
+    """The libraries' functions for the number of the current GPU. None: there is only one GPU."""
+
+    def __missing__(self, library):
+        module = sys.modules[library]
+        if library == "torch":
+            count, current = module.cuda.device_count(), getattr(module._C, "_cuda_getDevice", module.cuda.current_device)
+        else:
+            count, current = module.cuda.runtime.getDeviceCount(), module.cuda.runtime.getDevice
+        if count < 2:
+            current = None
+            _native.watch_gpus(None)
+        self[library] = current
+        return current
+
+
+_current_gpu = _CurrentGpu()
+
+
+def require_current(array, gpu):
+    """Raises tuner.Error unless `gpu`, which has the array of PyTorch or CuPy, is current. Launches go to the current GPU,
+    where the array's stream does not order them."""
+    library = library_of(array)
+    current = _current_gpu[library]
+    if current is None or (other := current()) == gpu:
+        return
+    cure = {"torch": "torch.cuda.device", "cupy": "cupy.cuda.Device"}[library]
+    raise _native.Error(f"tuner: the array is on GPU {gpu}, and GPU {other} is current: call tuner inside `with {cure}({gpu}):`",
+                        "invalid argument")
+
+
+_native.watch_gpus(require_current)
+
+
 def _torch_stream(array):
     if not array.is_cuda:
         return 0
+    require_current(array, array.get_device())
     torch = sys.modules["torch"]
     raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # what current_stream() makes an object of
     return raw(array.get_device()) if raw else torch.cuda.current_stream(array.device).cuda_stream
 
 
 def _cupy_stream(array):
+    require_current(array, array.data.device_id)
     return sys.modules["cupy"].cuda.get_current_stream().ptr
+
+
+def _interface_stream(array):
+    stream = array.__cuda_array_interface__.get("stream")
+    if stream == 0:
+        raise ValueError("the array's __cuda_array_interface__ has the stream 0, which does not tell the legacy default stream (1) "
+                         "from that of each thread (2): pass stream=")
+    return 0 if stream is None else int(stream)  # 1 and 2 are handles of CUDA too
+
+
+def _stream_function_for(array):
+    if _native.has_exchange(array):
+        return _native.current_stream
+    library = library_of(array)
+    if not library and hasattr(array, "__cuda_array_interface__"):
+        return _interface_stream
+    return {"torch": _torch_stream, "cupy": _cupy_stream}.get(library, lambda _: 0)
 
 
 _streams = {}
 
 
 def stream_for(array):
-    """The current stream of the library that made an array; 0, the default stream, for others."""
+    """The current stream of the library that made an array, or the stream of its `__cuda_array_interface__`; 0, the default
+    stream, for others. Raises tuner.Error if an array of PyTorch or CuPy is not on the current GPU."""
     current = _streams.get(type(array))
     if current is None:
-        others = {"torch": _torch_stream, "cupy": _cupy_stream}.get(library_of(array), lambda _: 0)
-        current = _streams[type(array)] = _native.current_stream if _native.has_exchange(array) else others
+        current = _streams[type(array)] = _stream_function_for(array)
     return current(array)
 
 
@@ -143,8 +210,15 @@ def handle_of(stream):
     for name in ("cuda_stream", "ptr", "handle"):
         handle = getattr(stream, name, None)
         if handle is not None:
-            return int(handle)
+            return int(getattr(handle, "value", handle) or 0)  # numba's is a ctypes.c_void_p
     return int(stream)
+
+
+def wait_for_jax(arrays):
+    """Waits for earlier launches if one of the arrays is JAX's. XLA would reuse the memory of an array that the program no
+    longer holds, while a kernel still reads it."""
+    if "jax" in sys.modules and any(library_of(one) == "jax" for one in arrays):
+        _native.Array(1).download(0, 0)
 
 
 def _new_torch(array):
