@@ -1,5 +1,6 @@
 // `tune db`: each action changes what its options name, and nothing else; what other programs get.
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 
@@ -78,6 +79,17 @@ TEST_F(DbProgram, ClearsTheResultsOfOneKernelAndLeavesThoseOfOthersAndTheImages)
   EXPECT_THAT(call("db check").out, HasSubstr("is sound"));
 }
 
+TEST_F(DbProgram, ClearsByThePathOfAFileOnlyTheResultsOfItsSource) {
+  ASSERT_EQ(call("scale.cu --quiet").code, 0);
+  std::ofstream(folder() / "other.cu") << std::ifstream(folder() / "scale.cu").rdbuf()
+                                       << "// another source of the same kernel\n";
+  EXPECT_THAT(call("db clear results --kernel ./other.cu").out,
+              AllOf(HasSubstr("removed 0 best configurations"), HasSubstr("left: 1 session of other or earlier")));
+  EXPECT_EQ(stats()["best"], 1);
+  EXPECT_THAT(call("db clear results --kernel ./scale.cu").out, HasSubstr("removed 1 best configuration"));
+  EXPECT_EQ(stats()["best"], 0);
+}
+
 TEST_F(DbProgram, ClearsTheResultsOfAKernelOnOneDevice) {
   fill();
   const json before = stats();
@@ -102,6 +114,14 @@ TEST_F(DbProgram, ClearsANamedDatabaseAndLeavesTheImages) {
   EXPECT_EQ(json::parse(run.out)["file_removed"], true);
   EXPECT_FALSE(std::filesystem::exists(folder() / "mine.db"));
   EXPECT_TRUE(has_image());
+}
+
+TEST_F(DbProgram, ClearsMissedProblemsWithoutADatabaseAsItClearsResults) {
+  for (const char* what : {"results", "missed"}) {
+    const Finished run = call(std::string("db clear ") + what);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.out, database().string() + " was not there\n");
+  }
 }
 
 TEST_F(DbProgram, ClearsTheDatabaseThatALinkNames) {
@@ -182,6 +202,9 @@ TEST_F(DbProgram, WritesNoConfigurationThatServingRejects) {
   expect_failures(1, "may be served", {"db export --db theirs.db --as header out.hpp --kernel scale.cu"});
   expect_failures(1, "no best configuration of kernel serialSum is stored",
                   {"db export --as header a.hpp --kernel serialSum"});
+  file("new.cu", contents(folder() / "scale.cu") + "// changed\n");
+  expect_failures(1, "of kernel scale is stored for its present text; `tune ./new.cu` makes some",
+                  {"db export --as header a.hpp --kernel ./new.cu"});
   EXPECT_EQ(contents(folder() / "out.hpp"), "");
 }
 

@@ -77,6 +77,7 @@ TEST_F(Effect, OfWordsThatNobodyUnderstandsIsAnErrorThatHelps) {
       {"list --flie x", "unknown option '--flie'\n"},
       {"shwo", "did you mean 'show'?"},
       {"redcue", "did you mean 'reduce'?"},
+      {"nobodysKernel", "Give your own file by its path: ./nobodysKernel.cu\n"},
       {"export", "did you mean 'tune db export'?"},
       {"explain", "did you mean 'tune show KERNEL --why'?"},
       {"todo", "did you mean 'tune show --missed'?"},

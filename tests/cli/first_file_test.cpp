@@ -67,20 +67,24 @@ __global__ void paint(float* to, const float* from, Shape shape, int n) {
   if (i < n) to[i] = from[i] * shape.scale + colours[i % 4].y;
 }
 )");
-  EXPECT_THAT(text, Holds("constant    colours[4]\n", "scalar      shape = { 1, 1, 1 }\n"));
+  EXPECT_THAT(text,
+              Holds("constant    colours[4]\n", "scalar      shape : { float scale; int2 shift; } = { 1, 1, 1 }\n"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("unused")));
 }
 
 TEST_F(FirstFile, DeclaresTheBuffersThatAStructLeadsTo) {
-  EXPECT_THAT(checked(R"(
+  EXPECT_THAT(
+      checked(R"(
 struct Fields { float *vx, *to; const float* p; int n; float dt; };
 __global__ void step(Fields f) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < f.n) f.to[i] = f.vx[i] + f.dt * f.p[i];
 }
 )"),
-              Holds("size        n : int = 16777216\n", "inout       vx[n] : float\n", "out         to[n] : float\n",
-                    "in          p[n] : float\n", "scalar      f = { vx, to, p, n, 1 }\n", "arguments   f\n"));
+      Holds("size        n : int = 16777216\n", "inout       vx[n] : float\n", "out         to[n] : float\n",
+            "in          p[n] : float\n",
+            "scalar      f : { float* vx; float* to; const float* p; int n; float dt; } = { vx, to, p, n, 1 }\n",
+            "arguments   f\n"));
   EXPECT_THAT(
       checked(R"(
 struct Pair { double* a[2]; int n; unsigned char const* mask; };
@@ -90,7 +94,37 @@ __global__ void add(Pair p, Pair q, const float* by) {
 }
 )"),
       Holds("inout       p_a_0[n] : double\n", "inout       q_a_1[n] : double\n", "in          q_mask[n] : uint8\n",
-            "scalar      p = { p_a_0, p_a_1, n, p_mask }\n", "scalar      q = { q_a_0, q_a_1, n, q_mask }\n"));
+            "scalar      p : { double* a[2]; int n; const unsigned char* mask; } = { p_a_0, p_a_1, n, p_mask }\n",
+            "scalar      q : { double* a[2]; int n; const unsigned char* mask; } = { q_a_0, q_a_1, n, q_mask }\n"));
+}
+
+TEST_F(FirstFile, OfATemplateWritesTheMembersOfItsStructs) {
+  const std::string text = checked(R"(
+struct Spot { int x; bool is_on; };
+struct Look { int id; float4 colour; Spot spot; float3 at; };
+struct Field { const float* from; int n; };
+template <typename T> __global__ void paint(T* to, Look look, Field field) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < field.n) to[i] = T(look.id + look.spot.x) + T(look.colour.y + look.at.z + field.from[i]);
+}
+)");
+  EXPECT_THAT(text,
+              Holds("type        T = float\n",
+                    "scalar      look : { int id; float4 colour; int spot_x; bool spot_is_on; float3 at; } = { 1,",
+                    "scalar      field : { const float* from; int n; } = { from, n }\n"));
+}
+
+TEST_F(FirstFile, OfAStructThatNoListOfMembersDescribesLeavesTheTypeToTheText) {
+  const std::string text = checked(R"(
+struct __align__(16) Look { int id; };
+struct Pair { double wide; char narrow; };
+struct Around { Pair pair; char after; };
+__global__ void paint(int* to, Look look, Around around, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = look.id + around.after;
+}
+)");
+  EXPECT_THAT(text, Holds("scalar      look = { 1 }\n", "scalar      around = { 1, 1, 1 }\n"));
 }
 
 TEST_F(FirstFile, ReadsTheFilesOfItsProject) {
@@ -110,9 +144,9 @@ __global__ void paint(BYTE* to, const Point* from, cudaTextureObject_t image, Sh
   EXPECT_EQ(call("init project/src/kernels/mine.cu -o mine.tuner.cu").code, 0);
   EXPECT_THAT(contents(folder() / "mine.tuner.cu"),
               Holds("parameter   BLOCK_SIZE = 32 64 128 256 512 1024 96\n", "out         to[n] : uint8\n",
-                    "in          from[n]\n", "texture     image = image_data[n]\n", "scalar      shape = { 1, 1 }\n",
-                    "default     BLOCK_SIZE=96\n", "include_path \"project/include\"\n",
-                    "source      \"project/src/kernels/mine.cu\"\n"));
+                    "in          from[n]\n", "texture     image = image_data[n]\n",
+                    "scalar      shape : { int rows; int cols; } = { 1, 1 }\n", "default     BLOCK_SIZE=96\n",
+                    "include_path \"project/include\"\n", "source      \"project/src/kernels/mine.cu\"\n"));
   file("project/include/config.h", "");
   file("project/src/kernels/absent.h", "");
   const Finished check = call("check ./mine.tuner.cu --size n=1000");
@@ -184,7 +218,9 @@ TEST_F(FirstFile, NeverReplacesItsSourceOrWhatWasEdited) {
   file("one.cu", "__global__ void one(int* a) { a[0] = 1; }\n");
   file("edited.cu", "edited");
   expect_failures(2, "is the source itself", {"init one.cu -o one.cu --force"});
-  expect_failures(1, "edited.cu", {"init one.cu -o edited.cu"});
+  expect_failures(1, "edited.cu exists and may have your changes; give another name, or --force",
+                  {"init one.cu -o edited.cu"});
+  EXPECT_EQ(contents(folder() / "edited.cu"), "edited");
 }
 
 TEST_F(FirstFile, TakesTheShapeOfALaunchInItsText) {
@@ -344,6 +380,16 @@ TEST_F(Check, FindsAWrongResult) {
   EXPECT_EQ(document["ok"], false);
   EXPECT_EQ(document["steps"][0]["where"], "host");
   EXPECT_THAT(document["steps"][0]["message"].get<std::string>(), HasSubstr("y[3] was not written"));
+}
+
+TEST_F(Check, FailsWithoutAReferenceAndSaysHowToGetOne) {
+  std::string text = contents(small_kernel());
+  text.erase(text.find("#pragma tuner reference"));
+  text += contents(small_kernel()).substr(contents(small_kernel()).find("template"));
+  const Finished check = call("check " + file("unsure.cu", text));
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, Holds("host    runs; nothing to compare with", "tune    failed: kernel scale has no reference",
+                               "'#pragma tuner reference default'"));
 }
 
 TEST_F(Check, CompilesForEachArchitectureThatIsAsked) {

@@ -253,6 +253,14 @@ TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKep
   EXPECT_THAT(broken.err, Holds("cannot start", "what was measured is kept; the same command continues from here\n"));
 }
 
+TEST_F(MainJob, WhereNothingCompilesNothingIsSaidToBeKept) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find('{', text.find("void scale(")) + 1, " nonsense;");
+  const Finished run = call(file("broken.cu", text) + " --trials 4");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, Not(HasSubstr("is kept")));
+}
+
 TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {
   const std::string kernel = small_kernel();
   Started first = start({"--kernel", kernel, "--size", "n=1000", "--json"});

@@ -56,6 +56,8 @@ TEST(TuneRequest, SaysWhatItDoesNotUnderstand) {
       {"k --objective ''", "nown: time, time_hot"},
       {"k --strategy randon", "did you mean 'random'?"},
       {"k --strategy x", "auto"},
+      {"k --device gpu", "unknown device 'gpu'"},
+      {"k --device 0,gpu", "unknown device 'gpu'"},
       {"k --option tree=16", "strategy 'auto' has no option 'tree'"},
       {"k --option tree=16", "did you mean 'trees'"}};
   for (const auto& [line, message] : table) EXPECT_THAT(refusal_of(line), HasSubstr(message)) << line;

@@ -43,6 +43,7 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80u) << line;
   };
   fits(help.out);
+  EXPECT_THAT(help.out, HasSubstr("130 stopped by Ctrl-C"));
   std::size_t options = 0;
   for (const std::string command : kCommands) {
     EXPECT_THAT(help.out, HasSubstr("\n  " + command + ' '));
@@ -81,6 +82,7 @@ TEST_F(Program, PrintsItsManPageAndCompletionsOfEveryOption) {
     }
   }
   EXPECT_THAT(man, HasSubstr("n=2\\(ha24"));
+  EXPECT_THAT(man, HasSubstr("130 stopped by Ctrl-C"));
   EXPECT_EQ(man.find_first_of("^~'"), std::string::npos) << "troff would print other characters";
   const auto completed = [&](const std::string& words, int at) {
     return shell("bash -c '. ./bash.out; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
@@ -210,6 +212,13 @@ TEST_F(Program, ShowsShippedWisdomWithoutADatabaseOfOnesOwn) {
   ASSERT_EQ(shell("mkdir shipped; mv cache/wisdom.db shipped/").code, 0);
   set("TUNER_DB_PATH", (folder() / "shipped").string());
   EXPECT_THAT(call("show --kernel scale").out, Holds("n=1000", "shipped/wisdom.db (shipped)"));
+  EXPECT_THAT(call("show --all").out, HasSubstr("n=1000"));
+  const std::string counted = call("show").out;
+  EXPECT_THAT(counted, HasSubstr("1 best configuration in " + (folder() / "shipped/wisdom.db").string() +
+                                 " (shipped); --all or a kernel's name shows them\n"));
+  EXPECT_THAT(counted, Not(HasSubstr("n=1000")));
+  EXPECT_EQ(document("show --json")["best"].size(), document("show --all --json")["best"].size());
+  EXPECT_THAT(call("show reduce").out, Not(HasSubstr("0 best configurations")));
   EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
 }
 

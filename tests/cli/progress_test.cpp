@@ -56,6 +56,18 @@ TEST(ProgressLine, CountsTheTrialsOfEachOfSeveralLanes) {
   EXPECT_THAT(progress_line(half_way(), {}, {3}, "", 200), Not(HasSubstr("lanes")));
 }
 
+TEST(TuneListener, SaysHowManyTrialsOfEarlierRunsAreTakenOver) {
+  for (const auto& [resumed, text] : {std::pair{std::size_t{1}, "1 trial of earlier runs is taken over"},
+                                      std::pair{std::size_t{2}, "2 trials of earlier runs are taken over"}}) {
+    ::testing::internal::CaptureStderr();
+    Output output;
+    SessionPlan plan;
+    plan.resumed = resumed;
+    TuneListener(output).on_start(plan);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(text));
+  }
+}
+
 TEST(ProgressLine, MentionsResumedTrials) {
   Progress progress = half_way();
   progress.resumed = 7;

@@ -161,6 +161,7 @@ TEST_F(Report, SaysWhyTheFirstRowIsNotTheBest) {
   const auto text = [&](const SessionResult& result) { return winner(subject, result, "", plain); };
   SessionResult result = won({measured(32, 10e3), measured(64, 20e3)});
   EXPECT_THAT(text(result), HasSubstr("the rows above the best were measured once"));
+  EXPECT_THAT(winner(subject, result, "", plain, false), Not(HasSubstr("the rows above"))) << "there are no rows";
   result.ties = {result.trials[0].configuration};
   EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best")));
   EXPECT_THAT(text(won({measured(64, 20e3), measured(32, 10e3)})), Not(HasSubstr("the rows above the best")));

@@ -95,6 +95,7 @@ class Check {
 #else
     answer_.fact(people("gpu"), "not compiled: this program was built without the CUDA headers");
 #endif
+    if (spec_.reference_kind() == ReferenceKind::none) step("tune", [&] { return fail_without_reference(); });
     answer_.data("steps", steps_).data("ok", !failed_);
     return answer_.print(given_, failed_ ? kFailed : kDone);
   }
@@ -124,6 +125,14 @@ class Check {
     }
     steps_.push_back(std::move(entry));
     answer_.show(given_);
+  }
+
+  [[noreturn]] std::string fail_without_reference() const {
+    throw Error(fmt::format(
+        "kernel {} has no reference, so `tune` refuses it: no configuration could be verified. Name a kernel that "
+        "computes the outputs in the simplest way: '#pragma tuner reference NAME'. Or compare with the results of the "
+        "default configuration: '#pragma tuner reference default'",
+        spec_.name));
   }
 
   /// That of `--config`, else the default, else the first valid one.

@@ -27,6 +27,7 @@
 #include <tuner/core/objective.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
+#include <tuner/session/records.hpp>
 
 namespace tuner::cli {
 
@@ -144,7 +145,9 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   for (const char* option : {"kernel", "device"})  // an empty name would match everything
     if (given.has(option) && given.text(option).empty())
       throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
-  cache::Filter filter{stored_kernel(given.text("kernel"), databases), {}};
+  cache::Filter filter{stored_kernel(given.text("kernel"), databases)};
+  if (as == DeviceName::whole && KernelLibrary::is_path(given.text("kernel")))
+    filter.source = to_record(KernelLibrary().find(given.text("kernel")), {}).source_hash;
   if (given.has("device")) {
     const std::string device = given.text("device");
     const std::vector<cache::DeviceRecord> known = stored_devices(databases);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -218,7 +219,10 @@ void clear_results(const Given& given, const fs::path& file, Answer& answer) {
     return;
   }
   cache::Database database = open_to_clear(file);
-  const cache::Removed removed = cache::remove_results(database, read_filter(given, {&database, 1}, DeviceName::whole));
+  cache::Filter filter = read_filter(given, {&database, 1}, DeviceName::whole);
+  const cache::Removed removed = cache::remove_results(database, filter);
+  const std::string source = std::exchange(filter.source, {});
+  const std::size_t others = source.empty() ? 0 : cache::sessions(database, filter).size();
   answer
       .data("removed", {{"best", removed.best},
                         {"sessions", removed.sessions},
@@ -229,6 +233,9 @@ void clear_results(const Given& given, const fs::path& file, Answer& answer) {
                         plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
                         plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
                         plural(removed.misses, "missed problem")));
+  if (others > 0)
+    answer.text(fmt::format("left: {} of other or earlier sources of '{}'; `--kernel {}` names all of them\n",
+                            plural(others, "session"), filter.kernel, filter.kernel));
 }
 
 /// Lets configurations that crashed or hung be tried and served again.
@@ -241,6 +248,11 @@ void clear_quarantine(const Given& given, const fs::path& file, Answer& answer) 
 }
 
 void clear_missed(const Given& given, const fs::path& file, Answer& answer) {
+  std::error_code error;
+  if (fs::symlink_status(file, error).type() == fs::file_type::not_found) {
+    answer.data("forgotten", 0).text(fmt::format("{} was not there\n", printable(file.string())));
+    return;
+  }
   cache::Database database = open_to_clear(file);
   const auto forgotten = cache::forget_misses(database, read_filter(given, {&database, 1}, DeviceName::whole));
   answer.data("forgotten", forgotten).text(fmt::format("{} forgotten\n", plural(forgotten, "problem")));
@@ -318,8 +330,9 @@ Command db_command() {
       "results and the shipped ones.\n"
       "clear: removes compiled images if nothing else is named. `results` is the whole\n"
       "file, with quarantine and missed problems, or all rows of a --kernel or a\n"
-      "--device, whose name or key is given whole. --config names one configuration of\n"
-      "the quarantine, as `tune db check` prints it.",
+      "--device, whose name or key is given whole. A path as --kernel means the rows of\n"
+      "that file as it is now; the name, those of every source. --config names one\n"
+      "configuration of the quarantine, as `tune db check` prints it.",
       "  tune db export h200.wisdom --kernel reduce\n"
       "  tune db export --all everything.gz\n"
       "  tune db export --as header tuned_reduce.hpp --kernel reduce --portfolio 4\n"

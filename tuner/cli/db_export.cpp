@@ -180,6 +180,7 @@ int export_header(const Given& given) {
   const std::optional<KernelSpec> spec = kernel_named(given.text("kernel"));
   convert::TunedOptions options;
   options.kernel = spec ? spec->name : given.text("kernel");
+  if (KernelLibrary::is_path(given.text("kernel"))) options.file = given.text("kernel");
   if (given.has("portfolio")) {
     options.portfolio = static_cast<std::size_t>(parse_count(given.text("portfolio"), "--portfolio"));
     if (options.portfolio == 0) throw UsageError("--portfolio: at least 1");

@@ -5,6 +5,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
@@ -39,7 +40,7 @@ std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given, bool& here) {
     if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
     return taken(cuda::chip_metrics(chip));
   }
-  const DeviceChoice choice = choose_device(device.empty() ? "auto" : device);
+  const DeviceChoice choice = choose_device(device.empty() ? "auto" : wanted_device(given));
   if (!traits(choice.device.key).is_gpu) {
     const std::string none = why_no_gpu();
     throw Error(fmt::format("there are hardware counters on a GPU only{}. {}",

@@ -76,7 +76,8 @@ std::string man_page(const std::vector<CommandPage>& pages) {
     if (const std::string& examples = page.options.examples(); !examples.empty())
       out += ".PP\nExamples:\n" + roff_lines(examples);
   }
-  return out + ".SH EXIT STATUS\n0 done, 1 failed, 2 not understood, 3 something became slower.\n";
+  return out +
+         ".SH EXIT STATUS\n0 done, 1 failed, 2 not understood, 3 something became slower, 130 stopped by Ctrl-C.\n";
 }
 
 /// The options of \p page as words: `--size -s`.

@@ -126,6 +126,9 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
                      kind == OutputKind::frozen || (!is_log && found.standing == Standing::special);
   if (found.standing == Standing::free || found.kind == kind || (force && !never))
     return is_log ? void() : require_folder(path, option);  // a log is opened at once
+  if (kind == OutputKind::kernel_file && found.text == kForeignFile.text)
+    throw Error(
+        fmt::format("{} exists and may have your changes; give another name, or --force", printable(path.string())));
   throw Error(fmt::format("{} {}: it is {} and would be {}; nothing was changed. Give another name{}", option,
                           printable(path.string()), found.text, is_log ? "appended to" : "replaced",
                           never ? "" : ", or --force"));

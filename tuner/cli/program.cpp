@@ -74,7 +74,8 @@ void print_help() {
   for (const Entry& entry : kCommands) std::printf("  %-10s %s\n", entry.name, entry.summary);
   std::printf(
       "\n`tune help COMMAND` explains one of them, and `tune help tune` tuning.\n%s\n"
-      "Exit status: 0 done, 1 failed, 2 not understood, 3 something became slower.\n",
+      "Exit status: 0 done, 1 failed, 2 not understood, 3 something became slower,\n"
+      "130 stopped by Ctrl-C.\n",
       Options::common_help().c_str());
 }
 
@@ -94,8 +95,10 @@ bool is_kernel(const std::string& name) {
 [[noreturn]] void unknown_word(std::string_view what, const std::string& word, const std::vector<std::string>& known) {
   for (const auto& [before, now] : kRenamed)
     if (word == before) throw UsageError(fmt::format("unknown command '{}'; did you mean 'tune {}'?", before, now));
-  throw UsageError(fmt::format("unknown {} {}{} `tune help` lists commands, `tune list` kernels", what, in_quotes(word),
-                               nearest_name(word, known) ? suggestion(word, known) : "."));
+  throw UsageError(
+      fmt::format("unknown {} {}{} `tune help` lists commands, `tune list` kernels{}", what, in_quotes(word),
+                  nearest_name(word, known) ? suggestion(word, known) : ".",
+                  what == "command" ? "" : ". Give your own file by its path: ./" + printable(word) + ".cu"));
 }
 
 std::string manual_of_all(const std::string& as) {

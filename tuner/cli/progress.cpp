@@ -132,8 +132,9 @@ void TuneListener::on_start(const SessionPlan& plan) {
   output.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
                           format_count(static_cast<double>(plan.valid)), plan.strategy));
   if (plan.resumed > 0)
-    output.line(fmt::format("resuming  {} of an interrupted run are taken over",
-                            plural(static_cast<std::int64_t>(plan.resumed), "trial")));
+    output.line(fmt::format("resuming  {} of earlier runs {} taken over",
+                            plural(static_cast<std::int64_t>(plan.resumed), "trial"),
+                            plan.resumed == 1 ? "is" : "are"));
   if (plan.known_elsewhere > 0)
     output.line(fmt::format("prior     {} known at {}",
                             plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"), plan.elsewhere));
@@ -141,7 +142,7 @@ void TuneListener::on_start(const SessionPlan& plan) {
 }
 
 void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
-  ++trials_;
+  has_measured_ = has_measured_ || trial.measurement() != nullptr;
   counts_.add(trial.outcome);
   if (trial.lane > 0 && static_cast<std::size_t>(trial.lane) <= lanes_.size())
     ++lanes_[static_cast<std::size_t>(trial.lane) - 1];

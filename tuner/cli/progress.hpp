@@ -78,8 +78,8 @@ class Output : public Console {
 class TuneListener final : public Observer {
  public:
   explicit TuneListener(Output& to) : output(to) {}
-  /// The number of trials so far.
-  std::size_t trials() const { return trials_; }
+  /// Whether any configuration ran to its end.
+  bool has_measured() const { return has_measured_; }
 
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
@@ -93,7 +93,7 @@ class TuneListener final : public Observer {
   std::function<void()> tell_trial = {};  ///< called after each trial; may be empty
 
  private:
-  std::size_t trials_ = 0;
+  bool has_measured_ = false;
   OutcomeCounts counts_;
   std::vector<std::size_t> lanes_;
   SessionPlan plan_;

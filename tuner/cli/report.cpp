@@ -202,8 +202,8 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
          "          were measured again, side by side\n";
 }
 
-std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
-                   const Style& style) {
+std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,
+                   bool below_table) {
   const Trial& best = *result.best;
   const Measurement& measured = *best.measurement();
   const std::size_t now = result.trials.size() - result.resumed;
@@ -217,7 +217,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
                         plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
-  text += passed_over(subject, result);
+  if (below_table) text += passed_over(subject, result);
   text += lanes_text(result.lanes);
   const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit     {}\n", limit_text(why));

@@ -51,9 +51,10 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
                        std::size_t rows = 10);
 /// `not ok: 12 of 130 trials` and a line for each kind with its count and most frequent message; empty without any.
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style);
-/// The end of the output: trials, times, ties, the database, and last the winner.
-std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
-                   const Style& style);
+/// The end of the output: trials, times, ties, the database, and last the winner. \p below_table: best_table() is
+/// printed above it.
+std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,
+                   bool below_table = true);
 /// A line for each of several devices: its number of runs, and how much its times differ from those of the device that
 /// decides.
 std::string lanes_text(const std::vector<LaneReport>& lanes);

@@ -66,13 +66,22 @@ Table kernels_table(cache::Database& database, const cache::Filter& filter) {
   return table;
 }
 
-/// Adds the rows of \p tables to \p list, and prints each table under \p title.
-void add_tables(Answer& answer, const BestTables& tables, std::string_view title, Json& list) {
-  if (!tables.empty()) answer.text(title);
+/// Adds the rows of \p tables to \p list. With \p prints also prints each table under \p title.
+void add_tables(Answer& answer, const BestTables& tables, std::string_view title, Json& list, bool prints) {
+  if (prints && !tables.empty()) answer.text(title);
   for (const auto& [of, table] : tables) {
-    answer.text(fmt::format("{}  on {}\n{}\n", printable(of.first), printable(of.second), table.text()));
+    if (prints) answer.text(fmt::format("{}  on {}\n{}\n", printable(of.first), printable(of.second), table.text()));
     for (Json& row : table.json()) list.push_back(std::move(row));
   }
+}
+
+/// The line below the tables of \p database; empty if it has no result of the one kernel that is asked for.
+std::string count_text(const cache::Database& database, std::size_t rows, bool of_one_kernel, bool is_printed) {
+  if (rows == 0 && of_one_kernel) return {};
+  const std::string text = fmt::format("{} in {}", plural(static_cast<std::int64_t>(rows), "best configuration"),
+                                       printable(database.path().string()));
+  if (!is_printed) return text + " (shipped); --all or a kernel's name shows them\n";
+  return fmt::format("{}{}\n\n", text, database.is_shipped() ? " (shipped)" : database.is_frozen() ? kFrozenNote : "");
 }
 
 int show_best(const Given& given) {
@@ -83,20 +92,18 @@ int show_best(const Given& given) {
   for (cache::Database& database : databases) {
     const std::vector<StoredResult> rows = best_results(database, filter);
     const std::string path = database.path().string();
-    add_tables(answer, best_tables(rows, database), "", best);
+    // Shipped results are thousands of rows.
+    const bool prints = !database.is_shipped() || given.has("kernel") || given.has("device") || given.flag("all");
+    add_tables(answer, best_tables(rows, database), "", best, prints);
     add_tables(answer, best_tables(unverified_results(database, filter), database),
-               "Compared with nothing, and never served\n", unverified);
+               "Compared with nothing, and never served\n", unverified, prints);
     files.push_back({{"path", path}, {"shipped", database.is_shipped()}, {"frozen", database.is_frozen()}});
     if (given.flag("all")) {
       const Table sessions = sessions_table(cache::sessions(database, filter));
       files.back()["sessions"] = sessions.json();
       answer.text(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_table(database, filter).text(), sessions.text()));
     }
-    answer.text(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
-                            printable(path),
-                            database.is_shipped()  ? " (shipped)"
-                            : database.is_frozen() ? kFrozenNote
-                                                   : ""));
+    answer.text(count_text(database, rows.size(), given.has("kernel"), prints));
   }
   if (best.empty() && unverified.empty())
     answer.text(fmt::format("nothing is known yet{}; `tune KERNEL` finds out\n",
@@ -208,9 +215,9 @@ Command show_command() {
       "Usage: tune show [KERNEL] [options]\n"
       "       tune show KERNEL --why [options]\n"
       "       tune show [KERNEL] --missed [options]\n"
-      "The best known configurations: yours and the shipped ones, or those of the one\n"
-      "file that $TUNER_FROZEN names (tune db freeze). --all adds kernels, sessions and\n"
-      "their trials.",
+      "The best known configurations, or those of the one file that $TUNER_FROZEN names\n"
+      "(tune db freeze). Without a kernel or a device, shipped ones are only counted.\n"
+      "--all prints them, and adds kernels, sessions and their trials.",
       "  tune show reduce\n  tune show --all\n  tune show reduce --why --size n=1e6\n  tune show --missed\n");
   options.flag("why", "the configuration that a call would be served with, from where and why");
   options.flag("missed",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
@@ -73,12 +74,13 @@ const BestFor* parent_of(const std::vector<BestFor>& best, std::size_t i, const 
 
 Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
   const Subject& first = sweeps.front().subject;
-  const std::vector<std::string> named = metrics(sweeps);
+  const std::vector<std::string> all_metrics = metrics(sweeps);
   std::vector<Table::Column> columns{people("#"), data("kernel"), data("problem")};
   for (const TuningParameter& one : first.spec->space.parameters())
     columns.emplace_back(one.values.size() > 1 ? std::optional(one.name) : std::nullopt, one.name);
-  columns.insert(columns.end(), {"grid", "block", data("outcome")});
-  add_result_columns(columns, first, named);
+  // No parameter has such a key, because its name is an identifier.
+  columns.insert(columns.end(), {named("grid", "launch.grid"), named("block", "launch.block"), data("outcome")});
+  add_result_columns(columns, first, all_metrics);
   columns.emplace_back("why not", "reason");
   Table table(std::move(columns));
   const auto add = [&](const Subject& subject, const Trial& trial) {
@@ -90,7 +92,7 @@ Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
     }
     const ShapeText shape = shape_text(subject, trial.configuration);
     cells.insert(cells.end(), {shape.grid, shape.block, kind(trial.outcome)});
-    add_result_cells(cells, subject, trial, named);
+    add_result_cells(cells, subject, trial, all_metrics);
     const std::string reason = first_line(message(trial.outcome));
     const bool is_impossible = kind(trial.outcome) == "invalid";
     cells.emplace_back(Json(reason), trial.measurement() ? ""
@@ -117,8 +119,8 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
   const TuningParameter* const parameter = spec.space.find(name);
   const std::vector<std::string> known = names_of(spec.space.parameters(), spec.choices, spec.sizes);
   if (std::find(known.begin(), known.end(), name) == known.end())
-    throw Error("kernel " + spec.name + " has no parameter, choice, type or size '" + name + "'" +
-                suggestion(name, known));
+    throw UsageError("kernel " + spec.name + " has no parameter, choice, type or size '" + name + "'" +
+                     suggestion(name, known));
 
   if (parameter)
     for (const Value& value : parameter->values) all.push_back({value.text()});

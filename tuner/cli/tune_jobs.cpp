@@ -9,6 +9,7 @@
 
 #include <cache/paths.hpp>
 
+#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/core/error.hpp>
@@ -21,6 +22,13 @@
 namespace tuner::cli {
 namespace {
 
+/// The part of \p spec that --fix and --vary name.
+KernelSpec part_of(const KernelSpec& spec, const SweepRequest& asked) try {
+  return sub_space(spec, asked.fix, asked.vary);
+} catch (const Error& error) {
+  throw UsageError(error.what());
+}
+
 /// Adds the problems of the kernel or recording in \p request that are not yet \p known.
 void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
   TuneJob job;
@@ -29,7 +37,7 @@ void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
     request.tuning.measure.recorded = job.recording->data;
   }
   KernelSpec spec = job.recording ? job.recording->spec : find_kernel(request.what.kernel);
-  if (request.sweep.is_part()) spec = sub_space(spec, request.sweep.fix, request.sweep.vary);
+  if (request.sweep.is_part()) spec = part_of(spec, request.sweep);
   job.spec = std::make_shared<const KernelSpec>(std::move(spec));
   const Problems problems = job.recording ? Problems{{job.recording->size}}
                                           : select_problems(*job.spec, request.what.problems, jobs.devices.device);

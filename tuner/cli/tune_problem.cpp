@@ -167,7 +167,7 @@ class ProblemTuning {
     try {
       result = tune_kernel(spec_, job_.size, seat_.device, wisdom(), options, &listener_, seat_.backend.get());
     } catch (const Error&) {
-      if (listener_.trials() > 0) output_.warning(what_is_kept());
+      if (listener_.has_measured()) output_.warning(what_is_kept());
       throw;
     }
     output_.end_status();
@@ -235,7 +235,7 @@ class ProblemTuning {
     if (!request_.quiet) output_.text('\n' + table(what, found, result) + '\n');
     if (!request_.quiet) output_.text(failure_summary(found.trials, out_style_));
     if (const std::string text = front(what, found.trials); !text.empty()) output_.text(text + "\n");
-    if (found.best) output_.text(winner(what, found, database_text(), out_style_));
+    if (found.best) output_.text(winner(what, found, database_text(), out_style_, !request_.quiet));
     if (request_.sweep.is_part())
       output_.line("note      this was part of the space: what calls are served with stays as it was");
   }
@@ -248,6 +248,7 @@ class ProblemTuning {
   }
 
   std::string what_is_kept() {
+    if (!listener_.has_measured()) return "nothing was measured";
     if (wisdom().user().is_in_memory()) return "what was measured is not kept, as it could not be stored";
     if (unknown_headers(spec_) != nullptr) return "what was measured is kept";
     return fmt::format("what was measured is kept; the same command continues from here{}",

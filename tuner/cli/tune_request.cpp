@@ -11,9 +11,11 @@
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/input_file.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/recording/recording.hpp>
 #include <tuner/search/strategy.hpp>
+#include <tuner/session/backends.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -167,7 +169,16 @@ std::uint64_t read_seed(const Given& given) {
 }
 
 std::string wanted_device(const Given& given) {
-  if (given.has("device")) return given.text("device");
+  if (given.has("device")) {
+    const std::string text = given.text("device");
+    for (const std::string& one : split({text}, ','))
+      if (!gpu_ordinal(one) && one != "auto" && one != kHostBackend && one != kCudaBackend && one != "all")
+        throw UsageError(fmt::format(
+            "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
+            "commas (`tune devices` lists them)",
+            in_quotes(one)));
+    return text;
+  }
   const char* const device = std::getenv("TUNER_DEVICE");
   return device && *device ? device : "auto";
 }

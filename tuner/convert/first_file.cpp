@@ -12,6 +12,7 @@
 
 #include <tuner/convert/first_shape.hpp>
 #include <tuner/convert/source_files.hpp>
+#include <tuner/convert/written_struct.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/declared_types.hpp>
 #include <tuner/core/element_type.hpp>
@@ -281,10 +282,7 @@ class Writer {
     const std::optional<RecordType> record = struct_by_value(all_, used(plain_type(of.type)));
     for (const RecordField& field : record->fields)
       for (int i = 0; i < field.count; ++i) {
-        std::string name = field.name + (field.count == 1 ? "" : '_' + std::to_string(i));
-        std::erase(name, ']');
-        std::replace_if(
-            name.begin(), name.end(), [](char c) { return c == '.' || c == '['; }, '_');
+        std::string name = field_name(field.name) + (field.count == 1 ? "" : '_' + std::to_string(i));
         const auto has_it = [&](const Declared& other) { return &other != &of && is_or_has(other, field.name); };
         if (!field.pointer.empty() && std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), has_it))
           name = of.name + '_' + name;
@@ -335,7 +333,13 @@ class Writer {
       values.push_back(is_named ? name : small_values_.contains(name) ? "0" : "1");
     }
     if (has_numbers) buffers_ += question(fmt::format("Which values have the numbers of {}?", one.name));
-    buffers_ += line("scalar", fmt::format("{} = {{ {} }}", possible_name(one.name), fmt::join(values, ", ")));
+    add_struct_scalar(one, struct_text(*struct_by_value(all_, used(plain_type(one.type)))), values);
+  }
+
+  /// Without a \p type, `tune` reads that of the kernel's text, which it does not do in a file with a `type`.
+  void add_struct_scalar(const Declared& one, const std::string& type, const std::vector<std::string>& values) {
+    buffers_ += line("scalar", fmt::format("{}{}{} = {{ {} }}", possible_name(one.name), type.empty() ? "" : " : ",
+                                           type, fmt::join(values, ", ")));
   }
 
   void add_pointers(const Declared& one) {
@@ -357,10 +361,8 @@ class Writer {
       std::vector<std::string> values;
       for (const RecordField& field : record->fields)
         values.resize(values.size() + static_cast<std::size_t>(field.count), "1");
-      buffers_ +=
-          question(fmt::format("Which values have the {} numbers of {}?", values.size(), one.name)) +
-          line("scalar", fmt::format("{}{} = {{ {} }}", name, is_vector ? " : " + plain : "", fmt::join(values, ", ")));
-      return;
+      buffers_ += question(fmt::format("Which values have the {} numbers of {}?", values.size(), one.name));
+      return add_struct_scalar(one, is_vector ? plain : struct_text(*record), values);
     }
     buffers_ += question(type.empty() ? fmt::format("{} has the type {}: which numbers are in it?", one.name,
                                                     in_quotes(one.type))

@@ -161,7 +161,8 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
   KnownProblems known = known_problems(wanted_best(databases, options));
   if (known.empty())
     throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune {}` makes some", options.kernel,
-                            given.source_hash.empty() ? "" : " for its present text", options.kernel));
+                            given.source_hash.empty() ? "" : " for its present text",
+                            options.file.empty() ? options.kernel : options.file));
   TunedResults results;
   results.kernel = known.begin()->second.best->kernel;
   add_times(known, databases, options);

@@ -46,6 +46,7 @@ using Objection = std::function<std::optional<std::string>(const cache::Context&
 
 struct TunedOptions {
   std::string kernel;
+  std::string file = {};         ///< for a message; empty: the kernel is known by its name.
   std::string device_key = {};   ///< empty: all GPUs; if there are none, all CPUs.
   std::string source_hash = {};  ///< empty: the source that was measured last.
   Objection objection = {};      ///< leaves out results that it rejects.
