@@ -53,7 +53,7 @@ TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
   ASSERT_EQ(call("scale.cu").code, 0);
   const Finished second = call("scale.cu");
   EXPECT_EQ(second.code, 0);
-  EXPECT_THAT(second.out, Holds("answered from", "--force"));
+  EXPECT_THAT(second.out, Holds("answered from", ", the best of ", "--force"));
   EXPECT_EQ(document("scale.cu --force --json")["results"][0]["trials"].size(), 8u);
 }
 

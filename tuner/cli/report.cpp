@@ -235,7 +235,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   return text;
 }
 
-Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style) {
+Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style) {
   const cache::BestRecord& best = *match.best;
   Json data{{"configuration", to_json(Configuration::parse(best.configuration))},
             {"configuration_text", best.configuration},
@@ -257,8 +257,9 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, con
       .data("database", match.database)
       .data("shipped", match.shipped)
       .data("best", std::move(data));
-  answer.styled(fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n",
-                            printable(match.database)));
+  answer.styled(fmt::format("cache     answered from {}{}; nothing was measured (--force measures again)\n",
+                            printable(match.database),
+                            trials > 0 ? fmt::format(", the best of {}", plural(trials, "trial")) : ""));
   answer.styled(fmt::format("          {}; on {} UTC, with {} samples\n\n", printable(match.reason),
                             format_instant(best.measured_ms), best.samples));
   answer.styled(fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text()));

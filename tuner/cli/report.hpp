@@ -58,8 +58,8 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
 /// A line for each of several devices: its number of runs, and how much its times differ from those of the device that
 /// decides.
 std::string lanes_text(const std::vector<LaneReport>& lanes);
-/// The answer from the cache, in place of a result.
-Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);
+/// The answer from the cache, in place of a result. \p trials: of the tuning that it is of; 0: unknown.
+Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
 

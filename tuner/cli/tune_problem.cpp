@@ -140,10 +140,14 @@ class ProblemTuning {
 
   /// Whether the last session of exactly this problem was cut short. This run then continues it.
   bool was_interrupted() {
-    const cache::SessionKey key{context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
-                                conditions_text(request_.tuning, spec_)};
-    const auto last = cache::last_session(wisdom().user(), key);
+    const auto last = last_session();
     return last && !last->finished_ms && last->trials > 0;
+  }
+
+  std::optional<cache::SessionRecord> last_session() {
+    return cache::last_session(wisdom().user(),
+                               {context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
+                                conditions_text(request_.tuning, spec_)});
   }
 
   ProblemResult answer(const cache::WisdomMatch& match) {
@@ -154,7 +158,8 @@ class ProblemTuning {
     if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
     ProblemResult result{kDone, {}, match.best->configuration, match.best->median_ns};
     result.known = true;
-    return give(known_answer(what, match, out_style_), std::move(result));
+    const auto last = match.shipped ? std::nullopt : last_session();
+    return give(known_answer(what, match, last ? last->trials : 0, out_style_), std::move(result));
   }
 
   SessionResult measure() {
