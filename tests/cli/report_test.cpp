@@ -183,7 +183,7 @@ TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   match.best = cache::BestRecord{};
   match.best->configuration = "block=64";
   match.best->median_ns = 100e3;
-  Answer known = known_answer(subject, match, plain);
+  Answer known = known_answer(subject, match, 0, plain);
   EXPECT_THAT(known.text(), HasSubstr("100 us  4.00 TFLOP/s  (80.0 GB/s"));
   EXPECT_DOUBLE_EQ(known.document()["best"]["flops_per_s"], 4e12);
 }
