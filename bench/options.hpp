@@ -46,7 +46,7 @@ inline std::uint64_t number(const std::string& text, std::uint64_t least = 0, st
 /// Stores the value in \p to: a text, or a number from \p least to \p most.
 template <typename T>
 auto into(T& to, std::uint64_t least = 0, std::uint64_t most = INT64_MAX) {
-  return [&to, least, most](const std::string& text) {
+  return [=, &to](const std::string& text) {
     if constexpr (std::is_assignable_v<T&, const std::string&>)
       to = text;
     else

@@ -93,8 +93,7 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
 }
 
 void ServedKernel::Way::prepare(std::size_t captures) const {
-  if (!plan->work.none())
-    here->device.work.prepare(place.context.stream_name(), plan->work, captures, *plan->captures);
+  if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures, *plan->captures);
   for (std::size_t known = *plan->captures; known < captures;)
     if (plan->captures->compare_exchange_weak(known, captures)) break;
 }

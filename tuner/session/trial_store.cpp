@@ -81,8 +81,8 @@ void TrialStore::append(const Trial& trial) {
 
 std::optional<std::string> TrialStore::finish(const Trial* best, bool done) {
   writer_->flush();
-  const bool stays = best && standing_ && options_.objective.is_time() &&
-                     standing_->median_ns < best->measurement()->median_ns;
+  const bool stays =
+      best && standing_ && options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns;
   if (best && options_.decides && !stays) writer_->set_best(best->configuration.text());
   if (done || !options_.decides) writer_->finish();
   return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;

@@ -54,7 +54,7 @@ class TrialStore {
   cache::SessionKey key_;
   StoreOptions options_;
   std::map<std::string, std::string> quarantine_;  // configuration text -> reason
-  std::optional<cache::BestRecord> standing_;  // until it is measured again
+  std::optional<cache::BestRecord> standing_;      // until it is measured again
   std::unique_ptr<cache::SessionWriter> writer_;
 };
 

@@ -351,8 +351,8 @@ class Session {
   // the stored best where all is measured again. Without those that have a trial already.
   std::vector<Index> first_;
   std::size_t submitted_first_ = 0;
-  std::vector<Index> submitted_;   // neither finished nor withdrawn
-  std::vector<Index> waiting_;     // compiled, and waiting for the device
+  std::vector<Index> submitted_;  // neither finished nor withdrawn
+  std::vector<Index> waiting_;    // compiled, and waiting for the device
 };
 
 }  // namespace
