@@ -140,7 +140,7 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithI
   }
 }
 
-TEST_F(TuneSession, AsksTwiceWhereAnotherPlaceInMemoryCouldTurnTheLeadRound) {
+TEST_F(TuneSession, AsksOnceMoreInTheOtherOrderWhereThePlacesInMemoryCouldTurnTheLeadRound) {
   spec_.default_configuration = first_;
   for (const bool holds : {true, false}) {
     FakeEvaluator evaluator;
@@ -151,6 +151,7 @@ TEST_F(TuneSession, AsksTwiceWhereAnotherPlaceInMemoryCouldTurnTheLeadRound) {
     };
     EXPECT_EQ(run(evaluator).best->configuration, holds ? optimum_ : first_);
     EXPECT_EQ(asked, 3u);
+    EXPECT_THAT(evaluator.remeasured, ElementsAre(first_, optimum_)) << "loaded in the other order";
   }
 }
 

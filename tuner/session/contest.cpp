@@ -104,8 +104,9 @@ void Contest::measure_again(const std::vector<std::size_t>& all) {
 }
 
 /// The fastest of several owes part of its lead to luck, and to the place of its code and data in memory. Therefore a
-/// winner that is near the default must beat it again, loaded anew and alternating with it; twice, where another place
-/// could turn the lead round. If the winner fails now, the next one takes its place.
+/// winner that is near the default must beat it again, loaded anew and alternating with it. Where another place could
+/// turn the lead round, it must do so once more with the two places exchanged: what is loaded in the other order gets
+/// the other's memory. If the winner fails now, the next one takes its place.
 void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
   const auto at = std::find_if(result.trials.rbegin(), result.trials.rend(), [&](const Trial& trial) {
     return trial.configuration == spec_.default_configuration && can_win(trial);
@@ -118,7 +119,7 @@ void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
   constexpr double turned_by_places = 2 * kPlacementNs;
   double doubtful = std::max(turned_by_places, (1 - kClearLead) * objective_of(the_default));
   for (int times = 0; times < 2 && lead() < doubtful && time_left() > 0; ++times) {
-    measure_again({winner, the_default});
+    measure_again(times == 0 ? std::vector{winner, the_default} : std::vector{the_default, winner});
     if (!can_win(result.trials[winner])) {
       choose_winner(finalists);
       return confirm_winner(finalists);
