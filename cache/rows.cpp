@@ -33,7 +33,7 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid) {
 }
 
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best) {
-  // Any release of tuner may have measured it: a session goes on after an upgrade.
+  // Any release of tuner may have measured it: a session continues after an upgrade.
   const auto visit_tuning = [](auto& r, auto&& field) {
     visit_subject(r, field);
     field("key", r.device.key, kPlain);

@@ -12,6 +12,7 @@ foreach(header IN LISTS headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers/${header}.cxx CONTENT "#include <${header}>\n")
   list(APPEND sources ${PROJECT_BINARY_DIR}/headers/${header}.cxx)
 endforeach()
+get_property(rooms GLOBAL PROPERTY TUNER_ROOMS)
 add_library(tuner_headers_alone OBJECT EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(tuner_headers_alone PRIVATE ${rooms} tuner_options tuner_third_party tuner_fmt
   nlohmann_json::nlohmann_json Boost::program_options Eigen3::Eigen $<TARGET_NAME_IF_EXISTS:tuner_mpi_interface>)

@@ -21,9 +21,10 @@ namespace tuner::cli {
 /// unique may be a mistake.
 enum class DeviceName { part, whole };
 
-/// `--kernel` and `--device`. A file stands for the kernel in it. A device is one of \p databases: a device of this
-/// machine, or the one that find_device() finds. Throws UsageError for a kernel that neither \p databases nor this
-/// program know, and for a device without results: most likely the name is misspelt.
+/// `--kernel` and `--device`. A file stands for the kernel in it; with DeviceName::whole, for its present source alone.
+/// A device is one of \p databases: a device of this machine, or the one that find_device() finds. Throws UsageError
+/// for a kernel that neither \p databases nor this program know, and for a device without results: most likely the name
+/// is misspelt.
 cache::Filter read_filter(const Given& given, std::span<cache::Database> databases, DeviceName as = DeviceName::part);
 /// The name under which results of `--kernel` \p text are stored, as read_filter() reads it. Empty stays empty.
 std::string stored_kernel(const std::string& text, std::span<cache::Database> databases);
