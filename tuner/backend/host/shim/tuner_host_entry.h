@@ -84,19 +84,21 @@ struct Kernel {
   }
 };
 
-template <auto K>
+template <auto K, typename Pointer = decltype(K)>
 struct EntryOf {
   static_assert(sizeof(K) == 0, "a kernel is a __global__ function that returns void");
 };
-template <typename... P, void (*K)(P...)>  // noexcept or not
-struct EntryOf<K> {
+template <auto K, typename... P>
+struct EntryOf<K, void (*)(P...)> {
   static void run(void* const* arguments) {
     Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
   }
   static const EntryInfo info;
 };
-template <typename... P, void (*K)(P...)>
-const EntryInfo EntryOf<K>::info{&run, Kernel<P...>::sizes, sizeof...(P), typeid(void(P...)).name()};
+template <auto K, typename... P>
+const EntryInfo EntryOf<K, void (*)(P...)>::info{&run, Kernel<P...>::sizes, sizeof...(P), typeid(void(P...)).name()};
+template <auto K, typename... P>
+struct EntryOf<K, void (*)(P...) noexcept> : EntryOf<K, void (*)(P...)> {};
 
 }  // namespace tuner_host
 
