@@ -102,6 +102,10 @@ void SessionWriter::add(const TrialRecord& trial) {
 
 void SessionWriter::flush() { commit(); }
 
+std::optional<BestRecord> SessionWriter::best() {
+  return store_.read([&] { return stored(store_, BestRecord{record_.key, {}, {}}); });
+}
+
 void SessionWriter::set_best(const std::string& configuration) {
   const auto& key = record_.key;
   commit([&] {

@@ -40,6 +40,8 @@ class SessionWriter {
   void add(const TrialRecord& trial);
   /// Returns when every trial added so far is committed.
   void flush();
+  /// The stored best for this session's kernel source, problem, device and environment.
+  std::optional<BestRecord> best();
   /// Makes \p configuration the best known for this session's kernel source, problem, device and environment. Throws
   /// CacheError unless this or an earlier session stored a verified, finished measurement of it for exactly these.
   void set_best(const std::string& configuration);

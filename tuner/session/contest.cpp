@@ -156,10 +156,10 @@ void Contest::check_winner() {
   }
 }
 
-void Contest::pass_over(const std::function<std::optional<std::string>(const Configuration& winner)>& objection) {
-  while (best_) {
+void Contest::pass_over_quarantined() {
+  while (store_ && best_) {
     Trial& winner = result.trials[*best_];
-    const std::optional<std::string> reason = objection(winner.configuration);
+    const std::optional<std::string> reason = store_->objection(winner.configuration);
     if (!reason) return;
     winner.crashed = true;
     if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": in quarantine: " + *reason);

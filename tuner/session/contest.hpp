@@ -1,10 +1,8 @@
 #pragma once
 /// The trials of a session: which one leads, and which one wins. Private to this room.
 
-#include <functional>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <tuner/core/elapsed.hpp>
@@ -42,8 +40,8 @@ class Contest {
   void settle_finalists();
   /// Asks SessionOptions::check about the winner. If the winner is wrong, asks about the next one.
   void check_winner();
-  /// While \p objection names a reason against the winner, the next one takes its place.
-  void pass_over(const std::function<std::optional<std::string>(const Configuration& winner)>& objection);
+  /// While the store objects to the winner, the next one takes its place.
+  void pass_over_quarantined();
 
   SessionResult result;
 

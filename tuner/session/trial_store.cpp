@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <cache/browse.hpp>
-
 #include <tuner/session/records.hpp>
 
 namespace tuner {
@@ -13,14 +11,17 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
                        StoreOptions options)
     : database_(database), options_(std::move(options)) {
   key_ = {context_of(spec, size, device, options_.objective), options_.conditions};
-  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem)) {
-    quarantine_.emplace(record.configuration, record.reason);
-  }
-  for (cache::BestRecord& best : cache::best_rows(database_, {key_.kernel.name, key_.device.key}))
-    if (best.kernel == key_.kernel && best.problem == key_.problem && best.environment == key_.environment &&
-        !quarantine_.contains(best.configuration))
-      standing_ = std::move(best);
+  quarantine_ = in_quarantine();
   writer_ = std::make_unique<cache::SessionWriter>(database_, key_, options_.session);
+  standing_ = writer_->best();
+  if (standing_ && quarantine_.contains(standing_->configuration)) standing_.reset();
+}
+
+std::map<std::string, std::string> TrialStore::in_quarantine() {
+  std::map<std::string, std::string> reasons;
+  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem))
+    reasons.emplace(record.configuration, record.reason);
+  return reasons;
 }
 
 std::vector<Trial> TrialStore::resume() {
@@ -59,9 +60,9 @@ std::optional<Configuration> TrialStore::standing() const {
 }
 
 std::optional<std::string> TrialStore::objection(const Configuration& configuration) {
-  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem))
-    if (record.configuration == configuration.text()) return record.reason;
-  return std::nullopt;
+  const auto reasons = in_quarantine();
+  const auto at = reasons.find(configuration.text());
+  return at == reasons.end() ? std::nullopt : std::optional(at->second);
 }
 
 void TrialStore::append(const Trial& trial) {

@@ -49,6 +49,8 @@ class TrialStore {
 
  private:
   bool lacks_metrics(const Trial& trial) const;
+  /// What must not run for this problem now, with the reasons.
+  std::map<std::string, std::string> in_quarantine();
 
   cache::Database& database_;
   cache::SessionKey key_;

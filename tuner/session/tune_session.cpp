@@ -68,7 +68,7 @@ class Session {
                       contest_.result.stop_reason != StopReason::device_lost;
     if (done) contest_.settle_finalists();
     if (done) contest_.check_winner();
-    if (store_) contest_.pass_over([&](const Configuration& winner) { return store_->objection(winner); });
+    contest_.pass_over_quarantined();
     if (contest_.best()) contest_.result.best = *contest_.best();
     if (store_) finish_store(done);
     contest_.result.lanes = evaluator_.lanes();
