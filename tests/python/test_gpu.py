@@ -107,6 +107,10 @@ class Torch(unittest.TestCase):
         with self.assertRaises(tuner.Error):
             tuner.reduce(torch.ones(100))
 
+    def test_a_type_that_has_no_reduction_is_refused(self):
+        with self.assertRaisesRegex(Exception, "type"):
+            tuner.reduce(torch.ones(100, dtype=torch.complex64, device="cuda"))
+
     def test_a_kernel_is_tuned(self):
         kernel = tuner.Kernel("sumMatrix2D")
         tuned = kernel.tune([256, 128], trials=6, T="float")

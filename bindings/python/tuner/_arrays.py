@@ -8,6 +8,7 @@ up by type alone.
 
 import contextlib
 import ctypes
+import functools
 import numbers
 import sys
 
@@ -251,13 +252,20 @@ def while_read(arrays):
     return _while_read(jax_arrays) if jax_arrays else _NOTHING
 
 
+_torch_makers = {}  # by type and GPU: empty_like() takes a microsecond less than new_empty()
+
+
 def _new_torch(array):
     if not array.is_cuda:
         return None
-    code = _codes[array.dtype]
-    if RESULTS[code] == code:
-        return array.new_empty(())
-    return array.new_empty((), dtype=getattr(sys.modules["torch"], THEIR_NAMES[RESULTS[code]]))
+    key = array.dtype, array.get_device()
+    maker = _torch_makers.get(key)
+    if maker is None:
+        torch = sys.modules["torch"]
+        name = THEIR_NAMES.get(RESULTS[_codes[array.dtype]])
+        like = torch.empty((), dtype=getattr(torch, name) if name else array.dtype, device=array.device)
+        maker = _torch_makers[key] = functools.partial(torch.empty_like, like)
+    return maker()
 
 
 def _new_cupy(array):
