@@ -8,7 +8,6 @@
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/chip_metrics.hpp>
-#include <tuner/backend/cuda/cuda_array.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy.hpp>

@@ -35,6 +35,13 @@ int current_ordinal() {
   return ordinal;
 }
 
+namespace {
+
+int query_compute_capability(CUdevice device) {
+  return 10 * device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+         device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+}
+
 DeviceLimits query_limits(CUdevice device) {
   const auto get = [device](CUdevice_attribute attribute) { return device_attribute(device, attribute); };
   DeviceLimits limits;
@@ -59,10 +66,7 @@ DeviceLimits query_limits(CUdevice device) {
   return limits;
 }
 
-int query_compute_capability(CUdevice device) {
-  return 10 * device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-         device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-}
+}  // namespace
 
 std::vector<int> query_compute_capabilities() {
   std::vector<int> capabilities;
