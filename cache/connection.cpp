@@ -56,6 +56,17 @@ std::string immutable_uri(const fs::path& file) {
 /// Far more than any record.
 constexpr int kMostBytesOfValue = 16 << 20;
 
+/// Whether only somebody who may write the database \p file can have made \p journal beside it.
+bool is_by_a_writer(const struct stat& journal, const fs::path& file) {
+  if (journal.st_uid == ::geteuid() || journal.st_uid == 0) return true;
+  struct stat database {};
+  struct stat folder {};
+  if (::stat(file.c_str(), &database) != 0 || ::stat(file.parent_path().c_str(), &folder) != 0) return false;
+  // In a folder that everybody may write to, the folder's group may be anybody's.
+  const bool for_group = (database.st_mode & S_IWGRP) != 0 && (folder.st_mode & S_IWOTH) == 0;
+  return journal.st_uid == database.st_uid || (for_group && journal.st_gid == database.st_gid);
+}
+
 /// Why SQLite must not see the journal \p side beside the database \p file. It applies what is there to the database,
 /// and deletes a file that the journal's end may name (https://www.sqlite.org/fileformat.html, "The Rollback Journal").
 /// tuner's own journals name none.
@@ -63,15 +74,12 @@ std::optional<std::string> why_no_journal(const fs::path& file, const char* side
   constexpr std::string_view kNamesAFile("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   const std::string journal = file.string() + side;
   struct stat of_journal {};
-  struct stat of_file {};
   if (::lstat(journal.c_str(), &of_journal) != 0) return std::nullopt;
   const auto refused = [&](const char* why) {
     return fmt::format("{} beside it {}; remove it, or give the database another name", journal, why);
   };
   if (!S_ISREG(of_journal.st_mode)) return refused("is no regular file");
-  if (of_journal.st_uid != ::geteuid() && of_journal.st_uid != 0 &&
-      (::stat(file.c_str(), &of_file) != 0 || of_journal.st_uid != of_file.st_uid))
-    return refused("belongs to another user than the database");
+  if (!is_by_a_writer(of_journal, file)) return refused("belongs to another user than the database");
   std::ifstream text(journal, std::ios::binary | std::ios::ate);
   std::string end(kNamesAFile.size(), '\0');
   if (text.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end).read(end.data(), 8) && end == kNamesAFile)

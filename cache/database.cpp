@@ -70,7 +70,7 @@ std::string Database::trouble() const { return store_->trouble(); }
 
 void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,
                           const std::string& configuration, const std::string& reason) {
-  const QuarantineRecord record{device.key, kernel, problem, configuration, reason.substr(0, kMaxProseBytes), now_ms()};
+  const QuarantineRecord record{device.key, kernel, problem, configuration, prose(reason), now_ms()};
   for (const auto& trouble : {problem_with(device), problem_with(record)}) {
     if (trouble) throw CacheError("cannot quarantine: " + *trouble);
   }

@@ -199,6 +199,9 @@ inline constexpr std::size_t kMaxProseBytes = 256 << 10;  ///< messages and comp
 inline constexpr std::size_t kMaxSamples = 100'000;
 inline constexpr std::size_t kMaxNumbers = 1000;  ///< metrics of one trial, and the like
 
+/// \p text as a message or log of a record: repaired where it is not UTF-8, and cut to `kMaxProseBytes`.
+std::string prose(std::string_view text);
+
 /// Explains why a record may not be stored; nullopt when it may.
 std::optional<std::string> problem_with(const KernelRecord& kernel);
 std::optional<std::string> problem_with(const DeviceRecord& device);

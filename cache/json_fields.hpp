@@ -69,7 +69,7 @@ class LineWriter {
       } else if (std::all_of(field.begin(), field.end(), plain)) {
         ((text += '"') += field) += '"';
       } else {
-        text += text_of_json(field);
+        text += text_of_json((how & kProse) != 0 ? prose(field) : std::string(field));
       }
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
       const char* separator = "[";

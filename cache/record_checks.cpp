@@ -178,6 +178,14 @@ Complaint problem_with_configuration(const std::string& text) {
   return std::nullopt;
 }
 
+std::string prose(std::string_view text) {
+  auto repaired = json_of_text(text_of_json(text.substr(0, kMaxProseBytes))).get<std::string>();
+  if (repaired.size() <= kMaxProseBytes) return repaired;
+  auto end = kMaxProseBytes;
+  while ((static_cast<unsigned char>(repaired[end]) & 0xc0) == 0x80) --end;  // not within a character
+  return repaired.substr(0, end);
+}
+
 Complaint problem_with(const TrialRecord& trial) {
   constexpr const char* kinds[] = {"ok", "compile", "launch", "timeout", "wrong", "invalid"};
   if (std::find(std::begin(kinds), std::end(kinds), trial.kind) == std::end(kinds)) {

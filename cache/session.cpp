@@ -87,9 +87,7 @@ void SessionWriter::watch(const std::stop_token& stop) {
 
 void SessionWriter::add(const TrialRecord& trial) {
   StoredTrial stored{uuid(), 0, trial};
-  for (auto* prose : {&stored.trial.message, &stored.trial.log}) {
-    if (prose->size() > kMaxProseBytes) prose->resize(kMaxProseBytes);
-  }
+  for (auto* text : {&stored.trial.message, &stored.trial.log}) *text = prose(*text);
   if (stored.trial.samples_ns.size() > kMaxSamples) stored.trial.samples_ns.resize(kMaxSamples);
   if (const auto problem = problem_with(stored.trial)) throw CacheError("cannot store a trial: " + *problem);
   std::unique_lock lock(mutex_);

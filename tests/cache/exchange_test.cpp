@@ -137,6 +137,24 @@ TEST(CompleteExport, ComesBackAsItWasThroughACompressedFile) {
   EXPECT_EQ(trials[0].metrics, (std::map<std::string, double>{{"energy_j", 0.25}}));
 }
 
+TEST(CompleteExport, ComesBackWhateverACompilerPrinted) {
+  std::string accents = "-";  // so that the limit is within a character
+  while (accents.size() <= kMaxProseBytes) accents += "\u00e9";
+  for (const auto& log : {accents, std::string(kMaxProseBytes, '\xff')}) {
+    auto first = Database::in_memory();
+    SessionWriter writer(first, session_key(), {"random", 1, "test"});
+    auto odd = failed_trial("block=64", "compile", "it does not compile");
+    odd.log = log;
+    writer.add(odd);
+    writer.flush();
+    const auto text = export_all(first);
+    auto second = Database::in_memory();
+    EXPECT_EQ(import_text(second, text).trials, 1);
+    EXPECT_EQ(export_all(second), text);
+    EXPECT_GT(finished_trials(second, session_key()).at(0).log.size(), kMaxProseBytes - 3);
+  }
+}
+
 TEST(Import, ChecksWhatItIsTold) {
   auto from = Database::in_memory();
   store_best(from, session_key(), "block=256", 1000);

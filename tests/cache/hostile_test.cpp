@@ -52,6 +52,33 @@ TEST_F(HostileDatabase, AJournalThatIsNoneOfTunersIsNeverApplied) {
   EXPECT_EQ(read_file(file), before);
 }
 
+TEST_F(HostileDatabase, AJournalOfAnotherUserIsAppliedOnlyIfThatUserMayWriteTheDatabase) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make files of other users";
+  constexpr ::uid_t kOwner = 12345, kOther = 12346, kReader = 12347;
+  constexpr ::gid_t kGroup = 12345;
+  make();
+  const fs::path journal = file.string() + "-journal";
+  write_file(journal, "");
+  ASSERT_EQ(::chown(file.c_str(), kOwner, kGroup), 0);
+  const struct Row {
+    ::gid_t group_of_journal;
+    ::mode_t file, folder;
+    bool applied;
+  } rows[] = {{kGroup, 0664, 0775, true},
+              {kGroup + 1, 0664, 0775, false},
+              {kGroup, 0644, 0775, false},
+              {kGroup, 0664, 01777, false}};
+  for (const auto& row : rows) {
+    ASSERT_EQ(::chown(journal.c_str(), kOther, row.group_of_journal), 0);
+    ASSERT_EQ(::chmod(file.c_str(), row.file), 0);
+    ASSERT_EQ(::chmod(folder.path().c_str(), row.folder), 0);
+    ASSERT_EQ(::seteuid(kReader), 0);
+    const auto why = error_of<CacheError>([&] { Database::open_read_only(file); });
+    ASSERT_EQ(::seteuid(0), 0);
+    EXPECT_EQ(why.find("belongs to another user than the database") == std::string::npos, row.applied) << why;
+  }
+}
+
 TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
   const auto with = [](const std::string& from, const std::string& to) {
     return "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" + from + "', '" + to +

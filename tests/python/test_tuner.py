@@ -241,16 +241,22 @@ class Jax(unittest.TestCase):
     """Arrays of JAX, whose memory is XLA's as soon as the program does not hold them."""
 
     def setUp(self):
+        class Device(str):
+            platform = "cpu"
+
         class Array:
             __module__ = "jaxlib.test"
 
-            def __init__(self, contents):
-                self.contents, self.shape = contents, contents.shape
+            def __init__(self, contents, device="cpu:0"):
+                self.contents, self.shape, self.device = contents, contents.shape, device
                 self.__cuda_array_interface__ = {"shape": contents.shape, "typestr": contents.dtype.str, "version": 2,
                                                  "data": (contents.ctypes.data, True)}
 
             def block_until_ready(self):
                 pass
+
+            def devices(self):
+                return {Device(self.device)}
 
         self.array = Array
         self.waits = 0
@@ -281,9 +287,13 @@ class Jax(unittest.TestCase):
         with self.waiting(lambda: (y == 3).all()):
             axpy(2.0, self.array(x), y)
         self.assertEqual(self.waits, 1)
-        axpy.prepare([1000], 2.0, self.array(x), y)
         axpy(2.0, x, y)
         self.assertEqual(self.waits, 1)
+
+    def test_arrays_on_several_devices_are_refused(self):
+        x = numpy.ones(1000, numpy.float32)
+        with self.assertRaisesRegex(ValueError, "one device, not on gpu:0 and gpu:1"):
+            tuner.Kernel(text=AXPY)(2.0, self.array(x, "gpu:0"), self.array(x, "gpu:1"))
 
     def test_a_reduction_into_an_array_ends_before_its_call_does(self):
         x, out = numpy.ones(1000, numpy.float32), numpy.zeros(1, numpy.float32)

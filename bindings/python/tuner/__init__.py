@@ -55,23 +55,24 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
     if out is not None and stream is None and _native.reduce_exchanged(
             x, out, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS)):
         return out
-    reduction = _reduction(x, op, order, stream)
-    result_code = _arrays.RESULTS[reduction[0]]
-    if out is None:
-        return struct.unpack("bBhHiIqQe?fd"[result_code], _native.reduce(*reduction))[0]
-    to, out_code, out_count, is_const = _arrays.locate(out)
-    if out_count < 1 or out_code != result_code or is_const:
-        raise ValueError(f"out is a writable array of {_arrays.NAMES[result_code]} with an element")
-    if stream is None:
-        _arrays.stream_for(out)  # raises if it is not on the current GPU
-    _native.reduce_async(to, *reduction)
-    _arrays.wait_for_jax((x,))
-    return out
+    with _arrays.while_read((x,)):
+        reduction = _reduction(x, op, order, stream)
+        result_code = _arrays.RESULTS[reduction[0]]
+        if out is None:
+            return struct.unpack("bBhHiIqQe?fd"[result_code], _native.reduce(*reduction))[0]
+        to, out_code, out_count, is_const = _arrays.locate(out)
+        if out_count < 1 or out_code != result_code or is_const:
+            raise ValueError(f"out is a writable array of {_arrays.NAMES[result_code]} with an element")
+        if stream is None:
+            _arrays.stream_for(out)  # raises if it is not on the current GPU
+        _native.reduce_async(to, *reduction)
+        return out
 
 
 def prepare_reduce(x, op="sum", stream=None, order="fixed", captures=64):
     """Does the work of the first `reduce` of this size, so that the next `captures` calls can be captured into graphs."""
-    _native.prepare_reduce(*_reduction(x, op, order, stream), captures)
+    with _arrays.while_read((x,)):
+        _native.prepare_reduce(*_reduction(x, op, order, stream), captures)
 
 
 def set(**settings):
@@ -188,12 +189,13 @@ class Kernel:
     def launch(self, sizes, *arguments, stream=None):
         """Enqueues the kernel for these sizes, in the order of the kernel file, and returns. With an array of JAX, waits until
         the kernel has ended."""
-        self._native.launch(*_call(sizes, arguments, stream))
-        _arrays.wait_for_jax(arguments)
+        with _arrays.while_read(arguments):
+            self._native.launch(*_call(sizes, arguments, stream))
 
     def prepare(self, sizes, *arguments, stream=None, captures=64):
         """Does the work of a first launch, so that the next `captures` launches can be captured into graphs."""
-        self._native.prepare(*_call(sizes, arguments, stream), captures)
+        with _arrays.while_read(arguments):
+            self._native.prepare(*_call(sizes, arguments, stream), captures)
 
     def tune(self, sizes, *, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
              metrics=(), on_trial=None, **choices):
