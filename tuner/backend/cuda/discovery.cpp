@@ -115,20 +115,10 @@ PointerInfo pointer_info(const void* address) {
                                                           reinterpret_cast<std::uintptr_t>(address));
   if (result == CUDA_ERROR_INVALID_VALUE) return {};
   check(result, "cuPointerGetAttributes");
-  PointerInfo info;
-  if (managed != 0) {
-    info.kind = PointerKind::managed;
-  } else if (memory_type == CU_MEMORYTYPE_DEVICE) {
-    info.kind = PointerKind::device;
-  } else if (memory_type == CU_MEMORYTYPE_HOST) {
-    info.kind = PointerKind::host;
-  } else {
-    return {};
-  }
-  info.context = context;
-  info.device = device;
-  info.here = here;
-  return info;
+  if (managed != 0) return {PointerKind::managed, context, device, here};
+  if (memory_type == CU_MEMORYTYPE_DEVICE) return {PointerKind::device, context, device, here};
+  if (memory_type == CU_MEMORYTYPE_HOST) return {PointerKind::host, context, device, here};
+  return {};
 }
 
 }  // namespace tuner::cuda
