@@ -64,7 +64,6 @@ Database Database::open_frozen(const fs::path& file, OpenOptions options) {
 }
 
 const fs::path& Database::path() const { return store_->path(); }
-bool Database::read_only() const { return store_->read_only(); }
 bool Database::is_frozen() const { return store_->is_frozen(); }
 bool Database::is_in_memory() const { return store_->in_memory(); }
 std::string Database::trouble() const { return store_->trouble(); }

@@ -67,7 +67,6 @@ class Database {
   ~Database();
 
   const std::filesystem::path& path() const;  ///< empty for in_memory()
-  bool read_only() const;
   bool is_shipped() const { return shipped_; }
   bool is_frozen() const;  ///< opened by open_frozen()
   /// True when the next process will not find anything that is written now.

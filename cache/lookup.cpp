@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <queue>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -49,7 +50,7 @@ struct RankedRow {
   }
 };
 /// Heap order: the best row is on top.
-bool is_behind(const RankedRow& a, const RankedRow& b) { return a.order() > b.order(); }
+bool operator<(const RankedRow& a, const RankedRow& b) { return a.order() > b.order(); }
 
 /// All results for one kernel source on one device.
 struct Group {
@@ -61,13 +62,13 @@ struct GroupCell {
   const Group* group = nullptr;
   Cell cell;
 };
-bool is_farther(const GroupCell& a, const GroupCell& b) { return a.cell.bound > b.cell.bound; }
+/// Heap order: the nearest cell is on top.
+bool operator<(const GroupCell& a, const GroupCell& b) { return a.cell.bound > b.cell.bound; }
 
-template <class T, class Order>
-T popped(std::vector<T>& heap, Order order) {
-  std::pop_heap(heap.begin(), heap.end(), order);
-  T top = std::move(heap.back());
-  heap.pop_back();
+template <class T>
+T popped(std::priority_queue<T>& heap) {
+  T top = heap.top();
+  heap.pop();
   return top;
 }
 
@@ -141,17 +142,13 @@ class Finder {
   void begin(Step step) {
     step_ = step;
     tried_ = 0;
-    entries_.clear();
-    cells_.clear();
+    entries_ = {};
+    cells_ = {};
     waiting_.clear();
     if (knows_nothing_) return;
     if (step == kExact) return take_exact(own_);
     if (step == kExactAround && own_ != query_.problem.sizes) return take_exact(query_.problem.sizes);
-    if (step <= kStaleAround) {
-      entries_.swap(stale_);
-      std::make_heap(entries_.begin(), entries_.end(), is_behind);
-      return;
-    }
+    if (step <= kStaleAround) return entries_.swap(stale_);
     know_groups();
     // In falling order of trust; groups with the same rank together.
     std::map<std::pair<bool, std::int64_t>, std::vector<const Group*>> ranked;
@@ -173,13 +170,13 @@ class Finder {
   /// The next entry in order; opens cells and groups as they are needed.
   std::optional<RankedRow> next_entry() {
     for (;;) {
-      if (!cells_.empty() && (entries_.empty() || cells_.front().cell.bound <= entries_.front().rank[0])) {
-        open(popped(cells_, is_farther));
+      if (!cells_.empty() && (entries_.empty() || cells_.top().cell.bound <= entries_.top().rank[0])) {
+        open(popped(cells_));
       } else if (!entries_.empty()) {
-        return popped(entries_, is_behind);
+        return popped(entries_);
       } else if (!waiting_.empty()) {
         // All groups of one rank together, so that their nearest sizes come first.
-        for (const Group* group : waiting_.front()) cells_.push_back({group, {}});
+        for (const Group* group : waiting_.front()) cells_.push({group, {}});
         waiting_.pop_front();
       } else {
         return std::nullopt;
@@ -232,21 +229,16 @@ class Finder {
     return e;
   }
 
-  void add(RankedRow&& entry) {
-    entries_.push_back(std::move(entry));
-    std::push_heap(entries_.begin(), entries_.end(), is_behind);
-  }
-
   /// Also collects the stale rows, for the next step.
   void take_exact(const Sizes& sizes) {
-    stale_.clear();
+    stale_ = {};
     for (Query row = rows(kEntryColumns, "sizes = ? AND key = ?", sizes_text(sizes), query_.device.key); row.next();) {
       auto entry = taken(row, [](const Sizes&) { return true; });
       if (!entry) continue;
       const bool fresh =
           entry->source == query_.kernel.source_hash && query_.environment.takes(entry->driver, entry->compiler);
       entry->rank[0] = entry->source != query_.kernel.source_hash ? 1 : 0;
-      fresh ? add(std::move(*entry)) : stale_.push_back(std::move(*entry));
+      (fresh ? entries_ : stale_).push(std::move(*entry));
     }
   }
 
@@ -273,7 +265,7 @@ class Finder {
       auto entry = taken(row, is_near);
       if (!entry) continue;
       entry->rank[0] = *distance(entry->sizes, query_.problem.sizes);
-      add(std::move(*entry));
+      entries_.push(std::move(*entry));
     }
   }
 
@@ -286,10 +278,7 @@ class Finder {
                            ? divided(at.cell, query_.problem.sizes, step_ == kPortable)
                            : std::vector<Cell>();
     if (parts.empty()) return take_near(ask(kEntryColumns, ""));
-    for (const Cell& part : parts) {
-      cells_.push_back({at.group, part});
-      std::push_heap(cells_.begin(), cells_.end(), is_farther);
-    }
+    for (const Cell& part : parts) cells_.push({at.group, part});
   }
 
   /// The nearest results vote: the configuration with the most votes comes first.
@@ -303,12 +292,12 @@ class Finder {
       RankedRow& nearest = elected.try_emplace(entry->configuration, std::move(*entry)).first->second;
       nearest.votes += 1;
     }
-    entries_.clear();
-    cells_.clear();
+    entries_ = {};
+    cells_ = {};
     waiting_.clear();
     for (auto& [configuration, entry] : elected) {
       entry.rank[1] = -entry.votes;
-      add(std::move(entry));
+      entries_.push(std::move(entry));
     }
   }
 
@@ -356,10 +345,10 @@ class Finder {
   const Context& query_;
   const Sizes& own_;
   std::optional<Step> step_;
-  bool knows_nothing_ = false;      // about this kernel, objective and choices
-  std::vector<RankedRow> entries_;  // a heap
-  std::vector<RankedRow> stale_;    // for the next step
-  std::vector<GroupCell> cells_;    // a heap
+  bool knows_nothing_ = false;  // about this kernel, objective and choices
+  std::priority_queue<RankedRow> entries_;
+  std::priority_queue<RankedRow> stale_;  // for the next step
+  std::priority_queue<GroupCell> cells_;
   std::deque<std::vector<const Group*>> waiting_;
   bool known_groups_ = false;
   std::vector<Group> groups_;

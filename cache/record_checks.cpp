@@ -16,38 +16,29 @@ bool has_control(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// Checks the bounds of each field; keeps the first complaint.
-struct Bounds {
-  Complaint complaint = {};
-
-  template <class T>
-  void operator()(const char* name, const T& field, unsigned how) {
-    if (!complaint) complaint = check(name, field, how);
+template <class T>
+Complaint out_of_bounds(const char* name, const T& field, unsigned how) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    const auto limit = (how & kProse) != 0 ? kMaxProseBytes : kMaxTextBytesOfField;
+    if (field.size() > limit) return fmt::format("'{}' is longer than {} bytes", name, limit);
+    if ((how & kProse) == 0 && has_control(field)) return fmt::format("'{}' contains control characters", name);
+  } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+    for (const auto& [key, number] : field)
+      if (auto bad = out_of_bounds(name, key, kPlain)) return bad;
   }
-  template <class T>
-  static Complaint check(const char* name, const T& field, unsigned how) {
-    if constexpr (std::is_same_v<T, std::string>) {
-      const auto limit = (how & kProse) != 0 ? kMaxProseBytes : kMaxTextBytesOfField;
-      if (field.size() > limit) return fmt::format("'{}' is longer than {} bytes", name, limit);
-      if ((how & kProse) == 0 && has_control(field)) return fmt::format("'{}' contains control characters", name);
-    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
-      for (const auto& [key, number] : field) {
-        if (auto bad = check(name, key, kPlain)) return bad;
-      }
-    }
-    if constexpr (requires { field.size(); } && !std::is_same_v<T, std::string>) {
-      const auto limit = std::is_same_v<T, std::vector<double>> ? kMaxSamples : kMaxNumbers;
-      if (field.size() > limit) return fmt::format("'{}' has more than {} entries", name, limit);
-    }
-    return std::nullopt;
+  if constexpr (requires { field.size(); } && !std::is_same_v<T, std::string>) {
+    const auto limit = std::is_same_v<T, std::vector<double>> ? kMaxSamples : kMaxNumbers;
+    if (field.size() > limit) return fmt::format("'{}' has more than {} entries", name, limit);
   }
-};
+  return std::nullopt;
+}
 
-template <class Record>
-Complaint out_of_bounds(const Record& record) {
-  Bounds bounds;
-  visit_all(record, bounds);
-  return bounds.complaint;
+Complaint out_of_bounds(const auto& record) {
+  Complaint first;
+  visit_all(record, [&](const char* name, const auto& field, unsigned how) {
+    if (!first) first = out_of_bounds(name, field, how);
+  });
+  return first;
 }
 
 bool is_word(std::string_view text) {
@@ -69,7 +60,7 @@ bool is_assignment(std::string_view name, std::string_view value) {
 }
 
 /// An integer for Value::parse() must be written as Value::text() writes it.
-bool is_canonical(const std::string& value) {
+bool is_canonical(std::string_view value) {
   std::int64_t number = 0;
   const auto* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, number);
@@ -102,16 +93,13 @@ Complaint interval_problem(const TimeRecord& r) {
   return std::nullopt;
 }
 
-/// Finds the first negative number.
-struct Negatives {
-  Complaint complaint = {};
-  template <class T>
-  void operator()(const char* name, const T& field, unsigned) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      if (field < 0 && !complaint) complaint = fmt::format("'{}' is negative", name);
-    }
-  }
-};
+bool has_negative_number(const auto& record) {
+  bool found = false;
+  visit_fields(record, [&](const char*, const auto& field, unsigned) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(field)>>) found = found || field < 0;
+  });
+  return found;
+}
 
 /// Explains how the numbers of a trial from elsewhere contradict each other; nothing when they do not.
 Complaint contradiction_in(const TrialRecord& t) {
@@ -119,11 +107,8 @@ Complaint contradiction_in(const TrialRecord& t) {
     if (!(number >= 0 && number <= 1e9)) return fmt::format("the time '{}' is not from 0 to 1e9 seconds", name);
   }
   if (!is_number_or_none(t.clock_mhz)) return "clock_mhz is negative or infinite";
-  if (t.resources) {
-    Negatives negatives;
-    visit_fields(*t.resources, negatives);
-    if (negatives.complaint || t.resources->occupancy > 1) return "a number of 'resources' is out of range";
-  }
+  if (t.resources && (has_negative_number(*t.resources) || t.resources->occupancy > 1))
+    return "a number of 'resources' is out of range";
   if (t.kind != "ok") return std::nullopt;
   if (t.samples_ns.empty()) return "a measurement without samples";
   auto sorted = t.samples_ns;
@@ -155,9 +140,7 @@ Complaint problem_with(const DeviceRecord& device) {
   if (const auto bad = out_of_bounds(device)) return bad;
   if (device.key.empty()) return "the device has no key";
   if (device.backend.empty()) return fmt::format("device '{}' has no backend", device.key);
-  Negatives negatives;
-  visit_fields(device, negatives);
-  if (negatives.complaint) return fmt::format("a number of device '{}' is negative", device.key);
+  if (has_negative_number(device)) return fmt::format("a number of device '{}' is negative", device.key);
   if (!json_or_discarded(device.properties).is_object()) {
     return fmt::format("the properties of device '{}' are not a JSON object", device.key);
   }
@@ -170,40 +153,27 @@ Complaint problem_with(const ProblemRecord& problem) {
     if (value < 0) return fmt::format("size '{}' is negative", name);
     if (!is_identifier(name)) return fmt::format("'{}' cannot be the name of a size", name);
   }
-  for (std::size_t begin = 0; begin < problem.choices.size();) {
-    const auto end = std::min(problem.choices.find(' ', begin), problem.choices.size());
-    const auto part = std::string_view(problem.choices).substr(begin, end - begin);
-    const auto equals = std::min(part.find('='), part.size());
+  for (const std::string_view word : words_of(problem.choices)) {
+    const auto [name, value] = name_and_value(word);
     // A value may begin with a digit, because it becomes only part of a macro's name.
-    if (!is_identifier(part.substr(0, equals)) || !is_word(part.substr(std::min(equals + 1, part.size())))) {
-      return fmt::format("'{}' cannot be a choice", part);
-    }
-    begin = end + 1;
+    if (!is_identifier(name) || !is_word(value)) return fmt::format("'{}' cannot be a choice", word);
   }
   return std::nullopt;
 }
 
 Complaint problem_with_configuration(const std::string& text) {
   if (text.empty()) return "the configuration is empty";
-  if (const auto bad = Bounds::check("configuration", text, kPlain)) return bad;
-  std::string previous;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const auto end = std::min(text.find(' ', begin), text.size());
-    const auto part = text.substr(begin, end - begin);
-    const auto equals = part.find('=');
-    if (equals == std::string::npos || !is_assignment(part.substr(0, equals), part.substr(equals + 1))) {
-      return fmt::format("'{}' in the configuration is not name=value, of a name and a word or a number", part);
-    }
-    const auto name = part.substr(0, equals);
-    if (!previous.empty() && name <= previous) {
+  if (const auto bad = out_of_bounds("configuration", text, kPlain)) return bad;
+  std::string_view previous;
+  for (const std::string_view word : words_of(text)) {
+    const auto [name, value] = name_and_value(word);
+    if (!is_assignment(name, value))
+      return fmt::format("'{}' in the configuration is not name=value, of a name and a word or a number", word);
+    if (name <= previous)
       return fmt::format("the configuration is not in canonical form: '{}' is after '{}'", name, previous);
-    }
-    if (!is_canonical(part.substr(equals + 1))) {
-      return fmt::format("the configuration is not in canonical form: '{}' has another way to be written", part);
-    }
+    if (!is_canonical(value))
+      return fmt::format("the configuration is not in canonical form: '{}' has another way to be written", word);
     previous = name;
-    begin = end + 1;
   }
   return std::nullopt;
 }

@@ -38,30 +38,33 @@ std::optional<std::int64_t> parse_instant(const std::string& text) {
   return result;
 }
 
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size(); begin += words.back().size() + 1)
+    words.push_back(text.substr(begin, text.find(' ', begin) - begin));
+  return words;
+}
+
+std::pair<std::string_view, std::string_view> name_and_value(std::string_view word) {
+  const auto equals = std::min(word.find('='), word.size());
+  return {word.substr(0, equals), word.substr(std::min(equals + 1, word.size()))};
+}
+
 std::string sizes_text(const Sizes& sizes) {
   std::string text;
-  for (const auto& [name, value] : sizes) {
-    if (!text.empty()) text += ' ';
-    text += name;
-    text += '=';
-    text += std::to_string(value);
-  }
+  for (const auto& [name, value] : sizes) text += (text.empty() ? "" : " ") + name + '=' + std::to_string(value);
   return text;
 }
 
 std::optional<Sizes> parse_sizes(const std::string& text) {
   Sizes sizes;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const auto end = std::min(text.find(' ', begin), text.size());
-    const auto equals = text.find('=', begin);
-    if (equals == std::string::npos || equals >= end || equals == begin) return std::nullopt;
+  for (const std::string_view word : words_of(text)) {
+    const auto [name, number] = name_and_value(word);
     std::int64_t value = 0;
-    const auto* last = text.data() + end;
-    const auto [stop, error] = std::from_chars(text.data() + equals + 1, last, value);
-    if (error != std::errc{} || stop != last || value < 0) return std::nullopt;
-    sizes.emplace_hint(sizes.end(), text.substr(begin, equals - begin), value);
-    begin = end + 1;
+    const auto* const last = number.data() + number.size();
+    const auto [stop, error] = std::from_chars(number.data(), last, value);
+    if (name.empty() || error != std::errc{} || stop != last || value < 0) return std::nullopt;
+    sizes.emplace_hint(sizes.end(), name, value);
   }
   // Only the canonical form is accepted: sorted, no repetition, no spare zeros or blanks.
   if (sizes_text(sizes) != text) return std::nullopt;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tuner::cache {
@@ -63,6 +64,10 @@ struct ProblemRecord {
   friend bool operator==(const ProblemRecord&, const ProblemRecord&) = default;
   friend auto operator<=>(const ProblemRecord&, const ProblemRecord&) = default;
 };
+
+/// The words of \p text, with one blank between them; and the parts of a word `name=value`. Without `=` it is a name.
+std::vector<std::string_view> words_of(std::string_view text);
+std::pair<std::string_view, std::string_view> name_and_value(std::string_view word);
 
 /// `n=4096 rows=2`, sorted by name; equal sizes have equal text.
 std::string sizes_text(const Sizes& sizes);

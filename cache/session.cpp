@@ -132,11 +132,6 @@ void SessionWriter::finish() {
   });
 }
 
-std::size_t SessionWriter::committed() const {
-  const std::lock_guard lock(mutex_);
-  return committed_;
-}
-
 namespace {
 
 /// Undamaged sessions of the same tuning, oldest first.

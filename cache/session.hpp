@@ -48,8 +48,6 @@ class SessionWriter {
   /// Flushes and marks the session as finished.
   void finish();
   const std::string& uuid() const { return record_.uuid; }
-  /// Trials committed so far.
-  std::size_t committed() const;
 
  private:
   std::vector<StoredTrial> trials_from(std::size_t first, std::size_t end);
@@ -61,7 +59,7 @@ class SessionWriter {
   std::mutex committing_;  // one transaction at a time; locked before `mutex_`; guards the next two
   SessionRecord record_;
   bool session_known_ = false;
-  mutable std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards the rest
   std::condition_variable_any changed_;
   std::vector<StoredTrial> history_;  // all trials of this writer
   std::size_t committed_ = 0;

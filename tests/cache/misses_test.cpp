@@ -78,6 +78,12 @@ TEST_F(Misses, StayWhileTheirTuningIsCutShort) {
   EXPECT_TRUE(misses(database).empty());
 }
 
+TEST_F(Misses, AreNoNewResults) {
+  const std::string before = results_stamp(database);
+  remember_misses(database, {miss(1000, 5, 40)});
+  EXPECT_EQ(results_stamp(database), before);
+}
+
 TEST_F(Misses, CanBeForgotten) {
   MissRecord other = miss(3000, 1, 1);
   other.kernel.name = "scan";

@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/profiling_permission.hpp>
+#include <tuner/backend/cuda/chip_metrics.hpp>
 
 #include <tests/matchers.hpp>
 

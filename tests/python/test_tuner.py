@@ -117,7 +117,7 @@ class Gpus(unittest.TestCase):
         imported = unittest.mock.patch.dict(sys.modules, torch=torch, cupy=cupy)
         imported.start()
         self.addCleanup(imported.stop)
-        _arrays._current_gpu.clear()
+        _arrays._current_gpu.cache_clear()
         _native.watch_gpus(_arrays.require_current)
 
         class Torch:

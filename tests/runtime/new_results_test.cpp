@@ -7,7 +7,6 @@
 
 #include <cache/browse.hpp>
 
-#include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
@@ -69,16 +68,6 @@ TEST_F(NewResults, OfOtherProcessesReachCallsAtTheNextLook) {
   }
   runtime::Renewal::process().look();
   EXPECT_FALSE(is_tuned(kernel, 3000));
-}
-
-TEST_F(NewResults, AreNotWhatMissesAre) {
-  const Kernel kernel = kernel_named("tells", kTells);
-  is_tuned(kernel, 7000);
-  runtime::Renewal::process().look();
-  const std::uint64_t before = runtime::Renewal::process().renewals();
-  runtime::MissLog::process().flush(runtime::Serving::process().terms().wisdom);
-  runtime::Renewal::process().look();
-  EXPECT_EQ(runtime::Renewal::process().renewals(), before);
 }
 
 class NewResultsOfAFirstUse : public NewResults {

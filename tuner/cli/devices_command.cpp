@@ -13,7 +13,6 @@
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/device_report.hpp>
-#include <tuner/backend/cuda/profiling_permission.hpp>
 #endif
 
 namespace tuner::cli {

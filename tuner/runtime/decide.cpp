@@ -1,18 +1,15 @@
 #include <tuner/runtime/decide.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <thread>
 
 #include <cache/disk.hpp>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/without_signals.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/records.hpp>
@@ -181,14 +178,6 @@ bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
     if (claim.take()) return true;
   }
   return false;
-}
-
-/// Runs \p work in a thread, which the future's end waits for. Runs nothing if there can be no more threads.
-std::future<void> in_a_thread(std::function<void()> work) try {
-  const WithoutSignals here;
-  return std::async(std::launch::async, std::move(work));
-} catch (const std::system_error&) {
-  return {};
 }
 
 /// The result of a first use.

@@ -57,57 +57,22 @@ void only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcep
   }
 }
 
-/// A launch that is being recorded.
-class LaunchRecording {
- public:
-  /// Copies the kernel's inputs on the call's stream and waits. Throws Error.
-  LaunchRecording(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
-                  const Configuration* configuration, const std::string& kernel_hash)
-      : backend_(backend),
-        spec_(spec),
-        bound_(bound),
-        call_(call),
-        writer_(record_folder(), recording_name(spec, bound.size, kernel_hash), spec, bound.size, backend.device(),
-                kernel_hash) {
-    if (configuration != nullptr) writer_.set_configuration(*configuration);
-    for (std::size_t i = 0; i < spec.scalars.size(); ++i)
-      writer_.add_scalar(spec.scalars[i].name, argument_text(call.arguments[bound.scalars[i]]));
-    add_buffers(RecordingWriter::When::before);
+/// Copies the kernel's inputs or outputs on the call's stream, and waits. Throws Error.
+void add_buffers(RecordingWriter& writer, RecordingWriter::When when, Backend& backend, const KernelSpec& spec,
+                 const BoundCall& bound, const Call& call) {
+  const Bindings names = bindings(spec, bound.size, backend.device().limits);
+  for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
+    const BufferSpec& buffer = spec.buffers[i];
+    if (bound.buffers[i] == kWorkSpace) continue;
+    if (!(when == RecordingWriter::When::before ? buffer.role != BufferRole::out : buffer.is_output())) continue;
+    const auto from = reinterpret_cast<DevicePointer>(call.arguments[bound.buffers[i]].pointer);
+    writer.add_buffer(buffer.name, when, resolved_type(spec, bound.size, buffer.type),
+                      static_cast<std::size_t>(buffer.count.evaluate_integer(names)),
+                      [&](void* to, std::size_t offset, std::size_t bytes) {
+                        backend.fetch(to, from + offset, bytes, call.stream.handle());
+                      });
   }
-
-  /// Call after the launch: copies the kernel's outputs and prints the folder of the recording. Throws Error.
-  void finish() {
-    add_buffers(RecordingWriter::When::after);
-    if (!writer_.publish()) return;
-    const std::string path = writer_.path().string();
-    const std::string database = Serving::process().terms().settings.database;  // the database of the program
-    std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec_.name.c_str(),
-                 bound_.size.text().c_str(), path.c_str(),
-                 database.empty() ? "" : (" --db '" + database + '\'').c_str());
-  }
-
- private:
-  void add_buffers(RecordingWriter::When when) {
-    const Bindings names = bindings(spec_, bound_.size, backend_.device().limits);
-    for (std::size_t i = 0; i < spec_.buffers.size(); ++i) {
-      const BufferSpec& buffer = spec_.buffers[i];
-      if (bound_.buffers[i] == kWorkSpace) continue;
-      if (!(when == RecordingWriter::When::before ? buffer.role != BufferRole::out : buffer.is_output())) continue;
-      const auto from = reinterpret_cast<DevicePointer>(call_.arguments[bound_.buffers[i]].pointer);
-      writer_.add_buffer(buffer.name, when, resolved_type(spec_, bound_.size, buffer.type),
-                         static_cast<std::size_t>(buffer.count.evaluate_integer(names)),
-                         [&](void* to, std::size_t offset, std::size_t bytes) {
-                           backend_.fetch(to, from + offset, bytes, call_.stream.handle());
-                         });
-    }
-  }
-
-  Backend& backend_;
-  const KernelSpec& spec_;
-  const BoundCall bound_;
-  const Call& call_;
-  RecordingWriter writer_;
-};
+}
 
 }  // namespace
 
@@ -145,19 +110,34 @@ void LaunchRecorder::record(const KernelSpec& spec, const Choices& choices, cons
             "its stream is captured into a graph, where nothing can be copied; a launch outside of the graph, with the "
             "same arguments, is recorded");
       const BesideCaptures allowed(place.context.name());
-      act(place);
+      act(place, *ServedDevice::of(place.context.name()).backend);
     });
   };
-  std::optional<LaunchRecording> recording;
-  beside_launch([&](const CallPlace& place) {
-    ServedDevice& device = ServedDevice::of(place.context.name());
-    const BoundCall bound =
-        bind_call(spec, choices, call, key_of(call, spec.name), place.suspects, device.device().limits);
-    if (const auto hash = hash_of_new(spec, bound.size))
-      recording.emplace(*device.backend, spec, bound, call, configuration, *hash);
+  std::optional<BoundCall> bound;
+  std::unique_ptr<RecordingWriter> begun;
+  beside_launch([&](const CallPlace& place, Backend& backend) {
+    bound = bind_call(spec, choices, call, key_of(call, spec.name), place.suspects, backend.device().limits);
+    const auto hash = hash_of_new(spec, bound->size);
+    if (!hash) return;
+    auto writer = std::make_unique<RecordingWriter>(record_folder(), recording_name(spec, bound->size, *hash), spec,
+                                                    bound->size, backend.device(), *hash);
+    if (configuration != nullptr) writer->set_configuration(*configuration);
+    for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+      writer->add_scalar(spec.scalars[i].name, argument_text(call.arguments[bound->scalars[i]]));
+    add_buffers(*writer, RecordingWriter::When::before, backend, spec, *bound, call);
+    begun = std::move(writer);
   });
   launch();
-  if (recording) beside_launch([&](const CallPlace&) { recording->finish(); });
+  if (!begun) return;
+  beside_launch([&](const CallPlace&, Backend& backend) {
+    add_buffers(*begun, RecordingWriter::When::after, backend, spec, *bound, call);
+    if (!begun->publish()) return;
+    const std::string path = begun->path().string();
+    const std::string database = Serving::process().terms().settings.database;  // the database of the program
+    std::fprintf(stderr, "tuner: recorded %s %s; to tune it: tune --recording '%s'%s\n", spec.name.c_str(),
+                 bound->size.text().c_str(), path.c_str(),
+                 database.empty() ? "" : (" --db '" + database + '\'').c_str());
+  });
 }
 
 }  // namespace tuner::runtime

@@ -6,12 +6,6 @@
 namespace tuner::runtime {
 namespace {
 
-constexpr std::size_t kRecentOfPlace = 4;
-
-std::size_t recent_place(std::uint64_t place) {
-  return place % (PlanTable::kMaxRecent / kRecentOfPlace) * kRecentOfPlace;
-}
-
 /// Whether \p old, which admits the sizes of \p made, launches the same for all sizes.
 bool is_same(const Plan& old, const Plan& made) {
   const bool same_apart =
@@ -76,8 +70,8 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
     publish(*plan);
     return plan;
   }
-  recent_.resize(kMaxRecent);
-  recent_[recent_place(place) + next_recent_++ % kRecentOfPlace] = plan;
+  if (recent_.size() == kMaxRecent) recent_.clear();
+  recent_.emplace(place, plan);
   has_recent_.store(true, std::memory_order_release);
   return plan;
 }
@@ -85,13 +79,10 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
 std::shared_ptr<const Plan> PlanTable::find_recent(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) {
   if (!has_recent_.load(std::memory_order_acquire)) return nullptr;
   const std::lock_guard lock(writing_);
-  if (recent_.empty()) return nullptr;
   for (const std::uint64_t place : {key.hash(), key.hash_of(sizes)}) {
-    const auto first = recent_.begin() + static_cast<std::ptrdiff_t>(recent_place(place));
-    const auto last = first + kRecentOfPlace;
-    const auto found = std::find_if(
-        first, last, [&](const auto& plan) { return plan && plan->key == key && plan->admits(sizes, shapes); });
-    if (found != last) return *found;
+    const auto [first, last] = recent_.equal_range(place);
+    for (auto at = first; at != last; ++at)
+      if (at->second->key == key && at->second->admits(sizes, shapes)) return at->second;
   }
   return nullptr;
 }

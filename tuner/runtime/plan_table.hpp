@@ -4,7 +4,7 @@
 /// all others by their class, so the time of a lookup does not depend on how many there are.
 ///
 /// Plans and old arrays live as long as the table, so a reader never loses one. After kMaxPlans, plans go to a table of
-/// kMaxRecent with a lock, in which new plans replace old ones.
+/// kMaxRecent with a lock, which is emptied when it is full.
 
 #include <atomic>
 #include <cstddef>
@@ -75,8 +75,7 @@ class PlanTable {
   std::vector<std::unique_ptr<Slots>> arrays_;
   std::unordered_multimap<std::uint64_t, Kept> plans_;  // by place_of(), from all generations
   std::vector<const Plan*> in_current_;
-  std::vector<std::shared_ptr<const Plan>> recent_;  // four for each place
-  std::size_t next_recent_ = 0;
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<const Plan>> recent_;
   bool some_wait_ = false;
 };
 

@@ -92,7 +92,6 @@ void Renewal::begin() {
   const cache::FileStamp now = cache::real_disk().stamp_of(database_);
   if (now == written_) return;
   written_ = now;
-  ++renewals_;
   renew_all();
 }
 
@@ -105,18 +104,12 @@ void Renewal::look_locked() {
   written_ = now;
   if (results == results_) return;
   results_ = results;
-  ++renewals_;
   renew_all();
 }
 
 void Renewal::look() {
   const std::lock_guard lock(watching_);
   look_locked();
-}
-
-std::uint64_t Renewal::renewals() {
-  const std::lock_guard lock(watching_);
-  return renewals_;
 }
 
 void Renewal::end() {

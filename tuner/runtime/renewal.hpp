@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <mutex>
@@ -44,8 +43,6 @@ class Renewal {
   void watch(const std::filesystem::path& database);
   /// Checks it now.
   void look();
-  /// How often a check found new results.
-  std::uint64_t renewals();
   /// For the end of the process: after it returns, the thread does nothing more.
   void end();
 
@@ -65,8 +62,7 @@ class Renewal {
   std::filesystem::path database_;
   cache::FileStamp written_;
   std::optional<std::string> results_;  // the stamp of the results; none: they could not be read
-  std::uint64_t renewals_ = 0;
-  int watched_by_ = 0;  // the process that has the thread: a forked child has none
+  int watched_by_ = 0;                  // the process that has the thread: a forked child has none
 };
 
 }  // namespace tuner::runtime

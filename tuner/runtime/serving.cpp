@@ -80,6 +80,13 @@ void set(Settings& settings, std::string_view name, const std::string& said, con
   }
 }
 
+std::future<void> in_a_thread(std::function<void()> work) try {
+  const WithoutSignals calm;
+  return std::async(std::launch::async, std::move(work));
+} catch (const std::system_error&) {
+  return {};
+}
+
 bool Serving::watch_forks() {
   static const int failed = ::pthread_atfork(nullptr, nullptr, [] {
     if (users > 0) process().ordinal_ = kForked;
@@ -95,13 +102,6 @@ void Serving::refuse_forked() const {
   throw Error(ErrorCode::context_lost,
               "this process was forked from one that had launched kernels through tuner, and neither CUDA nor tuner's "
               "threads survive fork(): start it with exec, or fork before the first launch");
-}
-
-void Serving::configure(Settings settings) {
-  if (ordinal_ == kForked) return;
-  const User user;
-  const std::lock_guard lock(mutex_);
-  configured_ = std::move(settings);
 }
 
 void Serving::change(const std::function<void(Settings&)>& change) {
@@ -172,16 +172,11 @@ void Serving::open_wisdom(const Settings& settings) {
 std::future<void> Serving::open_meanwhile() {
   const int gpu = ordinal();             // throws in a forked process
   (void)cache::installation_prefixes();  // needs the loader's lock, which a static constructor holds
-  const WithoutSignals calm;
-  try {
-    return std::async(std::launch::async, [this, gpu] {
-      open_wisdom(settings());
-      if (gpu != CallContext::kOnHost)
-        (void)wisdom_->databases(find_device(kCudaBackend, gpu, /*compiler=*/false).key.text());
-    });
-  } catch (const std::system_error&) {  // too many threads
-    return {};
-  }
+  return in_a_thread([this, gpu] {
+    open_wisdom(settings());
+    if (gpu != CallContext::kOnHost)
+      (void)wisdom_->databases(find_device(kCudaBackend, gpu, /*compiler=*/false).key.text());
+  });
 }
 
 Serving::Terms Serving::terms() {

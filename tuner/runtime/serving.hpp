@@ -21,6 +21,9 @@ namespace tuner::runtime {
 /// name for messages, which also tells a setting of the program from a variable of the environment. Throws Error.
 void set(Settings& settings, std::string_view name, const std::string& said, const std::string& value);
 
+/// Runs \p work in a thread, which the future's end waits for. Runs nothing if there can be no more threads.
+std::future<void> in_a_thread(std::function<void()> work);
+
 class Serving {
  public:
   static Serving& process() {
@@ -53,10 +56,8 @@ class Serving {
   /// of the result waits for it. Throws Error as ordinal() does; terms() reports other failures.
   std::future<void> open_meanwhile();
 
-  // Both do nothing in a forked child, whose calls are all refused.
-
-  void configure(Settings settings);
-  /// \p change makes other settings of the present ones. If it throws, they stay as they are.
+  /// \p change makes other settings of the present ones. If it throws, they stay as they are. Does nothing in a forked
+  /// child, whose calls are all refused.
   void change(const std::function<void(Settings&)>& change);
   /// From now on, refuse_forked() knows of forks. Returns whether that works; only the first call has an effect.
   static bool watch_forks();

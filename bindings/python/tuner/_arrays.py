@@ -9,6 +9,7 @@ up by type alone.
 import contextlib
 import ctypes
 import functools
+import math
 import numbers
 import sys
 
@@ -25,54 +26,47 @@ RESULTS = {code: _native.reduce_result(code) for code in range(VOID, len(NAMES))
 TYPE_STRINGS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
 
 
-class _Codes(dict):
-    """The codes of another library's types, looked up by name once."""
-
-    def __missing__(self, dtype):
-        self[dtype] = code = CODES.get(str(dtype).removeprefix("torch."), VOID)
-        return code
+@functools.cache
+def _code_of(dtype):
+    """The code of another library's type, by its name."""
+    return CODES.get(str(dtype).removeprefix("torch."), VOID)
 
 
-_codes = _Codes()
-
-
-class _Libraries(dict):
-    """The libraries that types come from, looked up once."""
-
-    def __missing__(self, kind):
-        self[kind] = library = _native.library_of(kind)
-        return library
-
-
-_libraries = _Libraries()
+_library_of_type = functools.cache(_native.library_of)
 
 
 def library_of(array):
     """Its library: "torch", "cupy" or "jax", also if a program derived its type from one of theirs; "" for other arrays."""
-    return _libraries[type(array)]
+    return _library_of_type(type(array))
+
+
+def _by_type(choose):
+    """A function of an array: what `choose` returns for the first array of the type, called with the array."""
+    chosen = {}
+
+    @functools.wraps(choose)
+    def call(array):
+        function = chosen.get(type(array))
+        if function is None:
+            function = chosen[type(array)] = choose(array)
+        return function(array)
+    return call
 
 
 def _refuse_gaps():
     raise ValueError("tuner needs arrays whose elements are contiguous: make a copy")
 
 
-def _count(shape):
-    count = 1
-    for extent in shape:
-        count *= extent
-    return count
-
-
 def _locate_torch(array):
     if not array.is_contiguous():
         _refuse_gaps()
-    return array.data_ptr(), _codes[array.dtype], array.numel(), False
+    return array.data_ptr(), _code_of(array.dtype), array.numel(), False
 
 
 def _locate_cupy(array):
     if not array.flags.c_contiguous:
         _refuse_gaps()
-    return array.data.ptr, _codes[array.dtype], array.size, False
+    return array.data.ptr, _code_of(array.dtype), array.size, False
 
 
 def _locate_by_interface(interface):
@@ -86,7 +80,7 @@ def _locate_by_interface(interface):
             if extent > 1 and stride != expected:
                 _refuse_gaps()
             expected *= extent
-    return address or 0, TYPE_STRINGS.get(kind[1:], VOID) if kind[0] in "<|=" else VOID, _count(shape), is_const
+    return address or 0, TYPE_STRINGS.get(kind[1:], VOID) if kind[0] in "<|=" else VOID, math.prod(shape), is_const
 
 
 def _locate_jax(array):
@@ -95,7 +89,11 @@ def _locate_jax(array):
     return _locate_by_interface(interface) if interface is not None else _native.dlpack(array)
 
 
-def _locator_for(array):
+@_by_type
+def locate(array):
+    """Address, type, count and is_const of an array of PyTorch, CuPy, JAX or NumPy, or of anything with
+    `__cuda_array_interface__`, `__array_interface__` or `__dlpack__`. Raises TypeError for anything else, ValueError unless
+    its elements are contiguous."""
     library = library_of(array)
     if _native.has_exchange(array):
         return _native.dlpack
@@ -113,48 +111,30 @@ def _locator_for(array):
     raise TypeError(f"tuner takes arrays, for example of PyTorch, CuPy, JAX or NumPy, not {type(array).__name__}")
 
 
-_locators = {}
-
-
-def locate(array):
-    """Address, type, count and is_const of an array of PyTorch, CuPy, JAX or NumPy, or of anything with
-    `__cuda_array_interface__`, `__array_interface__` or `__dlpack__`. Raises TypeError for anything else, ValueError unless
-    its elements are contiguous."""
-    locator = _locators.get(type(array))
-    if locator is None:
-        locator = _locators[type(array)] = _locator_for(array)
-    return locator(array)
-
-
 def is_number(value):
     """NumPy's scalars are numbers, though they have the interface of arrays."""
     return isinstance(value, (int, float)) or isinstance(value, numbers.Real)
 
 
-class _CurrentGpu(dict):
-    """The libraries' functions for the number of the current GPU. None: there is only one GPU."""
-
-    def __missing__(self, library):
-        module = sys.modules[library]
-        if library == "torch":
-            count, current = module.cuda.device_count(), getattr(module._C, "_cuda_getDevice", module.cuda.current_device)
-        else:
-            count, current = module.cuda.runtime.getDeviceCount(), module.cuda.runtime.getDevice
-        if count < 2:
-            current = None
-            _native.watch_gpus(None)
-        self[library] = current
+@functools.cache
+def _current_gpu(library):
+    """A library's function for the number of the current GPU. None: there is only one GPU."""
+    module = sys.modules[library]
+    if library == "torch":
+        count, current = module.cuda.device_count(), getattr(module._C, "_cuda_getDevice", module.cuda.current_device)
+    else:
+        count, current = module.cuda.runtime.getDeviceCount(), module.cuda.runtime.getDevice
+    if count > 1:
         return current
-
-
-_current_gpu = _CurrentGpu()
+    _native.watch_gpus(None)
+    return None
 
 
 def require_current(array, gpu):
     """Raises tuner.Error unless `gpu`, which has the array of PyTorch or CuPy, is current. Launches go to the current GPU,
     where the array's stream does not order them."""
     library = library_of(array)
-    current = _current_gpu[library]
+    current = _current_gpu(library)
     if current is None or (other := current()) == gpu:
         return
     cure = {"torch": "torch.cuda.device", "cupy": "cupy.cuda.Device"}[library]
@@ -187,25 +167,16 @@ def _interface_stream(array):
     return 0 if stream is None else int(stream)  # 1 and 2 are handles of CUDA too
 
 
-def _stream_function_for(array):
+@_by_type
+def stream_for(array):
+    """The current stream of the library that made an array, or the stream of its `__cuda_array_interface__`; 0, the default
+    stream, for others. Raises tuner.Error if an array of PyTorch or CuPy is not on the current GPU."""
     if _native.has_exchange(array):
         return _native.current_stream
     library = library_of(array)
     if not library and hasattr(array, "__cuda_array_interface__"):
         return _interface_stream
     return {"torch": _torch_stream, "cupy": _cupy_stream}.get(library, lambda _: 0)
-
-
-_streams = {}
-
-
-def stream_for(array):
-    """The current stream of the library that made an array, or the stream of its `__cuda_array_interface__`; 0, the default
-    stream, for others. Raises tuner.Error if an array of PyTorch or CuPy is not on the current GPU."""
-    current = _streams.get(type(array))
-    if current is None:
-        current = _streams[type(array)] = _stream_function_for(array)
-    return current(array)
 
 
 def handle_of(stream):
@@ -262,23 +233,18 @@ def _new_torch(array):
     maker = _torch_makers.get(key)
     if maker is None:
         torch = sys.modules["torch"]
-        name = THEIR_NAMES.get(RESULTS[_codes[array.dtype]])
+        name = THEIR_NAMES.get(RESULTS[_code_of(array.dtype)])
         like = torch.empty((), dtype=getattr(torch, name) if name else array.dtype, device=array.device)
         maker = _torch_makers[key] = functools.partial(torch.empty_like, like)
     return maker()
 
 
 def _new_cupy(array):
-    code = RESULTS[_codes[array.dtype]]
+    code = RESULTS[_code_of(array.dtype)]
     return None if code == VOID else sys.modules["cupy"].empty((), THEIR_NAMES[code])
 
 
-_makers = {}
-
-
+@_by_type
 def new_result(array):
     """A new array of one element for a reduction of `array`, or None where results are Python's numbers."""
-    maker = _makers.get(type(array))
-    if maker is None:
-        maker = _makers[type(array)] = {"torch": _new_torch, "cupy": _new_cupy}.get(library_of(array), lambda _: None)
-    return maker(array)
+    return {"torch": _new_torch, "cupy": _new_cupy}.get(library_of(array), lambda _: None)

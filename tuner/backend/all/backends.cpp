@@ -9,7 +9,6 @@
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/profiling_permission.hpp>
 #endif
 #include <tuner/core/metric.hpp>
 

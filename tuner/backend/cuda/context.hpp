@@ -2,11 +2,13 @@
 /// Contexts, and owning handles of the objects in them. A Context never changes the caller's current context:
 /// ContextGuard pushes one for the length of a scope. Deleters never throw: a handle of a lost context is dropped.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/core/device.hpp>
 
 namespace tuner::cuda {
 
@@ -52,6 +54,45 @@ class ContextGuard {
  private:
   bool pushed_ = false;
 };
+
+/// The state that a CUDA backend shares with its modules and memory, so that each may outlive the others.
+struct BackendState {
+  BackendState(Context context_, Device device_)
+      : context(std::move(context_)), id(context_id(context.handle())), device(std::move(device_)) {}
+  ~BackendState() {
+    if (gone()) context.leak();
+  }
+
+  /// Whether handles must be dropped: after a fault or a hang, or when the context was destroyed. A new context may
+  /// then have the same handle and give out the same addresses.
+  bool gone() const noexcept { return !usable || context_id(context.handle()) != id; }
+
+  /// Calls \p free, which frees handles, in the context. Returns false if they must be dropped instead.
+  template <typename Free>
+  bool free_in_context(Free free) noexcept {
+    if (gone()) return false;
+    try {
+      const ContextGuard guard(context.handle());
+      free();
+      return true;
+    } catch (const CudaError&) {  // the context is gone, with all that was in it
+      return false;
+    }
+  }
+
+  /// Throws CudaError unless \p result is CUDA_SUCCESS. A fault of an earlier kernel can surface in any call.
+  void watch(CUresult result, const char* call, SourcePlace at = SourcePlace::current()) {
+    if (is_sticky(result)) usable = false;
+    check(result, call, at);
+  }
+
+  Context context;
+  std::uint64_t id;
+  Device device;
+  /// False after a fault or a hang: handles are then dropped instead of freed, since freeing would fail or wait.
+  std::atomic<bool> usable = true;
+};
+using SharedState = std::shared_ptr<BackendState>;
 
 /// Destroys a handle with a function of the driver. Its context must be current, or alive on the device.
 template <auto destroy>

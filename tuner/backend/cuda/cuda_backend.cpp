@@ -8,7 +8,6 @@
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/chip_metrics.hpp>
-#include <tuner/backend/cuda/cuda_array.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy.hpp>
@@ -117,19 +116,11 @@ class CudaBackend final : public Backend {
   }
 
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
-    if (bytes == 0) return;
-    const ContextGuard guard = enter();
-    follow_fills();
-    watch(driver().cuMemcpyHtoDAsync(to, from, bytes, transfers_.get()), "cuMemcpyHtoDAsync");
-    wait(transfers_.get());
+    transfer(bytes, "cuMemcpyHtoDAsync", [&](CUstream on) { return driver().cuMemcpyHtoDAsync(to, from, bytes, on); });
   }
 
   void download(void* to, DevicePointer from, std::size_t bytes) override {
-    if (bytes == 0) return;
-    const ContextGuard guard = enter();
-    follow_fills();
-    watch(driver().cuMemcpyDtoHAsync(to, from, bytes, transfers_.get()), "cuMemcpyDtoHAsync");
-    wait(transfers_.get());
+    transfer(bytes, "cuMemcpyDtoHAsync", [&](CUstream on) { return driver().cuMemcpyDtoHAsync(to, from, bytes, on); });
   }
 
   void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
@@ -325,8 +316,16 @@ class CudaBackend final : public Backend {
     watch(wait_for(stream, std::nullopt), "cuStreamQuery", at);
   }
 
-  /// Fills are the only functions that return before their work is done.
-  void follow_fills() { watch(driver().cuStreamWaitEvent(transfers_.get(), filled_.get(), 0), "cuStreamWaitEvent"); }
+  /// Calls \p copy, which enqueues a copy. Waits for it, and before it for fills: they are the only functions that
+  /// return before their work is done.
+  template <typename Copy>
+  void transfer(std::size_t bytes, const char* call, const Copy& copy) {
+    if (bytes == 0) return;
+    const ContextGuard guard = enter();
+    watch(driver().cuStreamWaitEvent(transfers_.get(), filled_.get(), 0), "cuStreamWaitEvent");
+    watch(copy(transfers_.get()), call);
+    wait(transfers_.get());
+  }
 
   CompileResult compiled(std::future<CompileResult>& ahead, const CompileRequest& request) {
     return ahead.valid() ? ahead.get() : compiler().compile(request);
@@ -369,11 +368,14 @@ class CudaBackend final : public Backend {
     });
   }
 
+  static const CudaModule::Entry& entry_of(const Launch& launch) {
+    return dynamic_cast<const CudaModule&>(*launch.module).entry(launch.function);
+  }
+
   std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
-      const auto& module = dynamic_cast<const CudaModule&>(*launch.module);
-      const CudaModule::Entry& entry = module.entry(launch.function);
+      const CudaModule::Entry& entry = entry_of(launch);
       if (std::optional<std::string> why = why_not_launchable(entry.kernel, launch.shape, device().limits)) {
         return LaunchError{*why + place(i, launches.size())};
       }
@@ -400,17 +402,12 @@ class CudaBackend final : public Backend {
     const CUresult result = wait_for(stream_.get(), deadline);
     if (result == CUDA_ERROR_NOT_READY) return Outcome(hung(timeout_s));
     if (result != CUDA_SUCCESS) return Outcome(faulted(result));
-    for (const Launch& launch : launches) {
-      dynamic_cast<const CudaModule&>(*launch.module).entry(launch.function).has_run = true;
-    }
+    for (const Launch& launch : launches) entry_of(launch).has_run = true;
     return std::nullopt;
   }
 
   static bool all_have_run(std::span<const Launch> launches) {
-    for (const Launch& launch : launches) {
-      if (!dynamic_cast<const CudaModule&>(*launch.module).entry(launch.function).has_run) return false;
-    }
-    return true;
+    return std::all_of(launches.begin(), launches.end(), [](const Launch& launch) { return entry_of(launch).has_run; });
   }
 
   LaunchError refused(CUresult result, const std::string& where) {

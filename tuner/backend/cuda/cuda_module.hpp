@@ -1,12 +1,12 @@
 #pragma once
-/// Kernels, modules, memory and stopwatches of the CUDA backend. Private to this folder.
+/// Kernels, modules, memory, arrays and stopwatches of the CUDA backend. Private to this folder.
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/backend/cuda/backend_state.hpp>
+#include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/launch_shape.hpp>
 #include <tuner/core/outcome.hpp>
@@ -92,6 +92,34 @@ class CudaMemory final : public DeviceMemory {
   SharedState state_;
   CUdeviceptr address_;
   std::size_t bytes_;
+};
+
+/// An array, or linear memory, that texture and surface objects read and write ("Texture Object Management", CUDA
+/// Driver API).
+class CudaArray final : public DeviceArray {
+ public:
+  /// In the state's context, which must be current. Throws Error if there is no room or the driver refuses the array.
+  CudaArray(SharedState state, const ArrayShape& shape);
+  ~CudaArray() override;
+
+  std::uint64_t texture(const TextureReading& reading) override;
+  std::uint64_t surface() override;
+  void load(DevicePointer from) override { copy(from, true); }
+  void store(DevicePointer to) override { copy(to, false); }
+
+ private:
+  void copy(DevicePointer memory, bool into_array);
+  CUDA_RESOURCE_DESC resource() const;
+  CUarray_format format() const;
+  /// Throws Error unless \p result is a success; \p what: for the message.
+  void watch(CUresult result, const std::string& what) const;
+
+  SharedState state_;
+  ArrayShape shape_;
+  CUarray array_ = nullptr;
+  CUdeviceptr memory_ = 0;  ///< instead of the array, for tex1Dfetch
+  std::vector<CUtexObject> textures_;
+  std::vector<CUsurfObject> surfaces_;
 };
 
 /// A stopwatch of two events.

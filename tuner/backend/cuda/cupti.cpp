@@ -6,7 +6,6 @@
 
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/backend/cuda/profiling_permission.hpp>
 
 namespace tuner::cuda {
 namespace {

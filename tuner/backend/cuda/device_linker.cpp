@@ -1,6 +1,7 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace tuner::cuda {
@@ -14,50 +15,6 @@ constexpr int kLibraryInput = 6;
 constexpr int kLinked = 0;  // nvJitLinkResult
 
 constexpr const char* kDeviceRuntime = "libcudadevrt.a";
-
-/// A link in progress.
-class LinkJob {
- public:
-  LinkJob(const NvJitLink& functions, const std::string& architecture) : functions_(functions) {
-    const std::string option = "-arch=" + architecture;
-    const char* options[] = {option.c_str()};
-    failed_ = functions_.nvJitLinkCreate(&handle_, 1, options) != kLinked;
-  }
-  ~LinkJob() {
-    if (handle_ != nullptr) functions_.nvJitLinkDestroy(&handle_);
-  }
-  LinkJob(const LinkJob&) = delete;
-  LinkJob& operator=(const LinkJob&) = delete;
-
-  bool complete(std::span<const std::byte> cubin, const fs::path& library, const std::string& name) {
-    return !failed_ &&
-           functions_.nvJitLinkAddData(handle_, kCubinInput, cubin.data(), cubin.size(), name.c_str()) == kLinked &&
-           functions_.nvJitLinkAddFile(handle_, kLibraryInput, library.c_str()) == kLinked &&
-           functions_.nvJitLinkComplete(handle_) == kLinked;
-  }
-
-  std::vector<std::byte> cubin() {
-    std::size_t bytes = 0;
-    if (functions_.nvJitLinkGetLinkedCubinSize(handle_, &bytes) != kLinked) return {};
-    std::vector<std::byte> code(bytes);
-    if (functions_.nvJitLinkGetLinkedCubin(handle_, code.data()) != kLinked) return {};
-    return code;
-  }
-
-  std::string log() {
-    std::size_t size = 0;
-    if (handle_ == nullptr || functions_.nvJitLinkGetErrorLogSize(handle_, &size) != kLinked) return {};
-    std::string text(size, '\0');
-    if (size > 0 && functions_.nvJitLinkGetErrorLog(handle_, text.data()) != kLinked) return {};
-    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
-    return text;
-  }
-
- private:
-  const NvJitLink& functions_;
-  NvJitLink::Handle handle_ = nullptr;
-  bool failed_ = false;
-};
 
 std::string listed_folders(const std::vector<fs::path>& folders) {
   std::string text;
@@ -94,12 +51,27 @@ std::string linker_missing(const std::string& what, const std::string& where, co
 std::variant<std::vector<std::byte>, CompileError> DeviceLinker::link(std::span<const std::byte> cubin,
                                                                       const std::string& architecture,
                                                                       const std::string& name) const {
-  LinkJob job(functions, architecture);
-  if (job.complete(cubin, device_runtime, name)) {
-    std::vector<std::byte> code = job.cubin();
-    if (!code.empty()) return code;
+  const std::string option = "-arch=" + architecture;
+  const char* options[] = {option.c_str()};
+  NvJitLink::Handle handle = nullptr;
+  const bool linked =
+      functions.nvJitLinkCreate(&handle, 1, options) == kLinked &&
+      functions.nvJitLinkAddData(handle, kCubinInput, cubin.data(), cubin.size(), name.c_str()) == kLinked &&
+      functions.nvJitLinkAddFile(handle, kLibraryInput, device_runtime.c_str()) == kLinked &&
+      functions.nvJitLinkComplete(handle) == kLinked;
+  const auto destroy = [this](NvJitLink::Handle job) { functions.nvJitLinkDestroy(&job); };
+  const std::unique_ptr<void, decltype(destroy)> owner(handle, destroy);
+  std::size_t size = 0;
+  if (linked && functions.nvJitLinkGetLinkedCubinSize(handle, &size) == kLinked) {
+    std::vector<std::byte> code(size);
+    if (functions.nvJitLinkGetLinkedCubin(handle, code.data()) == kLinked && !code.empty()) return code;
   }
-  std::string log = job.log();
+  std::string log;
+  if (handle != nullptr && functions.nvJitLinkGetErrorLogSize(handle, &size) == kLinked) {
+    log.resize(size);
+    if (size > 0 && functions.nvJitLinkGetErrorLog(handle, log.data()) != kLinked) log.clear();
+  }
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
   const std::string first = log.substr(0, log.find('\n'));
   return CompileError{
       name + " does not link with " + device_runtime.string() + ": " + (first.empty() ? "nvJitLink failed" : first),

@@ -35,6 +35,13 @@ int current_ordinal() {
   return ordinal;
 }
 
+namespace {
+
+int query_compute_capability(CUdevice device) {
+  return 10 * device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+         device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+}
+
 DeviceLimits query_limits(CUdevice device) {
   const auto get = [device](CUdevice_attribute attribute) { return device_attribute(device, attribute); };
   DeviceLimits limits;
@@ -59,10 +66,7 @@ DeviceLimits query_limits(CUdevice device) {
   return limits;
 }
 
-int query_compute_capability(CUdevice device) {
-  return 10 * device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-         device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-}
+}  // namespace
 
 std::vector<int> query_compute_capabilities() {
   std::vector<int> capabilities;
@@ -111,20 +115,10 @@ PointerInfo pointer_info(const void* address) {
                                                           reinterpret_cast<std::uintptr_t>(address));
   if (result == CUDA_ERROR_INVALID_VALUE) return {};
   check(result, "cuPointerGetAttributes");
-  PointerInfo info;
-  if (managed != 0) {
-    info.kind = PointerKind::managed;
-  } else if (memory_type == CU_MEMORYTYPE_DEVICE) {
-    info.kind = PointerKind::device;
-  } else if (memory_type == CU_MEMORYTYPE_HOST) {
-    info.kind = PointerKind::host;
-  } else {
-    return {};
-  }
-  info.context = context;
-  info.device = device;
-  info.here = here;
-  return info;
+  if (managed != 0) return {PointerKind::managed, context, device, here};
+  if (memory_type == CU_MEMORYTYPE_DEVICE) return {PointerKind::device, context, device, here};
+  if (memory_type == CU_MEMORYTYPE_HOST) return {PointerKind::host, context, device, here};
+  return {};
 }
 
 }  // namespace tuner::cuda

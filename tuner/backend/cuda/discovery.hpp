@@ -23,11 +23,7 @@ std::string pci_address(CUdevice device);
 /// Key, limits, environment and name of device \p ordinal; ceilings remain 0. \p compiler: also find NVRTC, and name it
 /// in the environment. Throws Error, CudaError.
 Device query_device(int ordinal, bool compiler = true);
-/// Only its limits.
-DeviceLimits query_limits(CUdevice device);
-/// 90 for 9.0.
-int query_compute_capability(CUdevice device);
-/// Those of all devices, in order.
+/// The compute capabilities of all devices, in order: 90 for 9.0.
 std::vector<int> query_compute_capabilities();
 
 enum class PointerKind {

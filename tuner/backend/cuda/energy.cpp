@@ -153,10 +153,10 @@ std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> step
 }
 
 EnergyWatch::EnergyWatch(const EnergySensor& sensor)
-    : reader_([this, &sensor] {
+    : reader_([this, &sensor](const std::stop_token& end) {
         const Clock::time_point begin = Clock::now();
         std::optional<double> last = sensor();
-        while (!ended_) {
+        while (!end.stop_requested()) {
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
           const std::optional<double> joules = sensor();
           if (!joules || joules == last) continue;
@@ -165,11 +165,9 @@ EnergyWatch::EnergyWatch(const EnergySensor& sensor)
         }
       }) {}
 
-EnergyWatch::~EnergyWatch() { (void)stop(); }
-
 std::vector<EnergyStep> EnergyWatch::stop() {
-  ended_ = true;
-  if (reader_.joinable()) reader_.join();
+  reader_.request_stop();
+  reader_.join();
   return std::move(steps_);
 }
 

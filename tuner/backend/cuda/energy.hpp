@@ -3,7 +3,6 @@
 /// energy is known at these steps, but not at the beginning or end of the work. NVML (libnvidia-ml.so.1, a part of the
 /// driver) reads the counter.
 
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <span>
@@ -41,9 +40,7 @@ class EnergyWatch {
  public:
   /// \p sensor must outlive it. Until stop(), nobody else may use the sensor.
   explicit EnergyWatch(const EnergySensor& sensor);
-  ~EnergyWatch();
   EnergyWatch(const EnergyWatch&) = delete;
-  EnergyWatch& operator=(const EnergyWatch&) = delete;
 
   /// The steps, with times in seconds since construction. The first value read is not a step, because its time is
   /// unknown.
@@ -51,8 +48,7 @@ class EnergyWatch {
 
  private:
   std::vector<EnergyStep> steps_;
-  std::atomic<bool> ended_ = false;
-  std::thread reader_;
+  std::jthread reader_;  // the last member: it ends before the steps are destroyed
 };
 
 /// Like Backend::energy(), on \p stream in the current context. Runs \p launches back to back for as long as the sensor

@@ -89,12 +89,9 @@ CallContext::Capture CallContext::capture() const {
 #else
     result = driver.cuStreamGetCaptureInfo(handle, &status, nullptr, &graph, nullptr, nullptr);
 #endif
-  } else {
-    result = driver.cuStreamIsCapturing(handle, &status);
-  }
-#else
-  result = driver.cuStreamIsCapturing(handle, &status);
+  } else
 #endif
+    result = driver.cuStreamIsCapturing(handle, &status);
   if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
     throw Error(
         ErrorCode::invalid_argument,

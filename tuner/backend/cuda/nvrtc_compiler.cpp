@@ -303,14 +303,9 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
                                           const DeviceHeaders& headers, const std::vector<std::string>& more) const {
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
-    Built built{std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers), {}};
-    if (auto error = compile(*built.program, request, built.log, more)) return std::move(*error);
-    return built;
-  }
-
-  std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log,
-                                      const std::vector<std::string>& more) const {
-    if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return unsupported;
+    auto made = std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers);
+    Program& program = *made;
+    if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return *unsupported;
     if (request.device_launches && virtual_capability(request.architecture))
       return CompileError{"a kernel that launches kernels is linked for a chip, not for " + request.architecture, {}};
     if (request.device_launches)
@@ -326,15 +321,15 @@ class NvrtcCompiler : public Compiler {
     for (const CompileOption& option : request.options) options.push_back(option.text);
 
     const nvrtcResult result = program.compile(options);
-    log = program.log();
+    std::string log = program.log();
     if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw NvrtcError("NVRTC ran out of memory in " + request.file_name);
     if (result != NVRTC_SUCCESS) {
       std::string message = first_error(log, macro_names(request));
       if (message.empty()) message = library().nvrtcGetErrorString(result);
       if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
-      return CompileError{std::move(message), log};
+      return CompileError{std::move(message), std::move(log)};
     }
-    return std::nullopt;
+    return Built{std::move(made), std::move(log)};
   }
 
   std::optional<CompileError> check_architecture(const std::string& architecture) const {

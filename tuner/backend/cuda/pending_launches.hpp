@@ -9,7 +9,7 @@
 #include <string>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/backend/cuda/backend_state.hpp>
+#include <tuner/backend/cuda/context.hpp>
 
 namespace tuner::cuda {
 

@@ -1,4 +1,4 @@
-// The functions of tuner.h for databases.
+// The functions of tuner.h for arrays and databases, and for programs that write kernel files.
 #include <tuner/runtime/c_interface.hpp>
 
 #include <filesystem>
@@ -7,15 +7,33 @@
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 #include <cache/exchange.hpp>
+#include <cache/json.hpp>
 #include <cache/paths.hpp>
 #include <cache/shipped.hpp>
 
+#include <tuner/array.hpp>
+#include <tuner/core/scanner.hpp>
+#include <tuner/core/signature.hpp>
+#include <tuner/core/words.hpp>
 #include <tuner/runtime/serving.hpp>
+
+struct tuner_array {
+  tuner::detail::ArrayMemory memory;
+  std::size_t bytes;
+};
 
 namespace tuner::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+
+void require_room(const tuner_array* array, const void* memory, std::size_t bytes) {
+  require(array, "array");
+  if (bytes > 0) require(memory, "the host's memory");
+  if (bytes > array->bytes)
+    throw Error(ErrorCode::invalid_argument,
+                "tuner: the array holds " + std::to_string(array->bytes) + " bytes, not " + std::to_string(bytes));
+}
 
 cache::OpenOptions strictly() {
   cache::OpenOptions options;
@@ -63,6 +81,51 @@ cache::Database results_of(const std::vector<fs::path>& files) {
 // The attribute in tuner.h is that of the global names, not of these.
 #pragma GCC visibility push(default)
 extern "C" {
+
+tuner_status tuner_array_new(size_t bytes, tuner_array** array) {
+  return guarded([&] {
+    require(array, "array");
+    *array = new tuner_array{detail::ArrayMemory(bytes), bytes};
+  });
+}
+
+void* tuner_array_data(tuner_array* array) { return array == nullptr ? nullptr : array->memory.address(); }
+
+tuner_status tuner_array_upload(tuner_array* array, const void* from, size_t bytes) {
+  return guarded([&] {
+    require_room(array, from, bytes);
+    array->memory.download(nullptr, 0);  // waits for launches that still read what was there
+    array->memory.upload(from, bytes);
+  });
+}
+
+tuner_status tuner_array_download(const tuner_array* array, void* to, size_t bytes) {
+  return guarded([&] {
+    require_room(array, to, bytes);
+    array->memory.download(to, bytes);
+  });
+}
+
+void tuner_array_free(tuner_array* array) { delete array; }
+
+tuner_status tuner_possible_name(const char* name, char** possible) {
+  return guarded([&] {
+    require(name, "name", possible, "possible");
+    *possible = callers_text(possible_name(name));
+  });
+}
+
+tuner_status tuner_kernel_parameters(const char* text, const char* kernel, char** json) {
+  return guarded([&] {
+    require(text, "text", kernel, "kernel", json, "json");
+    const auto found = find_signature(code_of(text), kernel);
+    if (!found) throw Error(ErrorCode::not_found, std::string("tuner: the text has no kernel '") + kernel + "'");
+    Json parameters = Json::array();
+    for (const Declared& one : found->arguments)
+      parameters.push_back({{"name", one.name}, {"type", one.type}, {"is_const", one.is_to_const()}});
+    *json = callers_text(text_of_json(parameters));
+  });
+}
 
 tuner_status tuner_wisdom_export(const char* database, const char* kernel, char** text) {
   return guarded([&] {
