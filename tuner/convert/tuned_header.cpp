@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/convert/floating_value.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
@@ -151,7 +150,7 @@ class HeaderWriter {
         const Value& value = *one.find(parameter);
         booleans = booleans && value.is_boolean();
         integers = integers && value.is_integer();
-        floating = floating && floating_value(value);
+        floating = floating && value.fraction();
         values.insert(value.text());
         if (value.is_integer() && (value.integer() > std::numeric_limits<std::int32_t>::max() ||
                                    value.integer() < std::numeric_limits<std::int32_t>::min()))

@@ -35,81 +35,47 @@ std::int64_t shift_left(std::int64_t a, std::int64_t b, ArithmeticProblem& probl
 }  // namespace
 
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem) {
-  switch (op) {
-    case Op::negate:
-      return a == Limits::min() ? no_answer(problem, kOverflow) : -a;
-    case Op::absolute:
-      return a == Limits::min() ? no_answer(problem, kOverflow) : a < 0 ? -a : a;
-    case Op::logical_not:
-      return a == 0;
-    case Op::is_pow2:
-      return a > 0 && (a & (a - 1)) == 0;
-    default:  // log2
-      if (a <= 0 || (a & (a - 1)) != 0) return no_answer(problem, "log2 of a number that is no power of two");
-      return __builtin_ctzll(static_cast<unsigned long long>(a));
-  }
+  const bool is_power = a > 0 && (a & (a - 1)) == 0;
+  if (op == Op::logical_not) return a == 0;
+  if (op == Op::is_pow2) return is_power;
+  if (op == Op::log2 && !is_power) return no_answer(problem, "log2 of a number that is no power of two");
+  if (op == Op::log2) return __builtin_ctzll(static_cast<unsigned long long>(a));
+  if (a == Limits::min()) return no_answer(problem, kOverflow);
+  return op == Op::negate || a < 0 ? -a : a;  // else absolute
 }
 
 std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem) {
   if (is_comparison(op)) return compare(op, a, b);
   std::int64_t result = 0;
-  switch (op) {
-    case Op::add:
-      return __builtin_add_overflow(a, b, &result) ? no_answer(problem, kOverflow) : result;
-    case Op::subtract:
-      return __builtin_sub_overflow(a, b, &result) ? no_answer(problem, kOverflow) : result;
-    case Op::multiply:
-      return __builtin_mul_overflow(a, b, &result) ? no_answer(problem, kOverflow) : result;
-    case Op::divide:
-      return division_fails(a, b, problem) ? 0 : a / b;
-    case Op::modulo:
-      if (b == -1) return 0;  // the quotient of the smallest number would overflow, the remainder does not
-      return division_fails(a, b, problem) ? 0 : a % b;
-    case Op::ceil_div:
-      if (division_fails(a, b, problem)) return 0;
-      return a / b + (a % b != 0 && (a % b > 0) == (b > 0) ? 1 : 0);
-    case Op::shift_left:
-      return shift_left(a, b, problem);
-    case Op::shift_right:
-      return b < 0 || b > 63 ? no_answer(problem, kShift) : a >> b;
-    case Op::minimum:
-      return a < b ? a : b;
-    default:  // maximum
-      return a > b ? a : b;
-  }
+  const auto checked = [&](bool overflows) { return overflows ? no_answer(problem, kOverflow) : result; };
+  if (op == Op::add) return checked(__builtin_add_overflow(a, b, &result));
+  if (op == Op::subtract) return checked(__builtin_sub_overflow(a, b, &result));
+  if (op == Op::multiply) return checked(__builtin_mul_overflow(a, b, &result));
+  if (op == Op::shift_left) return shift_left(a, b, problem);
+  if (op == Op::shift_right) return b < 0 || b > 63 ? no_answer(problem, kShift) : a >> b;
+  if (op == Op::minimum) return std::min(a, b);
+  if (op == Op::maximum) return std::max(a, b);
+  if (op == Op::modulo && b == -1) return 0;  // only the quotient of the smallest number would overflow
+  if (division_fails(a, b, problem)) return 0;
+  if (op == Op::divide) return a / b;
+  if (op == Op::modulo) return a % b;
+  return a / b + (a % b != 0 && (a % b > 0) == (b > 0) ? 1 : 0);  // ceil_div
 }
 
 double apply_real(Op op, double a, double b) {
-  switch (op) {
-    case Op::negate:
-      return -a;
-    case Op::absolute:
-      return std::fabs(a);
-    case Op::square_root:
-      return std::sqrt(a);
-    case Op::exponential:
-      return std::exp(a);
-    case Op::logarithm:
-      return std::log(a);
-    case Op::sine:
-      return std::sin(a);
-    case Op::cosine:
-      return std::cos(a);
-    case Op::tangent:
-      return std::tan(a);
-    case Op::add:
-      return a + b;
-    case Op::subtract:
-      return a - b;
-    case Op::multiply:
-      return a * b;
-    case Op::divide:
-      return a / b;
-    case Op::minimum:
-      return std::min(a, b);
-    default:
-      return std::max(a, b);
-  }
+  if (op == Op::negate) return -a;
+  if (op == Op::absolute) return std::fabs(a);
+  if (op == Op::square_root) return std::sqrt(a);
+  if (op == Op::exponential) return std::exp(a);
+  if (op == Op::logarithm) return std::log(a);
+  if (op == Op::sine) return std::sin(a);
+  if (op == Op::cosine) return std::cos(a);
+  if (op == Op::tangent) return std::tan(a);
+  if (op == Op::add) return a + b;
+  if (op == Op::subtract) return a - b;
+  if (op == Op::multiply) return a * b;
+  if (op == Op::divide) return a / b;
+  return op == Op::minimum ? std::min(a, b) : std::max(a, b);
 }
 
 }  // namespace tuner

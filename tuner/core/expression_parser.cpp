@@ -24,25 +24,17 @@ struct Function {
   std::size_t least, most;
 };
 constexpr std::size_t kAny = 1000;
-constexpr std::array<Function, 7> kFunctions{{
-    {"ceil_div", Op::ceil_div, 2, 2},
-    {"min", Op::minimum, 1, kAny},
-    {"max", Op::maximum, 1, kAny},
-    {"log2", Op::log2, 1, 1},
-    {"is_pow2", Op::is_pow2, 1, 1},
-    {"sizeof", Op::size_of, 1, 1},
+constexpr Function kFunctions[] = {
+    {"ceil_div", Op::ceil_div, 2, 2}, {"min", Op::minimum, 1, kAny},  {"max", Op::maximum, 1, kAny},
+    {"log2", Op::log2, 1, 1},         {"is_pow2", Op::is_pow2, 1, 1}, {"sizeof", Op::size_of, 1, 1},
     {"abs", Op::absolute, 1, 1},
-}};
+};
 
 /// Functions that give numbers with a point. Their names are not reserved: a parameter may be called `log`.
-constexpr std::array<Function, 6> kRealFunctions{{
-    {"sqrt", Op::square_root, 1, 1},
-    {"exp", Op::exponential, 1, 1},
-    {"log", Op::logarithm, 1, 1},
-    {"sin", Op::sine, 1, 1},
-    {"cos", Op::cosine, 1, 1},
-    {"tan", Op::tangent, 1, 1},
-}};
+constexpr Function kRealFunctions[] = {
+    {"sqrt", Op::square_root, 1, 1}, {"exp", Op::exponential, 1, 1}, {"log", Op::logarithm, 1, 1},
+    {"sin", Op::sine, 1, 1},         {"cos", Op::cosine, 1, 1},      {"tan", Op::tangent, 1, 1},
+};
 
 const Function* function_called(std::string_view name) {
   const Function* const function = find_named(kFunctions, name);
@@ -53,27 +45,19 @@ struct BinaryOperator {
   std::string_view text;
   Op op;
 };
-constexpr std::array<BinaryOperator, 2> kOr{{{"or", Op::logical_or}, {"||", Op::logical_or}}};
-constexpr std::array<BinaryOperator, 2> kAnd{{{"and", Op::logical_and}, {"&&", Op::logical_and}}};
-constexpr std::array<BinaryOperator, 6> kComparisons{{{"==", Op::equal},
-                                                      {"!=", Op::not_equal},
-                                                      {"<", Op::less},
-                                                      {"<=", Op::less_equal},
-                                                      {">", Op::greater},
-                                                      {">=", Op::greater_equal}}};
-constexpr std::array<BinaryOperator, 2> kShifts{{{"<<", Op::shift_left}, {">>", Op::shift_right}}};
-constexpr std::array<BinaryOperator, 2> kSums{{{"+", Op::add}, {"-", Op::subtract}}};
-constexpr std::array<BinaryOperator, 3> kProducts{{{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::modulo}}};
+constexpr BinaryOperator kOr[] = {{"or", Op::logical_or}, {"||", Op::logical_or}};
+constexpr BinaryOperator kAnd[] = {{"and", Op::logical_and}, {"&&", Op::logical_and}};
+constexpr BinaryOperator kComparisons[] = {{"==", Op::equal},      {"!=", Op::not_equal}, {"<", Op::less},
+                                           {"<=", Op::less_equal}, {">", Op::greater},    {">=", Op::greater_equal}};
+constexpr BinaryOperator kShifts[] = {{"<<", Op::shift_left}, {">>", Op::shift_right}};
+constexpr BinaryOperator kSums[] = {{"+", Op::add}, {"-", Op::subtract}};
+constexpr BinaryOperator kProducts[] = {{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::modulo}};
 
 std::optional<Op> match(const Token& token, const auto& operators) {
   for (const BinaryOperator& candidate : operators) {
     if (token.is(candidate.text)) return candidate.op;
   }
   return std::nullopt;
-}
-
-[[noreturn]] void fail(const SourceLocation& location, const std::string& message) {
-  throw SpecError(location, message);
 }
 
 class Parser {
@@ -202,8 +186,9 @@ class Parser {
     }
     Pointer inner = expression();
     if (!cursor_.peek().is(")")) {
-      fail(cursor_.at_end() ? location : cursor_.place(),
-           cursor_.at_end() ? "'(' is never closed" : "expected ')' or an operator, not " + cursor_.described());
+      throw SpecError(
+          cursor_.at_end() ? location : cursor_.place(),
+          cursor_.at_end() ? "'(' is never closed" : "expected ')' or an operator, not " + cursor_.described());
     }
     cursor_.take();
     return inner;
@@ -215,9 +200,9 @@ class Parser {
     if (numbers_ == Numbers::any && text.find_first_of(".eE") != std::string_view::npos) return real(text, location);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) fail(location, in_quotes(text) + " does not fit 64 bits");
+    if (error == std::errc::result_out_of_range) throw SpecError(location, in_quotes(text) + " does not fit 64 bits");
     if (error != std::errc{} || end != text.data() + text.size()) {
-      fail(location, in_quotes(text) + " is not a decimal integer");
+      throw SpecError(location, in_quotes(text) + " is not a decimal integer");
     }
     return make_leaf(Op::constant, value, location);
   }
@@ -228,7 +213,7 @@ class Parser {
     node->is_real = node->has_reals = true;
     node->location = location;
     const auto value = number_of<double>(text);
-    if (!value || !std::isfinite(*value)) fail(location, in_quotes(text) + " is not a number");
+    if (!value || !std::isfinite(*value)) throw SpecError(location, in_quotes(text) + " is not a number");
     node->real = *value;
     return node;
   }
@@ -260,11 +245,12 @@ class Parser {
     const Function* const at = function_called(name);
     const bool is_real = at != nullptr && at->op >= Op::square_root;
     if (is_real && numbers_ != Numbers::any)
-      fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
+      throw SpecError(location,
+                      in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
     if (at == nullptr)
-      fail(location,
-           unknown_name("function", name,
-                        numbers_ == Numbers::any ? names_of(kFunctions, kRealFunctions) : names_of(kFunctions)));
+      throw SpecError(location, unknown_name("function", name,
+                                             numbers_ == Numbers::any ? names_of(kFunctions, kRealFunctions)
+                                                                      : names_of(kFunctions)));
     const SourceLocation open = cursor_.place();
     cursor_.take();
     if (at->op == Op::size_of) return size_of(location);
@@ -274,7 +260,7 @@ class Parser {
         arguments.push_back(expression());
       } while (cursor_.accept(","));
     }
-    if (cursor_.at_end()) fail(open, "'(' is never closed");
+    if (cursor_.at_end()) throw SpecError(open, "'(' is never closed");
     if (!cursor_.peek().is(")"))
       cursor_.fail("expected ',' or ')' in the arguments of " + in_quotes(name) + ", not " + cursor_.described());
     cursor_.take();
@@ -282,7 +268,7 @@ class Parser {
       const std::string wanted = at->most == kAny
                                      ? "at least 1 argument"
                                      : std::to_string(at->least) + (at->least == 1 ? " argument" : " arguments");
-      fail(location, in_quotes(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
+      throw SpecError(location, in_quotes(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
     }
     return make_node(at->op, std::move(arguments), location);
   }

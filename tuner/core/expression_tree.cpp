@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <tuner/core/named.hpp>
+
 namespace tuner {
 namespace {
 
@@ -22,19 +24,9 @@ bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocatio
   const auto is_real = [](const Pointer& child) { return child->is_real; };
   if (op >= Op::square_root) return true;
   if (std::none_of(children.begin(), children.end(), is_real) || is_comparison(op)) return false;
-  switch (op) {
-    case Op::negate:
-    case Op::absolute:
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::divide:
-    case Op::minimum:
-    case Op::maximum:
-      return true;
-    default:
-      break;
-  }
+  constexpr Op with_reals[] = {Op::negate,   Op::absolute, Op::add,     Op::subtract,
+                               Op::multiply, Op::divide,   Op::minimum, Op::maximum};
+  if (contains(with_reals, op)) return true;
   const bool is_conditional = op == Op::conditional;
   if (is_conditional && !is_real(children[0])) return true;
   throw SpecError(location, "an integer is needed here, but " +

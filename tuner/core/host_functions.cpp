@@ -6,9 +6,8 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
-#include <tuner/core/declaration_head.hpp>
+#include <tuner/core/declaration_words.hpp>
 #include <tuner/core/element_type.hpp>
-#include <tuner/core/host_words.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/enumeration.hpp>
 #include <tuner/core/kernel_spec.hpp>
 
 namespace tuner {

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include <tuner/core/enumeration.hpp>
 #include <tuner/core/kernel_program.hpp>
-#include <tuner/core/named.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -190,16 +188,11 @@ ReferenceKind KernelSpec::reference_kind() const {
   return has_answer ? ReferenceKind::file : ReferenceKind::none;
 }
 
-const ComputedArgument* LaunchSpec::find_computed(std::string_view argument) const {
-  return find_named(computed_arguments, argument);
-}
 const ChoiceSpec* KernelSpec::type_choice() const {
   const auto type = std::find_if(choices.begin(), choices.end(), [](const ChoiceSpec& one) { return one.is_type; });
   return type == choices.end() ? nullptr : &*type;
 }
-const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
-const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
-const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
+
 std::string about_its_line(const BufferSpec& buffer) {
   if (buffer.typed_neighbour.empty()) return {};
   return " (a type after ':' is that of one buffer, here of '" + buffer.typed_neighbour + "' alone)";
@@ -219,9 +212,6 @@ std::vector<std::string> KernelSpec::taken_by(const LaunchSpec& launch) const {
   }
   return names;
 }
-
-const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
-const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 
 ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   const std::vector<std::string> names = names_of(spec.choices, spec.sizes);

@@ -357,7 +357,11 @@ class Validator : public Checks {
 
   void macros() {
     if (spec_.program.macros.empty()) return;
-    const std::vector<ExpandedCode::Override> overrides = this->overrides();
+    const ProgramSpec& program = spec_.program;
+    const std::vector<ExpandedCode::Override> overrides =
+        expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths,
+                      {names_of(program.macros)})
+            .overrides;
     for (const MacroSpec& macro : spec_.program.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(macro.location, message); };
       const std::string quoted = in_quotes(macro.name);
@@ -379,29 +383,6 @@ class Validator : public Checks {
                                 ", so code is compiled for one value of it: 'verify' cannot use another");
       }
     }
-  }
-
-  /// The directives of the text, and of the files that it includes, that override macros of the kernel.
-  std::vector<ExpandedCode::Override> overrides() const {
-    const ProgramSpec& program = spec_.program;
-    const std::vector<std::string> names = names_of(program.macros);
-    const auto overrides = [&](const DirectiveLine& line) {
-      return (line.name() == "undef" || line.name() == "define") && defined_name(line).empty() &&
-             contains(names, word_at(line.rest(), 0));
-    };
-    const auto any = [&](std::string_view code) {
-      const std::vector<DirectiveLine> lines = directives_of(code);
-      return std::any_of(lines.begin(), lines.end(), overrides);
-    };
-    const auto in_header = [&](const IncludedFile& file) {
-      const auto has = [&](const std::string& name) { return has_word(file.text, name); };
-      return std::any_of(names.begin(), names.end(), has) && any(file.text);
-    };
-    if (!any(draft_.code) &&
-        (!program.includes || std::none_of(program.includes->files.begin(), program.includes->files.end(), in_header)))
-      return {};
-    return expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths, {names})
-        .overrides;
   }
 
   void defaults() {

@@ -100,18 +100,12 @@ double parse_number(TokenCursor& cursor, const std::string& what) {
   return *value;
 }
 
-bool is_floating_literal(std::string_view text) {
-  if (text.find('.') == std::string_view::npos && text.find("e-") == std::string_view::npos) return false;
-  const auto value = number_of<double>(text);
-  return value && std::isfinite(*value);
-}
-
 Value parse_value(TokenCursor& cursor) {
   if (cursor.at_identifier()) return Value::parse(cursor.take().text);
   const std::string_view rest = cursor.rest();
-  if (const std::string_view word = rest.substr(0, rest.find_first_of(" \t,")); is_floating_literal(word)) {
-    cursor.skip(word.size());
-    return {std::string(word)};
+  if (Value word(std::string(rest.substr(0, rest.find_first_of(" \t,")))); word.fraction()) {
+    cursor.skip(word.string().size());
+    return word;
   }
   if (cursor.at_number() || cursor.peek().is("-")) return parse_size(cursor, "a value");
   if (cursor.peek().is(",")) cursor.fail("values are separated by blanks, not by ','");

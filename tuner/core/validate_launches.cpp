@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
@@ -198,7 +197,7 @@ class LaunchChecks : public Checks {
   bool is_floating_parameter(const Expression& value) const {
     const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
     return named != nullptr && std::all_of(named->values.begin(), named->values.end(),
-                                           [](const Value& one) { return is_floating_literal(one.text()); });
+                                           [](const Value& one) { return one.fraction().has_value(); });
   }
 
   void require_argument(const LaunchSpec& launch, std::size_t number) const {
@@ -210,7 +209,7 @@ class LaunchChecks : public Checks {
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
-      if (is_floating_literal(parameter->values.front().text()))
+      if (parameter->values.front().fraction())
         fail_argument(launch, number,
                       in_quotes(name) + " needs the type that the kernel takes, as in '" + name + " : float'");
       if (const Value& first = parameter->values.front(); first == Value(true) || first == Value(false))

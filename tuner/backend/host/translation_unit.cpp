@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include <tuner/core/author_files.hpp>
+#include <tuner/core/includes.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>
