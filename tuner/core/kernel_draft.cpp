@@ -7,10 +7,8 @@
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/names.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/validation.hpp>
 
 namespace tuner {
 namespace {

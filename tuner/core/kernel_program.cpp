@@ -4,7 +4,6 @@
 #include <set>
 
 #include <tuner/core/definitions.hpp>
-#include <tuner/core/names.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>

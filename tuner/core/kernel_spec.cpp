@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <tuner/core/kernel_program.hpp>
-#include <tuner/core/names.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {

@@ -2,11 +2,12 @@
 #include <cmath>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/parameter_types.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
-#include <tuner/core/validation.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 namespace tuner {
 namespace {

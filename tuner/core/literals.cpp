@@ -7,7 +7,7 @@
 #include <tuner/core/characters.hpp>
 #include <tuner/core/count.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/names.hpp>
+#include <tuner/core/kernel_program.hpp>
 
 namespace tuner {
 namespace {

@@ -1,4 +1,4 @@
-#include <tuner/core/names.hpp>
+#include <tuner/core/kernel_program.hpp>
 
 #include <tuner/core/named.hpp>
 #include <tuner/core/token.hpp>

@@ -3,7 +3,7 @@
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/validation.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 namespace tuner {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/records.hpp>

@@ -15,7 +15,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/reference_failure.hpp>
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <thread>
 
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/worker/serve.hpp>
 
 extern char** environ;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/occupancy.hpp>
+#include <tuner/core/launch_shape.hpp>
 #include <tuner/core/parameter_types.hpp>
 
 namespace tuner::cuda {

@@ -17,7 +17,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/includes.hpp>
 #include <tuner/core/host_functions.hpp>
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner::cuda {
 namespace {

@@ -15,7 +15,7 @@
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner::host {
 
