@@ -155,7 +155,7 @@ unsigned long long BlockRunner::meet_warp(tuner_host::Block* block, int operatio
     runner.abandon();
   }
   std::list<Meeting>& meetings = runner.meetings_[warp];
-  auto at = std::find_if(meetings.begin(), meetings.end(), [&](const Meeting& one) { return one.mask == mask; });
+  auto at = std::ranges::find_if(meetings, [&](const Meeting& one) { return one.mask == mask; });
   if (at == meetings.end()) {
     if (runner.free_meetings_.empty()) runner.free_meetings_.emplace_back();
     at = runner.free_meetings_.begin();
@@ -255,8 +255,8 @@ unsigned BlockRunner::active_mask(Fiber* self, const char* file, int line) {
 /// Makes threads at __activemask ready: those at the first place in the text, as lanes that leave a loop wait for those
 /// that stay in it.
 void BlockRunner::converge() {
-  const Fiber& first = **std::min_element(converging_.begin(), converging_.end(),
-                                          [](const Fiber* a, const Fiber* b) { return a->line < b->line; });
+  const Fiber& first =
+      **std::ranges::min_element(converging_, [](const Fiber* a, const Fiber* b) { return a->line < b->line; });
   const auto elsewhere = std::stable_partition(converging_.begin(), converging_.end(),
                                                [line = first.line, file = first.file](const Fiber* fiber) {
                                                  return fiber->line == line && std::strcmp(fiber->file, file) == 0;

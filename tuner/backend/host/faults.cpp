@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <mutex>
 #include <span>
 
@@ -119,12 +118,12 @@ void uninstall(int signal) {
 
 FaultHandlers::FaultHandlers() {
   const std::lock_guard lock(mutex);
-  if (users++ == 0) std::for_each(kSignals.begin(), kSignals.end(), install);
+  if (users++ == 0) std::ranges::for_each(kSignals, install);
 }
 
 FaultHandlers::~FaultHandlers() {
   const std::lock_guard lock(mutex);
-  if (--users == 0) std::for_each(kSignals.begin(), kSignals.end(), uninstall);
+  if (--users == 0) std::ranges::for_each(kSignals, uninstall);
 }
 
 SignalStack::SignalStack() {

@@ -1,7 +1,6 @@
 #include <tuner/backend/host/host_backend.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <mutex>
