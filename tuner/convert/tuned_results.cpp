@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -36,7 +35,7 @@ struct Quarantined {
   std::vector<cache::QuarantineRecord> records;
 
   bool has(const cache::DeviceRecord& device, const cache::ProblemRecord& problem, const std::string& one) const {
-    return std::any_of(records.begin(), records.end(), [&](const cache::QuarantineRecord& record) {
+    return std::ranges::any_of(records, [&](const cache::QuarantineRecord& record) {
       return record.device_key == device.key && record.configuration == one && cache::alike(record.problem, problem);
     });
   }
@@ -65,9 +64,9 @@ std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases,
     throw Error(fmt::format("no stored best configuration of kernel {} may be served: {}", options.kernel,
                             printable(rejected)));
   const auto is_gpu = [](const cache::BestRecord& row) { return row.device.backend != "host"; };
-  if (options.device_key.empty() && std::any_of(rows.begin(), rows.end(), is_gpu))
+  if (options.device_key.empty() && std::ranges::any_of(rows, is_gpu))
     std::erase_if(rows, [&](const cache::BestRecord& row) { return !is_gpu(row); });
-  const auto latest = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+  const auto latest = std::ranges::max_element(rows, [](const auto& a, const auto& b) {
     return std::tie(a.measured_ms, a.kernel) < std::tie(b.measured_ms, b.kernel);
   });
   if (latest != rows.end()) options.source_hash = latest->kernel.source_hash;
@@ -161,12 +160,12 @@ bool matches(const cache::ProblemRecord& problem, const TuningFilter& filter) {
     if (const auto at = problem.sizes.find(name); at == problem.sizes.end() || at->second != value) return false;
   std::istringstream words(problem.choices);
   const std::set<std::string> choices{std::istream_iterator<std::string>(words), {}};
-  return std::all_of(filter.choices.begin(), filter.choices.end(),
-                     [&](const auto& one) { return choices.contains(one.first + '=' + one.second); });
+  return std::ranges::all_of(filter.choices,
+                             [&](const auto& one) { return choices.contains(one.first + '=' + one.second); });
 }
 
 std::ptrdiff_t measured(const RecordedTuning& tuning) {
-  return std::count_if(tuning.trials.begin(), tuning.trials.end(), [](auto& trial) { return trial.kind == "ok"; });
+  return std::ranges::count_if(tuning.trials, [](auto& trial) { return trial.kind == "ok"; });
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ bool is_word_of_the_host(std::string_view word) {
   static constexpr std::string_view words[] = {"asm", "__asm__", "throw", "stderr", "fopen"};
   const auto begins = [word](std::string_view name) { return word.starts_with(name); };
   return (word.size() > 4 && word.starts_with("cuda") && word[4] >= 'A' && word[4] <= 'Z') || contains(words, word) ||
-         std::any_of(std::begin(libraries), std::end(libraries), begins);
+         std::ranges::any_of(libraries, begins);
 }
 
 bool names_the_host(std::string_view text) {

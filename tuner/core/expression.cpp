@@ -195,9 +195,7 @@ class NameChecker {
 Expression::Expression() : Expression(constant(0)) {}
 
 Expression Expression::constant(std::int64_t value) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->value = value;
-  return ExpressionAccess::make(std::move(node), std::to_string(value), {});
+  return ExpressionAccess::make(make_leaf({.value = value}), std::to_string(value), {});
 }
 
 Value Expression::evaluate(const Bindings& bindings) const { return TreeEvaluator(bindings).value(*tree_->root); }

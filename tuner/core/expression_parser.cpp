@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -25,21 +24,25 @@ struct Function {
 };
 constexpr std::size_t kAny = 1000;
 constexpr Function kFunctions[] = {
-    {"ceil_div", Op::ceil_div, 2, 2}, {"min", Op::minimum, 1, kAny},  {"max", Op::maximum, 1, kAny},
-    {"log2", Op::log2, 1, 1},         {"is_pow2", Op::is_pow2, 1, 1}, {"sizeof", Op::size_of, 1, 1},
+    {"ceil_div", Op::ceil_div, 2, 2},
+    {"min", Op::minimum, 1, kAny},
+    {"max", Op::maximum, 1, kAny},
+    {"log2", Op::log2, 1, 1},
+    {"is_pow2", Op::is_pow2, 1, 1},
+    {"sizeof", Op::size_of, 1, 1},
     {"abs", Op::absolute, 1, 1},
+    // These give numbers with a point. Their names are not reserved: a parameter may be called `log`.
+    {"sqrt", Op::square_root, 1, 1},
+    {"exp", Op::exponential, 1, 1},
+    {"log", Op::logarithm, 1, 1},
+    {"sin", Op::sine, 1, 1},
+    {"cos", Op::cosine, 1, 1},
+    {"tan", Op::tangent, 1, 1},
 };
 
-/// Functions that give numbers with a point. Their names are not reserved: a parameter may be called `log`.
-constexpr Function kRealFunctions[] = {
-    {"sqrt", Op::square_root, 1, 1}, {"exp", Op::exponential, 1, 1}, {"log", Op::logarithm, 1, 1},
-    {"sin", Op::sine, 1, 1},         {"cos", Op::cosine, 1, 1},      {"tan", Op::tangent, 1, 1},
-};
+bool gives_reals(const Function& function) { return function.op >= Op::square_root; }
 
-const Function* function_called(std::string_view name) {
-  const Function* const function = find_named(kFunctions, name);
-  return function != nullptr ? function : find_named(kRealFunctions, name);
-}
+std::span<const Function> integer_functions() { return {kFunctions, std::ranges::find_if(kFunctions, gives_reals)}; }
 
 struct BinaryOperator {
   std::string_view text;
@@ -156,7 +159,7 @@ class Parser {
       if (at_word_with_point()) return named(Op::name, "-" + std::string(cursor_.take().text), location);
       if (cursor_.peek().is("9223372036854775808")) {
         cursor_.take();
-        return make_leaf(Op::constant, INT64_MIN, location);
+        return make_leaf({.value = INT64_MIN, .location = location});
       }
       return make_node(Op::negate, {unary()}, location);
     }
@@ -198,24 +201,13 @@ class Parser {
     const SourceLocation location = cursor_.place();
     const std::string_view text = cursor_.take().text;
     if (numbers_ == Numbers::any && text.find_first_of(".eE") != std::string_view::npos) return real(text, location);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) throw SpecError(location, in_quotes(text) + " does not fit 64 bits");
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      throw SpecError(location, in_quotes(text) + " is not a decimal integer");
-    }
-    return make_leaf(Op::constant, value, location);
+    return make_leaf({.value = decimal_integer(text, location), .location = location});
   }
 
   static Pointer real(std::string_view text, const SourceLocation& location) {
-    auto node = std::make_shared<ExpressionNode>();
-    node->op = Op::real;
-    node->is_real = node->has_reals = true;
-    node->location = location;
     const auto value = number_of<double>(text);
     if (!value || !std::isfinite(*value)) throw SpecError(location, in_quotes(text) + " is not a number");
-    node->real = *value;
-    return node;
+    return make_leaf({.op = Op::real, .real = *value, .is_real = true, .has_reals = true, .location = location});
   }
 
   Pointer word() {
@@ -223,7 +215,7 @@ class Parser {
     const std::string_view text = cursor_.peek().text;
     if (text == "true" || text == "false") {
       cursor_.take();
-      return make_leaf(Op::boolean, text == "true", location);
+      return make_leaf({.op = Op::boolean, .value = text == "true", .location = location});
     }
     if (is_reserved_word(text)) cursor_.fail("expected a value, not " + cursor_.described());
     const std::string name(cursor_.take().text);
@@ -234,23 +226,18 @@ class Parser {
   }
 
   static Pointer named(Op op, const std::string& name, const SourceLocation& location) {
-    auto node = std::make_shared<ExpressionNode>();
-    node->op = op;
-    node->name = name;
-    node->location = location;
-    return node;
+    return make_leaf({.op = op, .name = name, .location = location});
   }
 
   Pointer call(const std::string& name, const SourceLocation& location) {
-    const Function* const at = function_called(name);
-    const bool is_real = at != nullptr && at->op >= Op::square_root;
-    if (is_real && numbers_ != Numbers::any)
+    const Function* const at = find_named(kFunctions, name);
+    if (at != nullptr && gives_reals(*at) && numbers_ != Numbers::any)
       throw SpecError(location,
                       in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
     if (at == nullptr)
-      throw SpecError(location, unknown_name("function", name,
-                                             numbers_ == Numbers::any ? names_of(kFunctions, kRealFunctions)
-                                                                      : names_of(kFunctions)));
+      throw SpecError(location,
+                      unknown_name("function", name,
+                                   numbers_ == Numbers::any ? names_of(kFunctions) : names_of(integer_functions())));
     const SourceLocation open = cursor_.place();
     cursor_.take();
     if (at->op == Op::size_of) return size_of(location);
@@ -277,14 +264,13 @@ class Parser {
     const Token type = cursor_.expect_identifier("the name of a type in 'sizeof'");
     const std::string name(type.text);
     Pointer result;
-    if (const auto element = element_type(name)) {
-      result = make_leaf(Op::constant, static_cast<std::int64_t>(info(*element).bytes), location);
-    } else if (const auto vector = vector_type(name)) {
-      result =
-          make_leaf(Op::constant, static_cast<std::int64_t>(info(vector->type).bytes) * vector->components, location);
-    } else {
+    const auto element = element_type(name);
+    const auto vector = element ? VectorType{*element, 1} : vector_type(name);
+    if (vector)
+      result = make_leaf(
+          {.value = static_cast<std::int64_t>(info(vector->type).bytes) * vector->components, .location = location});
+    else
       result = named(Op::size_of, name, cursor_.place(type));
-    }
     cursor_.expect(")", "the type of 'sizeof'");
     return result;
   }
@@ -297,7 +283,7 @@ class Parser {
 
 }  // namespace
 
-bool is_function_name(std::string_view name) { return find_named(kFunctions, name) != nullptr; }
+bool is_function_name(std::string_view name) { return contains(names_of(integer_functions()), name); }
 
 bool is_reserved_word(std::string_view name) {
   constexpr std::array<std::string_view, 6> words{"and", "or", "not", "in", "true", "false"};

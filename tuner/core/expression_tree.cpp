@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include <tuner/core/named.hpp>
 
@@ -23,7 +22,7 @@ bool is_boolean_result(Op op) { return op == Op::logical_not || op == Op::is_pow
 bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocation& location) {
   const auto is_real = [](const Pointer& child) { return child->is_real; };
   if (op >= Op::square_root) return true;
-  if (std::none_of(children.begin(), children.end(), is_real) || is_comparison(op)) return false;
+  if (std::ranges::none_of(children, is_real) || is_comparison(op)) return false;
   constexpr Op with_reals[] = {Op::negate,   Op::absolute, Op::add,     Op::subtract,
                                Op::multiply, Op::divide,   Op::minimum, Op::maximum};
   if (contains(with_reals, op)) return true;
@@ -56,14 +55,6 @@ void collect_names(const ExpressionNode& node, std::set<const ExpressionNode*>& 
 
 }  // namespace
 
-Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->op = op;
-  node->value = value;
-  node->location = location;
-  return node;
-}
-
 Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& location) {
   if (op == Op::minimum || op == Op::maximum) {
     while (children.size() > 2) {
@@ -76,12 +67,11 @@ Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& lo
   ArithmeticProblem problem;
   const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member &&
                           op < Op::square_root;
-  if (arithmetic &&
-      std::all_of(children.begin(), children.end(), [](const Pointer& child) { return is_constant(*child); })) {
+  if (arithmetic && std::ranges::all_of(children, [](const Pointer& child) { return is_constant(*child); })) {
     const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)
                                                     : apply_binary(op, children[0]->value, children[1]->value, problem);
     if (problem.message) throw EvaluationError(location, problem.message);
-    return make_leaf(is_boolean_result(op) ? Op::boolean : Op::constant, value, location);
+    return make_leaf({.op = is_boolean_result(op) ? Op::boolean : Op::constant, .value = value, .location = location});
   }
   if ((op == Op::divide || op == Op::modulo || op == Op::ceil_div) && is_constant(*children[1]) &&
       children[1]->value == 0) {
@@ -102,7 +92,7 @@ Expression ExpressionAccess::make(ExpressionNode::Pointer root, std::string text
   auto tree = std::make_shared<Expression::Tree>();
   std::set<const ExpressionNode*> seen;
   collect_names(*root, seen, tree->names);
-  std::sort(tree->names.begin(), tree->names.end());
+  std::ranges::sort(tree->names);
   tree->names.erase(std::unique(tree->names.begin(), tree->names.end()), tree->names.end());
   tree->root = std::move(root);
   tree->text = std::move(text);

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
@@ -148,7 +147,7 @@ std::vector<std::string> AuthorFiles::names_of(const std::filesystem::path& path
 }
 
 bool AuthorFiles::has(std::string_view name) const {
-  return std::any_of(includes_.files.begin(), includes_.files.end(), [&](const IncludedFile& file) {
+  return std::ranges::any_of(includes_.files, [&](const IncludedFile& file) {
     return file.path.ends_with(name) && contains(names_of(file.path), name) && !is_of_toolkit(file.text);
   });
 }
@@ -160,7 +159,7 @@ std::string AuthorFiles::toolkit_header(const std::string& name, bool in_bracket
   const std::size_t at = name.rfind(kFolder);
   if (!std::filesystem::path(name).is_absolute() || at == npos) return {};
   const auto is_it = [&](const IncludedFile& file) { return file.path == name; };
-  const auto file = std::find_if(includes_.files.begin(), includes_.files.end(), is_it);
+  const auto file = std::ranges::find_if(includes_.files, is_it);
   if (file != includes_.files.end() && !is_of_toolkit(file->text)) return {};
   const std::string header = name.substr(at + kFolder.size());
   return header.starts_with(of_cub) ? header.substr(of_cub.size()) : header;
@@ -170,7 +169,7 @@ std::string AuthorFiles::with_toolkit_headers(std::string text, const std::files
                                               const std::function<std::string(const std::string& name)>& place) const {
   const std::vector<std::string> own = names_of(path);
   const auto may_include = [&](const std::string& name) { return text.find('<' + name + '>') != npos; };
-  if (text.find(kFolder) == npos && std::none_of(own.begin(), own.end(), may_include)) return text;
+  if (text.find(kFolder) == npos && std::ranges::none_of(own, may_include)) return text;
   const std::vector<DirectiveLine> lines = directives_of(code_of(text, Literals::kept));
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     const auto name = line->name() == "include" ? included_name(line->rest()) : std::nullopt;

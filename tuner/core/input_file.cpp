@@ -3,13 +3,10 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>

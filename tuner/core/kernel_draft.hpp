@@ -33,16 +33,12 @@ struct FillDraft {
   SourceLocation location;
 };
 
-struct AnswerDraft {
+/// Something that a line says about an output.
+template <typename Said>
+struct OutputDraft {
   std::string buffer;
-  AnswerFile file;
+  Said said;
   SourceLocation location;  ///< of the buffer's name
-};
-
-struct ComparedDraft {
-  std::string buffer;
-  Expression when;
-  SourceLocation location;
 };
 
 /// The values of parameters or of a choice.
@@ -64,8 +60,8 @@ struct KernelDraft {
   Substitutions lets;
   std::vector<LaunchDraft> launches;
   std::vector<FillDraft> fills;
-  std::vector<AnswerDraft> answers;
-  std::vector<ComparedDraft> compared;
+  std::vector<OutputDraft<AnswerFile>> answers;
+  std::vector<OutputDraft<Expression>> compared;
 
   std::map<std::string, DeclaredName, std::less<>> names;     ///< everything that the file declares
   Places given;                                               ///< the directives that a file may have once

@@ -29,8 +29,7 @@ void expressions_of(const CompileOptionSpec& option, const auto& visit) {
 }
 
 bool names_a_parameter(const KernelSpec& spec, const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return spec.space.find(name) != nullptr; });
+  return std::ranges::any_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; });
 }
 
 std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replacements& values) {
@@ -38,9 +37,6 @@ std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replac
   return macro.name + '=' + (named != values.end() ? named->second : cpp_text(macro.value.evaluate(bindings)));
 }
 
-void add_macro(const MacroSpec& macro, std::vector<Conjunct>& conjuncts) {
-  if (!is_name(macro.value)) conjuncts.push_back({combine(Op::equal, {macro.value, macro.value}), true});
-}
 void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
   expressions_of(option, [&](const Expression& part) {
     if (is_name(part)) return;
@@ -82,7 +78,8 @@ Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const
 
 void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
   for (const CompileOptionSpec& option : spec.program.compile_options) add_option(option, conjuncts);
-  for (const MacroSpec& one : spec.program.macros) add_macro(one, conjuncts);
+  for (const MacroSpec& one : spec.program.macros)
+    if (!is_name(one.value)) conjuncts.push_back({combine(Op::equal, {one.value, one.value}), true});
 }
 
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size) {
@@ -147,8 +144,7 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
 }
 
 bool KernelSpec::has_reference_sources() const {
-  return std::any_of(program.sources.begin(), program.sources.end(),
-                     [](const SourceFile& one) { return one.of_reference; });
+  return std::ranges::any_of(program.sources, &SourceFile::of_reference);
 }
 
 bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) {
@@ -156,8 +152,9 @@ bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) 
   const bool own = part == ProgramPart::reference && spec.has_reference_sources();
   const std::shared_ptr<const Includes>& includes = own ? spec.program.reference_includes : spec.program.includes;
   if (!includes) return false;
-  return includes->unknown || std::any_of(includes->files.begin(), includes->files.end(),
-                                          [&](const IncludedFile& file) { return occurs_in_code(file.text, word); });
+  return includes->unknown || std::ranges::any_of(includes->files, [&](const IncludedFile& file) {
+           return occurs_in_code(file.text, word);
+         });
 }
 
 std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros) {

@@ -183,12 +183,12 @@ ReferenceKind KernelSpec::reference_kind() const {
   if (!verification.reference.empty()) return ReferenceKind::kernel;
   if (verification.default_is_reference) return ReferenceKind::default_configuration;
   const bool has_answer =
-      std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+      std::ranges::any_of(buffers, [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
   return has_answer ? ReferenceKind::file : ReferenceKind::none;
 }
 
 const ChoiceSpec* KernelSpec::type_choice() const {
-  const auto type = std::find_if(choices.begin(), choices.end(), [](const ChoiceSpec& one) { return one.is_type; });
+  const auto type = std::ranges::find_if(choices, &ChoiceSpec::is_type);
   return type == choices.end() ? nullptr : &*type;
 }
 
@@ -198,7 +198,7 @@ std::string about_its_line(const BufferSpec& buffer) {
 }
 
 bool RecordType::has_pointers() const {
-  return std::any_of(fields.begin(), fields.end(), [](const RecordField& field) { return !field.pointer.empty(); });
+  return std::ranges::any_of(fields, [](const RecordField& field) { return !field.pointer.empty(); });
 }
 
 std::vector<std::string> KernelSpec::taken_by(const LaunchSpec& launch) const {

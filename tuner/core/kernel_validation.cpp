@@ -64,8 +64,7 @@ class Validator : public Checks {
       for (const std::string_view word : words_of(one.launch.instantiate)) {
         const auto is_it = [&](const ComputedText& text) { return text.text == word; };
         const std::vector<ComputedText>& known = one.launch.computed_texts;
-        if (draft_.lets.contains(word) && std::none_of(known.begin(), known.end(), is_it))
-          fail(one.launch.location, word);
+        if (draft_.lets.contains(word) && std::ranges::none_of(known, is_it)) fail(one.launch.location, word);
       }
   }
 
@@ -89,9 +88,8 @@ class Validator : public Checks {
     std::vector<std::size_t> places;
     for (const Signature& head : all) places.push_back(head.begin);
     const std::vector<DirectiveLine> lines = directives_of(code.text());
-    const bool others_decide = std::any_of(lines.begin(), lines.end(), [](const DirectiveLine& line) {
-      return line.name() == "include" || line.name() == "define";
-    });
+    const bool others_decide = std::ranges::any_of(
+        lines, [](const DirectiveLine& line) { return line.name() == "include" || line.name() == "define"; });
     if (all.empty() || others_decide || has_word(code.text(), "using") ||
         !meant(code, {name, "", npos}, places).empty())
       return;
@@ -113,7 +111,7 @@ class Validator : public Checks {
     const bool is_choice = spec_.find_choice(owner) != nullptr;
     if (!value.is_string() && !is_choice) return;
     const std::string text = value.text();
-    if (is_choice && !std::all_of(text.begin(), text.end(), is_word))
+    if (is_choice && !std::ranges::all_of(text, is_word))
       throw SpecError(place, in_quotes(text) + " is neither a word nor a number; it becomes part of a macro's name");
     if (!value.is_string()) return;
     // Expressions could not tell a word from a name.
@@ -287,7 +285,7 @@ class Validator : public Checks {
       return;
     }
     const auto has = [&](std::initializer_list<const char*> functions) {
-      return std::any_of(functions.begin(), functions.end(), [&](const char* function) {
+      return std::ranges::any_of(functions, [&](const char* function) {
         return may_occur(spec_, ProgramPart::kernel, function) || may_occur(spec_, ProgramPart::reference, function);
       });
     };
@@ -306,8 +304,8 @@ class Validator : public Checks {
   void not_by_pointer(const TextureSpec& surface, const Fail& fail) const {
     for (const auto* const launches : {&spec_.launches, &spec_.verification.reference}) {
       const auto takes = [&](const std::string& name) {
-        return std::any_of(launches->begin(), launches->end(),
-                           [&](const LaunchSpec& launch) { return contains(spec_.taken_by(launch), name); });
+        return std::ranges::any_of(*launches,
+                                   [&](const LaunchSpec& launch) { return contains(spec_.taken_by(launch), name); });
       };
       if (takes(surface.name) && takes(surface.buffer))
         fail("the kernel gets " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
@@ -413,9 +411,9 @@ class Validator : public Checks {
   /// Whether a conjunct that names only parameters is false. The others depend on the problem and the device.
   bool surely_violated(const Expression& predicate, const Bindings& values) const {
     const std::vector<Expression> parts = split_conjunction(predicate);
-    return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
+    return std::ranges::any_of(parts, [&](const Expression& part) {
       const auto is_size = [&](const std::string& name) { return spec_.find_size(name) != nullptr; };
-      if (std::any_of(part.names().begin(), part.names().end(), is_size)) return false;
+      if (std::ranges::any_of(part.names(), is_size)) return false;
       try {
         return !part.evaluate_boolean(values);
       } catch (const EvaluationError&) {

@@ -1,7 +1,6 @@
 #include <tuner/core/launch_shape.hpp>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace tuner {

@@ -1,6 +1,5 @@
 #include <tuner/core/literals.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -64,12 +63,7 @@ std::string number_text(TokenCursor& cursor, const std::string& what) {
 std::int64_t parse_integer(TokenCursor& cursor, const std::string& what) {
   const SourceLocation place = cursor.place();
   const std::string text = number_text(cursor, what);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) throw SpecError(place, in_quotes(text) + " does not fit 64 bits");
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw SpecError(place, in_quotes(text) + " is not a decimal integer");
-  return value;
+  return decimal_integer(text, place);
 }
 
 std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {

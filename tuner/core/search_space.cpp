@@ -45,7 +45,7 @@ class Walk {
 
   std::vector<std::uint64_t> run() {
     if (admits(complete_.front()) && promises(partial_.front())) visit(0, 0);
-    if (!std::is_sorted(order_.begin(), order_.end())) std::sort(codes_.begin(), codes_.end());
+    if (!std::ranges::is_sorted(order_)) std::ranges::sort(codes_);
     return std::move(codes_);
   }
 
@@ -66,11 +66,12 @@ class Walk {
       double fewest = std::numeric_limits<double>::infinity();
       for (const Predicate& predicate : predicates_) {
         double combinations = 1;
+        bool open = false;
         for (const std::size_t i : predicate.compiled.parameters()) {
-          if (!placed[i]) combinations *= static_cast<double>(parameters_[i].values.size());
+          if (placed[i]) continue;
+          combinations *= static_cast<double>(parameters_[i].values.size());
+          open = true;
         }
-        const bool open = std::any_of(predicate.compiled.parameters().begin(), predicate.compiled.parameters().end(),
-                                      [&](std::size_t i) { return !placed[i]; });
         if (open && combinations < fewest) {
           fewest = combinations;
           next = &predicate;
@@ -144,7 +145,7 @@ class Walk {
   }
 
   bool promises(const List& predicates) const {
-    return std::none_of(predicates.begin(), predicates.end(), [&](const Predicate* predicate) {
+    return std::ranges::none_of(predicates, [&](const Predicate* predicate) {
       return predicate->compiled.cannot_hold(digits_, {bound_.get(), parameters_.size()}, predicate->failing_is_no);
     });
   }
@@ -181,8 +182,8 @@ bool is_false(const Expression& predicate, const Bindings& bindings, std::option
   } catch (const EvaluationError& error) {
     if (!problem) problem = error;
     const std::vector<Expression> parts = split_conjunction(predicate);
-    return parts.size() > 1 && std::any_of(parts.begin(), parts.end(),
-                                           [&](const Expression& part) { return is_false(part, bindings, problem); });
+    return parts.size() > 1 &&
+           std::ranges::any_of(parts, [&](const Expression& part) { return is_false(part, bindings, problem); });
   }
 }
 

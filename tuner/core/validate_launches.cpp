@@ -32,8 +32,7 @@ class LaunchChecks : public Checks {
 
   void references() const {
     const std::string why = "a reference does not depend on parameters";
-    const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(),
-                                        [](const BufferSpec& buffer) { return buffer.is_output(); });
+    const bool has_output = std::ranges::any_of(spec_.buffers, &BufferSpec::is_output);
     if (spec_.verification.default_is_reference) default_as_reference(has_output);
     answer_files();
     for (const LaunchSpec& reference : spec_.verification.reference) {
@@ -134,13 +133,12 @@ class LaunchChecks : public Checks {
 
   static bool has_random_elements(const BufferSpec& buffer) {
     if (!buffer.record || buffer.fill) return is_random(buffer.fill);
-    return std::any_of(buffer.record->fields.begin(), buffer.record->fields.end(),
-                       [](const RecordField& field) { return is_random(field.fill); });
+    return std::ranges::any_of(buffer.record->fields, [](const RecordField& field) { return is_random(field.fill); });
   }
 
   void answer_files() const {
-    const auto with_answer = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
-                                          [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+    const auto with_answer =
+        std::ranges::find_if(spec_.buffers, [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
     if (with_answer == spec_.buffers.end()) return;
     const auto fail = [&](const std::string& message) { throw SpecError(with_answer->answer->location, message); };
     if (!spec_.verification.reference.empty() || spec_.verification.default_is_reference)
@@ -196,8 +194,8 @@ class LaunchChecks : public Checks {
 
   bool is_floating_parameter(const Expression& value) const {
     const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
-    return named != nullptr && std::all_of(named->values.begin(), named->values.end(),
-                                           [](const Value& one) { return one.fraction().has_value(); });
+    return named != nullptr &&
+           std::ranges::all_of(named->values, [](const Value& one) { return one.fraction().has_value(); });
   }
 
   void require_argument(const LaunchSpec& launch, std::size_t number) const {

@@ -1,7 +1,6 @@
 #include <tuner/measure/filled_numbers.hpp>
 
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string>
 #include <type_traits>
 
 #include <fmt/format.h>

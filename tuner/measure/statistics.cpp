@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace tuner {
 namespace {
@@ -16,7 +15,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> sorted(std::span<const double> values) {
   std::vector<double> result(values.begin(), values.end());
-  std::sort(result.begin(), result.end());
+  std::ranges::sort(result);
   return result;
 }
 
@@ -116,7 +115,7 @@ Standings decide(std::span<const Trial> finalists, const DecideOptions& options)
   for (const Trial& trial : finalists) measured(trial);
   std::vector<std::size_t> order(finalists.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const double x = measured(finalists[a]).median_ns, y = measured(finalists[b]).median_ns;
     return x != y ? x < y : simplicity(finalists[a]) < simplicity(finalists[b]);
   });
@@ -127,13 +126,13 @@ Standings decide(std::span<const Trial> finalists, const DecideOptions& options)
   for (const std::size_t i : order)
     if (i == standings.fastest || tie(finalists[standings.fastest], finalists[i], options)) group.push_back(i);
   const std::optional<std::size_t> the_default = options.default_at;
-  if (the_default && std::find(group.begin(), group.end(), *the_default) != group.end()) {
+  if (the_default && std::ranges::find(group, *the_default) != group.end()) {
     standings.winner = *the_default;
   } else {
     const auto slower = [&](std::size_t i) {
       return the_default && measured(finalists[i]).median_ns > measured(finalists[*the_default]).median_ns;
     };
-    standings.winner = *std::min_element(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
+    standings.winner = *std::ranges::min_element(group, [&](std::size_t a, std::size_t b) {
       return std::pair(slower(a), simplicity(finalists[a])) < std::pair(slower(b), simplicity(finalists[b]));
     });
   }
