@@ -4,7 +4,7 @@
 #include <tuner/core/characters.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/kernel_draft.hpp>

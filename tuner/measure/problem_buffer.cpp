@@ -125,13 +125,7 @@ Comparison ProblemBuffer::compare(const GuardedMemory& region, Within within) co
   for (const NumberRun& run : *compared) {
     const std::size_t begin = bytes_of(type, run.begin);
     const Comparison one = backend->compare(is + begin, wanted + begin, type, run.end - run.begin, tolerance);
-    if (all.mismatches == 0 && one.mismatches > 0) {
-      all.first_index = run.begin + one.first_index;
-      all.actual = one.actual;
-      all.expected = one.expected;
-    }
-    all.mismatches += one.mismatches;
-    all.largest_error = std::max(all.largest_error, one.largest_error);
+    tuner::add(all, one, run.begin + one.first_index);
   }
   return all;
 }

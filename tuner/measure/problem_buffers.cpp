@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/sampler.hpp>
 

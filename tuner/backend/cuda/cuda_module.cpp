@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/launch_shape.hpp>
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/element_type.hpp>
 
 namespace tuner::cuda {
 namespace {

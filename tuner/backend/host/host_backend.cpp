@@ -152,10 +152,7 @@ class HostBackend final : public Backend {
 
   std::optional<Failure> start(const host::HostModule& module, std::size_t function, const LaunchShape& shape,
                                void* const* arguments, double timeout_s) {
-    host::Kernel kernel;
-    kernel.run = module.functions()[function].entry->run;
-    kernel.context = module.context();
-    kernel.guards = module.guards();
+    host::Kernel kernel = module.kernel(function);
     kernel.arguments = arguments;
     for (std::size_t i = 0; i < 3; ++i) {
       kernel.grid[i] = static_cast<unsigned>(shape.grid[i]);
@@ -163,12 +160,8 @@ class HostBackend final : public Backend {
     }
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
     kernel.cooperative = shape.cooperative;
-    if (order_.kind == ThreadOrder::Kind::interleaved) {
-      kernel.accesses = module.accesses();
-      kernel.seed = order_.seed;
-    }
-    kernel.text_begin = module.text_begin();
-    kernel.text_end = module.text_end();
+    if (order_.kind != ThreadOrder::Kind::interleaved) kernel.accesses = nullptr;
+    kernel.seed = order_.seed;
     auto failure = pool_.run(kernel, order_, timeout_s);
     if (!failure) return std::nullopt;
     std::visit([&](auto& value) { value.message = module.functions()[function].expression + ": " + value.message; },
