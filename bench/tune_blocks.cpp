@@ -22,7 +22,7 @@
 #include <bench/job.hpp>
 
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/decide.hpp>
+#include <tuner/measure/statistics.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 

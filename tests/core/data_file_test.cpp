@@ -1,4 +1,4 @@
-#include <tuner/core/data_file.hpp>
+#include <tuner/core/input_file.hpp>
 
 #include <cstring>
 #include <fstream>

@@ -31,13 +31,6 @@ TEST(Complete, NamesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of([&] { complete(spec, {{{"n", -1}}, {}}); }), HasSubstr("n=-1 is negative"));
 }
 
-TEST(Enumerate, HasNothingForASpaceWithoutParametersWhoseConstraintFails) {
-  Bindings fixed;
-  const SearchSpace space({}, {{"never", Expression::parse("1 == 2", {})}});
-  EXPECT_EQ(space.enumerate(fixed).size(), 0u);
-  EXPECT_EQ(SearchSpace({}, {{"always", Expression::parse("1 == 1", {})}}).enumerate(fixed).size(), 1u);
-}
-
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
   const KernelSpec spec = parse(edited(18, "bytes n - 2000"));
   EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.work.bytes, complete(spec, {}), {}); }),

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tuner/core/on_all_cores.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner {
 namespace {

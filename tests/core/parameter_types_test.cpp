@@ -1,4 +1,4 @@
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/element_type.hpp>
 
 #include <typeinfo>
 

@@ -7,7 +7,7 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/core/occupancy.hpp>
+#include <tuner/core/launch_shape.hpp>
 
 namespace tuner::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include <tuner/core/occupancy.hpp>
+#include <tuner/core/launch_shape.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include <tuner/measure/decide.hpp>
 
 #include <stdexcept>
 #include <vector>

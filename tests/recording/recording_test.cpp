@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/recording/recording_writer.hpp>
-#include <tuner/core/data_file.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>

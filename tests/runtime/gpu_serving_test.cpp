@@ -14,7 +14,7 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/gpu.hpp>
-#include <tuner/core/data_file.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/recording/recording.hpp>
 #include <tuner/backend/work_space.hpp>

@@ -9,7 +9,7 @@
 
 #include <tests/matchers.hpp>
 #include <tuner/recording/recording.hpp>
-#include <tuner/core/data_file.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tuning.hpp>

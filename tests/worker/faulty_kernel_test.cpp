@@ -9,7 +9,7 @@
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/decide.hpp>
+#include <tuner/measure/statistics.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 #ifndef TUNER_TEST_BACKEND

@@ -29,7 +29,7 @@
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/on_all_cores.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/session/kernel_library.hpp>

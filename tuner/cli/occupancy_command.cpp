@@ -16,7 +16,7 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/occupancy.hpp>
+#include <tuner/core/launch_shape.hpp>
 #include <tuner/measure/single_run.hpp>
 #include <tuner/replay/svg.hpp>
 

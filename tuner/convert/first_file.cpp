@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <utility>
@@ -76,18 +75,13 @@ bool changes(std::string_view body, std::string_view pointer, Change wanted) {
 
 /// A usual value for an integer that does not grow with a problem, by its name; 0 for an offset.
 std::optional<int> small_value(std::string_view name) {
-  struct Ending {
-    std::string_view text;
-    int value;
-  };
-  constexpr std::array endings{Ending{"stride", 1},      Ending{"pad", 1},         Ending{"padding", 1},
-                               Ending{"dilation", 1},    Ending{"ksize", 3},       Ending{"channels", 3},
-                               Ending{"kernel_size", 3}, Ending{"filter_size", 3}, Ending{"radius", 1},
-                               Ending{"off", 0},         Ending{"offset", 0}};
+  constexpr std::pair<std::string_view, int> endings[] = {
+      {"stride", 1},      {"pad", 1},         {"padding", 1}, {"dilation", 1}, {"ksize", 3}, {"channels", 3},
+      {"kernel_size", 3}, {"filter_size", 3}, {"radius", 1},  {"off", 0},      {"offset", 0}};
   const std::string lower = lower_case(name);
-  const auto at =
-      std::find_if(endings.begin(), endings.end(), [&](const Ending& one) { return lower.ends_with(one.text); });
-  return at == endings.end() ? std::nullopt : std::optional(at->value);
+  for (const auto& [ending, value] : endings)
+    if (lower.ends_with(ending)) return value;
+  return std::nullopt;
 }
 
 /// Where the text of \p kernel ends at the latest.
@@ -148,8 +142,8 @@ class Writer {
   std::vector<std::string> questions() const { return questions_; }
 
   bool takes_pointers() const {
-    return std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
-                       [&](const Declared& one) { return one.is_pointer() || has_pointers(one); });
+    return std::ranges::any_of(kernel_.arguments,
+                               [&](const Declared& one) { return one.is_pointer() || has_pointers(one); });
   }
 
  private:
@@ -227,11 +221,10 @@ class Writer {
     std::vector<const Declared*> candidates;
     for (const Declared& one : all)
       if (!one.is_pointer() && is_size(one) &&
-          std::none_of(candidates.begin(), candidates.end(),
-                       [&](const auto* other) { return other->name == one.name; }))
+          std::ranges::none_of(candidates, [&](const auto* other) { return other->name == one.name; }))
         candidates.push_back(&one);
-    const bool all_are_small = std::all_of(candidates.begin(), candidates.end(),
-                                           [](const Declared* one) { return small_value(one->name).has_value(); });
+    const bool all_are_small =
+        std::ranges::all_of(candidates, [](const Declared* one) { return small_value(one->name).has_value(); });
     for (const Declared* const one : candidates) {
       const auto value = all_are_small ? std::nullopt : small_value(one->name);
       const std::string name = possible_name(one->name);
@@ -242,7 +235,7 @@ class Writer {
     constexpr std::array<int, 3> usual{16'777'216, 4096, 256}, beside_small{262'144, 512, 64}, structs{16'384, 128, 32};
     // `n` of both axes of a grid is the extent of a square.
     const std::size_t large = sizes_.size(), axes = large == 1 ? shape_.axes_of(sizes_[0]) : 1;
-    const bool has_structs = std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), [&](const Declared& one) {
+    const bool has_structs = std::ranges::any_of(kernel_.arguments, [&](const Declared& one) {
       return one.is_pointer() && record_called(all_, used(plain_type(one.type)));
     });
     if (large > 0)
@@ -284,8 +277,7 @@ class Writer {
       for (int i = 0; i < field.count; ++i) {
         std::string name = field_name(field.name) + (field.count == 1 ? "" : '_' + std::to_string(i));
         const auto has_it = [&](const Declared& other) { return &other != &of && is_or_has(other, field.name); };
-        if (!field.pointer.empty() && std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), has_it))
-          name = of.name + '_' + name;
+        if (!field.pointer.empty() && std::ranges::any_of(kernel_.arguments, has_it)) name = of.name + '_' + name;
         members.push_back({field.pointer.empty() ? std::string(info(field.type).name) : field.pointer, name});
       }
     return members;
@@ -311,7 +303,7 @@ class Writer {
   bool add_pointer_or_size(const Declared& one) {
     const std::string name = possible_name(one.name), type = type_of(one);
     const auto small = small_values_.find(name);
-    if (std::count(one.type.begin(), one.type.end(), '*') > 1)
+    if (std::ranges::count(one.type, '*') > 1)
       add_pointers(one);
     else if (one.is_pointer())
       add_buffer(one, type);
@@ -480,8 +472,7 @@ FirstFile first_file(const std::string& text, const std::string& kernel, const f
   if (!signature) throw Error(fmt::format("{}: there is no kernel {}", file.string(), in_quotes(kernel)));
   const auto relative = [&](const fs::path& path) {
     std::string name = path.lexically_normal().lexically_proximate(folder.lexically_normal()).generic_string();
-    if (std::any_of(name.begin(), name.end(),
-                    [](unsigned char c) { return c < ' ' || c == '"' || c == '\\' || c == 127; }))
+    if (std::ranges::any_of(name, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\' || c == 127; }))
       throw Error(fmt::format("{}: {} is not possible in a kernel file", file.string(), in_quotes(name)));
     return name;
   };

@@ -117,7 +117,7 @@ void FirstShape::read_extent(std::size_t axis) {
   const std::vector<std::string_view> words = words_of(text);
   const auto is_constant = [&](std::string_view word) { return constant(word).has_value(); };
   const bool has_value = value && *value >= 1 && *value <= kMostThreads;
-  is_named_[axis] = has_value && !words.empty() && std::all_of(words.begin(), words.end(), is_constant);
+  is_named_[axis] = has_value && !words.empty() && std::ranges::all_of(words, is_constant);
   if (is_named_[axis])
     block_[axis] = text;
   else if (has_value)
@@ -167,9 +167,9 @@ void FirstShape::list_parameters() {
       continue;
     }
     if (find_named(parameters_, extent)) continue;
-    std::string values = std::count(block_.begin(), block_.end(), extent) > 1 ? "8 16 32"
-                         : axis == 0                                          ? "32 64 128 256 512 1024"
-                                                                              : "1 2 4 8 16";
+    std::string values = std::ranges::count(block_, extent) > 1 ? "8 16 32"
+                         : axis == 0                            ? "32 64 128 256 512 1024"
+                                                                : "1 2 4 8 16";
     if (!has_word(values, usual_[axis])) values += ' ' + usual_[axis];
     parameters_.push_back({extent, values, usual_[axis]});
   }
@@ -215,7 +215,7 @@ std::string FirstShape::translated(std::string_view text, std::size_t axis, cons
       is_known = is_known && number;
       return std::move(number).value_or("");
     }
-    const auto extent = std::find(launch_->block.begin(), launch_->block.end(), word);
+    const auto extent = std::ranges::find(launch_->block, word);
     if (extent != launch_->block.end()) return block_[static_cast<std::size_t>(extent - launch_->block.begin())];
     if (std::string size = size_passed_as(word, sizes); !size.empty()) return size;
     if (const auto local = launch_->locals.find(word); local != launch_->locals.end() && depth > 0)

@@ -87,7 +87,7 @@ Chosen shortlist(Shares shares) {
   }
   Chosen list(count);
   std::iota(list.begin(), list.end(), std::size_t{0});
-  std::stable_sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
+  std::ranges::stable_sort(list, [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
   list.resize(std::min(count, kLongest));
   return list;
 }
@@ -147,7 +147,7 @@ Portfolio choose_portfolio(Shares shares, std::size_t most) {
     }
   const Chosen list = shortlist(shares);
   while (exchange_pairs(shares, list, chosen, worth)) exchange(shares, chosen, worth, Aim::worst);
-  std::sort(chosen.begin(), chosen.end());
+  std::ranges::sort(chosen);
   for (std::size_t size = 0; size < shares.size(); ++size)
     for (const std::size_t one : chosen) {
       std::optional<std::size_t>& fastest = portfolio.of_size[size];

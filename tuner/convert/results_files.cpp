@@ -7,7 +7,6 @@
 #include <cache/json.hpp>
 #include <cache/records.hpp>
 
-#include <tuner/convert/floating_value.hpp>
 #include <tuner/core/objective.hpp>
 
 namespace tuner::convert {
@@ -18,14 +17,14 @@ std::string dump(const Json& json) { return text_of_json(json, -1, true); }
 Json json_of(const Value& value) {
   if (value.is_boolean()) return value.boolean();
   if (value.is_integer()) return value.integer();
-  if (const std::optional<double> number = floating_value(value)) return *number;
+  if (const std::optional<double> number = value.fraction()) return *number;
   return value.string();
 }
 
 /// A value as Python prints it: keys of a cache file consist of these.
 std::string python_text(const Value& value) {
   if (value.is_boolean()) return value.boolean() ? "True" : "False";
-  const std::optional<double> number = floating_value(value);
+  const std::optional<double> number = value.fraction();
   if (!number) return value.text();
   const std::string text = fmt::format("{}", *number);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;

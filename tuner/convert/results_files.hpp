@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tuner/convert/recorded_tuning.hpp>
+#include <tuner/convert/tuned_results.hpp>
 
 namespace tuner::convert {
 

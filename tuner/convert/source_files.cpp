@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <tuner/core/expanded_code.hpp>
-#include <tuner/core/includes.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner::convert {
@@ -48,7 +47,7 @@ std::optional<fs::path> missing_folder(const std::string& text, const fs::path& 
         return fs::is_regular_file(path, error);
       };
       const std::vector<fs::path> places = folders.places(*name, from);
-      if (std::any_of(places.begin(), places.end(), is_there)) continue;
+      if (std::ranges::any_of(places, is_there)) continue;
       if (auto folder = folder_with(*name, file)) return folder;
     }
     return std::nullopt;

@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/convert/floating_value.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
@@ -29,8 +28,8 @@ bool is_macro(std::string_view name) {
       "EXIT_FAILURE",     "EXIT_SUCCESS", "INFINITY", "MATH_ERREXCEPT", "MATH_ERRNO", "MAXFLOAT",
       "math_errhandling", "NAN",          "NULL",     "RAND_MAX",       "linux",      "unix"};
   constexpr std::string_view kBeginnings[] = {"FP_", "HUGE_VAL", "M_", "SNAN"};
-  return contains(kMacros, name) || std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
-                                                [&](std::string_view one) { return name.starts_with(one); });
+  return contains(kMacros, name) ||
+         std::ranges::any_of(kBeginnings, [&](std::string_view one) { return name.starts_with(one); });
 }
 
 /// \p text for the end of a comment, where a backslash would also comment out the next line.
@@ -97,17 +96,17 @@ class HeaderWriter {
     name_ = Identifiers({"std"}).of(results.kernel.name);
     for (const auto& [size, value] : results.rows.front().problem.sizes) sizes_.push_back(size);
     for (const TunedSize& row : results.rows) {
-      if (std::find(problems_.begin(), problems_.end(), row.problem.choices) == problems_.end())
+      if (std::ranges::find(problems_, row.problem.choices) == problems_.end())
         problems_.push_back(row.problem.choices);
       add_configuration(row.configuration);
       if (row.problem.sizes.size() != sizes_.size() ||
-          !std::all_of(sizes_.begin(), sizes_.end(), [&](auto& size) { return row.problem.sizes.contains(size); }))
+          !std::ranges::all_of(sizes_, [&](auto& size) { return row.problem.sizes.contains(size); }))
         throw Error(fmt::format("results of kernel {} have different sizes: {} and {}", results.kernel.name,
                                 cache::sizes_text(results.rows.front().problem.sizes),
                                 cache::sizes_text(row.problem.sizes)));
     }
     if (options.default_configuration) add_configuration(*options.default_configuration);
-    std::sort(problems_.begin(), problems_.end());
+    std::ranges::sort(problems_);
     for (const std::string& problem : problems_) problem_names_.of(problem);
     for (const std::string& size : sizes_) size_names_.of(size);
     make_members();
@@ -132,12 +131,12 @@ class HeaderWriter {
                     [](const auto& a, const auto& b) { return a.first == b.first; }))
       throw Error(fmt::format("configurations of kernel {} have different parameters: '{}' and '{}'",
                               results_.kernel.name, configurations_.front().text(), configuration.text()));
-    if (std::find(configurations_.begin(), configurations_.end(), configuration) == configurations_.end())
+    if (std::ranges::find(configurations_, configuration) == configurations_.end())
       configurations_.push_back(configuration);
   }
 
   std::size_t number(const Configuration& configuration) const {
-    const auto at = std::find(configurations_.begin(), configurations_.end(), configuration);
+    const auto at = std::ranges::find(configurations_, configuration);
     return static_cast<std::size_t>(at - configurations_.begin());
   }
 
@@ -151,7 +150,7 @@ class HeaderWriter {
         const Value& value = *one.find(parameter);
         booleans = booleans && value.is_boolean();
         integers = integers && value.is_integer();
-        floating = floating && floating_value(value);
+        floating = floating && value.fraction();
         values.insert(value.text());
         if (value.is_integer() && (value.integer() > std::numeric_limits<std::int32_t>::max() ||
                                    value.integer() < std::numeric_limits<std::int32_t>::min()))
@@ -295,7 +294,7 @@ class HeaderWriter {
     if (options_.default_configuration) return number(*options_.default_configuration);
     std::vector<std::size_t> rows(configurations_.size());
     for (const TunedSize& row : results_.rows) ++rows[number(row.configuration)];
-    return static_cast<std::size_t>(std::max_element(rows.begin(), rows.end()) - rows.begin());
+    return static_cast<std::size_t>(std::ranges::max_element(rows) - rows.begin());
   }
 
   void add_choose() {

@@ -1,8 +1,11 @@
 #pragma once
-/// The best configurations of one kernel, by device, choices and sizes, from databases. Exports are made from them.
+/// Tunings from databases, from which files of results are written: all trials of one, and the best configurations of a
+/// kernel by device, choices and sizes.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +15,7 @@
 #include <cache/records.hpp>
 
 #include <tuner/core/configuration.hpp>
+#include <tuner/core/value.hpp>
 
 namespace tuner::convert {
 
@@ -55,5 +59,31 @@ struct TunedOptions {
 
 /// For the objective time. Leaves out quarantined configurations. Throws tuner::Error when there are no results.
 TunedResults tuned_results(std::span<cache::Database> databases, const TunedOptions& options);
+
+/// All trials of one kernel for one problem on one device; the last trial of each configuration. Without measurements
+/// that were not verified.
+struct RecordedTuning {
+  cache::SessionKey key;
+  std::vector<cache::TrialRecord> trials;  ///< at least one was measured
+};
+
+struct TuningFilter {
+  std::string kernel = {};
+  std::string device_key = {};                      ///< empty: all
+  std::map<std::string, std::int64_t> sizes = {};   ///< sizes that a problem must have
+  std::map<std::string, std::string> choices = {};  ///< choices that a problem must have
+  std::string source_hash = {};                     ///< SHA-256 of the kernel's source; empty: any
+};
+
+/// The tunings that match \p filter, sorted by device, problem and objective. If several differ only in source, driver
+/// or conditions, returns the one that measured most configurations. Throws tuner::Error when there are none.
+std::vector<RecordedTuning> recorded_tunings(std::span<cache::Database> databases, const TuningFilter& filter);
+
+/// `kernel T=float n=1000 on NVIDIA H200`, for messages.
+std::string title(const cache::SessionKey& key);
+
+/// The parameters of \p tuning and their tried values, in ascending order. Parameters in \p order come first. Throws
+/// tuner::Error when its configurations do not all have the same parameters.
+std::vector<TuningParameter> tried_parameters(const RecordedTuning& tuning, const std::vector<std::string>& order);
 
 }  // namespace tuner::convert

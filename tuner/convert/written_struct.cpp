@@ -59,8 +59,8 @@ bool has_layout(const std::string& text, const RecordType& record) try {
 
 std::string field_name(std::string name) {
   std::erase(name, ']');
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '.' || c == '['; }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '['; }, '_');
   return name;
 }
 

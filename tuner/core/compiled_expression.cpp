@@ -15,7 +15,7 @@ struct Instruction {
   Op op = Op::constant;  // Op::name reads a slot
   std::uint32_t slot = 0;
   std::int64_t value = 0;
-  std::vector<std::uint32_t> operands;
+  std::vector<std::uint32_t> operands = {};
   double real = 0;              // of Op::real
   bool is_real = false;         // as in ExpressionNode
   bool compares_reals = false;  // likewise
@@ -183,8 +183,7 @@ class Translator {
   }
 
   Reference comparison(const ExpressionNode& node) {
-    const bool words =
-        std::any_of(node.children.begin(), node.children.end(), [&](const auto& child) { return is_word(*child); });
+    const bool words = std::ranges::any_of(node.children, [&](const auto& child) { return is_word(*child); });
     if (!words) return operation(node);
     std::vector<std::uint32_t> operands;
     for (const auto& child : node.children) {
@@ -204,15 +203,8 @@ class Translator {
 
   Reference emit(const ExpressionNode& node, std::vector<std::uint32_t> operands) {
     const auto is_constant = [&](std::uint32_t at) { return program_.instructions[at].op == Op::constant; };
-    Instruction instruction;
-    instruction.op = node.op;
-    instruction.real = node.real;
-    instruction.is_real = node.is_real;
-    instruction.compares_reals = compares_reals(node);
-    const bool folds = !node.is_real && std::all_of(operands.begin(), operands.end(), is_constant);
-    instruction.operands = std::move(operands);
-    program_.instructions.push_back(std::move(instruction));
-    const auto at = static_cast<std::uint32_t>(program_.instructions.size() - 1);
+    const bool folds = !node.is_real && std::ranges::all_of(operands, is_constant);
+    const std::uint32_t at = add({node.op, 0, 0, std::move(operands), node.real, node.is_real, compares_reals(node)});
     if (!folds) return at;
     ArithmeticProblem problem;
     const auto none = [](const Slot&) { return std::int64_t{0}; };  // constants only
@@ -220,12 +212,12 @@ class Translator {
     return problem.message ? at : constant(value);
   }
 
-  Reference constant(std::int64_t value) {
-    Instruction instruction;
-    instruction.value = value;
+  std::uint32_t add(Instruction instruction) {
     program_.instructions.push_back(std::move(instruction));
     return static_cast<std::uint32_t>(program_.instructions.size() - 1);
   }
+
+  Reference constant(std::int64_t value) { return add({Op::constant, 0, value}); }
 
   Reference name(const ExpressionNode& node, bool as_word) {
     if (const auto at = parameter(node.name)) {
@@ -250,12 +242,9 @@ class Translator {
     }
     const auto [low, high] = std::minmax_element(slot.values.begin(), slot.values.end());
     slot.all = {*low, *high, false};
-    Instruction instruction;
-    instruction.op = Op::name;
-    instruction.slot = static_cast<std::uint32_t>(program_.slots.size());
+    const auto number = static_cast<std::uint32_t>(program_.slots.size());
     program_.slots.push_back(std::move(slot));
-    program_.instructions.push_back(std::move(instruction));
-    return slots_[parameter] = static_cast<std::uint32_t>(program_.instructions.size() - 1);
+    return slots_[parameter] = add({Op::name, number});
   }
 
   std::optional<std::size_t> parameter(std::string_view wanted) const {
@@ -313,8 +302,7 @@ CompiledExpression::CompiledExpression(const Expression& expression, std::span<c
   impl->fixed = fixed;
   impl->parameters = parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (std::binary_search(expression.names().begin(), expression.names().end(), parameters[i].name))
-      impl->used.push_back(i);
+    if (std::ranges::binary_search(expression.names(), parameters[i].name)) impl->used.push_back(i);
   }
   impl->program = Translator(parameters, fixed).translate(*ExpressionAccess::root(expression));
   impl_ = std::move(impl);

@@ -13,11 +13,7 @@ auto position_of(auto& entries, std::string_view name) {
 
 }  // namespace
 
-Configuration::Configuration(std::initializer_list<Entry> entries) {
-  for (const Entry& entry : entries) set(entry.first, entry.second);
-}
-
-void Configuration::set(std::string_view name, Value value) {
+void Bindings::set(std::string_view name, Value value) {
   const auto at = position_of(entries_, name);
   if (at != entries_.end() && at->first == name) {
     at->second = std::move(value);
@@ -26,19 +22,25 @@ void Configuration::set(std::string_view name, Value value) {
   }
 }
 
-const Value* Configuration::find(std::string_view name) const {
+const Value* Bindings::find(std::string_view name) const {
   const auto at = position_of(entries_, name);
   return at != entries_.end() && at->first == name ? &at->second : nullptr;
 }
 
+std::vector<std::string> Bindings::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : entries_) names.push_back(name);
+  return names;
+}
+
+Configuration::Configuration(std::initializer_list<Entry> entries) {
+  for (const auto& [name, value] : entries) set(name, value);
+}
+
 std::string Configuration::text() const {
   std::string result;
-  for (const auto& [name, value] : entries_) {
-    if (!result.empty()) result += ' ';
-    result += name;
-    result += '=';
-    result += value.text();
-  }
+  for (const auto& [name, value] : entries())
+    result.append(result.empty() ? "" : " ").append(name).append("=").append(value.text());
   return result;
 }
 

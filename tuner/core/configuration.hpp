@@ -13,19 +13,30 @@
 
 namespace tuner {
 
-class Configuration {
+/// Names, and the values that they stand for while an expression is evaluated.
+class Bindings {
  public:
   using Entry = std::pair<std::string, Value>;
 
-  Configuration() = default;
-  Configuration(std::initializer_list<Entry> entries);
-
   void set(std::string_view name, Value value);
-  /// The value of \p name, or nullptr.
+  /// The value of \p name, or nullptr. Valid until the next set().
   const Value* find(std::string_view name) const;
   /// Entries sorted by name.
   const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<std::string> names() const;
   bool empty() const { return entries_.empty(); }
+
+  friend bool operator==(const Bindings&, const Bindings&) = default;
+  friend auto operator<=>(const Bindings&, const Bindings&) = default;
+
+ private:
+  std::vector<Entry> entries_;  // sorted by name, names unique
+};
+
+class Configuration : public Bindings {
+ public:
+  Configuration() = default;
+  Configuration(std::initializer_list<Entry> entries);
 
   /// Canonical text: `block_x=32 block_y=8 vector=1`, sorted by name. Equal configurations have equal text.
   std::string text() const;
@@ -35,9 +46,6 @@ class Configuration {
 
   friend bool operator==(const Configuration&, const Configuration&) = default;
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
-
- private:
-  std::vector<Entry> entries_;  // sorted by name, names unique
 };
 
 }  // namespace tuner

@@ -169,7 +169,7 @@ std::vector<std::size_t> all_type_definitions(std::string_view code, std::string
     const std::string_view head = statement_before(code, at);
     const auto has = [&](std::string_view key) { return has_word(head, key); };
     const bool closes = before.ends_with('}') && (after.starts_with(';') || after.starts_with(','));
-    if (opens && std::any_of(keys.begin(), keys.end(), has)) {
+    if (opens && std::ranges::any_of(keys, has)) {
       all.push_back(at);
       is_named_twice = has_word(head, "typedef");
     } else if (closes && !std::exchange(is_named_twice, false)) {
@@ -208,7 +208,7 @@ Said said_at(std::string_view code, std::size_t at, std::string_view name) {
 }
 
 bool is_path(std::string_view type) {
-  return !type.empty() && std::all_of(type.begin(), type.end(), [](char c) { return is_word(c) || c == ':'; });
+  return !type.empty() && std::ranges::all_of(type, [](char c) { return is_word(c) || c == ':'; });
 }
 
 std::optional<Said> meaning(const ScopedCode& code, const UsedName& used) {
@@ -240,8 +240,7 @@ std::string without_class_key(std::string type) {
 /// no variable of the device.
 std::string type_declared(std::string declaration) {
   if (!has_word(declaration, "__constant__") && !has_word(declaration, "__device__")) return {};
-  if (std::count(declaration.begin(), declaration.end(), '(') !=
-      std::count(declaration.begin(), declaration.end(), ')'))
+  if (std::ranges::count(declaration, '(') != std::ranges::count(declaration, ')'))
     return {};  // an argument of a function
   const std::map<std::string, std::string, std::less<>> nothing = {
       {"__constant__", ""}, {"__device__", ""}, {"static", ""},  {"extern", ""},
@@ -251,50 +250,6 @@ std::string type_declared(std::string declaration) {
     declaration.erase(open, declaration.find(')', open) + 1 - open);
   return plain_type(declared(at_commas(declaration).front()).type);
 }
-
-}  // namespace
-
-std::string plain_type(std::string type) {
-  const std::map<std::string, std::string, std::less<>> nothing = {
-      {"const", ""}, {"volatile", ""}, {"__restrict__", ""}, {"__restrict", ""}, {"restrict", ""}};
-  type = substitute_words(type, nothing);
-  std::erase(type, '*');
-  std::string plain;
-  std::istringstream words(type);
-  for (std::string word; words >> word;) plain += (plain.empty() ? "" : " ") + word;
-  return plain;
-}
-
-bool is_built_in(std::string_view type) {
-  const std::vector<std::string_view> words = words_of(type);
-  return std::all_of(words.begin(), words.end(), is_word_of_cpp);
-}
-
-std::vector<std::size_t> all_definitions(const ScopedCode& code, std::string_view name) {
-  const std::string_view text = code.text();
-  std::vector<std::size_t> all = all_type_definitions(text, name);
-  for (std::size_t at = 0; (at = find_word(text, name, at)) != npos; ++at)
-    if (const Said said = said_at(text, at, name); !said.type.empty()) all.push_back(said.at);
-  return all;
-}
-
-UsedName without_aliases(const ScopedCode& code, UsedName used) {
-  constexpr int kMostAliases = 8;  // in a chain
-  constexpr std::size_t kLongest = 64;
-  used.name = without_class_key(std::move(used.name));
-  for (int i = 0; i < kMostAliases && is_path(used.name); ++i) {
-    const auto means = meaning(code, used);
-    if (!means || means->type.size() > kLongest || means->type.find_first_of("*&[(<\\") != npos) break;
-    const std::string plain = plain_type(std::string(means->type));
-    used.name = without_class_key(plain);
-    if (code.is_macro(means->at)) continue;
-    used.namespaces = code.namespaces_at(means->at);
-    if (used.name == plain) used.at = means->at;  // `struct Body` may be defined later
-  }
-  return used;
-}
-
-namespace {
 
 /// The value of `12`, `0x1f` or `1 << 4`.
 std::optional<std::int64_t> value_of_literal(std::string_view text) {
@@ -346,13 +301,53 @@ std::optional<VectorType> number_of_enum(std::string_view code, std::size_t at, 
 
 }  // namespace
 
+std::string plain_type(std::string type) {
+  const std::map<std::string, std::string, std::less<>> nothing = {
+      {"const", ""}, {"volatile", ""}, {"__restrict__", ""}, {"__restrict", ""}, {"restrict", ""}};
+  type = substitute_words(type, nothing);
+  std::erase(type, '*');
+  std::string plain;
+  std::istringstream words(type);
+  for (std::string word; words >> word;) plain += (plain.empty() ? "" : " ") + word;
+  return plain;
+}
+
+bool is_built_in(std::string_view type) {
+  const std::vector<std::string_view> words = words_of(type);
+  return std::ranges::all_of(words, is_word_of_cpp);
+}
+
+std::vector<std::size_t> all_definitions(const ScopedCode& code, std::string_view name) {
+  const std::string_view text = code.text();
+  std::vector<std::size_t> all = all_type_definitions(text, name);
+  for (std::size_t at = 0; (at = find_word(text, name, at)) != npos; ++at)
+    if (const Said said = said_at(text, at, name); !said.type.empty()) all.push_back(said.at);
+  return all;
+}
+
+UsedName without_aliases(const ScopedCode& code, UsedName used) {
+  constexpr int kMostAliases = 8;  // in a chain
+  constexpr std::size_t kLongest = 64;
+  used.name = without_class_key(std::move(used.name));
+  for (int i = 0; i < kMostAliases && is_path(used.name); ++i) {
+    const auto means = meaning(code, used);
+    if (!means || means->type.size() > kLongest || means->type.find_first_of("*&[(<\\") != npos) break;
+    const std::string plain = plain_type(std::string(means->type));
+    used.name = without_class_key(plain);
+    if (code.is_macro(means->at)) continue;
+    used.namespaces = code.namespaces_at(means->at);
+    if (used.name == plain) used.at = means->at;  // `struct Body` may be defined later
+  }
+  return used;
+}
+
 std::optional<VectorType> numbers_of(const ScopedCode& code, const UsedName& used) {
   const auto numbers = numbers_of(used.name);
   if (is_built_in(used.name)) return numbers;
   const std::vector<std::size_t> own = type_definitions(code, used);
   if (!numbers) return own.size() == 1 ? number_of_enum(code.text(), own.front(), last_part(used.name)) : std::nullopt;
   const auto is_inside = [&](std::size_t at) { return !code.namespaces_at(at).empty(); };
-  return std::any_of(own.begin(), own.end(), is_inside) ? std::nullopt : numbers;
+  return std::ranges::any_of(own, is_inside) ? std::nullopt : numbers;
 }
 
 std::vector<std::size_t> type_definitions(const ScopedCode& code, const UsedName& used) {

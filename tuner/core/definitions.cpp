@@ -23,7 +23,7 @@ std::optional<DefinedValue> constant_at(std::string_view code, std::size_t at, s
   if (head.size() < before.size() && !before.ends_with(',')) return std::nullopt;
   const auto belongs = [](char c) { return is_word(c) || is_blank(c) || c == '\n' || c == ':'; };
   const auto words = words_of(head);
-  if (!std::all_of(head.begin(), head.end(), belongs) || words.size() < 2 ||
+  if (!std::ranges::all_of(head, belongs) || words.size() < 2 ||
       !(contains(words, "const") || contains(words, "constexpr")))
     return std::nullopt;
   const std::size_t end = code.find(';', sign);
@@ -68,8 +68,7 @@ std::vector<DefinedValue> values_of(std::string_view code, std::string_view name
 }
 
 std::string without_definitions(std::string text, const std::vector<std::string_view>& names) {
-  if (std::none_of(names.begin(), names.end(), [&](std::string_view name) { return has_word(text, name); }))
-    return text;
+  if (std::ranges::none_of(names, [&](std::string_view name) { return has_word(text, name); })) return text;
   const std::string code = code_of(text);
   for (const std::string_view name : names)
     for (const DefinedValue& one : definitions_of(code, name))

@@ -3,6 +3,7 @@
 /// kernel) and its software (Environment; a change makes wisdom stale).
 
 #include <array>
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -21,7 +22,13 @@ struct DeviceKey {
   std::string cpu;  ///< CPU model name; empty for a GPU
 
   /// `cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536`; equal keys have equal text.
-  std::string text() const;
+  std::string text() const {
+    if (backend == "host") return "host cpu=" + cpu + " cores=" + std::to_string(sm_count);
+    return backend + " cc=" + std::to_string(compute_capability / 10) + '.' + std::to_string(compute_capability % 10) +
+           " sm=" + std::to_string(sm_count) + " l2=" + std::to_string(l2_bytes) +
+           " bus=" + std::to_string(memory_bus_bits) + " smem=" + std::to_string(max_shared_bytes) +
+           " regs=" + std::to_string(registers_per_sm);
+  }
   friend bool operator==(const DeviceKey&, const DeviceKey&) = default;
   friend auto operator<=>(const DeviceKey&, const DeviceKey&) = default;
 };
@@ -72,7 +79,13 @@ struct Ceilings {
 
   /// The ceiling for traffic of which the share \p written (0..1) is writes. As much of it as possible counts as a
   /// copy, the rest as reads or writes alone. 0 if a rate that this needs was not measured.
-  double of_mix(double written) const;
+  double of_mix(double written) const {
+    const double alone = std::abs(1 - 2 * written), copied = 1 - alone;
+    double seconds = 0;  // for one byte; infinite if a rate is 0
+    if (alone > 0) seconds += alone / (written < 0.5 ? read : write);
+    if (copied > 0) seconds += copied / copy;
+    return 1 / seconds;
+  }
 };
 
 struct Device {

@@ -1,11 +1,14 @@
 #pragma once
-/// The element types that a kernel file can name, with their sizes and their spellings in CUDA C++.
+/// The element types that a kernel file can name, with their sizes and their spellings in CUDA C++, and the types of
+/// the parameters of a compiled kernel.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tuner {
 
@@ -42,5 +45,17 @@ struct IntegerRange {
 std::optional<IntegerRange> integer_range(ElementType type);
 /// Canonical names and the aliases `int`, `unsigned`, `bf16`, `fp16`, `float32`, `float64`.
 std::optional<ElementType> element_type(std::string_view name);
+
+/// The parameter types of the function, or of the function type, with this \p mangled name: `float const*`, `int`.
+/// Empty if the name does not contain them (extern "C").
+std::vector<std::string> parameter_types(const std::string& mangled);
+
+bool is_pointer(std::string_view taken);
+/// `float**`, `Shape* const*`.
+bool is_pointer_to_pointers(std::string_view taken);
+
+/// Whether a parameter of type \p taken accepts a number of type \p declared, or with \p pointer a pointer to such.
+/// Integers of the same width are equal. Types that are not in ElementType (float4, a struct, void) accept anything.
+bool may_take(std::string_view taken, ElementType declared, bool pointer);
 
 }  // namespace tuner

@@ -1,12 +1,10 @@
 #include <tuner/core/enumerated_space.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 
 #include <tuner/core/characters.hpp>
 
@@ -38,11 +36,10 @@ EnumeratedSpace EnumeratedSpace::from_codes(std::vector<TuningParameter> paramet
   space.radix_ = MixedRadix(parameters);
   space.parameters_ = std::move(parameters);
   space.codes_ = std::move(codes);
-  if (!std::is_sorted(space.codes_.begin(), space.codes_.end())) {
+  if (!std::ranges::is_sorted(space.codes_)) {
     space.by_code_.resize(space.codes_.size());
     std::iota(space.by_code_.begin(), space.by_code_.end(), Index{0});
-    std::sort(space.by_code_.begin(), space.by_code_.end(),
-              [&](Index a, Index b) { return space.codes_[a] < space.codes_[b]; });
+    std::ranges::sort(space.by_code_, [&](Index a, Index b) { return space.codes_[a] < space.codes_[b]; });
   }
   space.build_buckets();
   return space;
@@ -122,7 +119,7 @@ std::optional<EnumeratedSpace::Index> EnumeratedSpace::find(const Configuration&
     const Value* value = configuration.find(parameters_[p].name);
     if (!value) return std::nullopt;
     const auto& values = parameters_[p].values;
-    const auto at = std::find(values.begin(), values.end(), *value);
+    const auto at = std::ranges::find(values, *value);
     if (at == values.end()) return std::nullopt;
     code += radix_.weight(p) * static_cast<std::uint64_t>(at - values.begin());
   }

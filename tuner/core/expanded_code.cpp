@@ -373,7 +373,7 @@ struct Lookup {
     const auto is_other = [&](const DefinedValue& one) {
       return one.value != all.front().value || !code.is_always_there(one.begin);
     };
-    if (all.empty() || std::any_of(all.begin(), all.end(), is_other)) return std::nullopt;
+    if (all.empty() || std::ranges::any_of(all, is_other)) return std::nullopt;
     const std::size_t at = all.front().begin;
     bool is_known = true;
     const std::string text = with_words(with_sizes(all.front().value), [&](std::string_view word) {
@@ -384,8 +384,7 @@ struct Lookup {
       const auto is_one = [](const DefinedValue& one) {
         return one.value.starts_with('(') || one.value.find_first_of("+-*/%<>=&|?!~^ ") == std::string::npos;
       };
-      const auto value =
-          std::all_of(others.begin(), others.end(), is_one) ? this->value(other, anywhere) : std::nullopt;
+      const auto value = std::ranges::all_of(others, is_one) ? this->value(other, anywhere) : std::nullopt;
       is_known = is_known && value;
       return value ? '(' + std::to_string(*value) + ')' : std::string();
     });

@@ -192,31 +192,10 @@ class NameChecker {
 
 }  // namespace
 
-void Bindings::set(std::string_view name, Value value) {
-  for (auto& [known, old] : values_)
-    if (known == name) return void(old = std::move(value));
-  values_.emplace_back(name, std::move(value));
-}
-
-const Value* Bindings::find(std::string_view name) const {
-  for (const auto& [known, value] : values_)
-    if (known == name) return &value;
-  return nullptr;
-}
-
-std::vector<std::string> Bindings::names() const {
-  std::vector<std::string> result;
-  for (const auto& [name, value] : values_) result.push_back(name);
-  std::sort(result.begin(), result.end());
-  return result;
-}
-
 Expression::Expression() : Expression(constant(0)) {}
 
 Expression Expression::constant(std::int64_t value) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->value = value;
-  return ExpressionAccess::make(std::move(node), std::to_string(value), {});
+  return ExpressionAccess::make(make_leaf({.value = value}), std::to_string(value), {});
 }
 
 Value Expression::evaluate(const Bindings& bindings) const { return TreeEvaluator(bindings).value(*tree_->root); }

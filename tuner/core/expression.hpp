@@ -10,26 +10,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <tuner/core/configuration.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/value.hpp>
 
 namespace tuner {
-
-/// Names and the values they stand for while an expression is evaluated.
-class Bindings {
- public:
-  void set(std::string_view name, Value value);
-  /// The value of \p name, or null. Valid until the next set().
-  const Value* find(std::string_view name) const;
-  /// Sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::vector<std::pair<std::string, Value>> values_;  // some dozens, made and copied more often than searched
-};
 
 /// An evaluation that has no result: overflow, division by zero, a string where a number is needed.
 class EvaluationError : public SpecError {

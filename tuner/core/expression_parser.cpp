@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -24,7 +23,7 @@ struct Function {
   std::size_t least, most;
 };
 constexpr std::size_t kAny = 1000;
-constexpr std::array<Function, 7> kFunctions{{
+constexpr Function kFunctions[] = {
     {"ceil_div", Op::ceil_div, 2, 2},
     {"min", Op::minimum, 1, kAny},
     {"max", Op::maximum, 1, kAny},
@@ -32,48 +31,36 @@ constexpr std::array<Function, 7> kFunctions{{
     {"is_pow2", Op::is_pow2, 1, 1},
     {"sizeof", Op::size_of, 1, 1},
     {"abs", Op::absolute, 1, 1},
-}};
-
-/// Functions that give numbers with a point. Their names are not reserved: a parameter may be called `log`.
-constexpr std::array<Function, 6> kRealFunctions{{
+    // These give numbers with a point. Their names are not reserved: a parameter may be called `log`.
     {"sqrt", Op::square_root, 1, 1},
     {"exp", Op::exponential, 1, 1},
     {"log", Op::logarithm, 1, 1},
     {"sin", Op::sine, 1, 1},
     {"cos", Op::cosine, 1, 1},
     {"tan", Op::tangent, 1, 1},
-}};
+};
 
-const Function* function_called(std::string_view name) {
-  const Function* const function = find_named(kFunctions, name);
-  return function != nullptr ? function : find_named(kRealFunctions, name);
-}
+bool gives_reals(const Function& function) { return function.op >= Op::square_root; }
+
+std::span<const Function> integer_functions() { return {kFunctions, std::ranges::find_if(kFunctions, gives_reals)}; }
 
 struct BinaryOperator {
   std::string_view text;
   Op op;
 };
-constexpr std::array<BinaryOperator, 2> kOr{{{"or", Op::logical_or}, {"||", Op::logical_or}}};
-constexpr std::array<BinaryOperator, 2> kAnd{{{"and", Op::logical_and}, {"&&", Op::logical_and}}};
-constexpr std::array<BinaryOperator, 6> kComparisons{{{"==", Op::equal},
-                                                      {"!=", Op::not_equal},
-                                                      {"<", Op::less},
-                                                      {"<=", Op::less_equal},
-                                                      {">", Op::greater},
-                                                      {">=", Op::greater_equal}}};
-constexpr std::array<BinaryOperator, 2> kShifts{{{"<<", Op::shift_left}, {">>", Op::shift_right}}};
-constexpr std::array<BinaryOperator, 2> kSums{{{"+", Op::add}, {"-", Op::subtract}}};
-constexpr std::array<BinaryOperator, 3> kProducts{{{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::modulo}}};
+constexpr BinaryOperator kOr[] = {{"or", Op::logical_or}, {"||", Op::logical_or}};
+constexpr BinaryOperator kAnd[] = {{"and", Op::logical_and}, {"&&", Op::logical_and}};
+constexpr BinaryOperator kComparisons[] = {{"==", Op::equal},      {"!=", Op::not_equal}, {"<", Op::less},
+                                           {"<=", Op::less_equal}, {">", Op::greater},    {">=", Op::greater_equal}};
+constexpr BinaryOperator kShifts[] = {{"<<", Op::shift_left}, {">>", Op::shift_right}};
+constexpr BinaryOperator kSums[] = {{"+", Op::add}, {"-", Op::subtract}};
+constexpr BinaryOperator kProducts[] = {{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::modulo}};
 
 std::optional<Op> match(const Token& token, const auto& operators) {
   for (const BinaryOperator& candidate : operators) {
     if (token.is(candidate.text)) return candidate.op;
   }
   return std::nullopt;
-}
-
-[[noreturn]] void fail(const SourceLocation& location, const std::string& message) {
-  throw SpecError(location, message);
 }
 
 class Parser {
@@ -172,7 +159,7 @@ class Parser {
       if (at_word_with_point()) return named(Op::name, "-" + std::string(cursor_.take().text), location);
       if (cursor_.peek().is("9223372036854775808")) {
         cursor_.take();
-        return make_leaf(Op::constant, INT64_MIN, location);
+        return make_leaf({.value = INT64_MIN, .location = location});
       }
       return make_node(Op::negate, {unary()}, location);
     }
@@ -202,8 +189,9 @@ class Parser {
     }
     Pointer inner = expression();
     if (!cursor_.peek().is(")")) {
-      fail(cursor_.at_end() ? location : cursor_.place(),
-           cursor_.at_end() ? "'(' is never closed" : "expected ')' or an operator, not " + cursor_.described());
+      throw SpecError(
+          cursor_.at_end() ? location : cursor_.place(),
+          cursor_.at_end() ? "'(' is never closed" : "expected ')' or an operator, not " + cursor_.described());
     }
     cursor_.take();
     return inner;
@@ -213,24 +201,13 @@ class Parser {
     const SourceLocation location = cursor_.place();
     const std::string_view text = cursor_.take().text;
     if (numbers_ == Numbers::any && text.find_first_of(".eE") != std::string_view::npos) return real(text, location);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) fail(location, in_quotes(text) + " does not fit 64 bits");
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      fail(location, in_quotes(text) + " is not a decimal integer");
-    }
-    return make_leaf(Op::constant, value, location);
+    return make_leaf({.value = decimal_integer(text, location), .location = location});
   }
 
   static Pointer real(std::string_view text, const SourceLocation& location) {
-    auto node = std::make_shared<ExpressionNode>();
-    node->op = Op::real;
-    node->is_real = node->has_reals = true;
-    node->location = location;
     const auto value = number_of<double>(text);
-    if (!value || !std::isfinite(*value)) fail(location, in_quotes(text) + " is not a number");
-    node->real = *value;
-    return node;
+    if (!value || !std::isfinite(*value)) throw SpecError(location, in_quotes(text) + " is not a number");
+    return make_leaf({.op = Op::real, .real = *value, .is_real = true, .has_reals = true, .location = location});
   }
 
   Pointer word() {
@@ -238,7 +215,7 @@ class Parser {
     const std::string_view text = cursor_.peek().text;
     if (text == "true" || text == "false") {
       cursor_.take();
-      return make_leaf(Op::boolean, text == "true", location);
+      return make_leaf({.op = Op::boolean, .value = text == "true", .location = location});
     }
     if (is_reserved_word(text)) cursor_.fail("expected a value, not " + cursor_.described());
     const std::string name(cursor_.take().text);
@@ -249,22 +226,18 @@ class Parser {
   }
 
   static Pointer named(Op op, const std::string& name, const SourceLocation& location) {
-    auto node = std::make_shared<ExpressionNode>();
-    node->op = op;
-    node->name = name;
-    node->location = location;
-    return node;
+    return make_leaf({.op = op, .name = name, .location = location});
   }
 
   Pointer call(const std::string& name, const SourceLocation& location) {
-    const Function* const at = function_called(name);
-    const bool is_real = at != nullptr && at->op >= Op::square_root;
-    if (is_real && numbers_ != Numbers::any)
-      fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
+    const Function* const at = find_named(kFunctions, name);
+    if (at != nullptr && gives_reals(*at) && numbers_ != Numbers::any)
+      throw SpecError(location,
+                      in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
     if (at == nullptr)
-      fail(location,
-           unknown_name("function", name,
-                        numbers_ == Numbers::any ? names_of(kFunctions, kRealFunctions) : names_of(kFunctions)));
+      throw SpecError(location,
+                      unknown_name("function", name,
+                                   numbers_ == Numbers::any ? names_of(kFunctions) : names_of(integer_functions())));
     const SourceLocation open = cursor_.place();
     cursor_.take();
     if (at->op == Op::size_of) return size_of(location);
@@ -274,7 +247,7 @@ class Parser {
         arguments.push_back(expression());
       } while (cursor_.accept(","));
     }
-    if (cursor_.at_end()) fail(open, "'(' is never closed");
+    if (cursor_.at_end()) throw SpecError(open, "'(' is never closed");
     if (!cursor_.peek().is(")"))
       cursor_.fail("expected ',' or ')' in the arguments of " + in_quotes(name) + ", not " + cursor_.described());
     cursor_.take();
@@ -282,7 +255,7 @@ class Parser {
       const std::string wanted = at->most == kAny
                                      ? "at least 1 argument"
                                      : std::to_string(at->least) + (at->least == 1 ? " argument" : " arguments");
-      fail(location, in_quotes(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
+      throw SpecError(location, in_quotes(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
     }
     return make_node(at->op, std::move(arguments), location);
   }
@@ -291,14 +264,13 @@ class Parser {
     const Token type = cursor_.expect_identifier("the name of a type in 'sizeof'");
     const std::string name(type.text);
     Pointer result;
-    if (const auto element = element_type(name)) {
-      result = make_leaf(Op::constant, static_cast<std::int64_t>(info(*element).bytes), location);
-    } else if (const auto vector = vector_type(name)) {
-      result =
-          make_leaf(Op::constant, static_cast<std::int64_t>(info(vector->type).bytes) * vector->components, location);
-    } else {
+    const auto element = element_type(name);
+    const auto vector = element ? VectorType{*element, 1} : vector_type(name);
+    if (vector)
+      result = make_leaf(
+          {.value = static_cast<std::int64_t>(info(vector->type).bytes) * vector->components, .location = location});
+    else
       result = named(Op::size_of, name, cursor_.place(type));
-    }
     cursor_.expect(")", "the type of 'sizeof'");
     return result;
   }
@@ -311,7 +283,7 @@ class Parser {
 
 }  // namespace
 
-bool is_function_name(std::string_view name) { return find_named(kFunctions, name) != nullptr; }
+bool is_function_name(std::string_view name) { return contains(names_of(integer_functions()), name); }
 
 bool is_reserved_word(std::string_view name) {
   constexpr std::array<std::string_view, 6> words{"and", "or", "not", "in", "true", "false"};

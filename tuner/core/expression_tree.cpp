@@ -1,8 +1,11 @@
 #include <tuner/core/expression_tree.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
-#include <utility>
+
+#include <tuner/core/named.hpp>
 
 namespace tuner {
 namespace {
@@ -21,20 +24,10 @@ bool is_boolean_result(Op op) { return op == Op::logical_not || op == Op::is_pow
 bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocation& location) {
   const auto is_real = [](const Pointer& child) { return child->is_real; };
   if (op >= Op::square_root) return true;
-  if (std::none_of(children.begin(), children.end(), is_real) || is_comparison(op)) return false;
-  switch (op) {
-    case Op::negate:
-    case Op::absolute:
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::divide:
-    case Op::minimum:
-    case Op::maximum:
-      return true;
-    default:
-      break;
-  }
+  if (std::ranges::none_of(children, is_real) || is_comparison(op)) return false;
+  constexpr Op with_reals[] = {Op::negate,   Op::absolute, Op::add,     Op::subtract,
+                               Op::multiply, Op::divide,   Op::minimum, Op::maximum};
+  if (contains(with_reals, op)) return true;
   const bool is_conditional = op == Op::conditional;
   if (is_conditional && !is_real(children[0])) return true;
   throw SpecError(location, "an integer is needed here, but " +
@@ -62,15 +55,32 @@ void collect_names(const ExpressionNode& node, std::set<const ExpressionNode*>& 
   for (const Pointer& child : node.children) collect_names(*child, seen, names);
 }
 
-}  // namespace
+using Limits = std::numeric_limits<std::int64_t>;
 
-Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->op = op;
-  node->value = value;
-  node->location = location;
-  return node;
+std::int64_t no_answer(ArithmeticProblem& problem, const char* message) {
+  problem.message = message;
+  return 0;
 }
+
+constexpr const char* kOverflow = "overflow: the result does not fit 64 bits";
+constexpr const char* kDivision = "division by zero";
+constexpr const char* kShift = "a shift must be by 0 to 63 bits";
+
+bool division_fails(std::int64_t a, std::int64_t b, ArithmeticProblem& problem) {
+  if (b == 0) return no_answer(problem, kDivision), true;
+  if (a == Limits::min() && b == -1) return no_answer(problem, kOverflow), true;
+  return false;
+}
+
+std::int64_t shift_left(std::int64_t a, std::int64_t b, ArithmeticProblem& problem) {
+  if (b < 0 || b > 63) return no_answer(problem, kShift);
+  std::int64_t result = 0;
+  if (b == 63) return a == 0 ? 0 : a == -1 ? Limits::min() : no_answer(problem, kOverflow);
+  if (__builtin_mul_overflow(a, std::int64_t{1} << b, &result)) return no_answer(problem, kOverflow);
+  return result;
+}
+
+}  // namespace
 
 Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& location) {
   if (op == Op::minimum || op == Op::maximum) {
@@ -84,12 +94,11 @@ Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& lo
   ArithmeticProblem problem;
   const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member &&
                           op < Op::square_root;
-  if (arithmetic &&
-      std::all_of(children.begin(), children.end(), [](const Pointer& child) { return is_constant(*child); })) {
+  if (arithmetic && std::ranges::all_of(children, [](const Pointer& child) { return is_constant(*child); })) {
     const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)
                                                     : apply_binary(op, children[0]->value, children[1]->value, problem);
     if (problem.message) throw EvaluationError(location, problem.message);
-    return make_leaf(is_boolean_result(op) ? Op::boolean : Op::constant, value, location);
+    return make_leaf({.op = is_boolean_result(op) ? Op::boolean : Op::constant, .value = value, .location = location});
   }
   if ((op == Op::divide || op == Op::modulo || op == Op::ceil_div) && is_constant(*children[1]) &&
       children[1]->value == 0) {
@@ -110,7 +119,7 @@ Expression ExpressionAccess::make(ExpressionNode::Pointer root, std::string text
   auto tree = std::make_shared<Expression::Tree>();
   std::set<const ExpressionNode*> seen;
   collect_names(*root, seen, tree->names);
-  std::sort(tree->names.begin(), tree->names.end());
+  std::ranges::sort(tree->names);
   tree->names.erase(std::unique(tree->names.begin(), tree->names.end()), tree->names.end());
   tree->root = std::move(root);
   tree->text = std::move(text);
@@ -140,6 +149,50 @@ std::vector<Expression> split_conjunction(const Expression& expression) {
     }
   }
   return parts;
+}
+
+std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem) {
+  const bool is_power = a > 0 && (a & (a - 1)) == 0;
+  if (op == Op::logical_not) return a == 0;
+  if (op == Op::is_pow2) return is_power;
+  if (op == Op::log2 && !is_power) return no_answer(problem, "log2 of a number that is no power of two");
+  if (op == Op::log2) return __builtin_ctzll(static_cast<unsigned long long>(a));
+  if (a == Limits::min()) return no_answer(problem, kOverflow);
+  return op == Op::negate || a < 0 ? -a : a;  // else absolute
+}
+
+std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem) {
+  if (is_comparison(op)) return compare(op, a, b);
+  std::int64_t result = 0;
+  const auto checked = [&](bool overflows) { return overflows ? no_answer(problem, kOverflow) : result; };
+  if (op == Op::add) return checked(__builtin_add_overflow(a, b, &result));
+  if (op == Op::subtract) return checked(__builtin_sub_overflow(a, b, &result));
+  if (op == Op::multiply) return checked(__builtin_mul_overflow(a, b, &result));
+  if (op == Op::shift_left) return shift_left(a, b, problem);
+  if (op == Op::shift_right) return b < 0 || b > 63 ? no_answer(problem, kShift) : a >> b;
+  if (op == Op::minimum) return std::min(a, b);
+  if (op == Op::maximum) return std::max(a, b);
+  if (op == Op::modulo && b == -1) return 0;  // only the quotient of the smallest number would overflow
+  if (division_fails(a, b, problem)) return 0;
+  if (op == Op::divide) return a / b;
+  if (op == Op::modulo) return a % b;
+  return a / b + (a % b != 0 && (a % b > 0) == (b > 0) ? 1 : 0);  // ceil_div
+}
+
+double apply_real(Op op, double a, double b) {
+  if (op == Op::negate) return -a;
+  if (op == Op::absolute) return std::fabs(a);
+  if (op == Op::square_root) return std::sqrt(a);
+  if (op == Op::exponential) return std::exp(a);
+  if (op == Op::logarithm) return std::log(a);
+  if (op == Op::sine) return std::sin(a);
+  if (op == Op::cosine) return std::cos(a);
+  if (op == Op::tangent) return std::tan(a);
+  if (op == Op::add) return a + b;
+  if (op == Op::subtract) return a - b;
+  if (op == Op::multiply) return a * b;
+  if (op == Op::divide) return a / b;
+  return op == Op::minimum ? std::min(a, b) : std::max(a, b);
 }
 
 }  // namespace tuner

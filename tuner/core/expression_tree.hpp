@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/expression.hpp>
@@ -61,11 +62,11 @@ struct ExpressionNode {
   bool is_real = false;    ///< its value is double
   bool has_reals = false;  ///< its value, or one in the tree below, is double
 
-  std::string name;  ///< of a name, or of the argument of size_of
-  std::vector<Pointer> children;
-  SourceLocation location;  ///< of the operator, or of the value itself
-  std::size_t depth = 1;    ///< of the tree below
-  std::size_t count = 1;    ///< of nodes, shared ones counted each time they occur
+  std::string name = {};  ///< of a name, or of the argument of size_of
+  std::vector<Pointer> children = {};
+  SourceLocation location = {};  ///< of the operator, or of the value itself
+  std::size_t depth = 1;         ///< of the tree below
+  std::size_t count = 1;         ///< of nodes, shared ones counted each time they occur
 };
 
 inline bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
@@ -94,7 +95,9 @@ struct NameKind {
 };
 using KnownNames = std::map<std::string, NameKind, std::less<>>;
 
-ExpressionNode::Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location);
+inline ExpressionNode::Pointer make_leaf(ExpressionNode node) {
+  return std::make_shared<const ExpressionNode>(std::move(node));
+}
 /// \p op applied to \p children. Operators of constants are computed at once, so that `1 / 0` is found when the file is
 /// read. Throws EvaluationError if such a computation fails. Throws SpecError if the tree grows too large, or if an
 /// operator that takes only integers is given a number with a point.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <initializer_list>
 
 namespace tuner {
 namespace {
@@ -24,18 +25,17 @@ std::string three_digits(double value) {
   return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
-template <std::size_t N>
-std::string scaled(double value, double step, const std::array<std::string_view, N>& units) {
+std::string scaled(double value, std::initializer_list<std::string_view> units) {
   if (!std::isfinite(value)) return "-";
-  std::size_t unit = 0;
+  auto unit = units.begin();
   // 999.6 would print as 1000 of the smaller unit.
-  while (unit + 1 < N && std::fabs(value) >= step * 0.9995) value /= step, ++unit;
-  return three_digits(value) + ' ' + std::string(units[unit]);
+  while (unit + 1 != units.end() && std::fabs(value) >= 999.5) value /= 1000, ++unit;
+  return three_digits(value) + ' ' + std::string(*unit);
 }
 
 }  // namespace
 
-std::string format_ns(double ns) { return scaled(ns, 1000, std::array<std::string_view, 4>{"ns", "us", "ms", "s"}); }
+std::string format_ns(double ns) { return scaled(ns, {"ns", "us", "ms", "s"}); }
 
 std::string format_seconds(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "-";
@@ -47,12 +47,11 @@ std::string format_seconds(double seconds) {
 }
 
 std::string format_rate(double bytes_per_second) {
-  return scaled(bytes_per_second, 1000, std::array<std::string_view, 5>{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
+  return scaled(bytes_per_second, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
 }
 
 std::string format_flops(double flops_per_second) {
-  return scaled(flops_per_second, 1000,
-                std::array<std::string_view, 5>{"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"});
+  return scaled(flops_per_second, {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"});
 }
 
 std::string format_bytes(std::int64_t bytes) {

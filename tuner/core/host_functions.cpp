@@ -1,14 +1,12 @@
 #include <tuner/core/host_functions.hpp>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
-#include <tuner/core/declaration_head.hpp>
+#include <tuner/core/declaration_words.hpp>
 #include <tuner/core/element_type.hpp>
-#include <tuner/core/host_words.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -71,7 +69,7 @@ class HostFunctionScanner {
       }
       if (c == ' ' || c == '\n' || is_blank(c)) continue;
       if (now_.depth == 0 && now_.parentheses == 0 && calls_maker()) continue;
-      if (now_.begin == kNone) now_.begin = at_;
+      if (now_.begin == npos) now_.begin = at_;
       const bool in_brackets = now_.parentheses > 0 && now_.depth == 0;  // `f(S s = {})`: no body
       if (c == '(' || c == '[' || (c == '{' && in_brackets)) ++now_.parentheses;
       if ((c == ')' || c == ']' || (c == '}' && in_brackets)) && now_.parentheses > 0) --now_.parentheses;
@@ -87,10 +85,8 @@ class HostFunctionScanner {
   }
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
   struct State {
-    std::size_t begin = kNone;  ///< of the current declaration
+    std::size_t begin = npos;  ///< of the current declaration
     int parentheses = 0;
     int depth = 0;         ///< of braces within the declaration
     std::size_t open = 0;  ///< its first brace
@@ -105,7 +101,7 @@ class HostFunctionScanner {
       // A declaration that begins in each branch and ends after `#endif` is a single one.
       const std::size_t unfinished = now_.begin;
       now_ = conditions_.back();
-      if (now_.begin == kNone) now_.begin = unfinished;
+      if (now_.begin == npos) now_.begin = unfinished;
     }
     if (word == "endif" && !conditions_.empty()) conditions_.pop_back();
     at_ = line.end;
@@ -165,7 +161,7 @@ class HostFunctionScanner {
     if ((has("namespace") || (words.size() == 1 && words.front() == "extern")) && !is_call) {
       --now_.depth;
       ++now_.namespaces;
-      now_.begin = kNone;
+      now_.begin = npos;
       return;
     }
     now_.open = at_;
@@ -186,7 +182,7 @@ class HostFunctionScanner {
   /// Whether a function is a kernel that is not needed. Keeps its name.
   bool is_other_kernel(const std::vector<std::string_view>& words, std::string_view name) {
     // Two heads for one body: a branch of `#ifdef` each.
-    if (known_.needed.empty() || std::count(words.begin(), words.end(), "__global__") != 1) return false;
+    if (known_.needed.empty() || std::ranges::count(words, "__global__") != 1) return false;
     const bool is_needed = known_.needed.contains(name);
     (is_needed ? known_.kernels : known_.other_kernels).emplace(name);
     return !is_needed;
@@ -233,7 +229,7 @@ class HostFunctionScanner {
     if (now_.depth == 0) {
       if (in_class_) at_ = code_.size();
       if (now_.namespaces > 0) --now_.namespaces;
-      now_.begin = kNone;
+      now_.begin = npos;
       return;
     }
     if (--now_.depth > 0 || !now_.is_function) return;
@@ -245,7 +241,7 @@ class HostFunctionScanner {
     } else if (now_.is_host || now_.is_other_kernel) {
       blank(at_ + 1);
     }
-    now_.begin = kNone;
+    now_.begin = npos;
     now_.is_function = now_.is_host = now_.is_other_kernel = false;
     now_.parentheses = 0;
   }
@@ -299,7 +295,7 @@ class HostFunctionScanner {
   /// Whether this is a variable of a class, and not a constant: kernels cannot use the host's, and device code cannot
   /// have one that a constructor makes. \p name: the word before its value.
   bool is_object(const std::vector<std::string_view>& words, std::string_view name) const {
-    const auto end = std::find(words.begin(), words.end(), name);
+    const auto end = std::ranges::find(words, name);
     return end != words.end() && !contains(words, "const") && !contains(words, "template") &&
            std::any_of(words.begin(), end, [&](std::string_view word) { return known_.classes.contains(word); });
   }
@@ -308,7 +304,7 @@ class HostFunctionScanner {
     if (in_class_) {
       if (has_default_of_the_host(code_.substr(now_.begin, at_ - now_.begin)))
         blank(after_access(code_, now_.begin), at_ + 1);
-      now_.begin = kNone;
+      now_.begin = npos;
       return;
     }
     const std::string text = head();
@@ -324,14 +320,10 @@ class HostFunctionScanner {
     const bool is_prototype =
         bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
         assignment_in(text) == npos && inside < code_.size() && (code_[inside] == ')' || is_word_start(code_[inside]));
-    if (is_instantiation(code_.substr(now_.begin, at_ - now_.begin))) {  // tuner asks for what it needs
+    if (is_instantiation(code_.substr(now_.begin, at_ - now_.begin)) ||  // tuner asks for what it needs
+        (is_prototype && is_other_kernel(words, word_before(text, before_space(text, bracket).size())))) {
       blank(at_ + 1);
-      now_.begin = kNone;
-      return;
-    }
-    if (is_prototype && is_other_kernel(words, word_before(text, before_space(text, bracket).size()))) {
-      blank(at_ + 1);
-      now_.begin = kNone;
+      now_.begin = npos;
       return;
     }
     const std::string rest = rest_of_declaration();
@@ -350,7 +342,7 @@ class HostFunctionScanner {
       if (const std::string_view type = defined_type(words, text, rest); !type.empty()) known_.host_types.emplace(type);
       blank(at_ + 1);
     }
-    now_.begin = kNone;
+    now_.begin = npos;
   }
 
   /// Turns the declaration, up to \p end, into blanks, except directives.
@@ -429,9 +421,9 @@ std::vector<std::string> without_host_functions(const std::vector<std::string_vi
   const auto has_kernel = [&](const std::string& expression) {
     if (expression.starts_with('&')) return true;  // a variable
     const auto words = words_of(expression);
-    return std::any_of(words.begin(), words.end(), [&](auto word) { return known.kernels.contains(word); });
+    return std::ranges::any_of(words, [&](auto word) { return known.kernels.contains(word); });
   };
-  if (!std::all_of(needed.begin(), needed.end(), has_kernel)) known.needed.clear();
+  if (!std::ranges::all_of(needed, has_kernel)) known.needed.clear();
   known.other_kernels.clear();
   // A kernel may be a function of another: `#define __global__ __device__` makes one of it.
   for (std::size_t before = npos; before != known.needed.size();) {
@@ -439,7 +431,7 @@ std::vector<std::string> without_host_functions(const std::vector<std::string_vi
     std::vector<std::string> left = all;
     for (std::size_t i = 0; i < all.size(); ++i) HostFunctionScanner(all[i], known, left[i]).scan();
     for (const std::string& name : std::exchange(known.other_kernels, {}))
-      if (std::any_of(left.begin(), left.end(), [&](const std::string& one) { return has_word(one, name); }))
+      if (std::ranges::any_of(left, [&](const std::string& one) { return has_word(one, name); }))
         known.needed.emplace(name);
   }
   std::vector<std::string> results(texts.begin(), texts.end());

@@ -79,21 +79,13 @@ Interval apply_unary(Op op, Interval a) {
     const std::int64_t value = apply_unary(op, a.low, problem);
     return problem.message ? anything() : Interval{value, value, false};
   }
-  switch (op) {
-    case Op::negate:
-      return clamped(-static_cast<Wide>(a.high), -static_cast<Wide>(a.low), a.may_fail);
-    case Op::absolute: {
-      const Wide most = std::max<Wide>(a.high, -static_cast<Wide>(a.low));
-      const Wide least = a.low > 0 ? Wide{a.low} : a.high < 0 ? -static_cast<Wide>(a.high) : 0;
-      return clamped(least, most, a.may_fail);
-    }
-    case Op::logical_not:
-      return {a.surely_zero(), !a.surely_nonzero(), a.may_fail};
-    case Op::is_pow2:
-      return {0, 1, a.may_fail};
-    default:
-      return {0, 62, true};  // log2
-  }
+  if (op == Op::negate) return clamped(-static_cast<Wide>(a.high), -static_cast<Wide>(a.low), a.may_fail);
+  if (op == Op::logical_not) return {a.surely_zero(), !a.surely_nonzero(), a.may_fail};
+  if (op == Op::is_pow2) return {0, 1, a.may_fail};
+  if (op != Op::absolute) return {0, 62, true};  // log2
+  const Wide most = std::max<Wide>(a.high, -static_cast<Wide>(a.low));
+  const Wide least = a.low > 0 ? Wide{a.low} : a.high < 0 ? -static_cast<Wide>(a.high) : 0;
+  return clamped(least, most, a.may_fail);
 }
 
 Interval apply_binary(Op op, Interval a, Interval b) {
@@ -103,38 +95,21 @@ Interval apply_binary(Op op, Interval a, Interval b) {
     const std::int64_t value = apply_binary(op, a.low, b.low, problem);
     if (!problem.message) return {value, value, false};
   }
-  switch (op) {
-    case Op::add:
-      return clamped(Wide{a.low} + b.low, Wide{a.high} + b.high, may_fail);
-    case Op::subtract:
-      return clamped(Wide{a.low} - b.high, Wide{a.high} - b.low, may_fail);
-    case Op::multiply:
-      return product(a, b, may_fail);
-    case Op::divide:
-    case Op::ceil_div:
-      return quotient(op, a, b, may_fail);
-    case Op::modulo:
-      return remainder(a, b, may_fail);
-    case Op::shift_left:
-    case Op::shift_right:
-      return shifted(op, a, b, may_fail);
-    case Op::equal:
-      return {a.is_single() && b.is_single() && a.low == b.low, a.low <= b.high && b.low <= a.high, may_fail};
-    case Op::not_equal:
-      return apply_unary(Op::logical_not, apply_binary(Op::equal, a, b));
-    case Op::less:
-      return {a.high < b.low, a.low < b.high, may_fail};
-    case Op::less_equal:
-      return {a.high <= b.low, a.low <= b.high, may_fail};
-    case Op::greater:
-      return apply_binary(Op::less, b, a);
-    case Op::greater_equal:
-      return apply_binary(Op::less_equal, b, a);
-    case Op::minimum:
-      return {std::min(a.low, b.low), std::min(a.high, b.high), may_fail};
-    default:  // maximum
-      return {std::max(a.low, b.low), std::max(a.high, b.high), may_fail};
-  }
+  if (op == Op::add) return clamped(Wide{a.low} + b.low, Wide{a.high} + b.high, may_fail);
+  if (op == Op::subtract) return clamped(Wide{a.low} - b.high, Wide{a.high} - b.low, may_fail);
+  if (op == Op::multiply) return product(a, b, may_fail);
+  if (op == Op::divide || op == Op::ceil_div) return quotient(op, a, b, may_fail);
+  if (op == Op::modulo) return remainder(a, b, may_fail);
+  if (op == Op::shift_left || op == Op::shift_right) return shifted(op, a, b, may_fail);
+  if (op == Op::equal)
+    return {a.is_single() && b.is_single() && a.low == b.low, a.low <= b.high && b.low <= a.high, may_fail};
+  if (op == Op::not_equal) return apply_unary(Op::logical_not, apply_binary(Op::equal, a, b));
+  if (op == Op::less) return {a.high < b.low, a.low < b.high, may_fail};
+  if (op == Op::less_equal) return {a.high <= b.low, a.low <= b.high, may_fail};
+  if (op == Op::greater) return apply_binary(Op::less, b, a);
+  if (op == Op::greater_equal) return apply_binary(Op::less_equal, b, a);
+  if (op == Op::minimum) return {std::min(a.low, b.low), std::min(a.high, b.high), may_fail};
+  return {std::max(a.low, b.low), std::max(a.high, b.high), may_fail};  // maximum
 }
 
 }  // namespace tuner

@@ -4,13 +4,10 @@
 #include <filesystem>
 
 #include <tuner/core/definitions.hpp>
-#include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/names.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/validation.hpp>
 
 namespace tuner {
 namespace {
@@ -103,7 +100,7 @@ void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
 const BufferSpec* buffer_of_threads(const KernelSpec& spec, const LaunchDraft& one) {
   if (one.role == LaunchDraft::Role::reference) {
     const auto is_output = [](const BufferSpec& buffer) { return buffer.is_output(); };
-    const auto output = std::find_if(spec.buffers.begin(), spec.buffers.end(), is_output);
+    const auto output = std::ranges::find_if(spec.buffers, is_output);
     return output == spec.buffers.end() ? nullptr : &*output;
   }
   for (const std::string& argument : spec.taken_by(one.launch)) {
@@ -134,7 +131,7 @@ std::optional<Value> defined_value(KernelDraft& draft, const TuningParameter& pa
   const auto is_value = [&](const Value& one) {
     return all.size() == 1 && !code.is_conditional(all.front().begin) && one.text() == all.front().value;
   };
-  const auto at = std::find_if(parameter.values.begin(), parameter.values.end(), is_value);
+  const auto at = std::ranges::find_if(parameter.values, is_value);
   return at == parameter.values.end() ? std::nullopt : std::optional(*at);
 }
 
@@ -164,8 +161,7 @@ std::string filled_name(const FillDraft& fill) {
 bool KernelDraft::is_computed(std::string_view name) const {
   const auto is_integer = [](const std::string& value) { return Value::parse(value).is_integer(); };
   const ChoiceSpec* const choice = spec.find_choice(name);
-  return lets.find(name) != lets.end() ||
-         (choice != nullptr && std::all_of(choice->values.begin(), choice->values.end(), is_integer));
+  return lets.find(name) != lets.end() || (choice != nullptr && std::ranges::all_of(choice->values, is_integer));
 }
 
 void count_in_numbers(BufferSpec& buffer) {
@@ -219,8 +215,8 @@ const ScopedCode& unchanged(KernelDraft& draft) {
 Substitutions constants_of(KernelDraft& draft) {
   Substitutions constants;
   const auto is_value = [&](const std::string& name) {
-    return std::any_of(draft.values.begin(), draft.values.end(),
-                       [&](const ValuesDraft& one) { return contains(texts_of(one.values), name); });
+    return std::ranges::any_of(draft.values,
+                               [&](const ValuesDraft& one) { return contains(texts_of(one.values), name); });
   };
   for (const Expression& expression : draft.expressions)
     for (const std::string& name : expression.names()) {
@@ -241,20 +237,17 @@ KernelSpec finish(KernelDraft draft, Judged judged) {
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const ChoiceSpec* const type = draft.spec.type_choice();
   const std::string first_type = type == nullptr ? "" : type->name;
-  for (BufferSpec& buffer : draft.spec.buffers) {
+  for (BufferSpec& buffer : draft.spec.buffers)
     if (buffer.type.empty()) buffer.type = first_type;
-  }
-  for (ScalarSpec& scalar : draft.spec.scalars) {
+  for (ScalarSpec& scalar : draft.spec.scalars)
     if (scalar.type.empty()) scalar.type = first_type;
-  }
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
-  for (const AnswerDraft& pending : draft.answers)
-    named_output(draft, pending.buffer, pending.location).answer = pending.file;
+  for (const auto& pending : draft.answers) named_output(draft, pending.buffer, pending.location).answer = pending.said;
   for (const FillDraft& pending : draft.fills) require_one_source(draft, pending);
   for (BufferSpec& buffer : draft.spec.buffers)
     if (buffer.record) settle_record(buffer);
-  for (const ComparedDraft& pending : draft.compared)
-    named_output(draft, pending.buffer, pending.location).compared = pending.when;
+  for (const auto& pending : draft.compared)
+    named_output(draft, pending.buffer, pending.location).compared = pending.said;
   for (const bool of_kernel : {true, false})  // the others may need the kernel's
     for (const LaunchDraft& one : draft.launches)
       if ((one.role == LaunchDraft::Role::kernel) == of_kernel) add_launch(draft.spec, one);

@@ -33,16 +33,12 @@ struct FillDraft {
   SourceLocation location;
 };
 
-struct AnswerDraft {
+/// Something that a line says about an output.
+template <typename Said>
+struct OutputDraft {
   std::string buffer;
-  AnswerFile file;
+  Said said;
   SourceLocation location;  ///< of the buffer's name
-};
-
-struct ComparedDraft {
-  std::string buffer;
-  Expression when;
-  SourceLocation location;
 };
 
 /// The values of parameters or of a choice.
@@ -64,8 +60,8 @@ struct KernelDraft {
   Substitutions lets;
   std::vector<LaunchDraft> launches;
   std::vector<FillDraft> fills;
-  std::vector<AnswerDraft> answers;
-  std::vector<ComparedDraft> compared;
+  std::vector<OutputDraft<AnswerFile>> answers;
+  std::vector<OutputDraft<Expression>> compared;
 
   std::map<std::string, DeclaredName, std::less<>> names;     ///< everything that the file declares
   Places given;                                               ///< the directives that a file may have once
@@ -119,5 +115,32 @@ void fill_in_from_text(KernelDraft& draft);
 /// Fills in what was left out, then validates the kernel if it has to be judged. Call read_texts() first. Throws
 /// SpecError with a place.
 KernelSpec finish(KernelDraft draft, Judged judged = Judged::now);
+
+/// Throws SpecError for the first error: unknown or clashing names, values that are not allowed, missing parts,
+/// parameters where none are allowed. Every kernel is checked here, once.
+void validate(const KernelDraft& draft);
+
+/// A base of the two parts of validate(), with everything that they share.
+class Checks {
+ public:
+  /// \p names: all that expressions may use. Both must outlive this.
+  Checks(const KernelDraft& draft, const KnownNames& names) : draft_(draft), spec_(draft.spec), all_(names) {}
+
+ protected:
+  /// Throws SpecError for a name that is unknown or used wrongly. If \p why is not empty, parameters are refused: it is
+  /// the reason in the message.
+  void check(const Expression& expression, std::string_view why = {}) const;
+  /// Throws SpecError at the first parameter, unless \p why is empty.
+  void refuse_parameters(const Expression& expression, std::string_view why) const;
+  /// Whether \p value is just one name, which may be a word.
+  bool is_known_name(const Expression& value) const;
+
+  const KernelDraft& draft_;
+  const KernelSpec& spec_;
+  const KnownNames& all_;
+};
+
+/// Checks the launches of the kernel, of its reference and before each run.
+void validate_launches(const Checks& checks);
 
 }  // namespace tuner

@@ -1,7 +1,6 @@
 #include <tuner/core/kernel_file.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <tuner/core/characters.hpp>

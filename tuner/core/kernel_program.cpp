@@ -4,10 +4,10 @@
 #include <set>
 
 #include <tuner/core/definitions.hpp>
-#include <tuner/core/names.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
+#include <tuner/core/token.hpp>
 
 namespace tuner {
 namespace {
@@ -30,8 +30,7 @@ void expressions_of(const CompileOptionSpec& option, const auto& visit) {
 }
 
 bool names_a_parameter(const KernelSpec& spec, const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return spec.space.find(name) != nullptr; });
+  return std::ranges::any_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; });
 }
 
 std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replacements& values) {
@@ -39,9 +38,6 @@ std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replac
   return macro.name + '=' + (named != values.end() ? named->second : cpp_text(macro.value.evaluate(bindings)));
 }
 
-void add_macro(const MacroSpec& macro, std::vector<Conjunct>& conjuncts) {
-  if (!is_name(macro.value)) conjuncts.push_back({combine(Op::equal, {macro.value, macro.value}), true});
-}
 void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
   expressions_of(option, [&](const Expression& part) {
     if (is_name(part)) return;
@@ -52,6 +48,12 @@ void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjunct
                              : combine(Op::logical_or, {combine(Op::logical_not, {*option.when}), has_answer}),
                          true});
   });
+}
+
+/// Whether \p name cannot name a template argument, a macro or a variable in CUDA C++.
+bool is_word_of_cuda(std::string_view name) {
+  constexpr std::string_view kOfDeviceCode[] = {"blockDim", "blockIdx", "gridDim", "threadIdx", "warpSize"};
+  return is_word_of_cpp(name) || contains(kOfDeviceCode, name);
 }
 
 }  // namespace
@@ -83,7 +85,8 @@ Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const
 
 void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
   for (const CompileOptionSpec& option : spec.program.compile_options) add_option(option, conjuncts);
-  for (const MacroSpec& one : spec.program.macros) add_macro(one, conjuncts);
+  for (const MacroSpec& one : spec.program.macros)
+    if (!is_name(one.value)) conjuncts.push_back({combine(Op::equal, {one.value, one.value}), true});
 }
 
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size) {
@@ -148,8 +151,7 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
 }
 
 bool KernelSpec::has_reference_sources() const {
-  return std::any_of(program.sources.begin(), program.sources.end(),
-                     [](const SourceFile& one) { return one.of_reference; });
+  return std::ranges::any_of(program.sources, &SourceFile::of_reference);
 }
 
 bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) {
@@ -157,8 +159,9 @@ bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) 
   const bool own = part == ProgramPart::reference && spec.has_reference_sources();
   const std::shared_ptr<const Includes>& includes = own ? spec.program.reference_includes : spec.program.includes;
   if (!includes) return false;
-  return includes->unknown || std::any_of(includes->files.begin(), includes->files.end(),
-                                          [&](const IncludedFile& file) { return occurs_in_code(file.text, word); });
+  return includes->unknown || std::ranges::any_of(includes->files, [&](const IncludedFile& file) {
+           return occurs_in_code(file.text, word);
+         });
 }
 
 std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros) {
@@ -226,5 +229,76 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
     if (!used.contains(parameter.name)) unused.push_back(parameter.name);
   return unused;
 }
+
+void bind_device_limits(Bindings& bindings, const DeviceLimits& limits) {
+  bindings.set("warp_size", limits.warp_size);
+  bindings.set("sm_count", limits.sm_count);
+  bindings.set("max_threads_per_block", limits.max_threads_per_block);
+  bindings.set("max_threads_per_sm", limits.max_threads_per_sm);
+  bindings.set("max_blocks_per_sm", limits.max_blocks_per_sm);
+  bindings.set("max_shared_bytes", limits.max_shared_bytes);
+  bindings.set("shared_bytes_per_sm", limits.shared_bytes_per_sm);
+  bindings.set("registers_per_block", limits.registers_per_block);
+  bindings.set("max_grid_x", limits.max_grid[0]);
+  bindings.set("max_grid_y", limits.max_grid[1]);
+  bindings.set("cc", limits.compute_capability);
+  bindings.set("is_host", limits.compute_capability == 0);
+}
+
+const std::vector<std::string>& device_limit_names() {
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const auto& names = *new const std::vector<std::string>([] {
+    Bindings bindings;
+    bind_device_limits(bindings, {});
+    return bindings.names();
+  }());
+  return names;
+}
+
+bool is_word_of_cpp(std::string_view name) {
+  constexpr std::string_view kWords[] = {
+      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char8_t",
+      "char16_t",    "char32_t", "class",      "co_await",  "co_return", "co_yield",     "compl",
+      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+      "xor_eq"};
+  return contains(kWords, name);
+}
+
+KnownNames known_names(const KernelSpec& spec) {
+  KnownNames known;
+  const std::vector<std::string> types = names_of(element_types());
+  for (const std::string& name : device_limit_names()) known[name] = {};
+  for (const SizeSpec& size : spec.sizes) known[size.name] = {};
+  for (const DerivedTypeSpec& type : spec.derived_types) known[type.name] = {true, types};
+  for (const ChoiceSpec& choice : spec.choices) {
+    const bool is_word = choice.is_type || Value::parse(choice.values.front()).is_string();
+    known[choice.name] = {is_word, choice.is_type ? types : choice.values};
+  }
+  for (const TuningParameter& parameter : spec.space.parameters())
+    known[parameter.name] = {parameter.values.front().is_string(), texts_of(parameter.values)};
+  return known;
+}
+
+std::string name_problem(std::string_view name) {
+  if (!is_identifier(name)) return in_quotes(name) + " is not a name";
+  if (is_reserved_word(name)) return in_quotes(name) + " is a word of the expression language";
+  if (is_function_name(name)) return in_quotes(name) + " is a function of the expression language";
+  if (element_type(name)) return in_quotes(name) + " is an element type";
+  if (is_word_of_cuda(name)) return in_quotes(name) + " is a word of CUDA C++";
+  if (contains(device_limit_names(), name)) return in_quotes(name) + " is a limit of the device";
+  return {};
+}
+
+std::string possible_name(const std::string& name) { return name_problem(name).empty() ? name : name + '_'; }
 
 }  // namespace tuner

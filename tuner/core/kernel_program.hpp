@@ -1,15 +1,21 @@
 #pragma once
-/// The values, options and macros that a kernel's text is compiled with. Private to this room; kernel_spec.hpp declares
-/// the functions for others.
+/// The names that a kernel's expressions may use, and the values, options and macros that its text is compiled with.
+/// Private to this room; kernel_spec.hpp declares the functions for others.
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include <tuner/core/enumeration.hpp>
+#include <tuner/core/expression_tree.hpp>
 #include <tuner/core/kernel_spec.hpp>
 
 namespace tuner {
+
+/// Adds the device's limits under the names of docs/kernel-files.md.
+void bind_device_limits(Bindings& bindings, const DeviceLimits& limits);
+
+/// The names for expressions of \p spec: sizes, choices, types, device limits and parameters.
+KnownNames known_names(const KernelSpec& spec);
 
 /// Names, and the C++ text that replaces each.
 using Replacements = std::map<std::string, std::string, std::less<>>;

@@ -5,7 +5,7 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/literals.hpp>
-#include <tuner/core/names.hpp>
+#include <tuner/core/kernel_program.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {

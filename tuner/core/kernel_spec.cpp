@@ -4,10 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include <tuner/core/enumeration.hpp>
 #include <tuner/core/kernel_program.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/names.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {
@@ -186,27 +183,22 @@ ReferenceKind KernelSpec::reference_kind() const {
   if (!verification.reference.empty()) return ReferenceKind::kernel;
   if (verification.default_is_reference) return ReferenceKind::default_configuration;
   const bool has_answer =
-      std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+      std::ranges::any_of(buffers, [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
   return has_answer ? ReferenceKind::file : ReferenceKind::none;
 }
 
-const ComputedArgument* LaunchSpec::find_computed(std::string_view argument) const {
-  return find_named(computed_arguments, argument);
-}
 const ChoiceSpec* KernelSpec::type_choice() const {
-  const auto type = std::find_if(choices.begin(), choices.end(), [](const ChoiceSpec& one) { return one.is_type; });
+  const auto type = std::ranges::find_if(choices, &ChoiceSpec::is_type);
   return type == choices.end() ? nullptr : &*type;
 }
-const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
-const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
-const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
+
 std::string about_its_line(const BufferSpec& buffer) {
   if (buffer.typed_neighbour.empty()) return {};
   return " (a type after ':' is that of one buffer, here of '" + buffer.typed_neighbour + "' alone)";
 }
 
 bool RecordType::has_pointers() const {
-  return std::any_of(fields.begin(), fields.end(), [](const RecordField& field) { return !field.pointer.empty(); });
+  return std::ranges::any_of(fields, [](const RecordField& field) { return !field.pointer.empty(); });
 }
 
 std::vector<std::string> KernelSpec::taken_by(const LaunchSpec& launch) const {
@@ -219,9 +211,6 @@ std::vector<std::string> KernelSpec::taken_by(const LaunchSpec& launch) const {
   }
   return names;
 }
-
-const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
-const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 
 ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   const std::vector<std::string> names = names_of(spec.choices, spec.sizes);

@@ -20,6 +20,7 @@
 #include <tuner/core/expression.hpp>
 #include <tuner/core/includes.hpp>
 #include <tuner/core/launch_shape.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/problem_size.hpp>
 #include <tuner/core/search_space.hpp>
 
@@ -211,7 +212,9 @@ struct LaunchSpec {
   std::optional<Expression> untimed;      ///< if true, the launch is verified but not timed
   SourceLocation location;
 
-  const ComputedArgument* find_computed(std::string_view argument) const;
+  const ComputedArgument* find_computed(std::string_view argument) const {
+    return find_named(computed_arguments, argument);
+  }
 };
 
 /// An option of the compiler: `compile --maxrregcount={registers} when registers > 0`.
@@ -334,11 +337,11 @@ struct KernelSpec {
   bool has_reference_sources() const;
   /// The first type choice, or null.
   const ChoiceSpec* type_choice() const;
-  const ChoiceSpec* find_choice(std::string_view name) const;
-  const SizeSpec* find_size(std::string_view name) const;
-  const BufferSpec* find_buffer(std::string_view name) const;
-  const ScalarSpec* find_scalar(std::string_view name) const;
-  const TextureSpec* find_texture(std::string_view name) const;
+  const ChoiceSpec* find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
+  const SizeSpec* find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
+  const BufferSpec* find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
+  const ScalarSpec* find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
+  const TextureSpec* find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 
   /// The arguments of \p launch, and after them the buffers whose addresses are in its structs.
   std::vector<std::string> taken_by(const LaunchSpec& launch) const;

@@ -2,11 +2,12 @@
 #include <cmath>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
-#include <tuner/core/validation.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 namespace tuner {
 namespace {
@@ -63,8 +64,7 @@ class Validator : public Checks {
       for (const std::string_view word : words_of(one.launch.instantiate)) {
         const auto is_it = [&](const ComputedText& text) { return text.text == word; };
         const std::vector<ComputedText>& known = one.launch.computed_texts;
-        if (draft_.lets.contains(word) && std::none_of(known.begin(), known.end(), is_it))
-          fail(one.launch.location, word);
+        if (draft_.lets.contains(word) && std::ranges::none_of(known, is_it)) fail(one.launch.location, word);
       }
   }
 
@@ -88,9 +88,8 @@ class Validator : public Checks {
     std::vector<std::size_t> places;
     for (const Signature& head : all) places.push_back(head.begin);
     const std::vector<DirectiveLine> lines = directives_of(code.text());
-    const bool others_decide = std::any_of(lines.begin(), lines.end(), [](const DirectiveLine& line) {
-      return line.name() == "include" || line.name() == "define";
-    });
+    const bool others_decide = std::ranges::any_of(
+        lines, [](const DirectiveLine& line) { return line.name() == "include" || line.name() == "define"; });
     if (all.empty() || others_decide || has_word(code.text(), "using") ||
         !meant(code, {name, "", npos}, places).empty())
       return;
@@ -112,7 +111,7 @@ class Validator : public Checks {
     const bool is_choice = spec_.find_choice(owner) != nullptr;
     if (!value.is_string() && !is_choice) return;
     const std::string text = value.text();
-    if (is_choice && !std::all_of(text.begin(), text.end(), is_word))
+    if (is_choice && !std::ranges::all_of(text, is_word))
       throw SpecError(place, in_quotes(text) + " is neither a word nor a number; it becomes part of a macro's name");
     if (!value.is_string()) return;
     // Expressions could not tell a word from a name.
@@ -286,7 +285,7 @@ class Validator : public Checks {
       return;
     }
     const auto has = [&](std::initializer_list<const char*> functions) {
-      return std::any_of(functions.begin(), functions.end(), [&](const char* function) {
+      return std::ranges::any_of(functions, [&](const char* function) {
         return may_occur(spec_, ProgramPart::kernel, function) || may_occur(spec_, ProgramPart::reference, function);
       });
     };
@@ -305,8 +304,8 @@ class Validator : public Checks {
   void not_by_pointer(const TextureSpec& surface, const Fail& fail) const {
     for (const auto* const launches : {&spec_.launches, &spec_.verification.reference}) {
       const auto takes = [&](const std::string& name) {
-        return std::any_of(launches->begin(), launches->end(),
-                           [&](const LaunchSpec& launch) { return contains(spec_.taken_by(launch), name); });
+        return std::ranges::any_of(*launches,
+                                   [&](const LaunchSpec& launch) { return contains(spec_.taken_by(launch), name); });
       };
       if (takes(surface.name) && takes(surface.buffer))
         fail("the kernel gets " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
@@ -357,7 +356,11 @@ class Validator : public Checks {
 
   void macros() {
     if (spec_.program.macros.empty()) return;
-    const std::vector<ExpandedCode::Override> overrides = this->overrides();
+    const ProgramSpec& program = spec_.program;
+    const std::vector<ExpandedCode::Override> overrides =
+        expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths,
+                      {names_of(program.macros)})
+            .overrides;
     for (const MacroSpec& macro : spec_.program.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(macro.location, message); };
       const std::string quoted = in_quotes(macro.name);
@@ -379,29 +382,6 @@ class Validator : public Checks {
                                 ", so code is compiled for one value of it: 'verify' cannot use another");
       }
     }
-  }
-
-  /// The directives of the text, and of the files that it includes, that override macros of the kernel.
-  std::vector<ExpandedCode::Override> overrides() const {
-    const ProgramSpec& program = spec_.program;
-    const std::vector<std::string> names = names_of(program.macros);
-    const auto overrides = [&](const DirectiveLine& line) {
-      return (line.name() == "undef" || line.name() == "define") && defined_name(line).empty() &&
-             contains(names, word_at(line.rest(), 0));
-    };
-    const auto any = [&](std::string_view code) {
-      const std::vector<DirectiveLine> lines = directives_of(code);
-      return std::any_of(lines.begin(), lines.end(), overrides);
-    };
-    const auto in_header = [&](const IncludedFile& file) {
-      const auto has = [&](const std::string& name) { return has_word(file.text, name); };
-      return std::any_of(names.begin(), names.end(), has) && any(file.text);
-    };
-    if (!any(draft_.code) &&
-        (!program.includes || std::none_of(program.includes->files.begin(), program.includes->files.end(), in_header)))
-      return {};
-    return expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths, {names})
-        .overrides;
   }
 
   void defaults() {
@@ -431,9 +411,9 @@ class Validator : public Checks {
   /// Whether a conjunct that names only parameters is false. The others depend on the problem and the device.
   bool surely_violated(const Expression& predicate, const Bindings& values) const {
     const std::vector<Expression> parts = split_conjunction(predicate);
-    return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
+    return std::ranges::any_of(parts, [&](const Expression& part) {
       const auto is_size = [&](const std::string& name) { return spec_.find_size(name) != nullptr; };
-      if (std::any_of(part.names().begin(), part.names().end(), is_size)) return false;
+      if (std::ranges::any_of(part.names(), is_size)) return false;
       try {
         return !part.evaluate_boolean(values);
       } catch (const EvaluationError&) {

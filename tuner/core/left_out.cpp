@@ -9,7 +9,6 @@
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/parameter_types.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
@@ -43,8 +42,8 @@ class LeftOut {
   void macros(bool of_all_names) {
     for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
       const auto is_argument = [&](const LaunchDraft& one) { return contains(one.launch.arguments, name); };
-      if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
-          find_named(draft_.spec.program.macros, name) || !(of_all_names ? is_replaceable(name) : is_macro(name)))
+      if (std::ranges::any_of(draft_.launches, is_argument) || find_named(draft_.spec.program.macros, name) ||
+          !(of_all_names ? is_replaceable(name) : is_macro(name)))
         continue;
       const SourceLocation& place = draft_.names.at(name).place;
       draft_.spec.program.macros.push_back({name, named(name, place), place});
@@ -65,7 +64,7 @@ class LeftOut {
     if (!lacks(one, "instantiate")) return false;
     const std::vector<Signature> heads = functions({one.launch.name});
     const auto is_elsewhere = [&](const Signature& other) { return qualified(other) != qualified(heads.front()); };
-    if (std::any_of(heads.begin(), heads.end(), is_elsewhere))
+    if (std::ranges::any_of(heads, is_elsewhere))
       fail(one, "instantiate",
            ", and the text has several functions of that name: choose one, as in 'instantiate " +
                qualified(heads.front()) + "'");
@@ -93,7 +92,7 @@ class LeftOut {
   std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
     std::vector<Signature> all = find_signatures(own_, path.back()), meant;
     const auto is_conditional = [&](const Signature& one) { return own_.is_conditional(one.begin); };
-    if (std::any_of(all.begin(), all.end(), is_conditional)) all = find_signatures(declarations(), path.back());
+    if (std::ranges::any_of(all, is_conditional)) all = find_signatures(declarations(), path.back());
     std::string name;
     for (const std::string_view word : path) name += (name.empty() ? "" : "::") + std::string(word);
     for (const Signature& one : all)
@@ -101,7 +100,7 @@ class LeftOut {
     if (meant.empty()) meant = std::move(all);
     std::vector<Signature> different;
     for (const Signature& one : meant)
-      if (std::none_of(different.begin(), different.end(), [&](const Signature& other) { return is_same(one, other); }))
+      if (std::ranges::none_of(different, [&](const Signature& other) { return is_same(one, other); }))
         different.push_back(one);
     return different;
   }
@@ -175,7 +174,7 @@ class LeftOut {
   UsedName used(std::string name, const Signature& head) const {
     const std::vector<Signature> all = find_signatures(declarations(), head.name);
     const auto is_it = [&](const Signature& one) { return qualified(one) == qualified(head); };
-    const auto at = std::find_if(all.begin(), all.end(), is_it);
+    const auto at = std::ranges::find_if(all, is_it);
     return {std::move(name), head.namespaces, at == all.end() ? npos : at->begin};
   }
 
@@ -286,7 +285,7 @@ class LeftOut {
       else if (find_named(head.template_parameters, type.name))
         draft_.untyped[name] = in_quotes(type.name) + " is a template parameter of " + user + ": a line 'type " +
                                type.name + " = float' before it gives it values";
-      else if (std::count(argument.type.begin(), argument.type.end(), '*') > 1)
+      else if (std::ranges::count(argument.type, '*') > 1)
         typed.type = info(ElementType::uint64).name;  // pointers
       else
         set_type(typed, type, user);
@@ -378,14 +377,13 @@ class LeftOut {
       const std::vector<DefinedValue> all = definitions_of(code, name);
       const auto is_directive = [&](const DefinedValue& one) { return scoped.is_macro(one.begin); };
       const auto is_global = [&](const DefinedValue& one) { return scoped.is_in_namespace(one.begin); };
-      return std::any_of(all.begin(), all.end(), is_directive) ||
-             (!all.empty() && std::all_of(all.begin(), all.end(), is_global) && !is_qualified(code, name) &&
+      return std::ranges::any_of(all, is_directive) ||
+             (!all.empty() && std::ranges::all_of(all, is_global) && !is_qualified(code, name) &&
               !is_declared(without_definitions(std::string(code), {name}), name));
     };
     const auto& includes = draft_.spec.program.includes;
     const auto has_name = [&](const IncludedFile& file) { return has_word(file.text, name); };
-    return (is_in(own_) || (includes && std::any_of(includes->files.begin(), includes->files.end(), has_name))) &&
-           is_in(unchanged(draft_));
+    return (is_in(own_) || (includes && std::ranges::any_of(includes->files, has_name))) && is_in(unchanged(draft_));
   }
 
   KernelDraft& draft_;
@@ -402,11 +400,10 @@ void fill_in_from_text(KernelDraft& draft) {
   };
   const auto has_type = [](const auto& one) { return !one.type.empty(); };
   const KernelSpec& spec = draft.spec;
-  const bool types_are_known =
-      spec.type_choice() != nullptr || (std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
-                                        std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type));
+  const bool types_are_known = spec.type_choice() != nullptr || (std::ranges::all_of(spec.buffers, has_type) &&
+                                                                 std::ranges::all_of(spec.scalars, has_type));
   LeftOut left_out(draft);
-  if (types_are_known && std::all_of(draft.launches.begin(), draft.launches.end(), says_all))
+  if (types_are_known && std::ranges::all_of(draft.launches, says_all))
     left_out.macros(false);
   else
     left_out.fill_in();

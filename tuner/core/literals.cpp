@@ -1,13 +1,12 @@
 #include <tuner/core/literals.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/count.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/names.hpp>
+#include <tuner/core/kernel_program.hpp>
 
 namespace tuner {
 namespace {
@@ -64,12 +63,7 @@ std::string number_text(TokenCursor& cursor, const std::string& what) {
 std::int64_t parse_integer(TokenCursor& cursor, const std::string& what) {
   const SourceLocation place = cursor.place();
   const std::string text = number_text(cursor, what);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) throw SpecError(place, in_quotes(text) + " does not fit 64 bits");
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw SpecError(place, in_quotes(text) + " is not a decimal integer");
-  return value;
+  return decimal_integer(text, place);
 }
 
 std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
@@ -100,18 +94,12 @@ double parse_number(TokenCursor& cursor, const std::string& what) {
   return *value;
 }
 
-bool is_floating_literal(std::string_view text) {
-  if (text.find('.') == std::string_view::npos && text.find("e-") == std::string_view::npos) return false;
-  const auto value = number_of<double>(text);
-  return value && std::isfinite(*value);
-}
-
 Value parse_value(TokenCursor& cursor) {
   if (cursor.at_identifier()) return Value::parse(cursor.take().text);
   const std::string_view rest = cursor.rest();
-  if (const std::string_view word = rest.substr(0, rest.find_first_of(" \t,")); is_floating_literal(word)) {
-    cursor.skip(word.size());
-    return {std::string(word)};
+  if (Value word(std::string(rest.substr(0, rest.find_first_of(" \t,")))); word.fraction()) {
+    cursor.skip(word.string().size());
+    return word;
   }
   if (cursor.at_number() || cursor.peek().is("-")) return parse_size(cursor, "a value");
   if (cursor.peek().is(",")) cursor.fail("values are separated by blanks, not by ','");

@@ -17,10 +17,7 @@ std::int64_t parse_integer(TokenCursor& cursor, const std::string& what);
 std::int64_t parse_size(TokenCursor& cursor, const std::string& what);
 /// A finite number, perhaps negative; also a power as in `2^31`.
 double parse_number(TokenCursor& cursor, const std::string& what);
-/// Whether \p text is a number with a point or a negative exponent. As a value, such a number is a word: there is no
-/// arithmetic with it, and C++ gets it as written.
-bool is_floating_literal(std::string_view text);
-/// An integer, written as a size may be, `true`, `false`, or a word.
+/// An integer, written as a size may be, `true`, `false`, or a word, also one that is a Value::fraction().
 Value parse_value(TokenCursor& cursor);
 /// A value, or several: `32..128 step 32` is 32 64 96 128, `2^(0..3)` is 1 2 4 8.
 std::vector<Value> parse_values(TokenCursor& cursor);

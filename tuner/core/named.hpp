@@ -11,13 +11,11 @@
 
 namespace tuner {
 
-bool contains(const auto& list, const auto& value) {
-  return std::find(std::begin(list), std::end(list), value) != std::end(list);
-}
+bool contains(const auto& list, const auto& value) { return std::ranges::find(list, value) != std::end(list); }
 
 /// A pointer to the first of \p things that has this name, or null.
 auto* find_named(auto& things, std::string_view name) {
-  const auto at = std::find_if(std::begin(things), std::end(things), [&](const auto& one) { return one.name == name; });
+  const auto at = std::ranges::find_if(things, [&](const auto& one) { return one.name == name; });
   return at == std::end(things) ? nullptr : &*at;
 }
 

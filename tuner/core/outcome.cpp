@@ -11,28 +11,20 @@ constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kOutcomeNam
                                                                                    "timeout", "wrong",   "invalid"};
 }
 
-std::string_view name(OutcomeKind kind) { return kOutcomeNames[static_cast<std::size_t>(kind)]; }
 std::span<const std::string_view> outcome_names() { return kOutcomeNames; }
 
 std::optional<OutcomeKind> outcome_kind(std::string_view name) {
-  const auto at = std::find(kOutcomeNames.begin(), kOutcomeNames.end(), name);
+  const auto at = std::ranges::find(kOutcomeNames, name);
   if (at == kOutcomeNames.end()) return std::nullopt;
   return static_cast<OutcomeKind>(at - kOutcomeNames.begin());
 }
 
 Outcome failure(OutcomeKind kind, std::string message, std::string log) {
-  switch (kind) {
-    case OutcomeKind::compile:
-      return CompileError{std::move(message), std::move(log)};
-    case OutcomeKind::timeout:
-      return Timeout{std::move(message)};
-    case OutcomeKind::wrong:
-      return WrongResult{std::move(message)};
-    case OutcomeKind::invalid:
-      return Invalid{std::move(message)};
-    default:
-      return LaunchError{std::move(message)};
-  }
+  if (kind == OutcomeKind::compile) return CompileError{std::move(message), std::move(log)};
+  if (kind == OutcomeKind::timeout) return Timeout{std::move(message)};
+  if (kind == OutcomeKind::wrong) return WrongResult{std::move(message)};
+  if (kind == OutcomeKind::invalid) return Invalid{std::move(message)};
+  return LaunchError{std::move(message)};
 }
 
 std::string_view kind(const Outcome& outcome) { return kOutcomeNames[outcome.index()]; }

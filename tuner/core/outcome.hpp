@@ -77,13 +77,12 @@ using Outcome = std::variant<Measurement, CompileError, LaunchError, Timeout, Wr
 /// The alternatives of an Outcome, in their order.
 enum class OutcomeKind { ok, compile, launch, timeout, wrong, invalid };
 /// "ok", "compile", "launch", "timeout", "wrong", "invalid": the words of tables, logs and databases.
-std::string_view name(OutcomeKind kind);
 std::span<const std::string_view> outcome_names();
-/// Inverse of name().
+/// The kind with this name.
 std::optional<OutcomeKind> outcome_kind(std::string_view name);
 /// A failure of \p kind. Only CompileError has a \p log. Precondition: \p kind is not ok.
 Outcome failure(OutcomeKind kind, std::string message, std::string log = {});
-/// The name() of the kind of \p outcome.
+/// The name of the kind of \p outcome.
 std::string_view kind(const Outcome& outcome);
 /// The message of a failure; empty for a measurement.
 std::string_view message(const Outcome& outcome);

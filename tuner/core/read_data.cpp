@@ -213,22 +213,17 @@ void read_values(KernelReader& kernel, TokenCursor& cursor, std::vector<ScalarVa
   cursor.expect("}", "the numbers");
 }
 
-void read_one_scalar(KernelReader& kernel, TokenCursor& cursor) {
-  ScalarSpec scalar;
-  scalar.name = kernel.declare(cursor, "scalar", false);
-  if (cursor.accept(":")) read_scalar_type(kernel, cursor, scalar);
-  cursor.expect("=", "the scalar: the value used for tuning follows");
-  scalar.location = cursor.place();
-  if (cursor.peek().is("{"))
-    read_values(kernel, cursor, scalar.values);
-  else
-    scalar.values.push_back(read_value(kernel, cursor));
-  kernel.spec.scalars.push_back(std::move(scalar));
-}
-
-void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
+void read_scalars(KernelReader& kernel, TokenCursor& cursor) {
   do {
-    read_one_scalar(kernel, cursor);
+    ScalarSpec& scalar = kernel.spec.scalars.emplace_back();
+    scalar.name = kernel.declare(cursor, "scalar", false);
+    if (cursor.accept(":")) read_scalar_type(kernel, cursor, scalar);
+    cursor.expect("=", "the scalar: the value used for tuning follows");
+    scalar.location = cursor.place();
+    if (cursor.peek().is("{"))
+      read_values(kernel, cursor, scalar.values);
+    else
+      scalar.values.push_back(read_value(kernel, cursor));
   } while (cursor.accept(","));
 }
 
@@ -315,22 +310,11 @@ void read_compare(KernelReader& kernel, TokenCursor& cursor) {
       {std::string(token.text), of_element(kernel, cursor, Numbers::integers), cursor.place(token)});
 }
 
-void read_amount(KernelReader& kernel, TokenCursor& cursor, std::optional<Expression>& amount) {
+/// Reads an expression that a file may have once. \p members lead from the spec to its place.
+template <auto... members>
+void read_amount(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once(std::string(kernel.directive.text));
-  amount = kernel.expression(cursor);
-}
-
-void read_accumulates(KernelReader& kernel, TokenCursor& cursor) {
-  read_amount(kernel, cursor, kernel.spec.verification.accumulates);
-}
-
-void read_device_launches(KernelReader& kernel, TokenCursor& cursor) {
-  read_amount(kernel, cursor, kernel.spec.device_launches);
-}
-
-template <std::optional<Expression> WorkSpec::*amount>
-void read_work(KernelReader& kernel, TokenCursor& cursor) {
-  read_amount(kernel, cursor, kernel.spec.work.*amount);
+  (kernel.spec.*....*members) = kernel.expression(cursor);
 }
 
 }  // namespace
@@ -345,17 +329,17 @@ std::span<const Directive> data_directives() {
       {"scratch", read_buffers<BufferRole::scratch>},
       {"zeroed", read_buffers<BufferRole::zeroed>},
       {"fill", read_fill},
-      {"scalar", read_scalar},
+      {"scalar", read_scalars},
       {"texture", read_texture<false>},
       {"surface", read_texture<true>},
       {"verify", read_verify},
       {"tolerance", read_tolerance},
       {"compare", read_compare},
-      {"accumulates", read_accumulates},
-      {"bytes", read_work<&WorkSpec::bytes>},
-      {"flops", read_work<&WorkSpec::flops>},
-      {"in_flight", read_work<&WorkSpec::in_flight>},
-      {"device_launches", read_device_launches},
+      {"accumulates", read_amount<&KernelSpec::verification, &VerificationSpec::accumulates>},
+      {"bytes", read_amount<&KernelSpec::work, &WorkSpec::bytes>},
+      {"flops", read_amount<&KernelSpec::work, &WorkSpec::flops>},
+      {"in_flight", read_amount<&KernelSpec::work, &WorkSpec::in_flight>},
+      {"device_launches", read_amount<&KernelSpec::device_launches>},
   };
   return directives;
 }

@@ -26,12 +26,9 @@ void read_extents(KernelReader& kernel, TokenCursor& cursor) {
   } while (cursor.accept(","));
 }
 
-void read_shared(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once_in_launch().launch.shared_bytes = kernel.expression(cursor);
-}
-
-void read_when(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once_in_launch().launch.when = kernel.expression(cursor);
+template <auto LaunchSpec::*value>
+void read_one(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once_in_launch().launch.*value = kernel.expression(cursor);
 }
 
 /// The condition of a directive. Without one, the directive always holds.
@@ -95,7 +92,7 @@ void read_launch(KernelReader& kernel, TokenCursor& cursor) {
   const auto same = [&](const LaunchDraft& other) {
     return other.role == LaunchDraft::Role::kernel && other.launch.name == token.text;
   };
-  if (std::any_of(kernel.draft.launches.begin(), kernel.draft.launches.end(), same))
+  if (std::ranges::any_of(kernel.draft.launches, same))
     throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) +
                                              " exists already; give this one a name of its own and its kernel by "
                                              "'instantiate'");
@@ -152,9 +149,9 @@ std::span<const Directive> launch_directives() {
       {"instantiate", read_instantiate},
       {"grid", read_extents<&LaunchSpec::grid>},
       {"block", read_extents<&LaunchSpec::block>},
-      {"shared", read_shared},
+      {"shared", read_one<&LaunchSpec::shared_bytes>},
       {"arguments", read_arguments},
-      {"when", read_when},
+      {"when", read_one<&LaunchSpec::when>},
       {"cooperative", read_cooperative},
       {"untimed", read_untimed},
       {"launch", read_launch},

@@ -63,7 +63,7 @@ ElementType read_size_type(TokenCursor& cursor) {
   return type;
 }
 
-/// Reads sizes with the same type and default.
+/// Reads sizes; those between two commas have the same type and default.
 void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
   std::vector<std::string> names;
   do {
@@ -85,11 +85,7 @@ void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
                   " : TYPE = " + std::to_string(*value) + "'");
   }
   for (std::string& name : names) kernel.spec.sizes.push_back({std::move(name), type, value});
-}
-
-void read_size(KernelReader& kernel, TokenCursor& cursor) {
-  do read_sizes(kernel, cursor);
-  while (cursor.accept(","));
+  if (cursor.accept(",")) read_sizes(kernel, cursor);
 }
 
 void read_parameter(KernelReader& kernel, TokenCursor& cursor) {
@@ -109,10 +105,8 @@ std::string read_value_of(TokenCursor& cursor, const ValuesDraft& values) {
   const SourceLocation place = cursor.place();
   const Value value = parse_value(cursor);
   if (!contains(values.values, value)) {
-    std::vector<std::string> known;
-    for (const Value& one : values.values) known.push_back(one.text());
     throw SpecError(place, in_quotes(value.text()) + " is no value of " + in_quotes(values.names.front()) +
-                               suggestion(value.text(), known));
+                               suggestion(value.text(), texts_of(values.values)));
   }
   return value.text();
 }
@@ -121,8 +115,8 @@ void read_parents(KernelReader& kernel, TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("the name of a parameter or choice");
   const std::string name(token.text);
   kernel.once("parents " + name);
-  const auto values = std::find_if(kernel.draft.values.begin(), kernel.draft.values.end(),
-                                   [&](const ValuesDraft& one) { return contains(one.names, name); });
+  const auto values =
+      std::ranges::find_if(kernel.draft.values, [&](const ValuesDraft& one) { return contains(one.names, name); });
   if (values == kernel.draft.values.end())
     throw SpecError(cursor.place(token), in_quotes(name) + " is no parameter or choice that was declared above");
   cursor.expect("=", "the name");
@@ -170,7 +164,7 @@ std::span<const Directive> name_directives() {
       {"kernel", read_kernel},
       {"type", read_type},
       {"choice", read_choice},
-      {"size", read_size},
+      {"size", read_sizes},
       {"parameter", read_parameter},
       {"parents", read_parents},
       {"let", read_let},

@@ -29,6 +29,17 @@ std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/// The number of numbers in a record, if all have one type and none has its own fill; else 0.
+std::size_t numbers_alike(const RecordType& record) {
+  const RecordField& first = record.fields.front();
+  std::size_t numbers = 0;
+  for (const RecordField& field : record.fields) {
+    if (field.type != first.type || field.is_bool || field.fill) return 0;
+    numbers += static_cast<std::size_t>(field.count);
+  }
+  return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
+}
+
 /// Places fields one after the other, as C++ does.
 class Layout {
  public:
@@ -71,15 +82,11 @@ class Layout {
 
   /// The type and the number of the numbers, if there is nothing else and they need no other alignment than they have.
   std::optional<VectorType> numbers() const {
-    const RecordField& first = record_.fields.front();
-    std::size_t count = 0;
-    for (const RecordField& field : record_.fields) {
-      if (field.type != first.type || field.is_bool || !field.pointer.empty()) return std::nullopt;
-      count += static_cast<std::size_t>(field.count);
-    }
-    const std::size_t one = info(first.type).bytes;
-    if (alignment_ != one || count * one != end_) return std::nullopt;
-    return VectorType{first.type, static_cast<int>(count)};
+    const RecordType whole = Layout(*this).finish();
+    const ElementType type = whole.fields.front().type;
+    const std::size_t count = numbers_alike(whole);
+    if (count == 0 || whole.has_pointers() || alignment_ != info(type).bytes) return std::nullopt;
+    return VectorType{type, static_cast<int>(count)};
   }
 
   RecordType finish() && {
@@ -228,6 +235,28 @@ std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used
   }
 }
 
+/// Whether the fill of \p buffer does not depend on the index of a number, and no file holds its records.
+bool are_filled_alike(const BufferSpec& buffer) {
+  const auto& fill = buffer.fill;
+  return !buffer.answer && (!fill || (fill->numbers.kind != Fill::Kind::iota && !fill->element && fill->path.empty()));
+}
+
+/// The name of each number: `position[2]`, `mass`.
+std::vector<std::string> number_names(const RecordType& record) {
+  std::vector<std::string> names;
+  for (const RecordField& field : record.fields)
+    for (int i = 0; i < field.count; ++i)
+      names.push_back(field.count == 1 ? field.name : field.name + '[' + std::to_string(i) + ']');
+  return names;
+}
+
+/// The fill of a \p field without one: that of the buffer. A bool only gets 0 and 1: at random if the buffer's fill is
+/// random, otherwise 0.
+std::optional<FillSpec> fill_of(const RecordField& field, const BufferSpec& buffer) {
+  if (!field.is_bool || fits_bool(buffer.fill)) return buffer.fill;
+  return FillSpec{is_random(buffer.fill) ? Fill{Fill::Kind::uniform, 0, 2} : Fill{Fill::Kind::constant, 0, 0}};
+}
+
 }  // namespace
 
 RecordType vector_record(const VectorType& type) {
@@ -260,43 +289,6 @@ bool fits_bool(const std::optional<FillSpec>& fill) {
   if (numbers.kind == Fill::Kind::constant) return numbers.low == 0 || numbers.low == 1;
   return numbers.kind == Fill::Kind::uniform && numbers.low >= 0 && numbers.high <= 2;
 }
-
-namespace {
-
-/// The number of numbers in a record, if all have one type and none has its own fill; else 0.
-std::size_t numbers_alike(const RecordType& record) {
-  const RecordField& first = record.fields.front();
-  std::size_t numbers = 0;
-  for (const RecordField& field : record.fields) {
-    if (field.type != first.type || field.is_bool || field.fill) return 0;
-    numbers += static_cast<std::size_t>(field.count);
-  }
-  return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
-}
-
-/// Whether the fill of \p buffer does not depend on the index of a number, and no file holds its records.
-bool are_filled_alike(const BufferSpec& buffer) {
-  const auto& fill = buffer.fill;
-  return !buffer.answer && (!fill || (fill->numbers.kind != Fill::Kind::iota && !fill->element && fill->path.empty()));
-}
-
-/// The name of each number: `position[2]`, `mass`.
-std::vector<std::string> number_names(const RecordType& record) {
-  std::vector<std::string> names;
-  for (const RecordField& field : record.fields)
-    for (int i = 0; i < field.count; ++i)
-      names.push_back(field.count == 1 ? field.name : field.name + '[' + std::to_string(i) + ']');
-  return names;
-}
-
-/// The fill of a \p field without one: that of the buffer. A bool only gets 0 and 1: at random if the buffer's fill is
-/// random, otherwise 0.
-std::optional<FillSpec> fill_of(const RecordField& field, const BufferSpec& buffer) {
-  if (!field.is_bool || fits_bool(buffer.fill)) return buffer.fill;
-  return FillSpec{is_random(buffer.fill) ? Fill{Fill::Kind::uniform, 0, 2} : Fill{Fill::Kind::constant, 0, 0}};
-}
-
-}  // namespace
 
 void settle_record(BufferSpec& buffer) {
   RecordType& record = *buffer.record;

@@ -2,7 +2,6 @@
 /// Structs of numbers and pointers, and their memory layout. Private to this room and to convert.
 
 #include <optional>
-#include <string_view>
 
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/scoped_code.hpp>

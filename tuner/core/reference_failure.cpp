@@ -25,7 +25,7 @@ bool is_line_of(std::string_view text, int line, std::string_view name) {
     return 1 + std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   };
   const std::vector<Signature> heads = find_signatures(code, name);
-  return std::any_of(heads.begin(), heads.end(), [&](const Signature& head) {
+  return std::ranges::any_of(heads, [&](const Signature& head) {
     const std::string_view body = in_braces(code, head.end);
     const std::size_t end =
         body.empty() ? code.size() : static_cast<std::size_t>(body.data() - code.data()) + body.size();

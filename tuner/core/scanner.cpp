@@ -1,6 +1,5 @@
 #include <tuner/core/scanner.hpp>
 
-#include <algorithm>
 #include <array>
 
 #include <tuner/core/characters.hpp>
@@ -58,7 +57,7 @@ Aside block_comment(std::string_view text, std::size_t begin, std::size_t at) {
 /// Whether a quote after \p word starts a raw literal.
 bool is_raw_prefix(std::string_view word) {
   constexpr std::array<std::string_view, 5> prefixes{"R", "LR", "uR", "UR", "u8R"};
-  return std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
+  return std::ranges::find(prefixes, word) != prefixes.end();
 }
 
 /// The raw literal whose quote is at \p begin; nothing if there is none.

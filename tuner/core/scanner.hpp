@@ -78,7 +78,7 @@ void words_of(Temporary&& text) = delete;
 /// Whether \p is_wanted holds for one of the words_of() \p text.
 bool any_word(std::string_view text, const auto& is_wanted) {
   const std::vector<std::string_view> words = words_of(text);
-  return std::any_of(words.begin(), words.end(), is_wanted);
+  return std::ranges::any_of(words, is_wanted);
 }
 /// \p text with each word, or number, replaced by what \p replaced returns for it.
 std::string replace_words(std::string_view text, const auto& replaced) {

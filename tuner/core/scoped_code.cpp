@@ -23,6 +23,38 @@ std::optional<std::string_view> namespace_name(std::string_view head, std::strin
   return has_word(head.substr(0, at), "inline") ? std::string_view() : trimmed(head.substr(at + word.size()));
 }
 
+/// `a::` of `a::b::`.
+std::string around(std::string_view namespaces) {
+  const std::size_t end = namespaces.size() < 2 ? npos : namespaces.rfind("::", namespaces.size() - 3);
+  return std::string(namespaces.substr(0, end == npos ? 0 : end + 2));
+}
+
+/// Those of \p definitions that are in the namespace \p path, looked for in \p from and in what is around it.
+std::vector<std::size_t> inside(const ScopedCode& code, const std::vector<std::size_t>& definitions, std::string from,
+                                std::string_view path) {
+  if (path.starts_with("::")) return inside(code, definitions, "", path.substr(2));
+  for (;; from = around(from)) {
+    std::vector<std::size_t> found;
+    const std::string whole = from + std::string(path);
+    for (const std::size_t at : definitions)
+      if (code.is_macro(at) || code.namespaces_at(at) == whole) found.push_back(at);
+    if (!found.empty() || from.empty()) return found;
+  }
+}
+
+/// \p path, whose first name may be an alias: `namespace short_name = a::b;`.
+std::string without_alias(std::string_view text, const std::string& path) {
+  constexpr std::string_view word = "namespace";
+  const std::string first = path.substr(0, path.find("::"));
+  for (std::size_t at = find_word(text, word); at < text.size(); at = find_word(text, word, at + 1)) {
+    const std::string_view said = text.substr(at + word.size(), text.find_first_of(";{", at) - at - word.size());
+    const std::size_t is = said.find('=');
+    if (is != std::string_view::npos && trimmed(said.substr(0, is)) == first)
+      return std::string(trimmed(said.substr(is + 1))) + path.substr(first.size());
+  }
+  return path;
+}
+
 }  // namespace
 
 ScopedCode::ScopedCode(std::string code) : text_(std::move(code)) {
@@ -82,42 +114,6 @@ std::string_view last_part(std::string_view path) {
   return path.substr(colon + 1);
 }
 
-namespace {
-
-/// `a::` of `a::b::`.
-std::string around(std::string_view namespaces) {
-  const std::size_t end = namespaces.size() < 2 ? npos : namespaces.rfind("::", namespaces.size() - 3);
-  return std::string(namespaces.substr(0, end == npos ? 0 : end + 2));
-}
-
-/// Those of \p definitions that are in the namespace \p path, looked for in \p from and in what is around it.
-std::vector<std::size_t> inside(const ScopedCode& code, const std::vector<std::size_t>& definitions, std::string from,
-                                std::string_view path) {
-  if (path.starts_with("::")) return inside(code, definitions, "", path.substr(2));
-  for (;; from = around(from)) {
-    std::vector<std::size_t> found;
-    const std::string whole = from + std::string(path);
-    for (const std::size_t at : definitions)
-      if (code.is_macro(at) || code.namespaces_at(at) == whole) found.push_back(at);
-    if (!found.empty() || from.empty()) return found;
-  }
-}
-
-/// \p path, whose first name may be an alias: `namespace short_name = a::b;`.
-std::string without_alias(std::string_view text, const std::string& path) {
-  constexpr std::string_view word = "namespace";
-  const std::string first = path.substr(0, path.find("::"));
-  for (std::size_t at = find_word(text, word); at < text.size(); at = find_word(text, word, at + 1)) {
-    const std::string_view said = text.substr(at + word.size(), text.find_first_of(";{", at) - at - word.size());
-    const std::size_t is = said.find('=');
-    if (is != std::string_view::npos && trimmed(said.substr(0, is)) == first)
-      return std::string(trimmed(said.substr(is + 1))) + path.substr(first.size());
-  }
-  return path;
-}
-
-}  // namespace
-
 std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions) {
   std::erase_if(definitions, [&](std::size_t at) { return at >= used.at; });
   const std::string_view name = last_part(used.name);
@@ -139,7 +135,7 @@ std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std
       in = named.substr(0, named.size() - name.size());
     if (in.empty()) continue;
     for (const std::size_t one : inside(code, definitions, code.namespaces_at(at), in))
-      if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(one);
+      if (std::ranges::find(found, one) == found.end()) found.push_back(one);
   }
   return found;
 }

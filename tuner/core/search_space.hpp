@@ -1,7 +1,7 @@
 #pragma once
-/// Tuning parameters and constraints. enumerate() visits only prefixes that can still become valid. It checks
-/// constraints as soon as their last parameter is bound. A product of 10^9 with a few thousand valid configurations
-/// takes milliseconds.
+/// Tuning parameters and constraints, and the configurations that meet them. An enumeration visits only prefixes that
+/// can still become valid. It checks constraints as soon as their last parameter is bound. A product of 10^9 with a few
+/// thousand valid configurations takes milliseconds.
 
 #include <functional>
 #include <optional>
@@ -43,11 +43,6 @@ class SearchSpace {
   /// Number of configurations before constraints; a double because it may pass 2^64.
   double product() const;
 
-  /// All valid configurations for \p fixed (problem size, choices, device limits). Throws EvaluationError for a
-  /// constraint that cannot be evaluated, std::length_error after 2^26 valid configurations or some 10^8 steps,
-  /// EnumerationStopped if \p stop returns true.
-  EnumeratedSpace enumerate(const Bindings& fixed, const StopHook& stop = {}) const;
-
   /// Why \p configuration is invalid: `whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1`.
   /// Nothing if it assigns every parameter one of its values and meets every constraint.
   std::optional<std::string> violation(const Configuration& configuration, const Bindings& fixed) const;
@@ -56,5 +51,19 @@ class SearchSpace {
   std::vector<TuningParameter> parameters_;
   std::vector<Constraint> constraints_;
 };
+
+/// A predicate of an enumeration.
+struct Conjunct {
+  Expression predicate;
+  bool failing_is_no = false;  ///< if evaluation fails, the configuration is invalid; otherwise the kernel is wrong
+};
+
+/// The configurations for which no conjunct is false, in lexicographic order of the parameters as given. Throws
+/// EvaluationError if the evaluation of a conjunct fails for one of them, std::length_error after 2^26 configurations
+/// or \p most_seconds, EnumerationStopped if \p stop returns true. Stops after \p at_most configurations, which may
+/// then be any.
+EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
+                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed, const StopHook& stop,
+                                    std::size_t at_most = ~std::size_t{0}, double most_seconds = 60);
 
 }  // namespace tuner

@@ -9,23 +9,6 @@
 #include <tuner/core/scanner.hpp>
 
 namespace tuner {
-Declared declared(std::string_view part) {
-  const bool may_be_left_out = part.find('=') != npos;
-  const std::string otherwise(may_be_left_out ? trimmed(part.substr(part.find('=') + 1)) : std::string_view());
-  part = trimmed(part.substr(0, part.find('=')));
-  std::string brackets;
-  while (part.ends_with(']') && part.rfind('[') != npos) {
-    brackets = "*";
-    part = trimmed(part.substr(0, part.rfind('[')));
-  }
-  std::string name(word_before(part, part.size()));
-  std::string type(trimmed(part.substr(0, part.size() - name.size())));
-  constexpr std::array<std::string_view, 6> kFirstWords = {"int", "float", "double", "char", "typename", "class"};
-  if (type.empty() || std::find(kFirstWords.begin(), kFirstWords.end(), name) != kFirstWords.end())
-    return {std::string(part) + brackets, "", may_be_left_out, otherwise};
-  return {type + brackets, name, may_be_left_out, otherwise};
-}
-
 namespace {
 
 /// The place of the `template <…>` of the `__global__` at \p end; npos if there is none. Words such as `static`,
@@ -45,24 +28,6 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
   }
   return found;
 }
-
-}  // namespace
-
-bool Declared::is_to_const() const {
-  const std::size_t star = type.find('*');
-  return star != std::string::npos && type.substr(0, star).find("const") != std::string::npos;
-}
-
-bool returns_before_a_barrier(std::string_view code) {
-  const std::vector<Signature> kernels = find_signatures(code);
-  return std::any_of(kernels.begin(), kernels.end(), [&](const Signature& kernel) {
-    const std::string_view body = in_braces(code, kernel.end);
-    const std::size_t barrier = body.rfind("__syncthreads");
-    return barrier != npos && find_word(body, "return") < barrier;
-  });
-}
-
-namespace {
 
 constexpr std::string_view kGlobal = "__global__";
 
@@ -102,37 +67,6 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t global,
   return found;
 }
 
-}  // namespace
-
-std::vector<Signature> find_signatures(std::string_view code, std::string_view kernel, std::size_t from) {
-  std::vector<Signature> found;
-  for (; (from = code.find(kGlobal, from)) != npos; from += kGlobal.size())
-    if (auto one = signature_at(code, from, kernel)) found.push_back(std::move(*one));
-  std::set<std::string> defined;
-  for (const Signature& one : found)
-    if (one.is_definition) defined.insert(one.name);
-  std::erase_if(found, [&](const Signature& one) { return !one.is_definition && defined.contains(one.name); });
-  return found;
-}
-
-std::vector<Signature> find_signatures(const ScopedCode& code, std::string_view kernel) {
-  std::vector<Signature> all = find_signatures(code.text(), kernel);
-  for (Signature& one : all) one.namespaces = code.namespaces_at(one.begin);
-  return all;
-}
-
-std::optional<Signature> find_signature(std::string_view code, std::string_view kernel, std::size_t from) {
-  if (kernel.empty()) {
-    for (; (from = code.find(kGlobal, from)) != npos; from += kGlobal.size())
-      if (auto one = signature_at(code, from, {})) return one;
-    return std::nullopt;
-  }
-  std::vector<Signature> all = find_signatures(code, kernel, from);
-  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
-}
-
-namespace {
-
 struct Instantiation {
   std::string_view name;
   std::vector<std::string_view> arguments;
@@ -158,8 +92,8 @@ std::vector<Signature> templates(std::string_view code, const Instantiation& cal
 /// Whether the text of a macro of \p code has \p word.
 bool named_by_macro(std::string_view code, std::string_view word) {
   const std::vector<DirectiveLine> lines = directives_of(code);
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const DirectiveLine& line) { return line.name() == "define" && has_word(line.rest(), word); });
+  return std::ranges::any_of(
+      lines, [&](const DirectiveLine& line) { return line.name() == "define" && has_word(line.rest(), word); });
 }
 
 std::size_t count_word(std::string_view code, std::string_view word) {
@@ -169,6 +103,64 @@ std::size_t count_word(std::string_view code, std::string_view word) {
 }
 
 }  // namespace
+
+Declared declared(std::string_view part) {
+  const bool may_be_left_out = part.find('=') != npos;
+  const std::string otherwise(may_be_left_out ? trimmed(part.substr(part.find('=') + 1)) : std::string_view());
+  part = trimmed(part.substr(0, part.find('=')));
+  std::string brackets;
+  while (part.ends_with(']') && part.rfind('[') != npos) {
+    brackets = "*";
+    part = trimmed(part.substr(0, part.rfind('[')));
+  }
+  std::string name(word_before(part, part.size()));
+  std::string type(trimmed(part.substr(0, part.size() - name.size())));
+  constexpr std::array<std::string_view, 6> kFirstWords = {"int", "float", "double", "char", "typename", "class"};
+  if (type.empty() || std::ranges::find(kFirstWords, name) != kFirstWords.end())
+    return {std::string(part) + brackets, "", may_be_left_out, otherwise};
+  return {type + brackets, name, may_be_left_out, otherwise};
+}
+
+bool Declared::is_to_const() const {
+  const std::size_t star = type.find('*');
+  return star != std::string::npos && type.substr(0, star).find("const") != std::string::npos;
+}
+
+bool returns_before_a_barrier(std::string_view code) {
+  const std::vector<Signature> kernels = find_signatures(code);
+  return std::ranges::any_of(kernels, [&](const Signature& kernel) {
+    const std::string_view body = in_braces(code, kernel.end);
+    const std::size_t barrier = body.rfind("__syncthreads");
+    return barrier != npos && find_word(body, "return") < barrier;
+  });
+}
+
+std::vector<Signature> find_signatures(std::string_view code, std::string_view kernel) {
+  std::vector<Signature> found;
+  for (std::size_t at = 0; (at = code.find(kGlobal, at)) != npos; at += kGlobal.size())
+    if (auto one = signature_at(code, at, kernel)) found.push_back(std::move(*one));
+  std::set<std::string> defined;
+  for (const Signature& one : found)
+    if (one.is_definition) defined.insert(one.name);
+  std::erase_if(found, [&](const Signature& one) { return !one.is_definition && defined.contains(one.name); });
+  return found;
+}
+
+std::vector<Signature> find_signatures(const ScopedCode& code, std::string_view kernel) {
+  std::vector<Signature> all = find_signatures(code.text(), kernel);
+  for (Signature& one : all) one.namespaces = code.namespaces_at(one.begin);
+  return all;
+}
+
+std::optional<Signature> find_signature(std::string_view code, std::string_view kernel) {
+  if (!kernel.empty()) {
+    std::vector<Signature> all = find_signatures(code, kernel);
+    return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
+  }
+  for (std::size_t at = 0; (at = code.find(kGlobal, at)) != npos; at += kGlobal.size())
+    if (auto one = signature_at(code, at, {})) return one;
+  return std::nullopt;
+}
 
 std::vector<std::string_view> template_arguments(std::string_view instantiation) {
   const auto called = parse_instantiation(instantiation);
@@ -205,10 +197,10 @@ std::string template_argument_problem(std::string_view code, std::string_view in
   bool is_open = false;
   for (auto one = all.rbegin(); one != all.rend(); ++one) {  // a message is about the first
     const std::vector<Declared>& parameters = one->template_parameters;
-    is_open = std::any_of(parameters.begin(), parameters.end(), [](const Declared& p) { return p.is_pack(); });
+    is_open = std::ranges::any_of(parameters, &Declared::is_pack);
     most = parameters.size();
-    least = static_cast<std::size_t>(std::count_if(
-        parameters.begin(), parameters.end(), [](const Declared& p) { return !p.may_be_left_out && !p.is_pack(); }));
+    least = static_cast<std::size_t>(
+        std::ranges::count_if(parameters, [](const Declared& p) { return !p.may_be_left_out && !p.is_pack(); }));
     if (given >= least && (is_open || given <= most)) return {};
   }
   const auto counted = [](std::size_t n) { return std::to_string(n) + " template argument" + (n == 1 ? "" : "s"); };

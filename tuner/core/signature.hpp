@@ -36,12 +36,12 @@ struct Signature {
 /// The type and the name in `const float *__restrict__ x[] = 0`.
 Declared declared(std::string_view part);
 
-/// The `__global__` functions from \p from on, all or those with the name \p kernel. Prototypes are left out if \p code
+/// The `__global__` functions, all or those with the name \p kernel. Prototypes are left out if \p code
 /// has a definition. Understands heads as people usually write them, and does not expand macros.
-std::vector<Signature> find_signatures(std::string_view code, std::string_view kernel = {}, std::size_t from = 0);
+std::vector<Signature> find_signatures(std::string_view code, std::string_view kernel = {});
 std::vector<Signature> find_signatures(const ScopedCode& code, std::string_view kernel);
 /// The first of these.
-std::optional<Signature> find_signature(std::string_view code, std::string_view kernel = {}, std::size_t from = 0);
+std::optional<Signature> find_signature(std::string_view code, std::string_view kernel = {});
 
 /// Whether a kernel of \p code may return before a `__syncthreads()`, which GPUs before Volta do not allow ("Barrier
 /// Synchronization", PTX ISA).

@@ -9,27 +9,22 @@
 namespace tuner {
 namespace {
 
-void require_parameter(const KernelSpec& spec, const std::string& name) {
-  if (spec.space.find(name)) return;
+const TuningParameter& parameter_of(const KernelSpec& spec, const std::string& name) {
+  if (const TuningParameter* const known = spec.space.find(name)) return *known;
   throw Error("kernel " + spec.name + " has no parameter '" + name + "'" +
               suggestion(name, names_of(spec.space.parameters())));
-}
-
-void require_value(const TuningParameter& parameter, const Value& value) {
-  if (contains(parameter.values, value)) return;
-  throw Error("parameter '" + parameter.name + "' is never " + value.text() + "; its values are " +
-              listed(texts_of(parameter.values)));
 }
 
 }  // namespace
 
 KernelSpec sub_space(const KernelSpec& spec, const Configuration& fixed, const std::vector<std::string>& vary) {
   for (const auto& [name, value] : fixed.entries()) {
-    require_parameter(spec, name);
-    require_value(*spec.space.find(name), value);
+    const std::vector<Value>& values = parameter_of(spec, name).values;
+    if (!contains(values, value))
+      throw Error("parameter '" + name + "' is never " + value.text() + "; its values are " + listed(texts_of(values)));
     if (contains(vary, name)) throw Error("parameter '" + name + "' cannot be both fixed and varied");
   }
-  for (const std::string& name : vary) require_parameter(spec, name);
+  for (const std::string& name : vary) (void)parameter_of(spec, name);
 
   std::vector<TuningParameter> parameters = spec.space.parameters();
   for (TuningParameter& parameter : parameters) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/input_file.hpp>
@@ -178,8 +179,17 @@ std::vector<LogicalLine> find_directives(std::string_view text, const std::strin
   return DirectiveFinder(text, file).run();
 }
 
+std::int64_t decimal_integer(std::string_view text, const SourceLocation& place) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) throw SpecError(place, in_quotes(text) + " does not fit 64 bits");
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw SpecError(place, in_quotes(text) + " is not a decimal integer");
+  return value;
+}
+
 bool is_identifier(std::string_view text) {
-  return !text.empty() && is_word_start(text.front()) && std::all_of(text.begin(), text.end(), is_word);
+  return !text.empty() && is_word_start(text.front()) && std::ranges::all_of(text, is_word);
 }
 
 }  // namespace tuner

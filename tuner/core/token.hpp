@@ -2,6 +2,7 @@
 /// Tokens of directives and expressions, each with its place. Private to this room.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ struct Token {
   std::size_t stop() const { return begin + text.size(); }
   bool is(std::string_view expected) const { return kind != Kind::end && text == expected; }
 };
+
+/// The value of \p text. Throws SpecError at \p place if it is no decimal integer of 64 bits.
+std::int64_t decimal_integer(std::string_view text, const SourceLocation& place);
 
 /// Reads the tokens of \p line, which must outlive it.
 class TokenCursor {

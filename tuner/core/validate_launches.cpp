@@ -1,10 +1,9 @@
 #include <algorithm>
 
-#include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/validation.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 namespace tuner {
 namespace {
@@ -33,8 +32,7 @@ class LaunchChecks : public Checks {
 
   void references() const {
     const std::string why = "a reference does not depend on parameters";
-    const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(),
-                                        [](const BufferSpec& buffer) { return buffer.is_output(); });
+    const bool has_output = std::ranges::any_of(spec_.buffers, &BufferSpec::is_output);
     if (spec_.verification.default_is_reference) default_as_reference(has_output);
     answer_files();
     for (const LaunchSpec& reference : spec_.verification.reference) {
@@ -135,13 +133,12 @@ class LaunchChecks : public Checks {
 
   static bool has_random_elements(const BufferSpec& buffer) {
     if (!buffer.record || buffer.fill) return is_random(buffer.fill);
-    return std::any_of(buffer.record->fields.begin(), buffer.record->fields.end(),
-                       [](const RecordField& field) { return is_random(field.fill); });
+    return std::ranges::any_of(buffer.record->fields, [](const RecordField& field) { return is_random(field.fill); });
   }
 
   void answer_files() const {
-    const auto with_answer = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
-                                          [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+    const auto with_answer =
+        std::ranges::find_if(spec_.buffers, [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
     if (with_answer == spec_.buffers.end()) return;
     const auto fail = [&](const std::string& message) { throw SpecError(with_answer->answer->location, message); };
     if (!spec_.verification.reference.empty() || spec_.verification.default_is_reference)
@@ -197,8 +194,8 @@ class LaunchChecks : public Checks {
 
   bool is_floating_parameter(const Expression& value) const {
     const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
-    return named != nullptr && std::all_of(named->values.begin(), named->values.end(),
-                                           [](const Value& one) { return is_floating_literal(one.text()); });
+    return named != nullptr &&
+           std::ranges::all_of(named->values, [](const Value& one) { return one.fraction().has_value(); });
   }
 
   void require_argument(const LaunchSpec& launch, std::size_t number) const {
@@ -210,7 +207,7 @@ class LaunchChecks : public Checks {
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
-      if (is_floating_literal(parameter->values.front().text()))
+      if (parameter->values.front().fraction())
         fail_argument(launch, number,
                       in_quotes(name) + " needs the type that the kernel takes, as in '" + name + " : float'");
       if (const Value& first = parameter->values.front(); first == Value(true) || first == Value(false))

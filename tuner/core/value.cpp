@@ -1,5 +1,7 @@
 #include <tuner/core/value.hpp>
 
+#include <cmath>
+
 #include <tuner/core/characters.hpp>
 
 namespace tuner {
@@ -8,6 +10,13 @@ std::string Value::text() const {
   if (is_integer()) return std::to_string(std::get<std::int64_t>(data_));
   if (is_boolean()) return std::get<bool>(data_) ? "true" : "false";
   return std::get<std::string>(data_);
+}
+
+std::optional<double> Value::fraction() const {
+  if (!is_string() || (string().find('.') == std::string::npos && string().find("e-") == std::string::npos))
+    return std::nullopt;
+  const auto number = number_of<double>(string());
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 Value Value::parse(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,6 +34,10 @@ class Value {
   bool boolean() const { return std::get<bool>(data_); }
   /// Throws std::bad_variant_access unless is_string().
   const std::string& string() const { return std::get<std::string>(data_); }
+
+  /// The number that a word is, if it has a point or a negative exponent: `0.5`, `1e-3`. There is no arithmetic with
+  /// it, and C++ gets it as written.
+  std::optional<double> fraction() const;
 
   /// `42`, `true`, `shuffle`, as in kernel files, command lines and databases.
   std::string text() const;

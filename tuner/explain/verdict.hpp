@@ -14,7 +14,6 @@
 
 #include <tuner/core/device.hpp>
 #include <tuner/core/launch_shape.hpp>
-#include <tuner/core/occupancy.hpp>
 
 namespace tuner {
 

@@ -1,6 +1,5 @@
 #include <tuner/measure/compile_queue.hpp>
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -18,17 +17,17 @@ bool may_share(const CompileRequest& a, const CompileRequest& b) {
 
 bool covers(std::span<const CompileJob> jobs, const CompileRequest& request) {
   const auto is_asked = [&](const std::string& expression) {
-    return std::any_of(jobs.begin(), jobs.end(), [&](const CompileJob& job) {
+    return std::ranges::any_of(jobs, [&](const CompileJob& job) {
       const std::vector<std::string>& asked = job.request.expressions;
-      return std::find(asked.begin(), asked.end(), expression) != asked.end();
+      return std::ranges::find(asked, expression) != asked.end();
     });
   };
-  return !jobs.empty() && std::all_of(request.expressions.begin(), request.expressions.end(), is_asked) &&
+  return !jobs.empty() && std::ranges::all_of(request.expressions, is_asked) &&
          may_share(jobs.front().request, request);
 }
 
 bool is_one_program(std::span<const CompileJob> jobs) {
-  return std::all_of(jobs.begin(), jobs.end(), [&](const CompileJob& job) {
+  return std::ranges::all_of(jobs, [&](const CompileJob& job) {
     return job.request.expressions == jobs.front().request.expressions && may_share(jobs.front().request, job.request);
   });
 }
@@ -74,7 +73,7 @@ void CompileQueue::withdraw(std::span<const Configuration> configurations) {
 }
 
 void CompileQueue::split(std::vector<CompileJob> jobs) {
-  std::stable_sort(jobs.begin(), jobs.end(), [](const CompileJob& a, const CompileJob& b) {
+  std::ranges::stable_sort(jobs, [](const CompileJob& a, const CompileJob& b) {
     return a.request.expressions < b.request.expressions;  // keeps jobs of one program together
   });
   const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
@@ -101,7 +100,7 @@ CompileRequest merge(std::span<const CompileJob> jobs) {
   CompileRequest request = jobs.front().request;
   for (const CompileJob& job : jobs.subspan(1))
     for (const std::string& expression : job.request.expressions)
-      if (std::find(request.expressions.begin(), request.expressions.end(), expression) == request.expressions.end())
+      if (std::ranges::find(request.expressions, expression) == request.expressions.end())
         request.expressions.push_back(expression);
   return request;
 }

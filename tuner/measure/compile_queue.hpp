@@ -78,7 +78,7 @@ void put_in_order(std::deque<Job>& line, std::span<const Configuration> order, C
     const auto at = rank.find(std::invoke(configuration_of, job));
     return at == rank.end() ? order.size() : at->second;
   };
-  std::stable_sort(line.begin(), line.end(), [&](const Job& a, const Job& b) { return rank_of(a) < rank_of(b); });
+  std::ranges::stable_sort(line, [&](const Job& a, const Job& b) { return rank_of(a) < rank_of(b); });
 }
 
 /// Removes the jobs of \p configurations from \p line and returns them.
@@ -86,8 +86,7 @@ template <typename Job, typename ConfigurationOf>
 std::vector<Job> take_out(std::deque<Job>& line, std::span<const Configuration> configurations,
                           ConfigurationOf configuration_of) {
   const auto stays = std::stable_partition(line.begin(), line.end(), [&](const Job& job) {
-    return std::find(configurations.begin(), configurations.end(), std::invoke(configuration_of, job)) ==
-           configurations.end();
+    return std::ranges::find(configurations, std::invoke(configuration_of, job)) == configurations.end();
   });
   std::vector<Job> taken(std::make_move_iterator(stays), std::make_move_iterator(line.end()));
   line.erase(stays, line.end());

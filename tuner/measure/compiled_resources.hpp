@@ -8,7 +8,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/occupancy.hpp>
+#include <tuner/core/launch_shape.hpp>
 
 namespace tuner {
 

@@ -10,7 +10,7 @@ namespace {
 
 void add(std::vector<std::string>& all, const std::vector<ResolvedLaunch>& launches) {
   for (const ResolvedLaunch& launch : launches)
-    if (std::find(all.begin(), all.end(), launch.expression) == all.end()) all.push_back(launch.expression);
+    if (std::ranges::find(all, launch.expression) == all.end()) all.push_back(launch.expression);
 }
 
 CompileRequest request(const KernelSpec& spec, ProgramPart part, const ProblemSize& size, std::string architecture,

@@ -3,7 +3,6 @@
 /// problem. Images are found by expression, so one image may serve several configurations.
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>

@@ -1,11 +1,10 @@
 #include <tuner/measure/filled_numbers.hpp>
 
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
-#include <tuner/core/data_file.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>

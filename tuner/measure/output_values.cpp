@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -123,6 +121,16 @@ Comparison compare_on_host(const std::vector<NumberRun>& runs, const HostBuffer&
   return result;
 }
 
+void add(Comparison& all, const Comparison& more, std::size_t first) {
+  if (more.mismatches > 0 && (all.mismatches == 0 || first < all.first_index)) {
+    all.first_index = first;
+    all.actual = more.actual;
+    all.expected = more.expected;
+  }
+  all.mismatches += more.mismatches;
+  all.largest_error = std::max(all.largest_error, more.largest_error);
+}
+
 std::size_t numbers_in(const RecordType& type) {
   std::size_t numbers = 0;
   for (const RecordField& field : type.fields) numbers += static_cast<std::size_t>(field.count);
@@ -191,17 +199,8 @@ Comparison compare_records(const RecordType& type, const std::optional<std::vect
       of_field.push_back({run.begin / type.bytes * count, run.end / type.bytes * count});
     const Comparison one =
         compare_on_host(of_field, numbers_of(type, field, actual), numbers_of(type, field, expected), tolerances[f]);
-    result.largest_error = std::max(result.largest_error, one.largest_error);
-    if (one.mismatches > 0) {
-      const std::size_t at =
-          one.first_index / count * type.bytes + field.offset + one.first_index % count * info(field.type).bytes;
-      if (result.mismatches == 0 || at < result.first_index) {
-        result.first_index = at;
-        result.actual = one.actual;
-        result.expected = one.expected;
-      }
-    }
-    result.mismatches += one.mismatches;
+    add(result, one,
+        one.first_index / count * type.bytes + field.offset + one.first_index % count * info(field.type).bytes);
   }
   return result;
 }

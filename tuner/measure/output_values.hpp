@@ -62,6 +62,9 @@ std::size_t count_of(const std::vector<NumberRun>& runs);
 Comparison compare_on_host(const std::vector<NumberRun>& runs, const HostBuffer& actual, const HostBuffer& expected,
                            const Tolerance& tolerance);
 
+/// Adds \p more, the comparison of another part, to \p all. \p first: the index there of its first difference.
+void add(Comparison& all, const Comparison& more, std::size_t first);
+
 // ---- structs: converts them to the numbers of each field, and back --------------------------------------------------
 
 /// The number of numbers in a record.

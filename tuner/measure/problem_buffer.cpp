@@ -125,13 +125,7 @@ Comparison ProblemBuffer::compare(const GuardedMemory& region, Within within) co
   for (const NumberRun& run : *compared) {
     const std::size_t begin = bytes_of(type, run.begin);
     const Comparison one = backend->compare(is + begin, wanted + begin, type, run.end - run.begin, tolerance);
-    if (all.mismatches == 0 && one.mismatches > 0) {
-      all.first_index = run.begin + one.first_index;
-      all.actual = one.actual;
-      all.expected = one.expected;
-    }
-    all.mismatches += one.mismatches;
-    all.largest_error = std::max(all.largest_error, one.largest_error);
+    tuner::add(all, one, run.begin + one.first_index);
   }
   return all;
 }
@@ -190,8 +184,7 @@ ProblemBuffer::Number ProblemBuffer::number_at(std::size_t element) const {
 bool ProblemBuffer::holds_floating() const {
   const auto& record = spec->record;
   if (!record) return info(type).is_floating;
-  return std::any_of(record->fields.begin(), record->fields.end(),
-                     [](const RecordField& field) { return info(field.type).is_floating; });
+  return std::ranges::any_of(record->fields, [](const RecordField& field) { return info(field.type).is_floating; });
 }
 
 std::string ProblemBuffer::type_text() const {
@@ -210,7 +203,7 @@ bool ProblemBuffer::adds_to_poison(const Number& number, std::size_t pass) const
   const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * info(number.type).bytes);
   const std::uint64_t repeated = 0x0101010101010101u;
   const std::uint64_t apart = integer_at(actual) - integer_at(answer().expected);
-  return std::any_of(std::begin(kReferencePoisons), std::end(kReferencePoisons), [&](std::uint64_t poison) {
+  return std::ranges::any_of(kReferencePoisons, [&](std::uint64_t poison) {
     return ((apart - (poison_of(pass) - poison) * repeated) & mask) == 0;
   });
 }
@@ -223,7 +216,7 @@ bool ProblemBuffer::holds(const GuardedMemory& region, std::size_t element, unsi
   const Number number = number_at(element);
   std::vector<unsigned char> bytes(info(number.type).bytes);
   backend->download(bytes.data(), region.data() + number.at, bytes.size());
-  return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == value; });
+  return std::ranges::all_of(bytes, [&](unsigned char byte) { return byte == value; });
 }
 
 HostBuffer ProblemBuffer::copy(DevicePointer from) const {

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/parameter_types.hpp>
-#include <tuner/measure/bound_arguments.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/sampler.hpp>
 
@@ -98,9 +97,8 @@ ArrayShape ProblemBuffers::shape_of(const TextureSpec& spec, const ProblemBuffer
   shape.type = buffer.type;
   shape.components = buffer.spec->components;
   shape.is_fetched = spec.reading.fetched;
-  shape.has_surfaces = std::any_of(spec_.textures.begin(), spec_.textures.end(), [&](const TextureSpec& other) {
-    return other.is_surface && other.buffer == spec.buffer;
-  });
+  shape.has_surfaces = std::ranges::any_of(
+      spec_.textures, [&](const TextureSpec& other) { return other.is_surface && other.buffer == spec.buffer; });
   for (std::size_t i = 0; i < spec.extent.size(); ++i) {
     const std::int64_t extent = spec.extent[i].evaluate_integer(names);
     if (extent < 1)
@@ -117,11 +115,10 @@ ArrayShape ProblemBuffers::shape_of(const TextureSpec& spec, const ProblemBuffer
 /// Textures and surfaces of a buffer with the same shape share an array, so that data written through one is read
 /// through the others.
 void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names) {
-  ProblemBuffer& buffer = *std::find_if(buffers_.begin(), buffers_.end(),
-                                        [&](const ProblemBuffer& one) { return one.spec->name == spec.buffer; });
+  ProblemBuffer& buffer =
+      *std::ranges::find_if(buffers_, [&](const ProblemBuffer& one) { return one.spec->name == spec.buffer; });
   const ArrayShape shape = shape_of(spec, buffer, names);
-  auto at =
-      std::find_if(buffer.arrays.begin(), buffer.arrays.end(), [&](const auto& array) { return array.first == shape; });
+  auto at = std::ranges::find_if(buffer.arrays, [&](const auto& array) { return array.first == shape; });
   if (at == buffer.arrays.end() && shape.has_surfaces && !buffer.arrays.empty())
     throw SpecError(spec.location, fmt::format("{} shows {} in another shape than the textures and surfaces above, on "
                                                "{}: if one of them is a surface, all must have the same shape",
@@ -145,9 +142,8 @@ void ProblemBuffers::choose_tolerances(ProblemBuffer& buffer) const {
 }
 
 void ProblemBuffers::want_two_inputs() {
-  const bool differ = std::any_of(buffers_.begin(), buffers_.end(), [](const ProblemBuffer& buffer) {
-    return buffer.spec->is_input() && std::any_of(buffer.fills.begin(), buffer.fills.end(),
-                                                  [](const FilledNumbers& numbers) { return numbers.are_random(); });
+  const bool differ = std::ranges::any_of(buffers_, [](const ProblemBuffer& buffer) {
+    return buffer.spec->is_input() && std::ranges::any_of(buffer.fills, &FilledNumbers::are_random);
   });
   if (!differ) return;
   try {
@@ -233,22 +229,10 @@ void ProblemBuffers::reset(std::size_t pass) {
   pass_ = pass;
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.actual.is_made()) continue;  // work space that the reference does not need
-    switch (buffer.spec->role) {
-      case BufferRole::in:
-      case BufferRole::constant:
-        break;
-      case BufferRole::inout:
-      case BufferRole::consumed:
-        buffer.fill(buffer.actual);
-        break;
-      case BufferRole::out:
-        buffer.set_bytes(buffer.actual, buffer.poison_of(pass));
-        break;
-      case BufferRole::scratch:
-      case BufferRole::zeroed:
-        reset_work_space(buffer);
-        break;
-    }
+    const BufferRole role = buffer.spec->role;
+    if (role == BufferRole::inout || role == BufferRole::consumed) buffer.fill(buffer.actual);
+    if (role == BufferRole::out) buffer.set_bytes(buffer.actual, buffer.poison_of(pass));
+    if (buffer.spec->is_work_space()) reset_work_space(buffer);
   }
 }
 
@@ -311,7 +295,7 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
 }
 
 bool ProblemBuffers::inputs_intact() {
-  return std::all_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
+  return std::ranges::all_of(buffers_, [&](const ProblemBuffer& buffer) {
     if (buffer.spec->is_work_space()) return true;  // reset() fills it again
     if (buffer.actual.broken() || (buffer.spec->is_output() && buffer.answer().expected.broken())) return false;
     return !buffer.is_read_only() || buffer.fingerprint(buffer.actual) == buffer.answer().fingerprint;
@@ -319,7 +303,7 @@ bool ProblemBuffers::inputs_intact() {
 }
 
 bool ProblemBuffers::expected_intact() {
-  return std::all_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
+  return std::ranges::all_of(buffers_, [&](const ProblemBuffer& buffer) {
     return !buffer.spec->is_output() || buffer.count == 0 ||
            buffer.fingerprint(buffer.answer().expected) == buffer.answer().expected_fingerprint;
   });
@@ -370,7 +354,7 @@ std::vector<Launch::Array> ProblemBuffers::arrays(const LaunchSpec& launch, bool
   std::vector<Launch::Array> all;
   for (std::size_t i = 0; i < textures_.size(); ++i) {
     const TextureSpec& texture = spec_.textures[i];
-    if (std::count(launch.arguments.begin(), launch.arguments.end(), texture.name) == 0) continue;
+    if (std::ranges::count(launch.arguments, texture.name) == 0) continue;
     const ProblemBuffer& buffer = *textures_[i].buffer;
     // A surface on an input is also copied back, so that damage() notices writes.
     all.push_back({textures_[i].array, buffer.memory(reference).data(), texture.is_surface});
@@ -379,8 +363,8 @@ std::vector<Launch::Array> ProblemBuffers::arrays(const LaunchSpec& launch, bool
 }
 
 DevicePointer ProblemBuffers::address_of(const ScalarValue& value, const std::string& pointer, bool reference) const {
-  const auto at = std::find_if(buffers_.begin(), buffers_.end(),
-                               [&](const ProblemBuffer& one) { return one.spec->name == value.address; });
+  const auto at =
+      std::ranges::find_if(buffers_, [&](const ProblemBuffer& one) { return one.spec->name == value.address; });
   if (at == buffers_.end()) return 0;  // null
   const bool is_plain = !at->spec->record && !at->spec->is_work_space() && !is_pointer_to_pointers(pointer);
   if (is_plain && !may_take(pointer, at->type, true))
@@ -389,43 +373,28 @@ DevicePointer ProblemBuffers::address_of(const ScalarValue& value, const std::st
   return at->memory(reference).data();
 }
 
+Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuration& configuration,
+                                  bool reference) const {
+  using Kind = BoundArgument::Kind;
+  const auto names = [&] { return bindings(spec_, size_, backend_.device().limits, configuration); };
+  if (bound.kind == Kind::buffer) return Argument::of(buffers_[bound.index].memory(reference).data());
+  if (bound.kind == Kind::size) return number_argument(bound.type, size_.sizes.at(spec_.sizes[bound.index].name));
+  if (bound.kind == Kind::texture) return Argument::of(textures_[bound.index].object);
+  if (bound.kind == Kind::computed) return computed_argument(bound, names());
+  if (bound.kind != Kind::scalar) return bound.constant;
+  const ScalarSpec& scalar = spec_.scalars[bound.index];
+  if (const auto* const given = recorded_ ? recorded_text(recorded_->scalars, scalar.name) : nullptr)
+    return recorded_number(bound.type, *given);
+  return scalar_argument(scalar, bound.type, names, [&](const ScalarValue& value, const std::string& pointer) {
+    return address_of(value, pointer, reference);
+  });
+}
+
 std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,
                                                 bool reference) const {
   std::vector<Argument> result;
-  result.reserve(launch.arguments.size());
-  for (const BoundArgument& bound : bind_arguments(spec_, launch, size_, configuration)) {
-    switch (bound.kind) {
-      case BoundArgument::Kind::buffer:
-        result.push_back(Argument::of(buffers_[bound.index].memory(reference).data()));
-        break;
-      case BoundArgument::Kind::size:
-        result.push_back(number_argument(bound.type, size_.sizes.at(spec_.sizes[bound.index].name)));
-        break;
-      case BoundArgument::Kind::scalar: {
-        const ScalarSpec& scalar = spec_.scalars[bound.index];
-        const std::string* const given = recorded_ ? recorded_text(recorded_->scalars, scalar.name) : nullptr;
-        const auto names = [&] { return bindings(spec_, size_, backend_.device().limits); };
-        const auto address_of = [&](const ScalarValue& value, const std::string& pointer) {
-          return this->address_of(value, pointer, reference);
-        };
-        result.push_back(given ? recorded_number(bound.type, *given)
-                               : scalar_argument(scalar, bound.type, names, address_of));
-        break;
-      }
-      case BoundArgument::Kind::texture:
-        result.push_back(Argument::of(textures_[bound.index].object));
-        break;
-      case BoundArgument::Kind::constant:
-      case BoundArgument::Kind::null_pointer:
-        result.push_back(bound.constant);
-        break;
-      case BoundArgument::Kind::computed: {
-        const Bindings names = bindings(spec_, size_, backend_.device().limits, configuration);
-        result.push_back(computed_argument(bound, names));
-        break;
-      }
-    }
-  }
+  for (const BoundArgument& bound : bind_arguments(spec_, launch, size_, configuration))
+    result.push_back(argument(bound, configuration, reference));
   return result;
 }
 

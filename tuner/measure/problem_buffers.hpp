@@ -12,6 +12,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/problem_buffer.hpp>
 
 namespace tuner {
@@ -107,6 +108,7 @@ class ProblemBuffers {
   /// The address of the buffer that \p value names; 0 for a null pointer. Throws Error if \p pointer, the type of the
   /// struct's member, does not fit the buffer.
   DevicePointer address_of(const ScalarValue& value, const std::string& pointer, bool reference) const;
+  Argument argument(const BoundArgument& bound, const Configuration& configuration, bool reference) const;
   HostBuffers copies(bool reference) const;
   GuardedMemory allocate(const ProblemBuffer& buffer);
   void reset_work_space(const ProblemBuffer& buffer);

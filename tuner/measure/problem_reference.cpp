@@ -36,8 +36,8 @@ void ProblemBuffers::reset_for_reference() {
   // A reference without parameters may use work space whose size depends on parameters.
   const bool is_default = spec_.reference_kind() == ReferenceKind::default_configuration;
   const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.verification.reference;
-  const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    return buffer.spec->is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
+  const bool needs_work_space = std::ranges::any_of(buffers_, [&](const ProblemBuffer& buffer) {
+    return buffer.spec->is_work_space() && std::ranges::any_of(launches, [&](const auto& launch) {
              return contains(spec_.taken_by(launch), buffer.spec->name);
            });
   });
@@ -87,7 +87,7 @@ void ProblemBuffers::accept_reference(const std::function<void()>& run_reference
 
 /// Whether the reference wrote NaN.
 bool ProblemBuffers::expects_nan() const {
-  return std::any_of(buffers_.begin(), buffers_.end(), [](const ProblemBuffer& buffer) {
+  return std::ranges::any_of(buffers_, [](const ProblemBuffer& buffer) {
     if (!buffer.spec->is_output() || buffer.count == 0) return false;
     const Comparison found = buffer.expected_nan();
     return found.mismatches > 0 && !buffer.holds(buffer.answer().expected, found.first_index, kReferencePoisons[0]);
@@ -121,7 +121,7 @@ void ProblemBuffers::refuse_unwritten(const ProblemBuffer& buffer, const Compari
 }
 
 bool ProblemBuffers::looks_unwritten() {
-  return std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
+  return std::ranges::any_of(buffers_, [&](const ProblemBuffer& buffer) {
     if (!buffer.has_integers_to_write()) return false;
     buffer.set_bytes(buffer.actual, kReferencePoisons[0]);
     return buffer.compare(ProblemBuffer::Within::nothing).mismatches < buffer.compared_count();

@@ -57,13 +57,7 @@ void Runner::sample(Contender& one, double& pause_left_s) {
   one.trial.times.measure += seconds_since(start);
   if (auto* failure = std::get_if<Outcome>(&taken)) one.failure = std::move(*failure);
   restore_after(one.failure);
-  if (const auto* group = std::get_if<Sampler::Group>(&taken)) {
-    for (const Sample& sample : group->samples) {
-      one.measurement.samples_ns.push_back(sample.ns);
-      if (sample.clock_mhz > 0) one.clocks.push_back(sample.clock_mhz);
-    }
-    one.measurement.throttled = one.measurement.throttled || group->throttled;
-  }
+  if (const auto* group = std::get_if<Sampler::Group>(&taken)) group->add_to(one.measurement, one.clocks);
 }
 
 /// Verifies \p one again and completes its trial.

@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
@@ -150,12 +148,11 @@ std::optional<Outcome> Runner::run(Phase phase, ProblemBuffers& problem, const s
 
 std::optional<Outcome> Runner::run_afresh(Phase phase, ProblemBuffers& problem, const Ready& ready, bool reference) {
   const auto takes_output = [&](const LaunchSpec& prepare) {
-    return std::any_of(spec_.buffers.begin(), spec_.buffers.end(), [&](const BufferSpec& buffer) {
+    return std::ranges::any_of(spec_.buffers, [&](const BufferSpec& buffer) {
       return buffer.role == BufferRole::out && contains(spec_.taken_by(prepare), buffer.name);
     });
   };
-  if (std::none_of(spec_.prepare.begin(), spec_.prepare.end(), takes_output))
-    return run(phase, problem, ready.launches);
+  if (std::ranges::none_of(spec_.prepare, takes_output)) return run(phase, problem, ready.launches);
   double prepared = 0, spent = 0;
   if (auto failure = run_once(phase, problem, ready.prepare, prepared)) return failure;
   problem.poison_outputs_again(reference);

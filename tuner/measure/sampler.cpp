@@ -86,6 +86,14 @@ double Sampler::typical_clock() const {
   return values.empty() ? 0 : median(values);
 }
 
+void Sampler::Group::add_to(Measurement& measurement, std::vector<double>& clocks) const {
+  for (const Sample& sample : samples) {
+    measurement.samples_ns.push_back(sample.ns);
+    if (sample.clock_mhz > 0) clocks.push_back(sample.clock_mhz);
+  }
+  measurement.throttled = measurement.throttled || throttled;
+}
+
 std::variant<Sampler::Group, Outcome> Sampler::take(std::span<const Launch> launches, const SampleRequest& request,
                                                     double& pause_left_s) {
   Group group;
@@ -156,12 +164,7 @@ Outcome Sampler::measure(std::span<const Launch> launches, double best_ns, doubl
     const auto group_start = Clock::now();
     auto taken = take(launches, wanted, pause_left_s);
     if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
-    const Group& group = std::get<Group>(taken);
-    for (const Sample& sample : group.samples) {
-      measurement.samples_ns.push_back(sample.ns);
-      if (sample.clock_mhz > 0) clocks.push_back(sample.clock_mhz);
-    }
-    measurement.throttled = measurement.throttled || group.throttled;
+    std::get<Group>(taken).add_to(measurement, clocks);
     summarise(measurement, clocks, batch, options_);
 
     const std::size_t n = measurement.samples_ns.size();

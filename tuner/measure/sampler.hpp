@@ -42,6 +42,9 @@ class Sampler {
   struct Group {
     std::vector<Sample> samples;
     bool throttled = false;  ///< some were taken again, or are still slow
+
+    /// Adds them to \p measurement, and their clocks to \p clocks.
+    void add_to(Measurement& measurement, std::vector<double>& clocks) const;
   };
   /// Takes the samples of \p request. Those with a low clock are taken again after pauses, which reduce \p pause_left_s
   /// until it is used up.

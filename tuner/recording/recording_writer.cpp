@@ -15,7 +15,7 @@
 
 #include <tuner/recording/recording.hpp>
 #include <tuner/recording/kernel_copy.hpp>
-#include <tuner/core/data_file.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
 

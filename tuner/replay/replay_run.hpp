@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/budget.hpp>
+#include <tuner/core/objective.hpp>
 #include <tuner/replay/recording.hpp>
 #include <tuner/replay/scorer.hpp>
 

@@ -12,7 +12,7 @@
 #include <cache/paths.hpp>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 

@@ -10,7 +10,7 @@
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 
 namespace tuner::runtime {

@@ -16,7 +16,7 @@
 #include <tuner/backend/gpu.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/renewal.hpp>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/settings.hpp>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tuner/measure/decide.hpp>
+#include <tuner/measure/statistics.hpp>
 #include <tuner/session/trial_store.hpp>
 
 namespace tuner {

@@ -16,9 +16,9 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/on_all_cores.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/version.hpp>
-#include <tuner/worker/fields.hpp>
+#include <tuner/worker/protocol.hpp>
 
 namespace tuner {
 namespace {

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/budget.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/evaluator.hpp>
 #include <tuner/core/kernel_spec.hpp>

@@ -69,7 +69,7 @@ void CompilePool::stop() {
 std::size_t CompilePool::sharing() const {
   DeviceKey key;
   key.backend = options_.backend;
-  const auto idle = std::count_if(workers_.begin(), workers_.end(), [](const Worker& one) { return one.is_idle(); });
+  const auto idle = std::ranges::count_if(workers_, &Worker::is_idle);
   return sharing_compilers(key, workers_.size(), static_cast<std::size_t>(idle));
 }
 
@@ -160,7 +160,7 @@ void CompilePool::lost(Worker& worker, const Loss& loss) {
 /// If this was the first try of \p jobs, moves them to a second one, in which each program is compiled by itself.
 bool CompilePool::try_again(std::vector<CompileJob>& jobs) {
   const auto is_second = [](const CompileJob& job) { return job.again; };
-  if (std::any_of(jobs.begin(), jobs.end(), is_second)) return false;
+  if (std::ranges::any_of(jobs, is_second)) return false;
   for (CompileJob& job : std::exchange(jobs, {})) {
     job.again = true;
     urgent_.push_back(std::move(job));
@@ -177,8 +177,7 @@ void CompilePool::start_failed(Worker& worker, const Failed& failed) {
 /// Stops using \p host. Throws WorkerError when it was the last one.
 void CompilePool::give_up(Host& host, ErrorCode code, const std::string& reason) {
   if (!std::exchange(host.in_use, false)) return;
-  if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.in_use; }))
-    throw WorkerError(code, reason);
+  if (std::ranges::none_of(hosts_, &Host::in_use)) throw WorkerError(code, reason);
   for (Worker& worker : workers_) {
     if (worker.host != &host) continue;
     worker.slot.stop();

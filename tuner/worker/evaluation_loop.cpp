@@ -15,7 +15,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/reference_failure.hpp>
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -86,12 +86,11 @@ std::map<std::string, std::string> EvaluationLoop::carried_files() const {
 }
 
 CompilePool EvaluationLoop::make_pool() {
-  CompilePoolEvents events;
-  events.opened = [this](const std::string& name) { compiler_known(name); };
-  events.compiled = [this](CompileJob job, CompiledImage result) {
+  const auto opened = [this](const std::string& name) { compiler_known(name); };
+  const auto done = [this](CompileJob job, CompiledImage result) {
     compiled(std::move(job), std::move(result), false);
   };
-  return {options_, start_here(options_, spec_), std::move(events), times_};
+  return {options_, start_here(options_, spec_), {opened, done}, times_};
 }
 
 // ---------------------------------------------------------------- requests of the caller

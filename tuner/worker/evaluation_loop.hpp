@@ -3,10 +3,8 @@
 /// the compile pool and the run lanes. Does not know how workers are kept alive. Runs on its own thread, because worker
 /// processes die with the thread that started them. Internal to the worker room.
 
-#include <cstddef>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

@@ -1,7 +1,6 @@
 #include <tuner/worker/finals.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace tuner::worker {
 namespace {
@@ -23,8 +22,8 @@ void Finals::offer(const Trial& trial, std::shared_ptr<const Image> image) {
   if (measurement == nullptr) return;
   fastest_[trial.configuration] = {measurement->median_ns, std::move(image)};
   if (fastest_.size() <= kMostImages) return;
-  fastest_.erase(std::max_element(fastest_.begin(), fastest_.end(),
-                                  [](const auto& a, const auto& b) { return a.second.first < b.second.first; }));
+  fastest_.erase(
+      std::ranges::max_element(fastest_, [](const auto& a, const auto& b) { return a.second.first < b.second.first; }));
 }
 
 void Finals::begin(std::vector<Configuration> configurations, double seconds) {
@@ -58,8 +57,8 @@ void Finals::measured(int lane, const RunJob& job, const std::vector<Trial>& tri
 }
 
 bool Finals::complete(int lane) const {
-  return std::all_of(finalists_.begin(), finalists_.end(),
-                     [lane](const Finalist& one) { return one.failed || one.trials.contains(lane); });
+  return std::ranges::all_of(finalists_,
+                             [lane](const Finalist& one) { return one.failed || one.trials.contains(lane); });
 }
 
 /// A kernel that is wrong on one device is wrong. Trials of devices that are no longer in use do not count.
@@ -74,12 +73,11 @@ const Trial& Finals::trial(const Finalist& one, int decider, std::span<const int
 
 std::optional<std::vector<Trial>> Finals::take(std::span<const int> lanes) {
   if (finalists_.empty()) return std::nullopt;
-  const bool all_failed = std::all_of(finalists_.begin(), finalists_.end(), [](const auto& one) { return one.failed; });
-  if ((lanes.empty() && !all_failed) ||
-      !std::all_of(lanes.begin(), lanes.end(), [this](int lane) { return complete(lane); }))
+  const bool all_failed = std::ranges::all_of(finalists_, [](const Finalist& one) { return one.failed.has_value(); });
+  if ((lanes.empty() && !all_failed) || !std::ranges::all_of(lanes, [this](int lane) { return complete(lane); }))
     return std::nullopt;
   const auto worked_on = [this](int lane) {
-    return std::count_if(finalists_.begin(), finalists_.end(), [lane](const Finalist& one) {
+    return std::ranges::count_if(finalists_, [lane](const Finalist& one) {
       return !one.failed && one.trials.at(lane).measurement() != nullptr;
     });
   };
@@ -109,7 +107,7 @@ void Finals::describe(int lane, LaneReport& report) const {
   const auto at = ratios_.find(lane);
   if (at == ratios_.end()) return;
   std::vector<double> sorted = at->second;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   report.offset = quantile(sorted, 0.5);
   report.offset_low = quantile(sorted, 0.25);
   report.offset_high = quantile(sorted, 0.75);

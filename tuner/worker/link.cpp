@@ -7,19 +7,32 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <span>
 #include <system_error>
-#include <thread>
 
-#include <tuner/core/without_signals.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/worker/serve.hpp>
 
 extern char** environ;
 
 namespace tuner::worker {
+namespace {
+
+constexpr std::chrono::seconds kLongestEnd{10};
+constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
+
+/// Waits for the end of \p pid on a thread that does nothing else, so that it does not stay a zombie.
+void reap_some_time(pid_t pid) {
+  const WithoutSignals calm;
+  try {
+    std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
+  } catch (const std::system_error&) {  // too many threads: it stays a zombie until this process ends
+  }
+}
+
+}  // namespace
 
 Pipe::Pipe(Kind kind) {
   constexpr int room = 1 << 20;  // whole images at once; less works too
@@ -137,22 +150,6 @@ void WorkerLink::receive_errors() {
     if (said_.size() > 2 * kept) said_.erase(0, said_.size() - kept);
   }
 }
-
-namespace {
-
-constexpr std::chrono::seconds kLongestEnd{10};
-constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
-
-/// Waits for the end of \p pid on a thread that does nothing else, so that it does not stay a zombie.
-void reap_some_time(pid_t pid) {
-  const WithoutSignals calm;
-  try {
-    std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
-  } catch (const std::system_error&) {  // too many threads: it stays a zombie until this process ends
-  }
-}
-
-}  // namespace
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits)
     : WorkerLink(kLongestEnd), waits_(waits) {

@@ -1,7 +1,6 @@
 #include <tuner/worker/run_lanes.hpp>
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,7 +54,7 @@ void RunLane::start() {
 
 void RunLane::recall(std::span<const Configuration> configurations) {
   const auto is_meant = [&](const RunJob& job) {
-    return std::find(configurations.begin(), configurations.end(), job.first()) != configurations.end();
+    return std::ranges::find(configurations, job.first()) != configurations.end();
   };
   if (suspect_ && is_meant(suspect_->first)) tell_suspect();
   if (slot_.running() && sent_.size() > 1 && !sent_.back().recalled && is_meant(sent_.back())) {
@@ -140,7 +139,7 @@ void RunLane::handle(Message message) {
 void RunLane::ran(Ran answer) {
   const bool begun = !answer.trials.empty();
   // A recall takes back all jobs that have not begun. Jobs that were not meant run later.
-  const bool recalling = std::any_of(sent_.begin(), sent_.end(), [](const RunJob& one) { return one.recalled; });
+  const bool recalling = std::ranges::any_of(sent_, &RunJob::recalled);
   if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalling)
     throw ProtocolError("a trial is missing");
   RunJob job = std::move(sent_.front());
@@ -293,9 +292,7 @@ RunLanes::RunLanes(const IsolatedOptions& options, const StartWorker& start_here
 /// Calls \p work for each lane in use, and gives lanes up that throw. Rethrows when it is the last one.
 template <typename Work>
 void RunLanes::for_each(Work work) {
-  const auto is_last = [this] {
-    return std::count_if(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use; }) == 1;
-  };
+  const auto is_last = [this] { return std::ranges::count_if(lanes_, &Entry::in_use) == 1; };
   for (int i = 0; i < size(); ++i) {
     Entry& entry = lanes_[static_cast<std::size_t>(i)];
     if (!entry.in_use) continue;
@@ -318,7 +315,7 @@ void RunLanes::for_each(Work work) {
 }
 
 bool RunLanes::some_are_prepared() const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use && one.lane.prepared(); });
+  return std::ranges::any_of(lanes_, [](const Entry& one) { return one.in_use && one.lane.prepared(); });
 }
 
 void RunLanes::give_up(Entry& entry, const std::string& reason) {
@@ -389,7 +386,7 @@ std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> con
 
 void RunLanes::schedule() {
   const bool all_are_prepared =
-      std::all_of(lanes_.begin(), lanes_.end(), [](const Entry& one) { return !one.in_use || one.lane.prepared(); });
+      std::ranges::all_of(lanes_, [](const Entry& one) { return !one.in_use || one.lane.prepared(); });
   const std::size_t depth = all_are_prepared ? RunLane::kDepth : 1;
   for (std::size_t jobs = 1; jobs <= depth; ++jobs) for_each([&](RunLane& lane) { lane.schedule(jobs); });
 }

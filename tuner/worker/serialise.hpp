@@ -1,7 +1,7 @@
 #pragma once
 /// Values to bytes and back, for messages between processes of one build: little-endian, lengths before contents.
 /// Reading never trusts a length. transfer() serves both directions. A struct can be sent if a function fields() for it
-/// exists (fields.hpp).
+/// exists (protocol.hpp).
 
 #include <concepts>
 #include <cstddef>

@@ -1,7 +1,5 @@
 #include <tuner/worker/serve.hpp>
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <exception>
 #include <memory>

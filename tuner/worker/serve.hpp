@@ -36,8 +36,7 @@ class Connection {
   /// Whether the session has recalled its last request. Does not wait.
   bool recalled() {
     for (pollfd in{in_, POLLIN, 0}; ::poll(&in, 1, 0) > 0;) read_some();
-    return std::any_of(inbox_.begin(), inbox_.end(),
-                       [](const Message& message) { return std::holds_alternative<Recall>(message); });
+    return std::ranges::any_of(inbox_, [](const Message& message) { return std::holds_alternative<Recall>(message); });
   }
 
   /// Throws PipeClosed.

@@ -1,6 +1,5 @@
 #include <tuner/worker/worker_slot.hpp>
 
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>

@@ -17,7 +17,7 @@
 #include <tuner/backend/cuda/yardsticks.hpp>
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/gpu.hpp>
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/occupancy.hpp>
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/launch_shape.hpp>
+#include <tuner/core/element_type.hpp>
 
 namespace tuner::cuda {
 namespace {

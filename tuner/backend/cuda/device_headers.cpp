@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/program_headers.hpp>
-#include <tuner/core/author_files.hpp>
+#include <tuner/core/includes.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>

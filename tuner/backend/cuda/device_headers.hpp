@@ -49,7 +49,7 @@ enum class HostCode {
 
 /// Adds the files that \p request includes from its own folders, if the compiler must not read them from the disk.
 /// That is so for files that define the request's macros, or include the toolkit's headers by an absolute path or from
-/// a file of the same name (core/author_files.hpp), and for all if \p code leaves something out: they are added without
+/// a file of the same name (core/includes.hpp), and for all if \p code leaves something out: they are added without
 /// these definitions and functions. It is also so if the request comes from another host and carries its files. A file
 /// is added under each name by which it can be included; if two have one name, the first gets it.
 void add_own_headers(const CompileRequest& request, HostCode code, std::span<const std::filesystem::path> toolkit,

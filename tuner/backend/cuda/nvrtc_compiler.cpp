@@ -15,9 +15,9 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/author_files.hpp>
+#include <tuner/core/includes.hpp>
 #include <tuner/core/host_functions.hpp>
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner::cuda {
 namespace {

@@ -157,10 +157,8 @@ BlockRunner::Fiber& BlockRunner::new_fiber() {
 }
 
 void BlockRunner::ready(Fiber* fiber) {
-  fiber->link = nullptr;
   fiber->waits_at = nullptr;
-  (ready_head_ == nullptr ? ready_head_ : ready_tail_->link) = fiber;
-  ready_tail_ = fiber;
+  ready_.push_back(fiber);
 }
 
 BlockRunner::Fiber* BlockRunner::next() {
@@ -173,19 +171,15 @@ BlockRunner::Fiber* BlockRunner::next() {
 BlockRunner::Fiber* BlockRunner::other(bool started_first) {
   if (!converging_.empty() && ++chosen_before_ > kMostChosen) converge();
   const bool unstarted = state_.next < state_.threads;
-  if (ready_head_ != nullptr && (started_first || !unstarted)) {
-    Fiber* fiber = ready_head_;
-    ready_head_ = fiber->link;
+  if (!ready_.empty() && (started_first || !unstarted)) {
+    Fiber* fiber = ready_.front();
+    ready_.pop_front();
     return fiber;
   }
   if (!unstarted) return nullptr;
-  Fiber* fiber;
-  if (free_.empty()) {
-    fiber = &new_fiber();
-  } else {
-    fiber = free_.back();
-    free_.pop_back();
-  }
+  if (free_.empty()) free_.push_back(&new_fiber());
+  Fiber* fiber = free_.back();
+  free_.pop_back();
   fiber->busy = true;
   return fiber;
 }
@@ -236,6 +230,14 @@ void BlockRunner::wait(Fiber* self) {
   if (to != self) switch_to(self, to);
 }
 
+void BlockRunner::let_others(bool started_first) {
+  Fiber* to = other(started_first);
+  if (to == nullptr) return;
+  Fiber* self = current();
+  ready(self);
+  switch_to(self, to);
+}
+
 void BlockRunner::abandon() {
   dirty_ = true;
   switch_to(current(), &main_);
@@ -253,7 +255,7 @@ void BlockRunner::drop_fibers() {
     if (fiber.busy) prepare(fiber);
     free_.push_back(&fiber);
   }
-  ready_head_ = ready_tail_ = nullptr;
+  ready_.clear();
   drop_meetings();
   dirty_ = false;
 }
@@ -263,11 +265,7 @@ void BlockRunner::drop_fibers() {
 void BlockRunner::yield(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (runner.must_stop()) runner.leave_silently();
-  Fiber* to = runner.other(false);
-  if (to == nullptr) return;
-  Fiber* self = runner.current();
-  runner.ready(self);
-  runner.switch_to(self, to);
+  runner.let_others(false);
 }
 
 /// Draws how much the accesses until the next switch weigh.
@@ -284,11 +282,7 @@ void BlockRunner::switch_at_access() {
   BlockRunner& runner = *running;
   if (runner.must_stop()) runner.leave_silently();
   runner.plan_switch();
-  Fiber* to = runner.other((runner.random_ & 1u) != 0);
-  if (to == nullptr) return;
-  Fiber* self = runner.current();
-  runner.ready(self);
-  runner.switch_to(self, to);
+  runner.let_others((runner.random_ & 1u) != 0);
 }
 
 /// Draws the number of updates before the next pause: few in some blocks, many in others.
@@ -394,10 +388,8 @@ std::optional<std::string> BlockRunner::outside_static_shared(std::size_t neares
 
 std::string BlockRunner::deadlock() const {
   std::map<std::string, unsigned> waiting;
-  for (const Fiber& fiber : fibers_) {
-    if (!fiber.busy || fiber.waits_at == nullptr) continue;
-    ++waiting[std::string(fiber.waits_at) + " (" + site_text(fiber.file, fiber.line) + ")"];
-  }
+  for (const Fiber& fiber : fibers_)
+    if (fiber.busy && fiber.waits_at != nullptr) ++waiting[fiber.where()];
   std::string text = "barrier divergence: in " + place() + " of " + std::to_string(state_.threads) + " threads";
   for (const auto& [where, threads] : waiting) text += " " + std::to_string(threads) + " wait at " + where + ",";
   return text + " " + std::to_string(state_.threads - state_.live) + " have returned: no thread can continue";

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@
 #include <tuner/backend/host/thread_memory.hpp>
 
 namespace tuner::host {
+
+inline std::string site_text(const char* file, int line) { return std::string(file) + ':' + std::to_string(line); }
 
 /// The barrier of the blocks of a cooperative launch. Each block runs on its own operating-system thread.
 class GridBarrier {
@@ -99,7 +102,6 @@ class BlockRunner {
   struct Fiber {
     tuner_host::Thread thread{};
     boost::context::detail::fcontext_t context = nullptr;
-    Fiber* link = nullptr;  // to the next in the list of ready or of waiting fibers
     StackPool::Stack stack;
     sanitizer::FiberState sanitizer;
     int result = 0;     // of a barrier or of __activemask
@@ -107,6 +109,10 @@ class BlockRunner {
     const char* waits_at = nullptr;
     const char* file = nullptr;
     int line = 0;
+
+    void waits(const char* at, const char* in_file, int in_line) { waits_at = at, file = in_file, line = in_line; }
+    /// `__syncthreads (reduce.cu:14)`
+    std::string where() const { return std::string(waits_at) + " (" + site_text(file, line) + ")"; }
   };
   // The value of one lane for a collective, and its result. Lives on the lane's own stack while it waits.
   struct Request {
@@ -120,7 +126,6 @@ class BlockRunner {
     int operation = 0;
     unsigned mask = 0;
     unsigned arrived = 0;
-    Meeting* link = nullptr;
     std::array<Request*, 32> requests{};
   };
 
@@ -142,6 +147,8 @@ class BlockRunner {
   Fiber* other(bool started_first);
   void switch_to(Fiber* from, Fiber* to);
   void wait(Fiber* self);
+  /// Lets another thread run first, if there is one.
+  void let_others(bool started_first);
   /// Leaves the block. Objects on this stack are not destroyed, so failure_ must be set in an earlier statement.
   [[noreturn]] void abandon();
   [[noreturn]] void leave_silently();
@@ -166,7 +173,7 @@ class BlockRunner {
   void complete_barrier(Fiber* self);
   void meet_other_blocks(const Fiber& first);
   unsigned needed(unsigned warp, unsigned mask) const;
-  void complete_meeting(unsigned warp, Meeting** link, Fiber* self);
+  void complete_meeting(unsigned warp, std::list<Meeting>::iterator at, Fiber* self);
   void drop_meetings();
   unsigned active_mask(Fiber* self, const char* file, int line);
   void converge();
@@ -179,8 +186,7 @@ class BlockRunner {
   std::deque<Fiber> fibers_;
   std::vector<Fiber*> free_;
   Fiber main_;
-  Fiber* ready_head_ = nullptr;
-  Fiber* ready_tail_ = nullptr;
+  std::deque<Fiber*> ready_;
   tuner_host::Context* context_ = nullptr;
   const Kernel* kernel_ = nullptr;
   tuner_host::Accesses* accesses_ = nullptr;
@@ -190,15 +196,11 @@ class BlockRunner {
   std::optional<std::string> failure_;
   bool dirty_ = false;  // fibers were left in the middle
 
-  // The block's barrier.
-  Fiber* barrier_head_ = nullptr;
-  Fiber* barrier_tail_ = nullptr;
-  unsigned barrier_waiting_ = 0;
+  std::vector<Fiber*> at_barrier_;  // of the block
   int barrier_sum_ = 0;
-  // Warp collectives in which lanes wait, by warp.
-  std::array<Meeting*, 32> meetings_{};
-  std::deque<Meeting> meeting_pool_;
-  Meeting* free_meetings_ = nullptr;
+  // Warp collectives in which lanes wait, by warp. Those that have ended are used again.
+  std::array<std::list<Meeting>, 32> meetings_;
+  std::list<Meeting> free_meetings_;
   // Threads at __activemask, and how often another thread was chosen since the first of them came.
   std::vector<Fiber*> converging_;
   unsigned chosen_before_ = 0;
@@ -210,7 +212,5 @@ class BlockRunner {
 
 /// The table that kernels are bound to.
 const tuner_host::Api& api();
-
-inline std::string site_text(const char* file, int line) { return std::string(file) + ':' + std::to_string(line); }
 
 }  // namespace tuner::host

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 
 #include <tuner/backend/host/block_runner.hpp>
 
@@ -64,93 +65,72 @@ void GridBarrier::leave() {
 int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predicate, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   Fiber* self = runner.current();
-  self->waits_at = kBlockNames[operation];
-  self->file = file;
-  self->line = line;
-  self->link = nullptr;
-  if (const Fiber* first = runner.barrier_head_) {
+  self->waits(kBlockNames[operation], file, line);
+  if (!runner.at_barrier_.empty()) {
+    const Fiber* first = runner.at_barrier_.front();
     if (first->line != line || first->waits_at != self->waits_at ||
         (first->file != file && std::strcmp(first->file, file) != 0)) {
       runner.failure_ = "barrier divergence: in " + runner.place() + " " + runner.thread_text(first->thread.linear) +
-                        " waits at " + first->waits_at + " (" + site_text(first->file, first->line) + ") while " +
-                        runner.thread_text(self->thread.linear) + " comes to " + self->waits_at + " (" +
-                        site_text(file, line) + ")";
+                        " waits at " + first->where() + " while " + runner.thread_text(self->thread.linear) +
+                        " comes to " + self->where();
       runner.abandon();
     }
-    runner.barrier_tail_->link = self;
-  } else {
-    runner.barrier_head_ = self;
   }
-  runner.barrier_tail_ = self;
-  ++runner.barrier_waiting_;
+  runner.at_barrier_.push_back(self);
   runner.barrier_sum_ += predicate;
   ++block->waiting;
-  if (runner.barrier_waiting_ == block->live) {
+  if (runner.at_barrier_.size() == block->live) {
     runner.complete_barrier(self);
   } else {
     runner.wait(self);
   }
   const int sum = self->result;
-  switch (operation) {
-    case tuner_host::kBarrierAnd:
-      return sum < 0;
-    case tuner_host::kBarrierOr:
-      return sum != 0;
-    default:
-      return sum & 0x7fffffff;
-  }
+  if (operation == tuner_host::kBarrierAnd) return sum < 0;
+  return operation == tuner_host::kBarrierOr ? sum != 0 : sum & 0x7fffffff;
 }
 
 void BlockRunner::complete_barrier(Fiber* self) {
-  if (barrier_head_->waits_at == kBlockNames[tuner_host::kGridBarrier]) meet_other_blocks(*barrier_head_);
+  const Fiber& first = *at_barrier_.front();
+  if (first.waits_at == kBlockNames[tuner_host::kGridBarrier]) meet_other_blocks(first);
   // The sign bit is set if the predicate of every thread is true.
-  const bool all = static_cast<unsigned>(barrier_sum_) == barrier_waiting_;
+  const bool all = static_cast<std::size_t>(barrier_sum_) == at_barrier_.size();
   const int result = all ? static_cast<int>(static_cast<unsigned>(barrier_sum_) | 0x80000000u) : barrier_sum_;
-  state_.waiting -= barrier_waiting_;
-  Fiber* fiber = barrier_head_;
-  barrier_head_ = barrier_tail_ = nullptr;
-  barrier_waiting_ = 0;
-  barrier_sum_ = 0;
-  while (fiber != nullptr) {
-    Fiber* following = fiber->link;
+  state_.waiting -= static_cast<unsigned>(at_barrier_.size());
+  for (Fiber* fiber : at_barrier_) {
     fiber->result = result;
     if (fiber != self) ready(fiber);
-    fiber = following;
   }
+  at_barrier_.clear();
+  barrier_sum_ = 0;
   if (self != nullptr) self->waits_at = nullptr;
 }
 
 /// Call this while all threads of this block wait. \p first: the one that came first.
 void BlockRunner::meet_other_blocks(const Fiber& first) {
   if (kernel_->barrier == nullptr) {
-    failure_ = std::string(first.waits_at) + " (" + site_text(first.file, first.line) + ") in " + place() +
-               " of a launch that is not cooperative";
+    failure_ = first.where() + " in " + place() + " of a launch that is not cooperative";
     abandon();
   }
-  if (barrier_waiting_ != state_.threads) {  // a GPU would wait for the others
+  if (at_barrier_.size() != state_.threads) {  // a GPU would wait for the others
     failure_ = deadlock();
     abandon();
   }
   const GridBarrier::Meeting meeting = kernel_->barrier->meet(kernel_->stop);
   if (meeting == GridBarrier::Meeting::stopped) leave_silently();
   if (meeting == GridBarrier::Meeting::met) return;
-  failure_ = "barrier divergence: " + place() + " waits at " + first.waits_at + " (" +
-             site_text(first.file, first.line) + ") and another block has returned: no block can continue";
+  failure_ = "barrier divergence: " + place() + " waits at " + first.where() +
+             " and another block has returned: no block can continue";
   abandon();
 }
 
 void BlockRunner::thread_exited(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
-  if (runner.barrier_waiting_ != 0 && runner.barrier_waiting_ == block->live) runner.complete_barrier(nullptr);
+  if (!runner.at_barrier_.empty() && runner.at_barrier_.size() == block->live) runner.complete_barrier(nullptr);
   const unsigned warp = runner.current()->thread.linear >> 5;
-  Meeting** link = &runner.meetings_[warp];
-  while (*link != nullptr) {
-    const unsigned missing = runner.needed(warp, (*link)->mask) & ~(*link)->arrived;
-    if (missing == 0) {
-      runner.complete_meeting(warp, link, nullptr);
-    } else {
-      link = &(*link)->link;
-    }
+  std::list<Meeting>& meetings = runner.meetings_[warp];
+  for (auto next = meetings.begin(); next != meetings.end();) {
+    const auto at = next++;
+    if ((runner.needed(warp, at->mask) & ~at->arrived) == 0) runner.complete_meeting(warp, at, nullptr);
   }
 }
 
@@ -169,52 +149,42 @@ unsigned long long BlockRunner::meet_warp(tuner_host::Block* block, int operatio
   const unsigned warp = self->thread.linear >> 5;
   const unsigned me = self->thread.linear & 31u;
   if (operation == tuner_host::kActiveMask) return runner.active_mask(self, file, line);
-  self->waits_at = kWarpNames[operation];
-  self->file = file;
-  self->line = line;
+  self->waits(kWarpNames[operation], file, line);
   if ((mask >> me & 1u) == 0) {
-    runner.fails_here(std::string(kWarpNames[operation]) + " (" + site_text(file, line) + "): mask " + hex(mask) +
-                      " does not name the calling lane " + std::to_string(me));
+    runner.fails_here(self->where() + ": mask " + hex(mask) + " does not name the calling lane " + std::to_string(me));
     runner.abandon();
   }
-  Meeting** link = &runner.meetings_[warp];
-  while (*link != nullptr && (*link)->mask != mask) link = &(*link)->link;
-  if (*link == nullptr) {
-    Meeting* meeting = runner.free_meetings_;
-    if (meeting == nullptr) {
-      meeting = &runner.meeting_pool_.emplace_back();
-    } else {
-      runner.free_meetings_ = meeting->link;
-    }
-    meeting->operation = operation;
-    meeting->mask = mask;
-    meeting->arrived = 0;
-    meeting->link = nullptr;
-    *link = meeting;
+  std::list<Meeting>& meetings = runner.meetings_[warp];
+  auto at = std::ranges::find_if(meetings, [&](const Meeting& one) { return one.mask == mask; });
+  if (at == meetings.end()) {
+    if (runner.free_meetings_.empty()) runner.free_meetings_.emplace_back();
+    at = runner.free_meetings_.begin();
+    meetings.splice(meetings.end(), runner.free_meetings_, at);
+    at->operation = operation;
+    at->mask = mask;
+    at->arrived = 0;
   }
-  Meeting& meeting = **link;
-  if (meeting.operation != operation) {
-    const Fiber* other = meeting.requests[static_cast<unsigned>(__builtin_ctz(meeting.arrived))]->fiber;
+  if (at->operation != operation) {
+    const Fiber* other = at->requests[static_cast<unsigned>(__builtin_ctz(at->arrived))]->fiber;
     runner.failure_ = "warp divergence: in " + runner.place() + " " + runner.thread_text(other->thread.linear) +
-                      " waits at " + other->waits_at + " (" + site_text(other->file, other->line) + ") while " +
-                      runner.thread_text(self->thread.linear) + " of the same warp and mask comes to " +
-                      self->waits_at + " (" + site_text(file, line) + ")";
+                      " waits at " + other->where() + " while " + runner.thread_text(self->thread.linear) +
+                      " of the same warp and mask comes to " + self->where();
     runner.abandon();
   }
   Request request{value, 0, lane, self};
-  meeting.requests[me] = &request;
-  meeting.arrived |= 1u << me;
+  at->requests[me] = &request;
+  at->arrived |= 1u << me;
   ++block->waiting;
-  if ((runner.needed(warp, mask) & ~meeting.arrived) == 0) {
-    runner.complete_meeting(warp, link, self);
+  if ((runner.needed(warp, mask) & ~at->arrived) == 0) {
+    runner.complete_meeting(warp, at, self);
   } else {
     runner.wait(self);
   }
   return request.result;
 }
 
-void BlockRunner::complete_meeting(unsigned warp, Meeting** link, Fiber* self) {
-  Meeting& meeting = **link;
+void BlockRunner::complete_meeting(unsigned warp, std::list<Meeting>::iterator at, Fiber* self) {
+  const Meeting& meeting = *at;
   const unsigned arrived = meeting.arrived;
   const auto each = [&meeting, arrived](auto action) {
     for (unsigned rest = arrived; rest != 0; rest &= rest - 1u) {
@@ -229,79 +199,53 @@ void BlockRunner::complete_meeting(unsigned warp, Meeting** link, Fiber* self) {
     });
     common = static_cast<unsigned>(total);
   };
-  switch (meeting.operation) {
-    case tuner_host::kShuffle:
-      each([&](Request& r, unsigned) {
-        const unsigned source = r.lane & 31u;
-        if ((arrived >> source & 1u) != 0) {
-          r.result = meeting.requests[source]->value;
-          return;
-        }
-        if ((meeting.mask & state_.exited[warp]) >> source & 1u) {
-          failure_ = std::string(kWarpNames[meeting.operation]) + " (" + site_text(r.fiber->file, r.fiber->line) +
-                     "): " + thread_text(r.fiber->thread.linear) + " of " + place() + " reads lane " +
-                     std::to_string(source) + ", which has returned";
-          abandon();
-        }
-        r.result = kUndefined;
-      });
-      break;
-    case tuner_host::kBallot: {
-      unsigned votes = 0;
-      each([&votes](const Request& r, unsigned bit) { votes |= r.value != 0 ? bit : 0u; });
-      common = votes;
-      break;
-    }
-    case tuner_host::kMatchAny:
-      each([&each](Request& mine, unsigned) {
-        unsigned equal = 0;
-        each([&](const Request& other, unsigned bit) { equal |= other.value == mine.value ? bit : 0u; });
-        mine.result = equal;
-      });
-      break;
-    case tuner_host::kAdd:
-      fold(0u, [](unsigned a, unsigned b) { return a + b; });
-      break;
-    case tuner_host::kMinSigned:
-      fold(0x7fffffff, [](int a, int b) { return b < a ? b : a; });
-      break;
-    case tuner_host::kMaxSigned:
-      fold(-0x7fffffff - 1, [](int a, int b) { return a < b ? b : a; });
-      break;
-    case tuner_host::kMinUnsigned:
-      fold(~0u, [](unsigned a, unsigned b) { return b < a ? b : a; });
-      break;
-    case tuner_host::kMaxUnsigned:
-      fold(0u, [](unsigned a, unsigned b) { return a < b ? b : a; });
-      break;
-    case tuner_host::kAnd:
-      fold(~0u, [](unsigned a, unsigned b) { return a & b; });
-      break;
-    case tuner_host::kOr:
-      fold(0u, [](unsigned a, unsigned b) { return a | b; });
-      break;
-    case tuner_host::kXor:
-      fold(0u, [](unsigned a, unsigned b) { return a ^ b; });
-      break;
-    default:
-      break;
+  const auto least = [](auto a, auto b) { return std::min(a, b); };
+  const auto most = [](auto a, auto b) { return std::max(a, b); };
+  const int operation = meeting.operation;
+  if (operation == tuner_host::kShuffle) {
+    each([&](Request& r, unsigned) {
+      const unsigned source = r.lane & 31u;
+      if ((arrived >> source & 1u) != 0) {
+        r.result = meeting.requests[source]->value;
+        return;
+      }
+      if ((meeting.mask & state_.exited[warp]) >> source & 1u) {
+        failure_ = std::string(kWarpNames[operation]) + " (" + site_text(r.fiber->file, r.fiber->line) +
+                   "): " + thread_text(r.fiber->thread.linear) + " of " + place() + " reads lane " +
+                   std::to_string(source) + ", which has returned";
+        abandon();
+      }
+      r.result = kUndefined;
+    });
+  } else if (operation == tuner_host::kMatchAny) {
+    each([&each](Request& mine, unsigned) {
+      unsigned equal = 0;
+      each([&](const Request& other, unsigned bit) { equal |= other.value == mine.value ? bit : 0u; });
+      mine.result = equal;
+    });
   }
-  const bool same_for_all = meeting.operation != tuner_host::kShuffle && meeting.operation != tuner_host::kMatchAny;
+  if (operation == tuner_host::kBallot)
+    each([&](const Request& r, unsigned bit) { common |= r.value != 0 ? bit : 0u; });
+  if (operation == tuner_host::kAdd) fold(0u, std::plus());
+  if (operation == tuner_host::kMinSigned) fold(0x7fffffff, least);
+  if (operation == tuner_host::kMaxSigned) fold(-0x7fffffff - 1, most);
+  if (operation == tuner_host::kMinUnsigned) fold(~0u, least);
+  if (operation == tuner_host::kMaxUnsigned) fold(0u, most);
+  if (operation == tuner_host::kAnd) fold(~0u, std::bit_and());
+  if (operation == tuner_host::kOr) fold(0u, std::bit_or());
+  if (operation == tuner_host::kXor) fold(0u, std::bit_xor());
+  const bool same_for_all = operation != tuner_host::kShuffle && operation != tuner_host::kMatchAny;
   each([&](Request& r, unsigned) {
     if (same_for_all) r.result = common;
     if (r.fiber != self) ready(r.fiber);
   });
   if (self != nullptr) self->waits_at = nullptr;
   state_.waiting -= static_cast<unsigned>(__builtin_popcount(arrived));
-  *link = meeting.link;
-  meeting.link = free_meetings_;
-  free_meetings_ = &meeting;
+  free_meetings_.splice(free_meetings_.begin(), meetings_[warp], at);
 }
 
 unsigned BlockRunner::active_mask(Fiber* self, const char* file, int line) {
-  self->waits_at = "__activemask";
-  self->file = file;
-  self->line = line;
+  self->waits("__activemask", file, line);
   if (converging_.empty()) chosen_before_ = 0;
   converging_.push_back(self);
   wait(self);
@@ -311,8 +255,8 @@ unsigned BlockRunner::active_mask(Fiber* self, const char* file, int line) {
 /// Makes threads at __activemask ready: those at the first place in the text, as lanes that leave a loop wait for those
 /// that stay in it.
 void BlockRunner::converge() {
-  const Fiber& first = **std::min_element(converging_.begin(), converging_.end(),
-                                          [](const Fiber* a, const Fiber* b) { return a->line < b->line; });
+  const Fiber& first =
+      **std::ranges::min_element(converging_, [](const Fiber* a, const Fiber* b) { return a->line < b->line; });
   const auto elsewhere = std::stable_partition(converging_.begin(), converging_.end(),
                                                [line = first.line, file = first.file](const Fiber* fiber) {
                                                  return fiber->line == line && std::strcmp(fiber->file, file) == 0;
@@ -333,12 +277,9 @@ void BlockRunner::converge() {
 
 void BlockRunner::drop_meetings() {
   converging_.clear();
-  barrier_head_ = barrier_tail_ = nullptr;
-  barrier_waiting_ = 0;
+  at_barrier_.clear();
   barrier_sum_ = 0;
-  meetings_.fill(nullptr);
-  meeting_pool_.clear();
-  free_meetings_ = nullptr;
+  for (std::list<Meeting>& meetings : meetings_) free_meetings_.splice(free_meetings_.end(), meetings);
 }
 
 }  // namespace tuner::host

@@ -51,24 +51,23 @@ constexpr std::string_view kNamesOfWmma[] = {"wmma",        "fragment",         
 /// Whether the code of \p request, or of a file that it includes, has one of \p words.
 bool has_any(const CompileRequest& request, std::initializer_list<const char*> words) {
   const auto is_in = [&](const std::string& text) {
-    return std::any_of(words.begin(), words.end(), [&](const char* word) { return occurs_in_code(text, word); });
+    return std::ranges::any_of(words, [&](const char* word) { return occurs_in_code(text, word); });
   };
   if (is_in(request.source)) return true;
   const Includes includes = includes_of(request);
-  return std::any_of(includes.files.begin(), includes.files.end(),
-                     [&](const IncludedFile& file) { return is_in(file.text); });
+  return std::ranges::any_of(includes.files, [&](const IncludedFile& file) { return is_in(file.text); });
 }
 
 bool is_about_tensor_cores(const CompileRequest& request, const std::string& message) {
-  return has_any(request, {"wmma"}) &&
-         std::any_of(std::begin(kNamesOfWmma), std::end(kNamesOfWmma),
-                     [&](std::string_view name) { return message.find(name) != std::string::npos; });
+  return has_any(request, {"wmma"}) && std::ranges::any_of(kNamesOfWmma, [&](std::string_view name) {
+           return message.find(name) != std::string::npos;
+         });
 }
 
 /// A compiler reports a missing '}' after the end of the kernel's text, in a part of ours.
 bool leaves_a_brace_open(const std::string& source) {
   const std::string code = code_of(source);
-  return std::count(code.begin(), code.end(), '{') > std::count(code.begin(), code.end(), '}');
+  return std::ranges::count(code, '{') > std::ranges::count(code, '}');
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <mutex>
-#include <set>
 #include <span>
 #include <sstream>
 
@@ -20,10 +18,8 @@
 #include <cache/sha256.hpp>
 
 #include <tuner/backend/host/compile_message.hpp>
-#include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
-#include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
@@ -35,11 +31,7 @@ namespace tuner::host {
 namespace {
 
 constexpr const char* kUnit = "unit.cpp";  // the translation unit: the kernel's text between parts of ours
-/// A part of ours that is linked with kernels.
-struct Part {
-  const char* name;
-  const char* text;
-};
+using Part = HostCompiler::Part;
 constexpr Part kHooks{"hooks", "#include \"tuner_host_interleave.h\"\n"};
 // A block that is a few times too large for an array stays within the second.
 constexpr Part kGuardBefore{"guard_before",
@@ -168,8 +160,8 @@ bool is_final(const std::string& message) {
 bool is_machine_fault(const ProcessResult& result) {
   if (result.exit_code == 128 + SIGKILL || result.exit_code == 128 + SIGTERM) return true;
   // The compiler driver's messages about its programs, and the texts of ENOSPC, ENOMEM and EAGAIN.
-  return std::any_of(std::begin(kMachineFaults), std::end(kMachineFaults),
-                     [&](std::string_view words) { return result.output.find(words) != std::string::npos; });
+  return std::ranges::any_of(kMachineFaults,
+                             [&](std::string_view words) { return result.output.find(words) != std::string::npos; });
 }
 
 bool is_gnu(const std::string& version) { return version.find("clang") == std::string::npos; }
@@ -303,24 +295,24 @@ HostCompiler::SharedFolder HostCompiler::shim_folder() const {
 }
 
 /// Compiles a part of ours into \p shim. All objects share it, so this happens once. Gives its path.
-std::variant<std::string, CompileError> HostCompiler::compile_part(const CompileRequest& request, const char* name,
-                                                                   const char* text, const std::filesystem::path& shim,
+std::variant<std::string, CompileError> HostCompiler::compile_part(const CompileRequest& request, const Part& part,
+                                                                   const std::filesystem::path& shim,
                                                                    std::string& log) const {
   const std::lock_guard lock(parts_mutex_);
-  const std::filesystem::path base = shim / name;
-  const std::string object = base.string() + ".o", source = base.string() + ".cpp", part = base.string() + ".part";
+  const std::string base = (shim / part.name).string(), object = base + ".o", source = base + ".cpp",
+                    unfinished = base + ".part";
   if (std::filesystem::exists(object)) return object;
-  const std::string key = cache::sha256_of_parts({identity(), name, text});
+  const std::string key = cache::sha256_of_parts({identity(), part.name, part.text});
   if (const auto object_code = kept(key)) {
-    write_file(part, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
+    write_file(unfinished, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
   } else {
-    write_file(source, text);
+    write_file(source, part.text);
     std::vector<std::string> arguments = plain_flags(is_gnu(found().version));
-    arguments.insert(arguments.end(), {"-c", "-o", part, source});
+    arguments.insert(arguments.end(), {"-c", "-o", unfinished, source});
     if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return *std::move(error);
-    keep(key, read_file(part));
+    keep(key, read_file(unfinished));
   }
-  std::filesystem::rename(part, object);  // so that a stopped compile leaves no partial object
+  std::filesystem::rename(unfinished, object);  // so that a stopped compile leaves no partial object
   return object;
 }
 
@@ -449,7 +441,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   std::vector<std::string> parts;  // in the order of linking, which is that of their thread_local variables
   for (const Part* const part : {&kHooks, &kGuardBefore, &kGuardAfter}) {
     if (part == &kHooks && !request.interleaved) continue;
-    auto compiled = compile_part(request, part->name, part->text, folders.shim, image.log);
+    auto compiled = compile_part(request, *part, folders.shim, image.log);
     if (auto* const error = std::get_if<CompileError>(&compiled)) return std::move(*error);
     parts.push_back(std::get<std::string>(std::move(compiled)));
   }
@@ -458,11 +450,11 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     all.insert(all.end() - 1, unit.string());  // before kGuardAfter
     return all;
   };
+  const std::vector<std::string> followed = followed_options(request);
   if (request.interleaved) {
     // Two steps, because -fsanitize at linking would add the sanitizer's library.
     const std::filesystem::path part = directory.path() / "unit.o";
     std::vector<std::string> instrumented = plain_flags(gnu);
-    const std::vector<std::string> followed = followed_options(request);
     instrumented.insert(instrumented.end(), followed.begin(), followed.end());
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
     // Without this, clang has a hook for the write of `x += 1`, but none for the read before it.
@@ -473,7 +465,6 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (auto error = failed(linking, with_parts(part))) return error;
   } else {
     std::vector<std::string> plain = flags(gnu);
-    const std::vector<std::string> followed = followed_options(request);
     plain.insert(plain.end(), followed.begin(), followed.end());
     plain.insert(plain.end(), {"-o", object.string()});
     if (auto error = failed(plain, with_parts(source))) return error;

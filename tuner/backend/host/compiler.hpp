@@ -15,7 +15,7 @@
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner::host {
 
@@ -24,6 +24,12 @@ class HostCompiler final : public Compiler {
   explicit HostCompiler(const HostOptions& options);
   CompileResult compile(const CompileRequest& request) override;
   std::string identity() const override;
+  /// A text of ours that is linked with kernels.
+  struct Part {
+    const char* name;
+    const char* text;
+  };
+
   /// "g++ 12.2.0", or "none" when no compiler was found.
   std::string short_name() const;
 
@@ -53,9 +59,8 @@ class HostCompiler final : public Compiler {
 
   using SharedFolder = std::shared_ptr<const PrivateDirectory>;
   SharedFolder shim_folder() const;
-  std::variant<std::string, CompileError> compile_part(const CompileRequest& request, const char* name,
-                                                       const char* text, const std::filesystem::path& shim,
-                                                       std::string& log) const;
+  std::variant<std::string, CompileError> compile_part(const CompileRequest& request, const Part& part,
+                                                       const std::filesystem::path& shim, std::string& log) const;
 
   HostOptions options_;
   std::optional<std::filesystem::path> cache_folder_;

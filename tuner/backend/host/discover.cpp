@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/once.hpp>
+#include <tuner/core/threads.hpp>
 
 namespace tuner::host {
 namespace {

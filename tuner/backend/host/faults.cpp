@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <mutex>
 #include <span>
 
@@ -26,17 +25,12 @@ std::mutex mutex;
 int users = 0;
 std::array<struct sigaction, 65> previous;
 
-struct Registers {
-  std::uintptr_t pc = 0;
-  static Registers read(const ucontext_t& context);
-  static bool redirect(ucontext_t& context, void (*to)(), char* stack);
-};
-
+// The place in the code where a context is, and whether it can continue at another with its own stack.
 #if defined(__x86_64__)
-Registers Registers::read(const ucontext_t& context) {
-  return {static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP])};
+std::uintptr_t pc_of(const ucontext_t& context) {
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
-bool Registers::redirect(ucontext_t& context, void (*to)(), char* stack) {
+bool redirect(ucontext_t& context, void (*to)(), char* stack) {
   // As if `to` had just been called: the stack is 8 bytes off a multiple of 16 (System V ABI, 3.2.2).
   const auto top = (reinterpret_cast<std::uintptr_t>(stack) & ~std::uintptr_t{15}) - 8;
   *reinterpret_cast<std::uintptr_t*>(top) = 0;
@@ -46,16 +40,16 @@ bool Registers::redirect(ucontext_t& context, void (*to)(), char* stack) {
   return true;
 }
 #elif defined(__aarch64__)
-Registers Registers::read(const ucontext_t& context) { return {static_cast<std::uintptr_t>(context.uc_mcontext.pc)}; }
-bool Registers::redirect(ucontext_t& context, void (*to)(), char* stack) {
+std::uintptr_t pc_of(const ucontext_t& context) { return context.uc_mcontext.pc; }
+bool redirect(ucontext_t& context, void (*to)(), char* stack) {
   context.uc_mcontext.sp = reinterpret_cast<std::uintptr_t>(stack) & ~std::uintptr_t{15};
   context.uc_mcontext.pc = reinterpret_cast<std::uintptr_t>(to);
   context.uc_mcontext.regs[30] = 0;
   return true;
 }
 #else
-Registers Registers::read(const ucontext_t&) { return {}; }
-bool Registers::redirect(ucontext_t&, void (*)(), char*) { return false; }
+std::uintptr_t pc_of(const ucontext_t&) { return 0; }
+bool redirect(ucontext_t&, void (*)(), char*) { return false; }
 #endif
 
 const char* name(int signal, int code) {
@@ -87,14 +81,14 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 void on_signal(int signal, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   BlockRunner* runner = BlockRunner::of_this_thread();
-  if (runner != nullptr && runner->in_kernel(Registers::read(context).pc)) {
+  if (runner != nullptr && runner->in_kernel(pc_of(context))) {
     const bool stop = signal == kStopSignal;
     const bool has_address = signal == SIGSEGV || signal == SIGBUS;
     if (stop && !runner->must_stop()) return;
     char* stack = nullptr;
     void (*leave)() =
         runner->leave(stop ? nullptr : name(signal, info->si_code), has_address ? info->si_addr : nullptr, &stack);
-    if (Registers::redirect(context, leave, stack)) return;
+    if (redirect(context, leave, stack)) return;
   }
   pass_on(signal, info, raw);
 }
@@ -119,12 +113,12 @@ void uninstall(int signal) {
 
 FaultHandlers::FaultHandlers() {
   const std::lock_guard lock(mutex);
-  if (users++ == 0) std::for_each(kSignals.begin(), kSignals.end(), install);
+  if (users++ == 0) std::ranges::for_each(kSignals, install);
 }
 
 FaultHandlers::~FaultHandlers() {
   const std::lock_guard lock(mutex);
-  if (--users == 0) std::for_each(kSignals.begin(), kSignals.end(), uninstall);
+  if (--users == 0) std::ranges::for_each(kSignals, uninstall);
 }
 
 SignalStack::SignalStack() {

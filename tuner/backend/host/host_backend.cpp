@@ -1,7 +1,6 @@
 #include <tuner/backend/host/host_backend.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -68,28 +67,27 @@ class HostBackend final : public Backend {
 
   std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) override {
     const std::lock_guard lock(mutex_);
-    const Deadline deadline(timeout_s);
-    for (const Launch& launch : launches) {
-      if (auto failure = run_one(launch, deadline)) return as<Outcome>(std::move(*failure));
-    }
+    const Clock::time_point begin = Clock::now();
+    for (const Launch& launch : launches)
+      if (auto failure = run_one(launch, begin, timeout_s)) return as<Outcome>(std::move(*failure));
     return std::nullopt;
   }
 
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     const std::lock_guard lock(mutex_);
-    const Deadline deadline(request.timeout_s);
+    const Clock::time_point start = Clock::now();
     const bool single = request.cold || !request.prepare.empty();
     const std::size_t batch = single ? 1 : std::max<std::size_t>(request.batch, 1);
     std::vector<Sample> samples;
     samples.reserve(request.samples);
     for (std::size_t i = 0; i < request.samples; ++i) {
       for (const Launch& launch : request.prepare)
-        if (auto failure = run_one(launch, deadline)) return as<SampleResult>(std::move(*failure));
+        if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
       if (request.cold && !host::evict_buffers()) host::flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
         for (const Launch& launch : launches)
-          if (auto failure = run_one(launch, deadline)) return as<SampleResult>(std::move(*failure));
+          if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
       }
       const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
       samples.push_back({ns / static_cast<double>(batch), 0});
@@ -123,20 +121,6 @@ class HostBackend final : public Backend {
     return std::visit([](auto& value) { return Result(std::move(value)); }, failure);
   }
 
-  class Deadline {
-   public:
-    explicit Deadline(double timeout_s) : timeout_s_(timeout_s) {}
-    /// Seconds left, more than 0; 0 if there is no limit.
-    double left() const {
-      if (timeout_s_ <= 0) return 0;
-      return std::max(1e-9, timeout_s_ - seconds_since(begin_));
-    }
-
-   private:
-    double timeout_s_;
-    Clock::time_point begin_ = Clock::now();
-  };
-
   /// The reason why \p function cannot be started with \p shape.
   std::optional<std::string> refusal(const host::HostModule& module, std::size_t function,
                                      const LaunchShape& shape) const {
@@ -153,7 +137,8 @@ class HostBackend final : public Backend {
                        {entry.sizes, entry.arguments});
   }
 
-  std::optional<Failure> run_one(const Launch& launch, const Deadline& deadline) {
+  /// \p timeout_s: from \p begin on; 0 if there is no limit.
+  std::optional<Failure> run_one(const Launch& launch, Clock::time_point begin, double timeout_s) {
     const auto& module = static_cast<const host::HostModule&>(*launch.module);
     if (auto reason = refusal(module, launch.function, launch.shape)) return LaunchError{std::move(*reason)};
     if (auto reason = mismatch(launch, module)) return LaunchError{std::move(*reason)};
@@ -161,15 +146,13 @@ class HostBackend final : public Backend {
     for (const Argument& argument : launch.arguments) {
       arguments.push_back(const_cast<void*>(static_cast<const void*>(argument.data())));
     }
-    return start(module, launch.function, launch.shape, arguments.data(), deadline.left());
+    return start(module, launch.function, launch.shape, arguments.data(),
+                 timeout_s <= 0 ? 0 : std::max(1e-9, timeout_s - seconds_since(begin)));
   }
 
   std::optional<Failure> start(const host::HostModule& module, std::size_t function, const LaunchShape& shape,
                                void* const* arguments, double timeout_s) {
-    host::Kernel kernel;
-    kernel.run = module.functions()[function].entry->run;
-    kernel.context = module.context();
-    kernel.guards = module.guards();
+    host::Kernel kernel = module.kernel(function);
     kernel.arguments = arguments;
     for (std::size_t i = 0; i < 3; ++i) {
       kernel.grid[i] = static_cast<unsigned>(shape.grid[i]);
@@ -177,12 +160,8 @@ class HostBackend final : public Backend {
     }
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
     kernel.cooperative = shape.cooperative;
-    if (order_.kind == ThreadOrder::Kind::interleaved) {
-      kernel.accesses = module.accesses();
-      kernel.seed = order_.seed;
-    }
-    kernel.text_begin = module.text_begin();
-    kernel.text_end = module.text_end();
+    if (order_.kind != ThreadOrder::Kind::interleaved) kernel.accesses = nullptr;
+    kernel.seed = order_.seed;
     auto failure = pool_.run(kernel, order_, timeout_s);
     if (!failure) return std::nullopt;
     std::visit([&](auto& value) { value.message = module.functions()[function].expression + ": " + value.message; },

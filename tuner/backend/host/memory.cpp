@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -118,8 +117,7 @@ class Memory final : public DeviceMemory {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (bytes > std::numeric_limits<std::size_t>::max() / 2) no_room(bytes);
     const std::size_t pages = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
-    const bool fenced =
-        std::any_of(std::begin(kFences), std::end(kFences), [&](std::size_t fence) { return map(pages, fence); });
+    const bool fenced = std::ranges::any_of(kFences, [&](std::size_t fence) { return map(pages, fence); });
     if (!fenced && !map(pages, page)) no_room(bytes);
     buffers().add(base_ + fence_, bytes);
   }

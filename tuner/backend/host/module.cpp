@@ -12,10 +12,9 @@
 #include <filesystem>
 #include <mutex>
 
-#include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/descriptor.hpp>
-#include <tuner/core/parameter_types.hpp>
+#include <tuner/core/element_type.hpp>
 
 namespace tuner::host {
 namespace {
@@ -77,13 +76,14 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   }
 
   const auto find = [&module](const std::string& name) { return dlsym(module->handle_, name.c_str()); };
+  Kernel& kernel = module->kernel_;
   const auto bind = reinterpret_cast<tuner_host::Bind*>(find("tuner_host_bind"));
-  module->context_ = reinterpret_cast<tuner_host::GetContext*>(find("tuner_host_context"));
-  module->accesses_ = reinterpret_cast<tuner_host::GetAccesses*>(find("tuner_host_accesses"));
-  module->guards_ = {reinterpret_cast<tuner_host::GetGuard*>(find("tuner_host_guard_before")),
-                     reinterpret_cast<tuner_host::GetGuard*>(find("tuner_host_guard_after"))};
-  if (bind == nullptr || module->context_ == nullptr || module->guards_[0] == nullptr ||
-      module->guards_[1] == nullptr || bind(&api()) == 0) {
+  kernel.context = reinterpret_cast<tuner_host::GetContext*>(find("tuner_host_context"));
+  kernel.accesses = reinterpret_cast<tuner_host::GetAccesses*>(find("tuner_host_accesses"));
+  kernel.guards = {reinterpret_cast<tuner_host::GetGuard*>(find("tuner_host_guard_before")),
+                   reinterpret_cast<tuner_host::GetGuard*>(find("tuner_host_guard_after"))};
+  if (bind == nullptr || kernel.context == nullptr || kernel.guards[0] == nullptr || kernel.guards[1] == nullptr ||
+      bind(&api()) == 0) {
     return LaunchError{"the kernel was not compiled by this version of the host backend"};
   }
   for (const CompiledFunction& function : image.functions) {
@@ -104,8 +104,8 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   }
   Text text{reinterpret_cast<std::uintptr_t>(bind)};
   dl_iterate_phdr(&find_text, &text);
-  module->text_begin_ = text.begin;
-  module->text_end_ = text.end;
+  kernel.text_begin = text.begin;
+  kernel.text_end = text.end;
   return module;
 }
 

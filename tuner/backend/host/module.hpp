@@ -1,7 +1,6 @@
 #pragma once
 /// A compiled kernel file in this process.
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/backend/host/shim/tuner_host_abi.h>
+#include <tuner/backend/host/block_runner.hpp>
 
 namespace tuner::host {
 
@@ -33,13 +32,13 @@ class HostModule final : public Module {
     const tuner_host::EntryInfo* entry = nullptr;  ///< null for the expression of a variable
   };
   const std::vector<Function>& functions() const { return functions_; }
-  tuner_host::GetContext* context() const { return context_; }
-  /// Before and after static shared memory.
-  const std::array<tuner_host::GetGuard*, 2>& guards() const { return guards_; }
-  /// Null when the image is not interleaved.
-  tuner_host::GetAccesses* accesses() const { return accesses_; }
-  std::uintptr_t text_begin() const { return text_begin_; }
-  std::uintptr_t text_end() const { return text_end_; }
+  /// The parts of a launch of \p function that depend on the module. Kernel::accesses is null when the image is not
+  /// interleaved.
+  Kernel kernel(std::size_t function) const {
+    Kernel kernel = kernel_;
+    kernel.run = functions_[function].entry->run;
+    return kernel;
+  }
 
  private:
   HostModule() = default;
@@ -47,11 +46,8 @@ class HostModule final : public Module {
   void* handle_ = nullptr;
   int descriptor_ = -1;
   std::string path_;  // of a file that the destructor removes; empty for a memory file
-  tuner_host::GetContext* context_ = nullptr;
-  std::array<tuner_host::GetGuard*, 2> guards_{};
-  tuner_host::GetAccesses* accesses_ = nullptr;
+  Kernel kernel_;     // the same for all functions
   std::vector<Function> functions_;
-  std::uintptr_t text_begin_ = 0, text_end_ = 0;
 };
 
 }  // namespace tuner::host

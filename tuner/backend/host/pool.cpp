@@ -4,17 +4,12 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <numeric>
 #include <random>
 #include <string>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 #include <tuner/backend/host/faults.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
@@ -36,167 +31,141 @@ void block_signals() {
 
 }  // namespace
 
-struct Pool::Impl {
-  std::mutex mutex;
-  std::condition_variable start, done;
-  std::vector<std::unique_ptr<BlockRunner>> runners;  // one for each thread; made by the constructor, which may throw
-  std::vector<std::thread> threads;
-  std::uint64_t launch = 0;  // number of the current launch; changes wake the workers
-  unsigned busy = 0;         // workers that run blocks of it
-  bool open = false;         // it has blocks that no worker has begun
-  bool quit = false;
-  Kernel kernel;
-  std::uint64_t blocks = 0, chunk = 1;
-  std::uint64_t first_block = 0, step = 1;  // the i-th block to run is (first_block + i * step) % blocks
-  std::vector<unsigned short> thread_order;
-  std::atomic<std::uint64_t> next_block{0};
-  int stop = 0;  // atomic access only
-  std::optional<LaunchError> failure;
-  GridBarrier barrier;
-
-  std::uint64_t block_number(std::uint64_t i) const {
-    __extension__ using Wide = unsigned __int128;
-    return step == 1 && first_block == 0 ? i : static_cast<std::uint64_t>((first_block + Wide{i} * step) % blocks);
-  }
-
-  /// A step that has no common divisor with the number of blocks visits each block once.
-  void set_order(const ThreadOrder& order, std::size_t threads_of_block) {
-    first_block = 0;
-    step = 1;
-    thread_order.clear();
-    if (order.kind == ThreadOrder::Kind::forward) return;
-    thread_order.resize(threads_of_block);
-    std::iota(thread_order.begin(), thread_order.end(), static_cast<unsigned short>(0));
-    if (order.kind == ThreadOrder::Kind::reverse) {
-      std::reverse(thread_order.begin(), thread_order.end());
-      first_block = step = blocks - 1;
-      return;
-    }
-    std::mt19937_64 random(order.seed);
-    std::shuffle(thread_order.begin(), thread_order.end(), random);
-    if (order.kind == ThreadOrder::Kind::interleaved) return;
-    first_block = random() % blocks;
-    do {
-      step = random() % blocks;
-    } while (std::gcd(step, blocks) != 1);
-  }
-
-  void stop_all() { __atomic_store_n(&stop, 1, __ATOMIC_RELEASE); }
-
-  void work(BlockRunner& runner) {
-    runner.begin(kernel);
-    while (__atomic_load_n(&stop, __ATOMIC_RELAXED) == 0) {
-      const std::uint64_t first = next_block.fetch_add(chunk, std::memory_order_relaxed);
-      if (first >= blocks) break;
-      const std::uint64_t last = std::min(first + chunk, blocks);
-      for (std::uint64_t i = first; i < last && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0; ++i) {
-        std::optional<std::string> error = runner.run(block_number(i));
-        if (!error && kernel.barrier != nullptr) kernel.barrier->leave();
-        if (!error) continue;
-        const std::lock_guard lock(mutex);
-        if (!failure)
-          failure = LaunchError{*std::move(error), reinterpret_cast<std::uintptr_t>(runner.fault_address())};
-        stop_all();
-      }
-    }
-    std::optional<std::string> error = runner.end();
-    const std::lock_guard lock(mutex);
-    open = false;
-    if (--busy == 0) done.notify_one();
-    if (error && !failure && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0) failure = LaunchError{*std::move(error)};
-  }
-
-  ~Impl() {
-    {
-      const std::lock_guard lock(mutex);
-      quit = true;
-    }
-    start.notify_all();
-    for (std::thread& thread : threads) thread.join();
-  }
-
-  void loop(BlockRunner& runner) {
-    block_signals();
-    const SignalStack signal_stack;
-    std::uint64_t seen = 0;
-    for (;;) {
-      {
-        std::unique_lock lock(mutex);
-        start.wait(lock, [&] { return quit || launch != seen; });
-        if (quit) return;
-        seen = launch;
-        if (!open) continue;  // the others were faster: nobody waits for a thread that a busy machine starts late
-        ++busy;
-      }
-      work(runner);
-    }
-  }
-};
-
-Pool::Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared) : impl_(std::make_unique<Impl>()) {
+Pool::Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared)
+    : Pool() {  // so that ~Pool() ends the threads if one cannot start
   if (stack_bytes == 0) stack_bytes = sanitizer::kActive ? 262144 : 65536;
   for (unsigned i = 0; i < threads; ++i)
-    impl_->runners.push_back(std::make_unique<BlockRunner>(kMaxThreads, max_shared, stack_bytes));
-  impl_->threads.reserve(threads);
+    runners_.push_back(std::make_unique<BlockRunner>(kMaxThreads, max_shared, stack_bytes));
+  threads_.reserve(threads);
   try {
-    for (const auto& runner : impl_->runners)
-      impl_->threads.emplace_back([impl = impl_.get(), &runner = *runner] { impl->loop(runner); });
+    for (const auto& runner : runners_) threads_.emplace_back([this, &runner = *runner] { loop(runner); });
   } catch (const std::system_error& error) {
     throw Error("host backend: cannot start " + std::to_string(threads) +
                 " threads for kernels: " + error.code().message());
   }
 }
 
-Pool::~Pool() = default;
+std::uint64_t Pool::block_number(std::uint64_t i) const {
+  __extension__ using Wide = unsigned __int128;
+  return step_ == 1 && first_block_ == 0 ? i : static_cast<std::uint64_t>((first_block_ + Wide{i} * step_) % blocks_);
+}
 
-unsigned Pool::threads() const { return static_cast<unsigned>(impl_->threads.size()); }
+/// A step that has no common divisor with the number of blocks visits each block once.
+void Pool::set_order(const ThreadOrder& order, std::size_t threads_of_block) {
+  first_block_ = 0;
+  step_ = 1;
+  thread_order_.clear();
+  if (order.kind == ThreadOrder::Kind::forward) return;
+  thread_order_.resize(threads_of_block);
+  std::iota(thread_order_.begin(), thread_order_.end(), static_cast<unsigned short>(0));
+  if (order.kind == ThreadOrder::Kind::reverse) {
+    std::ranges::reverse(thread_order_);
+    first_block_ = step_ = blocks_ - 1;
+    return;
+  }
+  std::mt19937_64 random(order.seed);
+  std::ranges::shuffle(thread_order_, random);
+  if (order.kind == ThreadOrder::Kind::interleaved) return;
+  first_block_ = random() % blocks_;
+  do {
+    step_ = random() % blocks_;
+  } while (std::gcd(step_, blocks_) != 1);
+}
+
+void Pool::work(BlockRunner& runner) {
+  runner.begin(kernel_);
+  while (__atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0) {
+    const std::uint64_t first = next_block_.fetch_add(chunk_, std::memory_order_relaxed);
+    if (first >= blocks_) break;
+    const std::uint64_t last = std::min(first + chunk_, blocks_);
+    for (std::uint64_t i = first; i < last && __atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0; ++i) {
+      std::optional<std::string> error = runner.run(block_number(i));
+      if (!error && kernel_.barrier != nullptr) kernel_.barrier->leave();
+      if (!error) continue;
+      const std::lock_guard lock(mutex_);
+      if (!failure_)
+        failure_ = LaunchError{*std::move(error), reinterpret_cast<std::uintptr_t>(runner.fault_address())};
+      stop_all();
+    }
+  }
+  std::optional<std::string> error = runner.end();
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+  if (--busy_ == 0) done_.notify_one();
+  if (error && !failure_ && __atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0) failure_ = LaunchError{*std::move(error)};
+}
+
+Pool::~Pool() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Pool::loop(BlockRunner& runner) {
+  block_signals();
+  const SignalStack signal_stack;
+  std::uint64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      start_.wait(lock, [&] { return quit_ || launch_ != seen; });
+      if (quit_) return;
+      seen = launch_;
+      if (!open_) continue;  // the others were faster: nobody waits for a thread that a busy machine starts late
+      ++busy_;
+    }
+    work(runner);
+  }
+}
 
 std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const ThreadOrder& order, double timeout_s) {
-  Impl& pool = *impl_;
   const auto begin = std::chrono::steady_clock::now();
-  std::unique_lock lock(pool.mutex);
-  pool.kernel = kernel;
-  pool.kernel.stop = &pool.stop;
-  pool.blocks = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+  std::unique_lock lock(mutex_);
+  kernel_ = kernel;
+  kernel_.stop = &stop_;
+  blocks_ = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
   if (kernel.cooperative) {
-    pool.barrier.begin(pool.blocks);
-    pool.kernel.barrier = &pool.barrier;
+    barrier_.begin(blocks_);
+    kernel_.barrier = &barrier_;
   }
-  pool.set_order(order, std::size_t{kernel.block[0]} * kernel.block[1] * kernel.block[2]);
-  pool.kernel.order = pool.thread_order.empty() ? nullptr : pool.thread_order.data();
-  pool.chunk = std::clamp<std::uint64_t>(pool.blocks / (std::uint64_t{threads()} * 16), 1, 1024);
-  pool.next_block.store(0, std::memory_order_relaxed);
-  __atomic_store_n(&pool.stop, 0, __ATOMIC_RELAXED);
-  pool.failure.reset();
-  pool.open = true;
-  ++pool.launch;
-  const std::uint64_t useful = std::min<std::uint64_t>(pool.blocks, threads());
-  for (std::uint64_t i = 0; i < useful; ++i) pool.start.notify_one();
+  set_order(order, std::size_t{kernel.block[0]} * kernel.block[1] * kernel.block[2]);
+  kernel_.order = thread_order_.empty() ? nullptr : thread_order_.data();
+  chunk_ = std::clamp<std::uint64_t>(blocks_ / (std::uint64_t{threads()} * 16), 1, 1024);
+  next_block_.store(0, std::memory_order_relaxed);
+  __atomic_store_n(&stop_, 0, __ATOMIC_RELAXED);
+  failure_.reset();
+  open_ = true;
+  ++launch_;
+  const std::uint64_t useful = std::min<std::uint64_t>(blocks_, threads());
+  for (std::uint64_t i = 0; i < useful; ++i) start_.notify_one();
 
-  const auto finished = [&pool] { return !pool.open && pool.busy == 0; };
+  const auto finished = [this] { return !open_ && busy_ == 0; };
   bool timed_out = false;
   const auto deadline = begin + std::chrono::duration<double>(timeout_s);
   while (!finished()) {
-    const bool stopping = __atomic_load_n(&pool.stop, __ATOMIC_RELAXED) != 0;
+    const bool stopping = __atomic_load_n(&stop_, __ATOMIC_RELAXED) != 0;
     if (stopping) {
-      pool.open = false;
+      open_ = false;
       if (finished()) break;
-      for (std::thread& thread : pool.threads) request_stop(thread.native_handle());
-      pool.done.wait_for(lock, kStopInterval, finished);
+      for (std::thread& thread : threads_) request_stop(thread.native_handle());
+      done_.wait_for(lock, kStopInterval, finished);
     } else if (timeout_s > 0) {
       const auto slice = std::min<std::chrono::duration<double>>(deadline - std::chrono::steady_clock::now(),
                                                                  std::chrono::milliseconds(50));
       if (slice.count() <= 0) {
         timed_out = true;
-        pool.stop_all();
+        stop_all();
         continue;
       }
-      pool.done.wait_for(lock, slice, finished);
+      done_.wait_for(lock, slice, finished);
     } else {
-      pool.done.wait_for(lock, std::chrono::milliseconds(50), finished);
+      done_.wait_for(lock, std::chrono::milliseconds(50), finished);
     }
   }
-  if (pool.failure) return *pool.failure;
+  if (failure_) return *failure_;
   if (timed_out) {
     char text[80];
     std::snprintf(text, sizeof text, "kernel did not end within %.3g s", timeout_s);

@@ -1,12 +1,16 @@
 #pragma once
 /// Runs the blocks of a launch on a pool of operating-system threads, one for each core.
 
-#include <array>
+#include <atomic>
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <string>
+#include <thread>
 #include <variant>
+#include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/block_runner.hpp>
@@ -23,15 +27,36 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  unsigned threads() const;
+  unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
   /// Runs all blocks of \p kernel in \p order and waits for their end. Sets kernel.stop, order and barrier. Returns the
   /// error, or nothing. \p timeout_s: 0 for none. One caller at a time. A cooperative kernel has at most threads()
   /// blocks.
   std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, const ThreadOrder& order, double timeout_s);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Pool() = default;
+  std::uint64_t block_number(std::uint64_t i) const;
+  void set_order(const ThreadOrder& order, std::size_t threads_of_block);
+  void stop_all() { __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE); }
+  void work(BlockRunner& runner);
+  void loop(BlockRunner& runner);
+
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::vector<std::unique_ptr<BlockRunner>> runners_;  // one for each thread
+  std::vector<std::thread> threads_;
+  std::uint64_t launch_ = 0;  // number of the current launch; changes wake the workers
+  unsigned busy_ = 0;         // workers that run blocks of it
+  bool open_ = false;         // it has blocks that no worker has begun
+  bool quit_ = false;
+  Kernel kernel_;
+  std::uint64_t blocks_ = 0, chunk_ = 1;
+  std::uint64_t first_block_ = 0, step_ = 1;  // the i-th block to run is (first_block_ + i * step_) % blocks_
+  std::vector<unsigned short> thread_order_;
+  std::atomic<std::uint64_t> next_block_{0};
+  int stop_ = 0;  // atomic access only
+  std::optional<LaunchError> failure_;
+  GridBarrier barrier_;
 };
 
 }  // namespace tuner::host

@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -57,9 +56,7 @@ void close_others(int& output, int& report) {
 [[noreturn]] void execute(const Program& program, int output, int report) {
   sigset_t none;
   sigemptyset(&none);
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGURG}) sigaction(signal, &standard, nullptr);
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGURG}) ::signal(signal, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, 0);
@@ -76,12 +73,8 @@ void close_others(int& output, int& report) {
 /// runs in the child of a process with threads, so it only calls functions that are safe in signal handlers.
 [[noreturn]] void keep(const Program& program, int output, int report, pid_t parent) {
   ::setpgid(0, 0);
-  struct sigaction ending {};
-  ending.sa_handler = &end_group;
-  sigaction(SIGTERM, &ending, nullptr);
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(SIGCHLD, &standard, nullptr);
+  ::signal(SIGTERM, &end_group);
+  ::signal(SIGCHLD, SIG_DFL);
   sigset_t others;
   sigfillset(&others);
   sigdelset(&others, SIGTERM);

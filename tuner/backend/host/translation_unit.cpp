@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <string_view>
 
-#include <tuner/core/author_files.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/host_functions.hpp>
@@ -20,14 +18,15 @@ std::size_t skip_parentheses(std::string_view text, std::size_t at) {
   return text.substr(at, 1) == "(" ? std::min(after_brackets(text, at), text.size()) : at;
 }
 
-struct Declaration {
-  std::size_t end = 0;  // past the semicolon
-  std::string text;
+/// A part of a text, and what takes its place.
+struct Replaced {
+  std::size_t end = 0;  ///< after its `;` or `)`
+  std::string text;     ///< empty: it stays
 };
 
 /// The declaration `extern __shared__ [alignment] T name[];` that begins at \p begin. Its words may have any order that
-/// C++ allows. The text is empty when there is none.
-Declaration dynamic_array(std::string_view source, std::size_t begin) {
+/// C++ allows.
+Replaced dynamic_array(std::string_view source, std::size_t begin) {
   const std::size_t end = source.find_first_of(";{=", begin);
   if (end == npos || source[end] != ';') return {};
   bool is_extern = false, is_shared = false;
@@ -67,11 +66,6 @@ std::size_t body_after_bounds(std::string_view code, std::size_t at, std::size_t
   return code.substr(head, end - head).find('#') == npos ? end + 1 : npos;
 }
 
-struct Statement {
-  std::size_t end = 0;  ///< after its `)`
-  std::string text;     ///< what takes its place; empty: it stays
-};
-
 /// The register NAME of `"mov.u32 %0, %%NAME;"`, if \p literal is nothing else; else empty.
 std::string register_of(std::string_view literal) {
   if (literal.size() < 2 || literal.front() != '"' || literal.find('"', 1) != literal.size() - 1) return {};
@@ -90,7 +84,7 @@ std::string register_of(std::string_view literal) {
 
 /// `asm volatile("…" : … )`, whose word `asm` ends at \p at. A lane's number and masks are computed. Other PTX ends the
 /// run, because a kernel may have it in branches that it does not take.
-Statement inline_ptx(std::string_view source, std::string_view code, std::size_t at) {
+Replaced inline_ptx(std::string_view source, std::string_view code, std::size_t at) {
   struct Register {
     std::string_view name, value;
   };
@@ -108,7 +102,7 @@ Statement inline_ptx(std::string_view source, std::string_view code, std::size_t
   if (code.substr(at, 1) != "(") return {};
   const std::size_t end = after_brackets(code, at);
   if (end == npos) return {};
-  const Statement other{end, "::__tuner_inline_ptx()"};
+  const Replaced other{end, "::__tuner_inline_ptx()"};
   const std::size_t colon = skip_space(code, at + 1);  // literals are blanks there
   const std::size_t open = code.find('(', at + 1);
   if (code.substr(colon, 1) != ":" || open == npos || open >= end) return other;
@@ -120,53 +114,6 @@ Statement inline_ptx(std::string_view source, std::string_view code, std::size_t
     if (name == one.name) return {end, std::string(source.substr(open, close - open)) + " = " + std::string(one.value)};
   return other;
 }
-
-}  // namespace
-
-std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
-
-std::string own_text(const std::string& source) {
-  const std::string code = code_of(source);  // words in comments and literals are not the kernel's
-  std::string result;
-  std::size_t copied = 0;
-  const auto replace = [&](std::size_t begin, std::size_t end, std::string_view text) {
-    result.append(source, copied, begin - copied);
-    result += text;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (source[i] == '\n') result += '\n';  // keeps the numbers of the lines below
-    }
-    copied = end;
-  };
-  std::size_t directive = 0;             // the end of the current one
-  std::size_t body = std::string::npos;  // of a kernel with bounds
-  std::string bounds;
-  for (std::size_t at = 0; at < code.size();) {
-    if (at == body) replace(at, at, " ::__tuner_require_bounds" + bounds + ';');
-    if (const auto line = directive_at(code, at)) directive = line->end;
-    const std::string_view word = word_at(code, at);
-    std::size_t end = at + std::max<std::size_t>(word.size(), 1);
-    if (word == "extern" || word == "__shared__" || word == "volatile") {
-      const Declaration declaration = dynamic_array(code, at);
-      if (!declaration.text.empty()) replace(at, end = declaration.end, declaration.text);
-    } else if (word == "static" && word_at(code, skip_space(code, end)) == "__shared__") {
-      replace(at, end, "");
-    } else if (word == "__launch_bounds__" && at >= directive) {
-      if (const std::size_t open = skip_space(code, end); code.substr(open, 1) == "(") {
-        bounds = code.substr(open, after_brackets(code, open) - open);
-        body = body_after_bounds(code, at, open);
-      }
-    } else if (word == "asm" || word == "__asm__" || word == "__asm") {
-      const Statement statement = inline_ptx(source, code, end);
-      if (!statement.text.empty()) replace(at, end = statement.end, statement.text);
-    } else if (word == "__noinline__") {
-      replace(at, end, "__tuner_noinline__");
-    }
-    at = end;
-  }
-  return result.append(source, copied);
-}
-
-namespace {
 
 bool is_of_shim(std::string_view name) {
   return std::any_of(shim_files().begin(), shim_files().end(), [&](const ShimFile& file) { return file.name == name; });
@@ -207,8 +154,8 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   const AuthorFiles files = author_files(request, includes);
   const auto is_somewhere = [&](std::string_view part) {
     return request.source.find(part) != std::string::npos ||
-           std::any_of(includes.files.begin(), includes.files.end(),
-                       [&](const IncludedFile& file) { return file.text.find(part) != std::string::npos; });
+           std::ranges::any_of(includes.files,
+                               [&](const IncludedFile& file) { return file.text.find(part) != std::string::npos; });
   };
   const bool has_cub = is_somewhere("cub/");  // it brings the first two
   for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"})
@@ -254,9 +201,9 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
     if (path.is_absolute() != folder.is_absolute()) continue;
     const std::filesystem::path name = path.lexically_relative(folder);
     constexpr std::ptrdiff_t most_folders_up = 8;
-    if (name.empty() || std::count(name.begin(), name.end(), "..") > most_folders_up) continue;
+    if (name.empty() || std::ranges::count(name, "..") > most_folders_up) continue;
     const std::vector<std::string> names = files.names_of(file.path);
-    const auto of_shim = std::find_if(names.begin(), names.end(), is_of_shim);
+    const auto of_shim = std::ranges::find_if(names, is_of_shim);
     if (of_shim != names.end() && is_of_toolkit(file.text)) {  // a copy: ours takes its place
       changed = true;
       headers.push_back({name.string(), "#include " + shim_place(*of_shim) + '\n'});
@@ -279,6 +226,47 @@ std::vector<std::string> without_macros(const CompileRequest& request, const Inc
 }
 
 }  // namespace
+
+std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
+
+std::string own_text(const std::string& source) {
+  const std::string code = code_of(source);  // words in comments and literals are not the kernel's
+  std::string result;
+  std::size_t copied = 0;
+  const auto replace = [&](std::size_t begin, std::size_t end, std::string_view text) {
+    result.append(source, copied, begin - copied);
+    result += text;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (source[i] == '\n') result += '\n';  // keeps the numbers of the lines below
+    }
+    copied = end;
+  };
+  std::size_t directive = 0;             // the end of the current one
+  std::size_t body = std::string::npos;  // of a kernel with bounds
+  std::string bounds;
+  for (std::size_t at = 0; at < code.size();) {
+    if (at == body) replace(at, at, " ::__tuner_require_bounds" + bounds + ';');
+    if (const auto line = directive_at(code, at)) directive = line->end;
+    const std::string_view word = word_at(code, at);
+    std::size_t end = at + std::max<std::size_t>(word.size(), 1);
+    if (word == "extern" || word == "__shared__" || word == "volatile") {
+      if (const Replaced array = dynamic_array(code, at); !array.text.empty()) replace(at, end = array.end, array.text);
+    } else if (word == "static" && word_at(code, skip_space(code, end)) == "__shared__") {
+      replace(at, end, "");
+    } else if (word == "__launch_bounds__" && at >= directive) {
+      if (const std::size_t open = skip_space(code, end); code.substr(open, 1) == "(") {
+        bounds = code.substr(open, after_brackets(code, open) - open);
+        body = body_after_bounds(code, at, open);
+      }
+    } else if (word == "asm" || word == "__asm__" || word == "__asm") {
+      if (const Replaced ptx = inline_ptx(source, code, end); !ptx.text.empty()) replace(at, end = ptx.end, ptx.text);
+    } else if (word == "__noinline__") {
+      replace(at, end, "__tuner_noinline__");
+    }
+    at = end;
+  }
+  return result.append(source, copied);
+}
 
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
   return {unit_of(request, includes, request.source),
