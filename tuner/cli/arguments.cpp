@@ -4,9 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/count.hpp>
@@ -23,7 +20,7 @@ std::optional<double> read_double(std::string_view text) {
 }
 
 [[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view wanted) {
-  throw UsageError(fmt::format("{}: {} is not {}", option, in_quotes(text), wanted));
+  throw UsageError("{}: {} is not {}", option, in_quotes(text), wanted);
 }
 
 /// `nx = 3` becomes `nx=3`, so that blanks can separate what commas can.
@@ -55,8 +52,7 @@ std::int64_t parse_count(std::string_view text, std::string_view option) {
 
 std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low, std::int64_t high) {
   const std::int64_t count = parse_count(text, option);
-  if (count < low || count > high)
-    throw UsageError(fmt::format("{}: {} is not between {} and {}", option, text, low, high));
+  if (count < low || count > high) throw UsageError("{}: {} is not between {} and {}", option, text, low, high);
   return count;
 }
 
@@ -78,15 +74,14 @@ std::chrono::duration<double> parse_duration(std::string_view text, std::string_
 double parse_number(std::string_view text, std::string_view option, double low, double high) {
   const auto value = read_double(trimmed(text));
   if (!value) reject(option, text, "a number");
-  if (*value < low || *value > high)
-    throw UsageError(fmt::format("{}: {} is not between {} and {}", option, text, low, high));
+  if (*value < low || *value > high) throw UsageError("{}: {} is not between {} and {}", option, text, low, high);
   return *value;
 }
 
 Configuration parse_configuration(const std::string& text, std::string_view option) try {
   return Configuration::parse(text);
 } catch (const std::invalid_argument& error) {
-  throw UsageError(fmt::format("{}: {}", option, error.what()));
+  throw UsageError("{}: {}", option, error.what());
 }
 
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator) {
@@ -107,13 +102,13 @@ std::map<std::string, std::vector<std::string>> parse_lists(std::string_view tex
   for (const std::string& part : split(split({without_blanks_around_equals(text)}, ','), ' ')) {
     const auto equals = part.find('=');
     if (equals == 0 || equals + 1 == part.size() || (equals == std::string::npos && latest == nullptr))
-      throw UsageError(fmt::format("{}: {} is not NAME=VALUE", option, in_quotes(part)));
+      throw UsageError("{}: {} is not NAME=VALUE", option, in_quotes(part));
     if (equals == std::string::npos) {
       latest->push_back(part);
       continue;
     }
     const auto [list, is_new] = lists.try_emplace(part.substr(0, equals));
-    if (!is_new) throw UsageError(fmt::format("{}: {} is given twice", option, in_quotes(list->first)));
+    if (!is_new) throw UsageError("{}: {} is given twice", option, in_quotes(list->first));
     latest = &list->second;
     latest->push_back(part.substr(equals + 1));
   }
@@ -123,7 +118,7 @@ std::map<std::string, std::vector<std::string>> parse_lists(std::string_view tex
 std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option) {
   std::map<std::string, std::string> values;
   for (const auto& [name, list] : parse_lists(text, option)) {
-    if (list.size() > 1) throw UsageError(fmt::format("{}: {} is not NAME=VALUE", option, in_quotes(list[1])));
+    if (list.size() > 1) throw UsageError("{}: {} is not NAME=VALUE", option, in_quotes(list[1]));
     values[name] = list[0];
   }
   return values;
@@ -132,7 +127,7 @@ std::map<std::string, std::string> parse_assignments(std::string_view text, std:
 std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::string_view option) {
   std::map<std::string, std::int64_t> sizes;
   for (const auto& [name, value] : parse_assignments(text, option)) sizes[name] = parse_count(value, option);
-  if (sizes.empty()) throw UsageError(fmt::format("{}: no sizes given; write for example nx=4096,ny=4096", option));
+  if (sizes.empty()) throw UsageError("{}: no sizes given; write for example nx=4096,ny=4096", option);
   return sizes;
 }
 
@@ -153,7 +148,7 @@ std::vector<std::string> split_words(std::string_view line, const std::string& p
         continue;
       }
       const std::size_t end = line.find(c, at);
-      if (end == std::string_view::npos) throw UsageError(fmt::format("{}: a quote ({}) is not closed", place, c));
+      if (end == std::string_view::npos) throw UsageError("{}: a quote ({}) is not closed", place, c);
       word += line.substr(at, end - at);
       at = end + 1;
     }

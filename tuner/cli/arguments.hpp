@@ -7,7 +7,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <tuner/core/configuration.hpp>
 
@@ -17,6 +20,10 @@ namespace tuner::cli {
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  /// With fmt::format().
+  template <typename First, typename... More>
+  explicit UsageError(fmt::format_string<First, More...> form, First&& first, More&&... more)
+      : std::runtime_error(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
 
 /// A whole number: `4096`, `4k`, `16M`, `1G` (powers of 1024), `1e6`, `2.5e3`, `2^24`, `2**24`. Never negative.

@@ -1,13 +1,9 @@
 #include <tuner/cli/program.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA
@@ -119,7 +115,7 @@ int list_metrics(const Given& given) {
   Answer answer;
   answer.data("chip", chip->chip())
       .data("library", chip->source())
-      .text(fmt::format("{}, as {} knows it\n\n", chip->chip(), chip->source()))
+      .text("{}, as {} knows it\n\n", chip->chip(), chip->source())
       .rows("metrics", named_table(*chip))
       .text("\nSets\n")
       .rows("sets", sets_table(*chip))
@@ -130,12 +126,12 @@ int list_metrics(const Given& given) {
     Json roll_ups;
     for (const char* const kind : {"counter", "ratio", "throughput"}) {
       const auto names = chip->roll_ups(kind);
-      answer.text(fmt::format("  {:10}  {}\n", kind, fmt::join(names, " ")));
+      answer.text("  {:10}  {}\n", kind, fmt::join(names, " "));
       roll_ups[kind] = names;
     }
     answer.data("roll_ups", roll_ups);
   }
-  if (!forbidden.empty()) answer.text(fmt::format("\nThey cannot be counted now: {}.\n", forbidden));
+  if (!forbidden.empty()) answer.text("\nThey cannot be counted now: {}.\n", forbidden);
   return answer.print(given);
 }
 #else
@@ -169,18 +165,17 @@ int run_devices(const Given& given) {
   given.refuse({"device", "chip", "all"}, "without --metrics");
   const std::string no_gpu = why_no_gpu();
   Answer answer;
-  Json all = Json::array();
-  for (Device& device : list_devices()) {
+  std::vector<Device> all = list_devices();
+  for (Device& device : all) {
     if (given.flag("measure")) measure_ceilings(device);
     const bool is_gpu = traits(device.key).is_gpu;
-    answer.text(fmt::format("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name));
+    answer.text("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name);
     auto about = is_gpu ? gpu_facts(device) : host_facts(device);
     add_ceilings(device, about);
     about.emplace_back("key", device.key.text());
     answer.text(facts(about, "  ") + '\n');
-    all.push_back(to_json(device));
   }
-  if (!no_gpu.empty()) answer.text(fmt::format("No GPU: {}\n", no_gpu));
+  if (!no_gpu.empty()) answer.text("No GPU: {}\n", no_gpu);
   return answer.data("devices", all).data("why_no_gpu", no_gpu).print(given);
 }
 

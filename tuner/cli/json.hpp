@@ -12,16 +12,21 @@
 #include <tuner/explain/verdict.hpp>
 #include <tuner/measure/single_run.hpp>
 
-namespace tuner::cli {
+namespace tuner {
 
-Json to_json(const Value& value);
-Json to_json(const Configuration& configuration);
-Json to_json(const ProblemSize& size);
-Json to_json(const Device& device);
-Json to_json(const Resources& resources);
-Json to_json(const Trial& trial);
-Json to_json(const LaunchDetail& launch);
-Json to_json(const Verdict& verdict);
+// For conversions to Json.
+void to_json(Json& json, const Value& value);
+void to_json(Json& json, const Configuration& configuration);
+void to_json(Json& json, const ProblemSize& size);
+void to_json(Json& json, const Device& device);
+void to_json(Json& json, const Resources& resources);
+void to_json(Json& json, const Trial& trial);
+void to_json(Json& json, const LaunchDetail& launch);
+void to_json(Json& json, const Verdict& verdict);
+
+}  // namespace tuner
+
+namespace tuner::cli {
 
 /// Adds what the result was compared with, unless \p reference is empty: then it was the reference of the kernel.
 void add_reference(Json& object, const std::string& reference);

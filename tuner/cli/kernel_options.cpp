@@ -1,7 +1,5 @@
 #include <tuner/cli/kernel_options.hpp>
 
-#include <fmt/format.h>
-
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -40,12 +38,11 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
     require_known("parameter", name, known);
     base.set(name, value);
   }
-  std::string missing;
-  for (const std::string& name : known)
-    if (base.find(name) == nullptr) missing += (missing.empty() ? "" : ", ") + name;
+  std::vector<std::string> missing = known;
+  std::erase_if(missing, [&](const std::string& name) { return base.find(name) != nullptr; });
   if (!missing.empty())
-    throw UsageError(fmt::format("--config: kernel {} has no default, so each parameter needs a value; missing: {}",
-                                 spec.name, missing));
+    throw UsageError("--config: kernel {} has no default, so each parameter needs a value; missing: {}", spec.name,
+                     listed(missing, ", "));
   return base;
 }
 

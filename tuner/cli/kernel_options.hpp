@@ -2,11 +2,9 @@
 /// The kernel and the problem sizes that a command is about.
 
 #include <optional>
-#include <string>
 
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>
-#include <tuner/core/kernel_spec.hpp>
 
 namespace tuner::cli {
 

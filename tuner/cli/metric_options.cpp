@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>  // join, since fmt 11
 
-#include <tuner/cli/arguments.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/objective.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -42,7 +36,7 @@ std::string read_one_objective(const std::string& text) {
   const bool asks_largest = text.starts_with("max:"), asks_smallest = text.starts_with("min:");
   const std::string name = asks_largest || asks_smallest ? text.substr(4) : text;
   if (Objective{name}.is_time()) {
-    if (asks_largest) throw UsageError(fmt::format("objective '{}': of times the smallest wins", text));
+    if (asks_largest) throw UsageError("objective '{}': of times the smallest wins", text);
     return name;
   }
   const NamedMetric* const known = find_metric(name);
@@ -61,8 +55,7 @@ std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std
   std::vector<std::string> names = split(texts, ',');
   for (const std::string& name : names) {
     if (find_metric(name) != nullptr || find_metric_set(name) != nullptr || is_chips_own(name)) continue;
-    throw UsageError(
-        fmt::format("{}: {}", option, unknown_name("metric", name, names_of(metric_sets(), named_metrics()))));
+    throw UsageError("{}: {}", option, unknown_name("metric", name, names_of(metric_sets(), named_metrics())));
   }
   return names;
 }
@@ -95,8 +88,8 @@ double parse_metric(std::string_view text, std::string_view option, const Object
   try {
     return factor * parse_number(number, option, -1e300, 1e300);
   } catch (const UsageError&) {
-    throw UsageError(fmt::format("{}: '{}' is not a value of {}: a number{}", option, printable(text),
-                                 objective.metric(), unit.empty() ? "" : fmt::format(" with the unit {}", unit)));
+    throw UsageError("{}: '{}' is not a value of {}: a number{}", option, printable(text), objective.metric(),
+                     unit.empty() ? "" : fmt::format(" with the unit {}", unit));
   }
 }
 
@@ -188,7 +181,7 @@ std::string pareto_table(const std::vector<Trial>& trials, const std::vector<std
     table.add(std::move(cells));
   }
   return fmt::format("front     of {}: {} that no other beats in all\n{}", fmt::join(objectives, " and "),
-                     plural(static_cast<std::int64_t>(front.size()), "configuration"), table.text());
+                     plural(front.size(), "configuration"), table.text());
 }
 
 }  // namespace tuner::cli

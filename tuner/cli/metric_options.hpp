@@ -1,14 +1,8 @@
 #pragma once
 /// Reads `--metrics` and `--objective`, and shows metrics.
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <tuner/cli/table.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/core/outcome.hpp>
 
 namespace tuner::cli {
 

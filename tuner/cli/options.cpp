@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
-#include <stdexcept>
-#include <utility>
 
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/options_description.hpp>
@@ -12,9 +10,6 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
-#include <fmt/format.h>
-
-#include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -39,6 +34,29 @@ std::string message_of(const po::error& error, const Texts& words) {
   return typed == words.end() ? error.what() : fmt::format("'{}' is no option of this command", *typed);
 }
 
+const po::value_semantic* value_of(const Options::Option& option) {
+  if (option.kind == Options::Kind::flag) return po::bool_switch();
+  if (option.kind == Options::Kind::text) {
+    auto* const value = po::value<std::string>()->value_name(option.value);
+    return option.preset ? value->default_value(option.preset) : value;
+  }
+  auto* const value = po::value<Texts>()->value_name(option.value)->composing();
+  return option.preset ? value->default_value({option.preset}, option.preset) : value;
+}
+
+/// As Boost has them. \p common: with those that most commands have.
+po::options_description described(const std::vector<Options::Group>& groups, bool common) {
+  constexpr unsigned kHelpWidth = 80;
+  po::options_description all("", kHelpWidth, kHelpWidth / 2 + 8);
+  for (const Options::Group& group : groups) {
+    po::options_description part(group.title, kHelpWidth, kHelpWidth / 2 + 8);
+    for (const Options::Option& one : group.options)
+      if (common || !one.is_common) part.add_options()(one.name, value_of(one), one.help);
+    if (!part.options().empty()) all.add(part);
+  }
+  return all;
+}
+
 }  // namespace
 
 bool Given::has(const std::string& option) const {
@@ -57,13 +75,13 @@ Texts Given::texts(const std::string& option) const {
 }
 
 std::string Given::only(const std::string& option) const {
-  if (texts(option).size() > 1) throw UsageError(fmt::format("--{}: this command takes only one", option));
+  if (texts(option).size() > 1) throw UsageError("--{}: this command takes only one", option);
   return text(option);
 }
 
 void Given::refuse(std::initializer_list<const char*> options, std::string_view where) const {
   for (const char* option : options)
-    if (has(option)) throw UsageError(fmt::format("--{} has no effect {}", option, where));
+    if (has(option)) throw UsageError("--{} has no effect {}", option, where);
 }
 
 std::string Options::Option::long_name() const { return std::string(name, std::strcspn(name, ",")); }
@@ -146,35 +164,9 @@ Options& Options::group(const char* title) {
   return *this;
 }
 
-/// As Boost has them.
-struct Options::Described {
-  /// \p common: whether they are among them.
-  Described(const std::vector<Group>& groups, bool common) {
-    for (const Group& group : groups) {
-      po::options_description part(group.title, kHelpWidth, kHelpWidth / 2 + 8);
-      for (const Option& one : group.options)
-        if (common || !one.is_common) part.add_options()(one.name, value_of(one), one.help);
-      if (!part.options().empty()) all.add(part);
-    }
-  }
-
-  static const po::value_semantic* value_of(const Option& option) {
-    if (option.kind == Kind::flag) return po::bool_switch();
-    if (option.kind == Kind::text) {
-      auto* const value = po::value<std::string>()->value_name(option.value);
-      return option.preset ? value->default_value(option.preset) : value;
-    }
-    auto* const value = po::value<Texts>()->value_name(option.value)->composing();
-    return option.preset ? value->default_value({option.preset}, option.preset) : value;
-  }
-
-  static constexpr unsigned kHelpWidth = 80;
-  po::options_description all{"", kHelpWidth, kHelpWidth / 2 + 8};
-};
-
 Given Options::read(const Texts& words) const {
   namespace style = po::command_line_style;
-  po::options_description all = Described(groups_, true).all;
+  po::options_description all = described(groups_, true);
   all.add_options()("help,h", "");
   po::positional_options_description places;
   for (const std::string& name : arguments_) {
@@ -212,7 +204,7 @@ Given Options::read(const Texts& words) const {
 
 std::string Options::help() const {
   std::ostringstream text;
-  text << usage_ << "\n" << Described(groups_, false).all;
+  text << usage_ << "\n" << described(groups_, false);
   std::string also;
   for (const Group& group : groups_)
     for (const Option& one : group.options)
@@ -230,7 +222,7 @@ std::string Options::common_help() {
   common.options.push_back({Kind::flag, "help,h", "", "the page of a command"});
   common.options.push_back({Kind::flag, "version", "", "the version of tuner"});
   std::ostringstream text;
-  text << Described({common}, true).all;
+  text << described({common}, true);
   return text.str();
 }
 

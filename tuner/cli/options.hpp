@@ -2,10 +2,6 @@
 /// The options of a command, and what was given of them, with messages that help.
 
 #include <initializer_list>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/core/message_text.hpp>
@@ -90,7 +86,6 @@ class Options {
   static std::string common_help();
 
  private:
-  struct Described;
   static const std::vector<Option>& shared();
 
   std::string usage_, examples_;

@@ -3,18 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/search/strategy.hpp>
@@ -91,16 +84,15 @@ Answer answer_of(const replay::ReplayReport& report) {
                       {"baseline", space.baseline},
                       {"results", table.json()}});
     if (!results.empty()) table.add({"(random)", 0, {}, Cell::percent(results.front().score.random_to_optimum, 2)});
-    answer.text(fmt::format(
-        "{}: {} configurations, {} valid, optimum {:.6g} {}; scored until {:.4g} s, {:.0f} random draws\n{}\n",
-        printable(space.name), space.configurations, space.valid, space.optimum, printable(space.unit),
-        space.times.back(), space.random_draws, table.text()));
+    answer.text("{}: {} configurations, {} valid, optimum {:.6g} {}; scored until {:.4g} s, {:.0f} random draws\n{}\n",
+                printable(space.name), space.configurations, space.valid, space.optimum, printable(space.unit),
+                space.times.back(), space.random_draws, table.text());
   }
   return answer.data("repeats", report.repeats)
       .data("seed", report.seed)
       .data("spaces", std::move(spaces))
-      .text(fmt::format("mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once\n",
-                        plural(static_cast<std::int64_t>(report.spaces.size()), "space"), report.repeats, report.seed))
+      .text("mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once\n",
+            plural(report.spaces.size(), "space"), report.repeats, report.seed)
       .rows("aggregate", means_table(report));
 }
 
@@ -123,8 +115,8 @@ int list_strategies(const Given& given) {
       options.add({option.name, option.preset, option.minimum, option.maximum});
       presets += fmt::format(" {}={:g}", option.name, option.preset);
     }
-    answer.text(fmt::format("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source));
-    if (!presets.empty()) answer.text(fmt::format("{:<20} options:{}\n", "", presets));
+    answer.text("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
+    if (!presets.empty()) answer.text("{:<20} options:{}\n", "", presets);
     list.push_back({{"name", strategy.name},
                     {"summary", strategy.summary},
                     {"source", strategy.source},

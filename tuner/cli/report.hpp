@@ -1,17 +1,11 @@
 #pragma once
 /// The results of a tuning, for people and for programs. Pure.
 
-#include <string>
-#include <vector>
-
 #include <cache/lookup.hpp>
 
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/explain/verdict.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner::cli {

@@ -1,18 +1,8 @@
 #include <tuner/cli/program.hpp>
 
-#include <cstdio>
-
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
-
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/report_page.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/report/page.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/version.hpp>
 
@@ -34,12 +24,11 @@ int run_report(const Given& given) {
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));
   add_amounts(what.tunings, KernelLibrary::is_path(kernel) ? kernel : "");
 
-  report::PageOptions page{kVersion, cache::now_ms(), what.databases, {}};
-  const std::string text = report::page(what.tunings, page);
-  if (!write_or_print(file, text)) return kDone;
-  std::fprintf(stderr, "%s written: %s, %s\n", printable(file).c_str(),
-               plural(static_cast<std::int64_t>(what.tunings.size()), "result").c_str(),
-               format_bytes(static_cast<std::int64_t>(text.size())).c_str());
+  const std::string text = report::page(what.tunings, {kVersion, cache::now_ms(), what.databases, {}});
+  if (write_or_print(file, text))
+    Console(stderr, false)
+        .line("{} written: {}, {}", printable(file), plural(what.tunings.size(), "result"),
+              format_bytes(static_cast<std::int64_t>(text.size())));
   return kDone;
 }
 

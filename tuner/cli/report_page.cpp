@@ -1,11 +1,6 @@
 #include <tuner/cli/report_page.hpp>
 
 #include <algorithm>
-#include <map>
-#include <stdexcept>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <cache/disk.hpp>
 #include <cache/session.hpp>
@@ -128,7 +123,7 @@ void LiveReport::write(std::optional<report::Live> live) {
     else
       write_or_print(jobs_.request.report, page);
   } catch (const Error& error) {
-    if (std::exchange(all_written_, false)) console_.warning(fmt::format("--report: {}", error.what()));
+    if (std::exchange(all_written_, false)) console_.warning("--report: {}", error.what());
   }
   next_ = Clock::now() + std::max<Clock::duration>(kEvery, kShare * (Clock::now() - begun));
 }

@@ -2,14 +2,9 @@
 /// Reports: the parts that need the kernel's file (traffic, arithmetic, the default and the limit of the best), and
 /// `tune --report FILE`.
 
-#include <chrono>
-#include <optional>
 #include <span>
-#include <string>
 
-#include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_jobs.hpp>
-#include <tuner/core/kernel_spec.hpp>
 #include <tuner/explain/verdict.hpp>
 #include <tuner/report/page.hpp>
 #include <tuner/report/tuning.hpp>

@@ -1,17 +1,10 @@
 #include <tuner/cli/sweep.hpp>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <set>
 
-#include <fmt/format.h>
-
-#include <tuner/cli/arguments.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/measure/throughput.hpp>
 
@@ -88,7 +81,7 @@ Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
     std::vector<Cell> cells{table.rows() + 1, first.spec->name, subject.size->text()};
     for (const TuningParameter& one : first.spec->space.parameters()) {
       const Value* const value = trial.configuration.find(one.name);
-      cells.push_back(value ? Cell::right(value->text(), to_json(*value)) : Cell());
+      cells.push_back(value ? Cell::right(value->text(), *value) : Cell());
     }
     const ShapeText shape = shape_text(subject, trial.configuration);
     cells.insert(cells.end(), {shape.grid, shape.block, kind(trial.outcome)});
@@ -118,7 +111,7 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
   const KernelSpec& spec = *sweeps.front().subject.spec;
   const TuningParameter* const parameter = spec.space.find(name);
   const std::vector<std::string> known = names_of(spec.space.parameters(), spec.choices, spec.sizes);
-  if (std::find(known.begin(), known.end(), name) == known.end())
+  if (!contains(known, name))
     throw UsageError("kernel " + spec.name + " has no parameter, choice, type or size '" + name + "'" +
                      suggestion(name, known));
 

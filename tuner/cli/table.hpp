@@ -2,15 +2,7 @@
 /// Rows of typed values, and their printers: a table for people, JSON and CSV for programs.
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
@@ -112,6 +104,10 @@ class Answer {
 
   /// For people only. Control characters are shown as escapes.
   Answer& text(std::string_view text);
+  template <typename First, typename... More>
+  Answer& text(fmt::format_string<First, More...> form, First&& first, More&&... more) {
+    return text(std::string_view(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)));
+  }
   /// The same of text that is printable already, and has the marks of a Style.
   Answer& styled(std::string_view text);
   /// For programs only.

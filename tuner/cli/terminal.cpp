@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include <tuner/core/message_text.hpp>
 

@@ -9,6 +9,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace tuner::cli {
 
@@ -48,7 +51,15 @@ class Console {
 
   /// A line that stays. Empty ones too.
   void line(std::string_view text);
+  template <typename First, typename... More>
+  void line(fmt::format_string<First, More...> form, First&& first, More&&... more) {
+    line(std::string_view(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)));
+  }
   void warning(std::string_view text);
+  template <typename First, typename... More>
+  void warning(fmt::format_string<First, More...> form, First&& first, More&&... more) {
+    warning(std::string_view(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)));
+  }
   /// `tune: TEXT`
   void error(std::string_view text);
   /// Replaces the status line; shown at most ten times a second on a terminal, every five seconds elsewhere.

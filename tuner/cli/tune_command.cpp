@@ -5,20 +5,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <deque>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/program.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/cli/tune_main.hpp>
-#include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
@@ -51,10 +42,10 @@ int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devi
                                       {"--csv", !request.sweep.csv.empty()}})
     if (asked)
       throw UsageError(
-          fmt::format("{} is of one kind of device, and --device {} names {} kinds ({}); give each kind its "
-                      "own command",
-                      option, request.device, devices.size(),
-                      difference(devices[0].device.key.text(), devices[1].device.key.text())));
+          "{} is of one kind of device, and --device {} names {} kinds ({}); give each kind its "
+          "own command",
+          option, request.device, devices.size(),
+          difference(devices[0].device.key.text(), devices[1].device.key.text()));
   std::deque<Kind> kinds;  // the first shows its progress
   std::vector<std::thread> threads;
   for (const DeviceChoice& one : devices) {

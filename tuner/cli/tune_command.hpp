@@ -1,10 +1,6 @@
 #pragma once
 /// `tune KERNEL`: the main job. Finds the best configuration for each problem, or answers from the cache.
 
-#include <atomic>
-#include <functional>
-#include <vector>
-
 #include <tuner/cli/tune_problem.hpp>
 
 namespace tuner::cli {
@@ -15,6 +11,8 @@ using Join = std::function<void(TuneRequest&)>;
 /// \p words: the options. Returns the exit code; throws UsageError and tuner::Error. \p join: called before anything is
 /// measured; may be empty.
 int tune_command(const Texts& words, const Join& join = {});
+/// The `tune` program. Returns its exit code.
+int tune_main(int argc, char** argv);
 
 /// The outcome of a command on devices of one kind.
 struct TuneOutcome {

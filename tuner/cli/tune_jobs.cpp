@@ -1,15 +1,10 @@
 #include <tuner/cli/tune_jobs.hpp>
 
-#include <filesystem>
 #include <set>
 #include <system_error>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <cache/paths.hpp>
 
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/core/error.hpp>
@@ -17,7 +12,6 @@
 #include <tuner/core/sub_space.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
-#include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -116,9 +110,9 @@ void add_misses(const TuneRequest& request, TuneJobs& jobs, Console& console) {
   if (!databases.empty()) misses = cache::misses(databases[0], filter);
   if (misses.empty()) console.line("missed    nothing is listed for " + jobs.devices.device.name);
   for (const cache::MissRecord& miss : misses) {
-    console.line(fmt::format("missed    {} of {}: {}, {}{}", ++jobs.misses, misses.size(), problem_text(miss),
-                             plural(miss.calls, "call"),
-                             miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : ""));
+    console.line("missed    {} of {}: {}, {}{}", ++jobs.misses, misses.size(), problem_text(miss),
+                 plural(miss.calls, "call"),
+                 miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : "");
     try {
       add_miss(request, miss, jobs, console);
     } catch (const std::exception& failure) {

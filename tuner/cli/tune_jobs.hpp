@@ -1,11 +1,7 @@
 #pragma once
 /// From a request to the problems that it names: those of a kernel, of a list, or those that calls missed.
 
-#include <cstddef>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <cache/browse.hpp>
 

@@ -1,14 +1,7 @@
 #pragma once
 /// Tunes one problem, or answers it from the cache.
 
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <tuner/backend/backend.hpp>
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/sweep.hpp>
 #include <tuner/cli/tune_jobs.hpp>

@@ -3,15 +3,11 @@
 #include <cstdlib>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/recording/recording.hpp>
 #include <tuner/search/strategy.hpp>
@@ -43,7 +39,7 @@ Isolation read_isolation(const std::string& text) {
 void refuse_beside(const Given& given, std::string_view option, std::initializer_list<const char*> options,
                    std::string_view why = {}) {
   for (const char* one : options)
-    if (given.has(one)) throw UsageError(fmt::format("{} and --{} do not go together{}", option, one, why));
+    if (given.has(one)) throw UsageError("{} and --{} do not go together{}", option, one, why);
 }
 
 /// A list names the problems itself, and a recording its one. Some options are about one kernel, or would have several
@@ -173,10 +169,10 @@ std::string wanted_device(const Given& given) {
     const std::string text = given.text("device");
     for (const std::string& one : split({text}, ','))
       if (!gpu_ordinal(one) && one != "auto" && one != kHostBackend && one != kCudaBackend && one != "all")
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
             "commas (`tune devices` lists them)",
-            in_quotes(one)));
+            in_quotes(one));
     return text;
   }
   const char* const device = std::getenv("TUNER_DEVICE");
@@ -306,8 +302,8 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (list.empty())
-    throw UsageError(fmt::format(
-        "--problems {}: it names no problem; a line reads like --kernel reduce --size n=2^20 --type float", file));
+    throw UsageError("--problems {}: it names no problem; a line reads like --kernel reduce --size n=2^20 --type float",
+                     file);
   return list;
 }
 
@@ -318,7 +314,7 @@ std::vector<ListedRequest> read_problem_list(const std::string& file, const Obje
   try {
     text = read_input_file(file, kMostBytes, "list of problems");
   } catch (const Error& error) {
-    throw UsageError(fmt::format("--problems: {}", error.what()));
+    throw UsageError("--problems: {}", error.what());
   }
   return parse_problem_list(text, file, objective);
 }

@@ -1,13 +1,8 @@
 #pragma once
 /// A `tune` command line, read.
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>

@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <numeric>
 #include <system_error>
 #include <thread>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/problem_spread.hpp>
 #include <tuner/cli/report_page.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -38,7 +31,7 @@ std::string reason(const ProblemResult& one) {
 }
 
 Json json_failure(const TuneJob& job, const ProblemResult& one) {
-  return {{"kernel", job.spec->name}, {"problem", to_json(job.size)}, {"error", reason(one)}};
+  return {{"kernel", job.spec->name}, {"problem", job.size}, {"error", reason(one)}};
 }
 
 /// \p results of the kernel of \p job.
@@ -51,7 +44,7 @@ Json document(const TuneJob& job, const ProblemResult& one, const DeviceChoice& 
   }
   const SessionOptions& session = job.request.tuning.session;
   all.update({{"file", job.spec->program.file},
-              {"device", to_json(one.device ? *one.device : devices.device)},
+              {"device", one.device ? *one.device : devices.device},
               {"device_reason", devices.reason},
               {"strategy", session.strategy},
               {"seed", session.seed},
@@ -80,13 +73,13 @@ void print_table(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bo
   }
   if (!all.empty()) {
     if (!jobs.request.json) output.text('\n' + table.text(Style::of(stdout)));
-    output.line(fmt::format("problems  {} of {} done{}{}", tuned, all.size(),
-                            known > 0 ? fmt::format(", {} of them known before", known) : "",
-                            interrupted ? "; the same command continues from here" : ""));
+    output.line("problems  {} of {} done{}{}", tuned, all.size(),
+                known > 0 ? fmt::format(", {} of them known before", known) : "",
+                interrupted ? "; the same command continues from here" : "");
   }
   if (jobs.misses > 0)
-    output.line(fmt::format("missed    {} of {} done{}", tuned, jobs.misses,
-                            tuned < jobs.misses ? "; the others stay on the list (tune show --missed)" : ""));
+    output.line("missed    {} of {} done{}", tuned, jobs.misses,
+                tuned < jobs.misses ? "; the others stay on the list (tune show --missed)" : "");
 }
 
 /// `--by` and `--csv`: the trials of all problems of a kernel.
@@ -211,9 +204,9 @@ class TuneRun {
     if (!side_by_side_) return;
     std::vector<std::size_t> all(spread_.devices());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    output_.line(fmt::format("device    {}, {}: {}", jobs_.devices.device.name,
-                             jobs_.devices.device.environment.compiler, jobs_.devices.reason));
-    output_.line(fmt::format("problems  {}, spread over {}", entries_.size(), names(all)));
+    output_.line("device    {}, {}: {}", jobs_.devices.device.name, jobs_.devices.device.environment.compiler,
+                 jobs_.devices.reason);
+    output_.line("problems  {}, spread over {}", entries_.size(), names(all));
     for (const TuneJob& job : jobs_.all)
       for (const std::string& note : job.notes) output_.line(note);
   }
@@ -342,8 +335,7 @@ class TuneRun {
     if (result.lost.size() >= spread_.devices()) return lost;  // another problem may still run on the last one
     for (const std::size_t position : result.lost)
       if (position < share.devices.size()) lost.push_back(share.devices[position]);
-    if (!lost.empty())
-      output_.warning(fmt::format("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are"));
+    if (!lost.empty()) output_.warning("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are");
     return lost;
   }
 
@@ -359,14 +351,14 @@ class TuneRun {
     if (const std::string times = against_default(entry); !times.empty())
       what += fmt::format(", {}x the default", times);
     if (entry.known) what += ", known before";
-    output_.line(fmt::format("done      {} of {}: {}, {}", counts_.ended, entries_.size(), name, what));
+    output_.line("done      {} of {}: {}, {}", counts_.ended, entries_.size(), name, what);
     show_status();
   }
 
   void show_status() {
     output_.status([this](std::size_t width) {
       const std::string text = fmt::format("{} of {} problems done, {} running, {}", counts_.ended, entries_.size(),
-                                           counts_.running, plural(static_cast<std::int64_t>(counts_.trials), "trial"));
+                                           counts_.running, plural(counts_.trials, "trial"));
       return text.substr(0, width);
     });
   }

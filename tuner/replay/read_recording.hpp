@@ -4,12 +4,9 @@
 /// Accepts faults that real files have (missing closing braces, misspelt units, omitted fields). Refuses faults that
 /// would falsify a comparison (no parameters, no objective, rows of another width).
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <tuner/replay/recording.hpp>
 

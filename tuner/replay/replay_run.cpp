@@ -5,9 +5,9 @@
 #include <cmath>
 #include <ctime>
 #include <future>
-#include <optional>
 #include <stdexcept>
 
+#include <tuner/core/named.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::replay {
@@ -59,7 +59,7 @@ void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>&
   auto order = strategy.reconsider(waiting);
   if (!order) return;
   for (const auto index : waiting) {
-    if (std::find(order->begin(), order->end(), index) != order->end()) continue;
+    if (contains(*order, index)) continue;
     const search::Observation taken_back{index, std::nullopt, std::nullopt, true};
     strategy.learn({&taken_back, 1});
   }

@@ -1,16 +1,10 @@
 #pragma once
 /// Runs search strategies against recordings and scores them: `tune replay` without its command line and its output.
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
-#include <string>
-#include <vector>
 
 #include <tuner/core/budget.hpp>
-#include <tuner/replay/recording.hpp>
 #include <tuner/replay/scorer.hpp>
 
 namespace tuner::replay {

@@ -6,10 +6,7 @@
 /// Source: Willemsen, Nugteren, Filipovic, van Werkhoven, "A methodology for comparing optimization algorithms for
 /// auto-tuning", Future Generation Computer Systems 159 (2024), in the form of the package autotuning_methodology.
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include <tuner/replay/recording.hpp>
 

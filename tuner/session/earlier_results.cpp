@@ -1,7 +1,6 @@
 #include <tuner/session/earlier_results.hpp>
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 

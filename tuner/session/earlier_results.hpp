@@ -1,8 +1,6 @@
 #pragma once
 /// Stored results of a kernel for other sizes, other choices and on other devices. A search can start from them.
 
-#include <optional>
-
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/wisdom.hpp>
 

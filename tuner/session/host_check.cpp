@@ -1,7 +1,6 @@
 #include <tuner/session/host_check.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 #include <utility>
 

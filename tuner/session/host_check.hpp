@@ -3,15 +3,9 @@
 /// be chosen, which shows races that the GPU's own order hides. Uses a small problem and worker processes, and measures
 /// no times.
 
-#include <atomic>
 #include <future>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include <tuner/core/kernel_spec.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

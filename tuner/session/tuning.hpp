@@ -2,9 +2,6 @@
 /// Tunes one kernel for one problem from beginning to end, with an evaluator, a store and a session. The command line
 /// and the library's tune() call it.
 
-#include <string>
-#include <vector>
-
 #include <tuner/backend/backend.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tune_session.hpp>
@@ -38,9 +35,10 @@ struct TuningOptions {
 };
 
 /// The metrics of \p options, including that of the objective, that \p device can measure. Sets are replaced by their
-/// members. Warns \p observer, which may be null, of the others, once for each reason. Throws Error with the reason
-/// when the objective's metric cannot be measured.
-std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer);
+/// members. Calls \p warn for the others, once for each reason. Throws Error with the reason when the objective's
+/// metric cannot be measured.
+std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device,
+                                            const std::function<void(std::string_view)>& warn);
 
 /// Collects measurable_metrics(). The wall time begins here. \p backend: used for Isolation::none; null: opened when
 /// needed. Throws Error in these cases. The kernel has no reference, or the reference fails. No configuration is valid.
