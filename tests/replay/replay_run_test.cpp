@@ -55,13 +55,12 @@ TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
   EXPECT_EQ(report.results[0].trials_to_percent.size(), 2u) << "the prior is the very space: its best is tried at once";
 }
 
-TEST(Replay, GivesTheSameReportWithAnyNumberOfThreads) {
+TEST(Replay, GivesTheSameReportAgainUnlessTheSeedIsAnother) {
   ReplayOptions options = quick();
   const ReplayReport one = run_replay({convolution()}, options);
-  options.threads = 3;
-  const ReplayReport three = run_replay({convolution()}, options);
-  EXPECT_EQ(one.results[0].score.curve, three.results[0].score.curve);
-  EXPECT_EQ(one.results[1].score.value, three.results[1].score.value);
+  const ReplayReport again = run_replay({convolution()}, options);
+  EXPECT_EQ(one.results[0].score.curve, again.results[0].score.curve);
+  EXPECT_EQ(one.results[1].score.value, again.results[1].score.value);
   options.seed = 77;
   EXPECT_NE(run_replay({convolution()}, options).results[0].score.value, one.results[0].score.value);
 }

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/tune_request.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA

@@ -1,6 +1,4 @@
-#include <tuner/cli/json.hpp>
-
-#include <tuner/cli/terminal.hpp>
+#include <tuner/cli/table.hpp>
 
 namespace tuner {
 

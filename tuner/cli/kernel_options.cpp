@@ -1,7 +1,12 @@
 #include <tuner/cli/kernel_options.hpp>
 
+#include <cstdlib>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
@@ -44,6 +49,54 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
     throw UsageError("--config: kernel {} has no default, so each parameter needs a value; missing: {}", spec.name,
                      listed(missing, ", "));
   return base;
+}
+
+Budget read_budget(const Given& given, const Objective& objective) {
+  Budget budget;
+  const Texts limits = split(given.texts("budget"), ',');
+  if (given.has("budget") && limits.empty())
+    throw UsageError("--budget is empty: give a time or a part, as in 30s or 5%");
+  for (const std::string& limit : limits) {
+    if (limit.ends_with('%'))
+      budget.fraction = parse_number(limit.substr(0, limit.size() - 1), "--budget", 0, 100) / 100;
+    else
+      budget.wall_time = parse_duration(limit, "--budget");
+  }
+  if (given.has("trials")) {
+    budget.trials = static_cast<std::size_t>(parse_count(given.text("trials"), "--trials"));
+    if (*budget.trials == 0) throw UsageError("--trials: at least one trial is needed");
+  }
+  if (given.has("until-unlikely"))
+    budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);
+  if (given.has("target")) budget.target = parse_metric(given.text("target"), "--target", objective);
+  return budget;
+}
+
+std::map<std::string, double> read_strategy_options(const Given& given) {
+  std::map<std::string, double> options;
+  for (const std::string& text : given.texts("option"))
+    for (const auto& [name, value] : parse_assignments(text, "--option"))
+      options[name] = parse_number(value, "--option", -1e300, 1e300);
+  return options;
+}
+
+std::uint64_t read_seed(const Given& given) {
+  return static_cast<std::uint64_t>(parse_count(given.text("seed"), "--seed"));
+}
+
+std::string wanted_device(const Given& given) {
+  if (given.has("device")) {
+    const std::string text = given.text("device");
+    for (const std::string& one : split({text}, ','))
+      if (!gpu_ordinal(one) && one != "auto" && one != kHostBackend && one != kCudaBackend && one != "all")
+        throw UsageError(
+            "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
+            "commas (`tune devices` lists them)",
+            in_quotes(one));
+    return text;
+  }
+  const char* const device = std::getenv("TUNER_DEVICE");
+  return device && *device ? device : "auto";
 }
 
 }  // namespace tuner::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include <fmt/ranges.h>  // join, since fmt 11
 
@@ -152,17 +153,14 @@ std::vector<const Trial*> pareto_front(const std::vector<Trial>& trials, const s
   }
   // In this order only an earlier entry can be at least as good in everything.
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.values < b.values; });
-  std::vector<const Trial*> front;
   std::vector<const Entry*> kept;
-  for (const Entry& entry : entries) {
-    const bool beaten = std::any_of(kept.begin(), kept.end(), [&](const Entry* other) {
-      return std::equal(entry.values.begin(), entry.values.end(), other->values.begin(),
-                        [](double mine, double theirs) { return theirs <= mine; });
-    });
-    if (beaten) continue;
-    kept.push_back(&entry);
-    front.push_back(entry.trial);
-  }
+  for (const Entry& entry : entries)
+    if (std::none_of(kept.begin(), kept.end(), [&](const Entry* other) {
+          return std::equal(entry.values.begin(), entry.values.end(), other->values.begin(), std::greater_equal());
+        }))
+      kept.push_back(&entry);
+  std::vector<const Trial*> front;
+  for (const Entry* const entry : kept) front.push_back(entry->trial);
   return front;
 }
 

@@ -3,11 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/tune_request.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/search/strategy.hpp>
@@ -137,7 +136,6 @@ replay::ReplayOptions read_replay_options(const Given& given) {
   options.strategy_options = read_strategy_options(given);
   for (const std::string& one : given.texts("first")) options.first.push_back(parse_configuration(one, "--first"));
   options.ahead = static_cast<std::size_t>(parse_count(given.text("ahead"), "--ahead", 1, most));
-  options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
 }
 

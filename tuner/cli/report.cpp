@@ -160,10 +160,6 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
   return text;
 }
 
-std::string front(const Subject& subject, const std::vector<Trial>& trials) {
-  return subject.trade_off.empty() ? std::string() : pareto_table(trials, subject.trade_off);
-}
-
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style) {
   OutcomeCounts counts;
   for (const Trial& trial : trials) counts.add(trial.outcome);

@@ -57,9 +57,6 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
 
-/// The front of Subject::trade_off; empty where there is none.
-std::string front(const Subject& subject, const std::vector<Trial>& trials);
-
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
 
 }  // namespace tuner::cli

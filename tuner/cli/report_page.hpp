@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include <tuner/cli/tune_jobs.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/explain/verdict.hpp>
 #include <tuner/report/page.hpp>
 #include <tuner/report/tuning.hpp>

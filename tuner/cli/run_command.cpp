@@ -8,7 +8,6 @@
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/report.hpp>
-#include <tuner/cli/tune_request.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/session/backends.hpp>

@@ -4,7 +4,6 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
-#include <tuner/cli/tune_request.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner::cli {

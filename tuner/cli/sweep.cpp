@@ -15,25 +15,18 @@ std::string extent(const std::array<std::int64_t, 3>& of) {
   return of[2] == 1 ? fmt::format("({},{})", of[0], of[1]) : fmt::format("({},{},{})", of[0], of[1], of[2]);
 }
 
-/// `(64, 512)` of every launch of a configuration; empty where it cannot run.
-struct ShapeText {
-  std::string grid, block;
-};
-
-ShapeText shape_text(const Subject& subject, const Configuration& configuration) {
-  ShapeText shape;
-  try {
-    for (const ResolvedLaunch& launch :
-         resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
-      if (!launch.timed) continue;
-      const std::string between = shape.grid.empty() ? "" : "; ";
-      shape.grid += between + extent(launch.shape.grid);
-      shape.block += between + extent(launch.shape.block);
-    }
-  } catch (const Error&) {
-    return {};  // its reason stands in the row
+/// `(64, 512)` and `(32, 8)`: grid and block of every launch of a configuration; empty where it cannot run.
+std::pair<std::string, std::string> shape_text(const Subject& subject, const Configuration& configuration) try {
+  std::vector<std::string> grids, blocks;
+  for (const ResolvedLaunch& launch :
+       resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
+    if (!launch.timed) continue;
+    grids.push_back(extent(launch.shape.grid));
+    blocks.push_back(extent(launch.shape.block));
   }
-  return shape;
+  return {listed(grids, "; "), listed(blocks, "; ")};
+} catch (const Error&) {
+  return {};  // its reason stands in the row
 }
 
 /// Every metric that any trial has.
@@ -83,8 +76,8 @@ Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
       const Value* const value = trial.configuration.find(one.name);
       cells.push_back(value ? Cell::right(value->text(), *value) : Cell());
     }
-    const ShapeText shape = shape_text(subject, trial.configuration);
-    cells.insert(cells.end(), {shape.grid, shape.block, kind(trial.outcome)});
+    const auto [grid, block] = shape_text(subject, trial.configuration);
+    cells.insert(cells.end(), {grid, block, kind(trial.outcome)});
     add_result_cells(cells, subject, trial, all_metrics);
     const std::string reason = first_line(message(trial.outcome));
     const bool is_impossible = kind(trial.outcome) == "invalid";

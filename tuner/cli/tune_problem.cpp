@@ -224,7 +224,7 @@ class ProblemTuning {
   void print(const Subject& what, const SessionResult& found, const ProblemResult& result) {
     if (!request_.quiet) output_.text('\n' + table(what, found, result) + '\n');
     if (!request_.quiet) output_.text(failure_summary(found.trials, out_style_));
-    if (const std::string text = front(what, found.trials); !text.empty()) output_.text(text + "\n");
+    if (!what.trade_off.empty()) output_.text(pareto_table(found.trials, what.trade_off) + "\n");
     if (found.best) output_.text(winner(what, found, database_text(), out_style_, !request_.quiet));
     if (request_.sweep.is_part())
       output_.line("note      this was part of the space: what calls are served with stays as it was");

@@ -4,7 +4,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/sweep.hpp>
-#include <tuner/cli/tune_jobs.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {

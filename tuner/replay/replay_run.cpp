@@ -1,13 +1,12 @@
 #include <tuner/replay/replay_run.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <ctime>
-#include <future>
 #include <stdexcept>
 
 #include <tuner/core/named.hpp>
+#include <tuner/core/on_all_cores.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::replay {
@@ -119,7 +118,7 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
   return run;
 }
 
-/// Threads take the repeats one by one. The thread of a repeat changes nothing except its CPU time.
+/// The thread of a repeat changes nothing except its CPU time.
 std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, const std::string& strategy,
                              const ReplayOptions& options) {
   const Limits limits = limits_of(options.budget, recording, scorer);
@@ -128,16 +127,9 @@ std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, c
     throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recording.name +
                                 "'");
   std::vector<Run> runs(options.repeats);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t r = next++; r < runs.size(); r = next++)
-      runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
-  };
-  std::vector<std::future<void>> others;
-  for (std::size_t t = 1; t < std::min(options.threads, options.repeats); ++t)
-    others.push_back(std::async(std::launch::async, work));
-  work();
-  for (std::future<void>& other : others) other.get();
+  on_all_cores(runs.size(), [&](std::size_t r) {
+    runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
+  });
   return runs;
 }
 

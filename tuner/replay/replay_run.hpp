@@ -25,7 +25,6 @@ struct ReplayOptions {
   const Recording* prior = nullptr;
   /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
   std::vector<Configuration> first;
-  std::size_t threads = 1;
 };
 
 /// One strategy on one space.
@@ -79,7 +78,7 @@ struct ReplayReport {
 using ReplayObserver = std::function<void(const ReplayResult&)>;
 
 /// Throws std::invalid_argument for an unknown strategy or option, RecordingError for a recording without valid rows.
-/// The same options give the same report, except for CPU times, with any number of threads.
+/// The same options give the same report, except for CPU times, with any number of cores.
 ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
                         const ReplayObserver& observer = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The trials of a session: which one leads, and which one wins. Private to this room.
+/// The trials of a session: which one leads, which one wins, and whether none can. Private to this room.
 
 #include <limits>
 
@@ -61,5 +61,10 @@ class Contest {
   std::optional<std::size_t> best_;  // position in result.trials
   bool told_of_metrics_ = false;
 };
+
+/// Whether no configuration can compile, judged by \p trials that all failed alike. Either a file is missing that the
+/// text always includes. Or the trials are many, the default is among them, and they have every value of every
+/// parameter. Messages that kernels write themselves (`static_assert`, `#error`) may differ elsewhere.
+bool none_compiles(const KernelSpec& spec, std::span<const Trial> trials);
 
 }  // namespace tuner

@@ -10,7 +10,6 @@
 #include <tuner/core/named.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/contest.hpp>
-#include <tuner/session/hopeless.hpp>
 #include <tuner/session/trial_store.hpp>
 
 namespace tuner {
