@@ -84,20 +84,16 @@ int export_kernel_tuner(const Given& given) {
 class ServingCheck {
  public:
   /// \p known: a kernel whose file is read already; it is looked up by its name.
-  explicit ServingCheck(std::optional<KernelSpec> known) {
-    if (known) kernels_.emplace(known->name, std::move(known));
-  }
+  explicit ServingCheck(std::optional<KernelSpec> known) : kernels_(std::move(known)) {}
 
   /// Why \p configuration may not be served for the problem of \p about on its device, by the kernel's space and the
   /// limits that are stored of the device. Nothing for a kernel that only a database knows.
   std::optional<std::string> operator()(const cache::Context& about, const std::string& configuration) {
-    const auto [at, is_new] = kernels_.try_emplace(about.kernel.name);
-    // A stored name is data: it is looked up as a name, never opened as a path.
-    if (is_new && !KernelLibrary::is_path(about.kernel.name)) at->second = kernel_named(about.kernel.name);
-    if (!at->second) return std::nullopt;
+    const KernelSpec* const spec = kernels_.find(about.kernel.name);
+    if (spec == nullptr) return std::nullopt;
     std::optional<std::string> why;
     try {
-      why = why_invalid(*at->second, from_record(about.problem), from_record(about.device).limits,
+      why = why_invalid(*spec, from_record(about.problem), from_record(about.device).limits,
                         Configuration::parse(configuration));
     } catch (const std::invalid_argument& error) {
       why = error.what();
@@ -110,8 +106,8 @@ class ServingCheck {
 
   /// Prints one warning for what was rejected, and one for each kernel that could not be checked.
   void tell() const {
-    for (const auto& [name, spec] : kernels_)
-      if (!spec) warn(fmt::format("kernel {} is not known here: its configurations are not checked", printable(name)));
+    for (const std::string& name : kernels_.unknown())
+      warn(fmt::format("kernel {} is not known here: its configurations are not checked", printable(name)));
     if (rejected_.empty()) return;
     const auto& [what, why] = *rejected_.begin();
     warn(fmt::format("{} would not be served and {} left out: {} ({})", plural(rejected_.size(), "configuration"),
@@ -119,7 +115,7 @@ class ServingCheck {
   }
 
  private:
-  std::map<std::string, std::optional<KernelSpec>> kernels_;
+  KernelsByName kernels_;
   std::map<std::string, std::string> rejected_;  // why, by kernel and configuration
 };
 

@@ -16,7 +16,6 @@
 #include <tuner/core/on_all_cores.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/images.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
@@ -33,19 +32,14 @@ struct Known {
 std::map<std::string, Known> known_kernels(const Given& given) {
   std::vector<cache::Database> databases = open_all_for_reading(given);
   const cache::Filter filter = read_filter(given, databases);
-  std::map<std::string, std::optional<KernelSpec>> specs;
-  if (std::optional<KernelSpec> named = given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt) {
-    const std::string name = named->name;
-    specs.emplace(name, std::move(named));
-  }
+  KernelsByName specs(given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt);
   std::map<std::string, Known> kernels;
   for (cache::Database& database : databases)
     for (cache::BestRecord& best : cache::best_rows(database, filter)) {
-      if (best.device.backend != kCudaBackend || KernelLibrary::is_path(best.kernel.name)) continue;
-      const auto [spec, is_new] = specs.try_emplace(best.kernel.name);
-      if (is_new) spec->second = kernel_named(best.kernel.name);
-      if (!spec->second || to_record(*spec->second, Objective()) != best.kernel) continue;
-      const auto at = kernels.try_emplace(best.kernel.name, Known{*spec->second, {}}).first;
+      if (best.device.backend != kCudaBackend) continue;
+      const KernelSpec* const spec = specs.find(best.kernel.name);
+      if (spec == nullptr || to_record(*spec, Objective()) != best.kernel) continue;
+      const auto at = kernels.try_emplace(best.kernel.name, Known{*spec, {}}).first;
       at->second.best.push_back(std::move(best));
     }
   if (kernels.empty())

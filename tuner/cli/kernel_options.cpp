@@ -32,6 +32,23 @@ std::optional<KernelSpec> kernel_named(const std::string& name) {
   }
 }
 
+KernelsByName::KernelsByName(std::optional<KernelSpec> known) {
+  if (known) kernels_.emplace(known->name, std::move(known));
+}
+
+const KernelSpec* KernelsByName::find(const std::string& name) {
+  const auto [at, is_new] = kernels_.try_emplace(name);
+  if (is_new && !KernelLibrary::is_path(name)) at->second = kernel_named(name);
+  return at->second ? &*at->second : nullptr;
+}
+
+std::vector<std::string> KernelsByName::unknown() const {
+  std::vector<std::string> names;
+  for (const auto& [name, spec] : kernels_)
+    if (!spec) names.push_back(name);
+  return names;
+}
+
 ProblemOptions problem_options(const Given& given) {
   return {given.texts("size"), given.texts("type"), given.texts("choice")};
 }

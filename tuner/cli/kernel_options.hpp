@@ -20,6 +20,20 @@ KernelSpec chosen_kernel(const Given& given);
 /// The kernel that is called \p name, or the one in the file \p name. Nothing if only a database knows that name.
 /// Throws tuner::Error for a file that is no kernel.
 std::optional<KernelSpec> kernel_named(const std::string& name);
+/// Kernels by the names that databases have; each is read once. A stored name is data: it is never opened as a path.
+class KernelsByName {
+ public:
+  /// \p known: a kernel that is read already; nothing: none.
+  explicit KernelsByName(std::optional<KernelSpec> known = std::nullopt);
+  /// Null if only a database knows \p name.
+  const KernelSpec* find(const std::string& name);
+  /// The names for which find() was null.
+  std::vector<std::string> unknown() const;
+
+ private:
+  std::map<std::string, std::optional<KernelSpec>> kernels_;
+};
+
 ProblemOptions problem_options(const Given& given);
 /// \p base with the values in \p text, as `--config` has them: `block_x=32 vector=4`. Throws UsageError for a name that
 /// the kernel does not have, and for a parameter that has a value in neither.

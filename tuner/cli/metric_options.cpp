@@ -61,13 +61,11 @@ std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std
   return names;
 }
 
-ObjectiveChoice read_objective(std::string_view text) {
+std::vector<std::string> read_objectives(std::string_view text) {
   std::vector<std::string> names = split({std::string(text)}, ',');
   if (names.empty()) names.emplace_back();
   for (std::string& name : names) name = read_one_objective(name);
-  ObjectiveChoice choice{names.front(), {}};
-  if (names.size() > 1) choice.trade_off = names;
-  return choice;
+  return names;
 }
 
 double parse_metric(std::string_view text, std::string_view option, const Objective& objective) {

@@ -12,7 +12,6 @@
 #include <tuner/cli/program.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/version.hpp>
 
@@ -29,7 +28,8 @@ Trial trial_of_best(const report::Tuning& tuning) {
   const auto at = std::find_if(tuning.trials.rbegin(), tuning.trials.rend(), [&](const report::PlacedTrial& placed) {
     return placed.trial.kind == "ok" && placed.trial.configuration == best.configuration;
   });
-  if (at != tuning.trials.rend()) return from_record(at->trial);
+  if (at != tuning.trials.rend())
+    if (auto trial = from_record(at->trial)) return *std::move(trial);
   Trial trial;
   trial.configuration = Configuration::parse(best.configuration);
   Measurement measurement;
@@ -52,7 +52,7 @@ report::Amounts amounts_of(const KernelSpec& spec, const ProblemSize& size, cons
 }
 
 int run_report(const Given& given) {
-  const std::string file = given.text("output"), kernel = given.text("kernel");
+  const std::string file = given.text("output");
   if (file.empty()) throw UsageError("report writes one file: tune report -o FILE.html");
   require_output_or_stdout(given, file, OutputKind::report, "-o");
 
@@ -64,7 +64,7 @@ int run_report(const Given& given) {
   if (what.tunings.empty())
     throw Error(fmt::format("there are no results{} to report; `tune KERNEL` finds some",
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));
-  add_amounts(what.tunings, KernelLibrary::is_path(kernel) ? kernel : "");
+  add_amounts(what.tunings, KernelsByName(given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt));
 
   const std::string text = report::page(what.tunings, {kVersion, cache::now_ms(), what.databases, {}});
   if (write_or_print(file, text))
@@ -85,24 +85,11 @@ std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuni
   }
 }
 
-void add_amounts(std::span<report::Tuning> tunings, const std::string& file) {
-  const KernelLibrary library;
-  std::map<std::string, std::optional<KernelSpec>> specs;
-  const auto find = [&](const std::string& name) -> const std::optional<KernelSpec>& {
-    const auto [at, is_new] = specs.try_emplace(name);
-    if (is_new) try {
-        at->second = library.find(name);
-      } catch (const Error&) {
-        // Nobody has to keep the file of a kernel that was tuned once.
-      }
-    return at->second;
-  };
+void add_amounts(std::span<report::Tuning> tunings, KernelsByName kernels) {
   for (report::Tuning& tuning : tunings) {
     const cache::KernelRecord& kernel = tuning.key.kernel;
-    // A stored name is data: it is looked up as a name, never opened as a path.
-    if (file.empty() && KernelLibrary::is_path(kernel.name)) continue;
-    const std::optional<KernelSpec>& spec = find(file.empty() ? kernel.name : file);
-    if (!spec || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
+    const KernelSpec* const spec = kernels.find(kernel.name);
+    if (spec == nullptr || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
     try {
       const Device device = from_record(tuning.key.device);
       tuning.amounts = amounts_of(*spec, from_record(tuning.key.problem), device);
@@ -140,7 +127,7 @@ void LiveReport::write(std::optional<report::Live> live) {
       const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
       return !(one.key.kernel == kernel) || std::none_of(jobs_.all.begin(), jobs_.all.end(), is_it);
     });
-    add_amounts(found, spec.program.file);
+    add_amounts(found, KernelsByName(spec));
     const cache::Database& user = wisdom_.user();
     const std::string database = user.is_in_memory() ? "memory" : user.path().string();
     const std::string page = report::page(found, {kVersion, cache::now_ms(), {database}, live});

@@ -1,4 +1,4 @@
-#include <tuner/cli/tune_problem.hpp>
+#include <tuner/cli/tune_command.hpp>
 
 #include <cache/session.hpp>
 

@@ -66,14 +66,14 @@ void check_subject(const Given& given) {
 
 /// Hot and cold caches are different objectives, with different results in the database.
 void choose_objective(const Given& given, TuneRequest& request) {
-  const ObjectiveChoice choice = read_objective(given.text("objective"));
+  const std::vector<std::string> names = read_objectives(given.text("objective"));
   const bool hot = given.flag("hot");
   Objective& objective = request.tuning.session.objective;
   MeasureOptions& measure = request.tuning.measure;
-  objective.name = hot && choice.name == "time" ? "time_hot" : choice.name;
+  objective.name = hot && names.front() == "time" ? "time_hot" : names.front();
   measure.cold = !hot && objective.name != "time_hot";
-  request.trade_off = choice.trade_off;
-  for (const std::string& name : choice.trade_off)
+  if (names.size() > 1) request.trade_off = names;
+  for (const std::string& name : request.trade_off)
     if (!Objective{name}.is_time()) measure.metrics.push_back(Objective{name}.metric());
   measure.metrics_for_all = !measure.metrics.empty();
 }

@@ -1,10 +1,11 @@
 #include <tuner/cli/tune_command.hpp>
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
+#include <future>
 #include <numeric>
 #include <system_error>
-#include <thread>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
@@ -145,16 +146,14 @@ class TuneRun {
   TuneOutcome run() {
     if (!entries_.empty() && !request().dry_run) open_outputs();
     introduce_all();
-    {
-      std::unique_lock lock(mutex_);
-      begin_all(lock);
-      for (std::size_t i = 0; i < threads_.size(); ++i) {  // a thread that ends may have begun others
-        std::thread thread = std::move(threads_[i]);
-        lock.unlock();
-        thread.join();
-        lock.lock();
-      }
+    std::vector<std::future<void>> others;
+    try {
+      for (std::size_t i = 1; side_by_side_ && i < spread_.devices(); ++i)
+        others.push_back(std::async(std::launch::async, [this] { work(); }));
+    } catch (const std::system_error&) {  // the threads that there are tune all
     }
+    work();
+    for (std::future<void>& one : others) one.get();
     output_.end_status();
     if (report_) report_->finish();  // also after a failure: the page must not wait for more
     if (fatal_) std::rethrow_exception(fatal_);
@@ -225,33 +224,25 @@ class TuneRun {
     introduce(job, devices, output_);
   }
 
-  /// With the lock held, as take_devices(), give_up(), lost_of(), conclude() and show_status().
-  void begin_all(std::unique_lock<std::mutex>& lock) {
-    while (!stop_ && !fatal_) {
-      const std::optional<Share> share = spread_.next();
-      if (!share) return;
+  /// Tunes problems until there are none. Runs on a thread for each device when they are tuned side by side. Holds the
+  /// lock except while tuning, as take_devices(), give_up(), lost_of(), conclude() and show_status() need.
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const std::optional<Share> share = stop_ || fatal_ ? std::nullopt : spread_.next();
+      if (!share && counts_.running == 0) return;
+      if (!share) {  // a problem that runs may come back, or its devices be free for another
+        changed_.wait(lock);
+        continue;
+      }
       ++counts_.begun;
       ++counts_.running;
       take_devices(*share);
       introduce_one(*share);
-      if (!side_by_side_) {
-        lock.unlock();
-        tune(*share);
-        lock.lock();
-        continue;
-      }
-      try {
-        threads_.emplace_back([this, one = *share] {
-          tune(one);
-          std::unique_lock guard(mutex_);
-          begin_all(guard);
-        });
-      } catch (const std::system_error& failure) {
-        --counts_.running;
-        entries_[share->problem].error = fmt::format("no thread can be started for it: {}", failure.what());
-        spread_.done(*share);
-        conclude(share->problem, {});
-      }
+      lock.unlock();
+      tune(*share);
+      lock.lock();
+      changed_.notify_all();
     }
   }
 
@@ -405,7 +396,7 @@ class TuneRun {
   ProblemSpread spread_;
   std::vector<Seat> seats_;  // of the devices; in use by one share at a time
   Counts counts_;
-  std::vector<std::thread> threads_;
+  std::condition_variable changed_;
   std::exception_ptr fatal_;  // ends the command
 };
 
