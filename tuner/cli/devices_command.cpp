@@ -28,11 +28,10 @@ std::string chips_to_name() {
   return fmt::format("Name a chip with --chip, one of {}.", fmt::join(taken(cuda::known_chips()), ", "));
 }
 
-/// The chip that is asked for. Sets \p here if it is in this machine.
-std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given, bool& here) {
+/// The chip that is asked for, else that of a GPU of this machine.
+std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given) {
   const std::string chip = given.text("chip"), device = given.text("device");
-  here = chip.empty();
-  if (!here) {
+  if (!chip.empty()) {
     if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
     return taken(cuda::chip_metrics(chip));
   }
@@ -109,9 +108,8 @@ Table own_table(const cuda::ChipMetrics& chip) {
 }
 
 int list_metrics(const Given& given) {
-  bool here = false;
-  const auto chip = chosen_chip(given, here);
-  const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
+  const auto chip = chosen_chip(given);
+  const std::string forbidden = given.text("chip").empty() ? cuda::why_not_permitted() : std::string();
   Answer answer;
   answer.data("chip", chip->chip())
       .data("library", chip->source())

@@ -32,7 +32,7 @@ std::vector<Cell> scored(const std::string& strategy, double score, double error
 
 Cell cpu_cell(double ms) { return {ms, fmt::format("{:.3f}", ms)}; }
 
-Table results_table(std::span<const replay::ReplayResult> results, std::size_t repeats) {
+Table results_table(const std::vector<replay::ReplayResult>& results, std::size_t repeats) {
   std::vector<Table::Column> columns = scored_columns();
   columns.insert(columns.end(), {named("<= 1%", "repeats_within_1_percent"), named("trials", "mean_trials"),
                                  named("CPU ms/trial", "cpu_ms_per_proposal"), data("random_relative_to_optimum"),
@@ -68,10 +68,8 @@ Table means_table(const replay::ReplayReport& report) {
 Answer answer_of(const replay::ReplayReport& report) {
   Answer answer;
   Json spaces = Json::array();
-  for (std::size_t i = 0; i < report.spaces.size(); ++i) {
-    const replay::ReplaySpace& space = report.spaces[i];
-    const auto results = report.results_of(i);
-    Table table = results_table(results, report.repeats);
+  for (const replay::ReplaySpace& space : report.spaces) {
+    Table table = results_table(space.results, report.repeats);
     spaces.push_back({{"name", space.name},
                       {"unit", space.unit},
                       {"configurations", space.configurations},
@@ -82,7 +80,8 @@ Answer answer_of(const replay::ReplayReport& report) {
                       {"last_time_s", space.times.back()},
                       {"baseline", space.baseline},
                       {"results", table.json()}});
-    if (!results.empty()) table.add({"(random)", 0, {}, Cell::percent(results.front().score.random_to_optimum, 2)});
+    if (!space.results.empty())
+      table.add({"(random)", 0, {}, Cell::percent(space.results.front().score.random_to_optimum, 2)});
     answer.text("{}: {} configurations, {} valid, optimum {:.6g} {}; scored until {:.4g} s, {:.0f} random draws\n{}\n",
                 printable(space.name), space.configurations, space.valid, space.optimum, printable(space.unit),
                 space.times.back(), space.random_draws, table.text());

@@ -11,6 +11,7 @@
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/tuning.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/profiler_range.hpp>
@@ -35,13 +36,6 @@ struct Chosen {
   Configuration configuration;
   std::string reason;
   bool is_best = false;  ///< of a tuning for exactly this problem
-};
-
-/// The reference on the CPU, to compare with the configuration.
-struct OnCpu {
-  Device device;
-  ReferenceRun reference;
-  std::vector<OutputValues> outputs;  ///< the reference's values, with the configuration's error against them
 };
 
 class OneRun {
@@ -78,8 +72,7 @@ class OneRun {
     answer_.show(given_);
     if (!once_) measure(one);
     if (once_ || trial_.measurement()) launch(one);
-    if (flag("cpu") && !failed_) run_on_cpu(options, one.outputs());
-    add_results(one.launches());
+    add_results(one, options);
     return answer_.print(given_, failed_ ? kFailed : kDone);
   }
 
@@ -199,21 +192,6 @@ class OneRun {
     printed_ = output.text();
   }
 
-  void run_on_cpu(const MeasureOptions& options, const HostBuffers& ours) {
-    const std::unique_ptr<Backend> host = open_backend(choose_device(kHostBackend).device);
-    OnCpu cpu;
-    cpu.device = host->device();
-    {
-      const KernelOutput away(KernelOutput::Keep::nothing);
-      cpu.reference = run_reference(*host, spec_, size_, options);
-    }
-    cpu.outputs = output_values(cpu.reference.outputs, {});
-    for (OutputValues& values : cpu.outputs)
-      if (const auto at = ours.find(values.buffer); at != ours.end() && at->second.count == values.count)
-        values.error = largest_error(at->second, cpu.reference.outputs.at(values.buffer));
-    cpu_ = std::move(cpu);
-  }
-
   static std::string value_text(const OutputValues& values) {
     std::string text;
     for (std::size_t i = 0; i < values.first.size(); ++i) text += (i ? ", " : "") + values.first[i];
@@ -260,13 +238,24 @@ class OneRun {
     answer_.data("verdict", why);
   }
 
-  void add_cpu() {
-    const auto* const there = std::get_if<Measurement>(&cpu_->reference.outcome);
+  /// Runs the reference on the CPU, to compare with \p ours.
+  void add_cpu(const MeasureOptions& options, const HostBuffers& ours) {
+    const std::unique_ptr<Backend> host = open_backend(choose_device(kHostBackend).device);
+    const ReferenceRun reference = [&] {
+      const KernelOutput away(KernelOutput::Keep::nothing);
+      return run_reference(*host, spec_, size_, options);
+    }();
+    std::vector<OutputValues> outputs = output_values(reference.outputs, {});
+    for (OutputValues& values : outputs)
+      if (const auto at = ours.find(values.buffer); at != ours.end() && at->second.count == values.count)
+        values.error = largest_error(at->second, reference.outputs.at(values.buffer));
+    const std::string device = host->device().name;
+    const auto* const there = std::get_if<Measurement>(&reference.outcome);
     const Measurement* const here = once_ ? nullptr : trial_.measurement();
-    Json cpu{{"device", cpu_->device.name}, {"outputs", json_values(cpu_->outputs)}};
-    line("cpu", there ? fmt::format("the reference takes {} on {}", format_ns(there->median_ns), cpu_->device.name)
-                      : std::string(message(cpu_->reference.outcome)));
-    for (const OutputValues& values : cpu_->outputs) line("", value_text(values));
+    Json cpu{{"device", device}, {"outputs", json_values(outputs)}};
+    line("cpu", there ? fmt::format("the reference takes {} on {}", format_ns(there->median_ns), device)
+                      : std::string(message(reference.outcome)));
+    for (const OutputValues& values : outputs) line("", value_text(values));
     if (there) cpu["median_ns"] = there->median_ns;
     if (there && here) {
       cpu["speed_up"] = there->median_ns / here->median_ns;
@@ -276,7 +265,7 @@ class OneRun {
     answer_.data("cpu", std::move(cpu));
   }
 
-  void add_results(const std::vector<LaunchDetail>& launches) {
+  void add_results(const SingleRun& one, const MeasureOptions& options) {
     if (!once_ || failed_) answer_.data("trial", trial_);
     answer_.data("outputs", json_values(outputs_)).data("printed", printed_);
     if (failed_) {
@@ -285,11 +274,11 @@ class OneRun {
       return;
     }
     if (const Measurement* const measured = trial_.measurement(); measured && !once_)
-      add_time(*measured, launches);
+      add_time(*measured, one.launches());
     else
       line("time", "not measured, nor verified: --once");
     for (const OutputValues& values : outputs_) line("result", value_text(values));
-    if (cpu_) add_cpu();
+    if (flag("cpu")) add_cpu(options, one.outputs());
     if (!printed_.empty())
       answer_.text("\nThe kernel printed:\n" + printable_lines(printed_) + (printed_.back() == '\n' ? "" : "\n"));
   }
@@ -329,7 +318,6 @@ class OneRun {
   bool failed_ = false;
   std::vector<OutputValues> outputs_;
   std::string printed_;
-  std::optional<OnCpu> cpu_;
   Answer answer_{kLabelWidth};
 };
 

@@ -1,9 +1,12 @@
 #include <tuner/cli/tune_command.hpp>
 
+#include <fmt/ranges.h>
+
 #include <cache/session.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
@@ -65,9 +68,7 @@ std::string lanes_text(const TuneJob& job, const DeviceChoice& devices) {
   const std::size_t hosts = job.request.tuning.hosts.size();
   if (hosts > 0) return fmt::format("; {} of other ranks share the work", plural(hosts, "device"));
   if (devices.more.empty()) return {};
-  std::string numbers = std::to_string(devices.device.index);
-  for (const int one : devices.more) numbers += fmt::format(", {}", one);
-  return fmt::format("; {} share the work", numbers);
+  return fmt::format("; {}, {} share the work", devices.device.index, fmt::join(devices.more, ", "));
 }
 
 class ProblemTuning {

@@ -159,8 +159,8 @@ ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const 
   ReplayAggregate mean{strategy};
   const double share = 1 / static_cast<double>(report.spaces.size());
   double variance = 0;
-  for (std::size_t space = 0; space < report.spaces.size(); ++space) {
-    const ReplayResult& result = report.results_of(space)[number];
+  for (const ReplaySpace& space : report.spaces) {
+    const ReplayResult& result = space.results[number];
     mean.score += share * result.score.value;
     variance += result.score.standard_error * result.score.standard_error;
     mean.relative_to_optimum += share * result.score.relative_to_optimum;
@@ -177,7 +177,7 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
   if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
   if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
   if (recordings.empty()) throw std::invalid_argument("there is no recorded space to replay");
-  ReplayReport report{options.repeats, options.seed, {}, {}, {}};
+  ReplayReport report{options.repeats, options.seed, {}, {}};
   for (const Recording& recording : recordings) {
     const Scorer scorer(recording);
     report.spaces.push_back({recording.name,
@@ -186,12 +186,13 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
                              recording.valid_count(),
                              scorer.optimum(),
                              scorer.random_draws(),
-                             {scorer.times().begin(), scorer.times().end()},
-                             {scorer.baseline().begin(), scorer.baseline().end()}});
+                             scorer.times(),
+                             scorer.baseline(),
+                             {}});
+    std::vector<ReplayResult>& results = report.spaces.back().results;
     for (const std::string& strategy : options.strategies) {
-      report.results.push_back(
-          summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
-      if (observer) observer(report.results.back());
+      results.push_back(summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
+      if (observer) observer(results.back());
     }
   }
   for (std::size_t i = 0; i < options.strategies.size(); ++i)

@@ -49,6 +49,7 @@ struct ReplaySpace {
   double random_draws = 0;  ///< evaluations of random search until the last scored time
   std::vector<double> times;
   std::vector<double> baseline;
+  std::vector<ReplayResult> results;  ///< by strategy
 };
 
 /// One strategy over all spaces.
@@ -64,14 +65,7 @@ struct ReplayReport {
   std::size_t repeats = 0;
   std::uint64_t seed = 0;
   std::vector<ReplaySpace> spaces;
-  std::vector<ReplayResult> results;        ///< by space, then strategy
   std::vector<ReplayAggregate> aggregates;  ///< by strategy
-
-  /// The results of space \p space, by strategy. Names need not be unique.
-  std::span<const ReplayResult> results_of(std::size_t space) const {
-    const std::size_t strategies = results.size() / spaces.size();
-    return std::span(results).subspan(space * strategies, strategies);
-  }
 };
 
 /// Called after each (space, strategy), from one thread at a time.

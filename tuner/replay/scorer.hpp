@@ -34,9 +34,9 @@ class Scorer {
   explicit Scorer(const Recording& recording);
 
   /// Equally spaced, seconds.
-  std::span<const double> times() const { return times_; }
+  const std::vector<double>& times() const { return times_; }
   /// Random search's expected best at each time.
-  std::span<const double> baseline() const { return baseline_; }
+  const std::vector<double>& baseline() const { return baseline_; }
   double optimum() const { return ascending_.front(); }
   /// Evaluations that random search makes until the last time point; 1 if evaluations take no time.
   double random_draws() const { return seconds_a_draw_ > 0 ? times_.back() / seconds_a_draw_ : 1; }

@@ -1,4 +1,4 @@
-#include <tuner/session/earlier_results.hpp>
+#include <tuner/session/tuning.hpp>
 
 #include <algorithm>
 #include <sstream>

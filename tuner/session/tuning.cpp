@@ -12,7 +12,6 @@
 
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/earlier_results.hpp>
 #include <tuner/session/host_check.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/session/trial_store.hpp>
