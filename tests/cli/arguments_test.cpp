@@ -1,4 +1,4 @@
-#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/options.hpp>
 
 #include <tests/matchers.hpp>
 

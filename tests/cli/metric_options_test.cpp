@@ -19,34 +19,31 @@ TEST(MetricOptions, SuggestsANameForAMisspeltOne) {
                                                   "'achieved_occupancy'?")));
   EXPECT_THAT([] { read_metrics({"textbok"}, "--metrics"); },
               ThrowsMessage<UsageError>(HasSubstr("did you mean 'textbook'?")));
-  EXPECT_THAT([] { read_objective("enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
-  EXPECT_THAT([] { read_objective(""); }, ThrowsMessage<UsageError>(HasSubstr("nown: time, time_hot, ")));
+  EXPECT_THAT([] { read_objectives("enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
+  EXPECT_THAT([] { read_objectives(""); }, ThrowsMessage<UsageError>(HasSubstr("nown: time, time_hot, ")));
 }
 
 TEST(MetricOptions, LetsTheFirstOfSeveralObjectivesDirectTheSearch) {
-  EXPECT_EQ(read_objective("energy").name, "energy");
-  EXPECT_TRUE(read_objective("energy").trade_off.empty());
-  const ObjectiveChoice both = read_objective("time,energy");
-  EXPECT_EQ(both.name, "time");
-  EXPECT_THAT(both.trade_off, ElementsAre("time", "energy"));
+  EXPECT_THAT(read_objectives("energy"), ElementsAre("energy"));
+  EXPECT_THAT(read_objectives("time,energy"), ElementsAre("time", "energy"));
 }
 
 TEST(MetricOptions, TakesTheLargestOfSharesAndRatesUnlessToldOtherwise) {
   for (const char* const name : {"achieved_occupancy", "gld_throughput", "ipc", "l2_tex_hit_rate"})
-    EXPECT_EQ(read_objective(name).name, "max:" + std::string(name));
+    EXPECT_EQ(read_objectives(name).front(), "max:" + std::string(name));
   for (const char* const name : {"gld_transactions", "stall_sync", "power", "sm__warps_active.avg"})
-    EXPECT_EQ(read_objective(name).name, name);
-  EXPECT_EQ(read_objective("max:sm__warps_active.avg").name, "max:sm__warps_active.avg");
-  EXPECT_EQ(read_objective("min:achieved_occupancy").name, "achieved_occupancy");
-  EXPECT_EQ(read_objective("min:time").name, "time");
-  EXPECT_THAT(read_objective("time,ipc").trade_off, ElementsAre("time", "max:ipc"));
-  EXPECT_THAT([] { read_objective("max:time"); }, ThrowsMessage<UsageError>(HasSubstr("of times the smallest wins")));
-  EXPECT_THAT([] { read_objective("max:enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
+    EXPECT_EQ(read_objectives(name).front(), name);
+  EXPECT_EQ(read_objectives("max:sm__warps_active.avg").front(), "max:sm__warps_active.avg");
+  EXPECT_EQ(read_objectives("min:achieved_occupancy").front(), "achieved_occupancy");
+  EXPECT_EQ(read_objectives("min:time").front(), "time");
+  EXPECT_THAT(read_objectives("time,ipc"), ElementsAre("time", "max:ipc"));
+  EXPECT_THAT([] { read_objectives("max:time"); }, ThrowsMessage<UsageError>(HasSubstr("of times the smallest wins")));
+  EXPECT_THAT([] { read_objectives("max:enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
 }
 
 TEST(MetricOptions, ReadsTargetsInTheUnitOfTheObjective) {
   const auto target = [](const char* text, const char* objective) {
-    return parse_metric(text, "--target", {read_objective(objective).name});
+    return parse_metric(text, "--target", {read_objectives(objective).front()});
   };
   EXPECT_DOUBLE_EQ(target("12us", "time"), 12e3);
   EXPECT_DOUBLE_EQ(target("1.5ms", "kernel_time"), 1.5e6);

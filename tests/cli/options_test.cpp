@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/tune_request.hpp>
 
 #include <tests/matchers.hpp>

@@ -1,7 +1,7 @@
 #include <tuner/cli/tune_request.hpp>
 
 #include <tests/matchers.hpp>
-#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/options.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include <tuner/cli/problems.hpp>
 
 #include <tests/matchers.hpp>
-#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/options.hpp>
 #include <tuner/core/kernel_file.hpp>
 
 namespace tuner::cli {

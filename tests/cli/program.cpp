@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/options.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/nvrtc.hpp>
 #endif

@@ -71,6 +71,11 @@ TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
   EXPECT_EQ(contents(folder() / "notes.html"), "mine");
 }
 
+TEST_F(ReportProgram, KnowsTheTrafficAndTheDefaultOfABuiltInKernelWhileItIsTuned) {
+  ASSERT_EQ(call("reduce --size n=4096 --trials 1 --quiet --report built_in.html").code, 0);
+  EXPECT_THAT(testing::data_text_of(contents(folder() / "built_in.html")), Holds("\"bytes\":", "\"default\":\""));
+}
+
 TEST_F(ReportProgram, WritesOverNothingThatIsNotAReport) {
   wisdom("a.wisdom", 1000);
   ASSERT_EQ(call("db import --db a.db a.wisdom").code, 0);

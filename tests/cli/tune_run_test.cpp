@@ -17,7 +17,7 @@
 #include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
-#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/options.hpp>
 #include <tuner/cli/report_page.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>

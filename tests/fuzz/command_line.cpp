@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>
 #include <tuner/core/kernel_file.hpp>

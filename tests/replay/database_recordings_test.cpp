@@ -109,8 +109,8 @@ TEST_F(DatabaseRecordings, CanBeReplayed) {
   options.repeats = 3;
   options.budget.fraction = 1;
   const ReplayReport report = run_replay(read(file_), options);
-  ASSERT_EQ(report.results.size(), 1u);
-  EXPECT_EQ(report.results[0].mean_trials, 40);
+  ASSERT_EQ(report.spaces.at(0).results.size(), 1u);
+  EXPECT_EQ(report.spaces[0].results[0].mean_trials, 40);
 }
 
 TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials) {

@@ -1,4 +1,4 @@
-#include <tuner/session/earlier_results.hpp>
+#include <tuner/session/tuning.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -33,7 +33,7 @@ TEST_F(TrialStoreTest, GivesBackWhatItWasGiven) {
   std::get<Measurement>(trial.outcome).metrics["energy_j"] = 2.5;
   std::get<Measurement>(trial.outcome).no_metrics = "not permitted";
   trial.times.compile = 0.25;
-  const Trial back = from_record(to_record(trial));
+  const Trial back = from_record(to_record(trial)).value();
   EXPECT_EQ(back.configuration, trial.configuration);
   EXPECT_EQ(back.measurement()->median_ns, 1234.5);
   EXPECT_EQ(back.measurement()->samples_ns, trial.measurement()->samples_ns);
@@ -48,7 +48,7 @@ TEST_F(TrialStoreTest, KeepsTheKindAndMessageOfEveryFailure) {
   const Outcome failures[] = {CompileError{"no", "log"}, LaunchError{"no"}, Timeout{"no"}, WrongResult{"no"},
                               Invalid{"no"}};
   for (const Outcome& failure : failures) {
-    const Trial back = from_record(to_record(failed(one_, failure)));
+    const Trial back = from_record(to_record(failed(one_, failure))).value();
     EXPECT_EQ(back.outcome.index(), failure.index());
     EXPECT_EQ(message(back.outcome), "no");
   }

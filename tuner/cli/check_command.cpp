@@ -5,18 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
-#include <string>
-
-#include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/kernel_options.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/characters.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/measure/compiled_resources.hpp>

@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
-
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/report/comparison.hpp>
 #include <tuner/session/kernel_library.hpp>
 
@@ -160,7 +153,7 @@ int run_compare(const Given& given) {
       .data("margin", how.margin)
       .data("counts", counts)
       .data("results", table_of(all, how.across_devices).json())
-      .text(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)))
+      .text("A  {}\nB  {}\n\n", printable(a.name), printable(b.name))
       .styled(table_text(all, how.across_devices, style) + '\n' + summary(all, style))
       .print(given, count(all, Change::slower) > 0 ? kSlower : kDone);
 }

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <iostream>
-#include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
 #include <cache/disk.hpp>
 #include <cache/json.hpp>
 #include <cache/paths.hpp>
@@ -23,7 +17,7 @@
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/objective.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -94,10 +88,9 @@ std::string reference_in(const References& all, const cache::BestRecord& best) {
 
 /// For messages.
 std::string device_names(const std::vector<cache::DeviceRecord>& known) {
-  std::string names;
-  for (const cache::DeviceRecord& one : known)
-    names += (names.empty() ? "" : ", ") + in_quotes(one.name.empty() ? one.key : one.name);
-  return names.empty() ? "none" : names;
+  std::vector<std::string> names;
+  for (const cache::DeviceRecord& one : known) names.push_back(in_quotes(one.name.empty() ? one.key : one.name));
+  return names.empty() ? "none" : listed(names, ", ");
 }
 
 }  // namespace
@@ -127,12 +120,12 @@ const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& k
   }
   if (exact.size() == 1) return *exact[0];
   if (exact.empty() && !partial.empty() && as == DeviceName::whole)
-    throw UsageError(fmt::format("{} {} is a part of a name: to remove anything, give the whole name or key", option,
-                                 in_quotes(text)));
+    throw UsageError("{} {} is a part of a name: to remove anything, give the whole name or key", option,
+                     in_quotes(text));
   if (exact.empty() && partial.size() == 1) return *partial[0];
-  throw UsageError(fmt::format(
-      "{}: {} is {}; there are results of {}", option, in_quotes(text),
-      exact.size() + partial.size() > 0 ? "not one device alone" : "no device of these results", device_names(known)));
+  throw UsageError("{}: {} is {}; there are results of {}", option, in_quotes(text),
+                   exact.size() + partial.size() > 0 ? "not one device alone" : "no device of these results",
+                   device_names(known));
 }
 
 std::string stored_kernel(const std::string& text, std::span<cache::Database> databases) {
@@ -144,7 +137,7 @@ std::string stored_kernel(const std::string& text, std::span<cache::Database> da
 cache::Filter read_filter(const Given& given, std::span<cache::Database> databases, DeviceName as) {
   for (const char* option : {"kernel", "device"})  // an empty name would match everything
     if (given.has(option) && given.text(option).empty())
-      throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
+      throw UsageError("--{} is empty: leave it out to mean all", option);
   cache::Filter filter{stored_kernel(given.text("kernel"), databases)};
   if (as == DeviceName::whole && KernelLibrary::is_path(given.text("kernel")))
     filter.source = to_record(KernelLibrary().find(given.text("kernel")), {}).source_hash;
@@ -157,8 +150,8 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
     }
     filter.device_key = choose_device(device).device.key.text();
     if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.key == filter.device_key; }))
-      throw UsageError(fmt::format("--device: {} is no device of these results; there are results of {}",
-                                   in_quotes(device), device_names(known)));
+      throw UsageError("--device: {} is no device of these results; there are results of {}", in_quotes(device),
+                       device_names(known));
   }
   return filter;
 }

@@ -3,9 +3,6 @@
 
 #include <filesystem>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>

@@ -2,25 +2,14 @@
 #include <tuner/cli/program.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <span>
 #include <system_error>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
 #include <cache/images.hpp>
 #include <cache/paths.hpp>
 #include <cache/shipped.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/named.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -30,7 +19,7 @@ namespace fs = std::filesystem;
 int show_status(const Given& given) {
   cache::Database database = open_for_reading(database_file(given));
   const cache::Statistics about = cache::statistics(database);
-  const auto number = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  const auto number = [](std::int64_t n) { return format_count(n); };
   Answer answer;
   answer.fact("database", about.path)
       .fact(people("size"),
@@ -94,10 +83,9 @@ int check(const Given& given) {
   answer.data("database", path).data("findings", findings);
   for (const std::string& finding : findings) answer.text(printable(finding) + '\n');
   if (findings.empty())
-    answer.text(fmt::format("{} is sound\n", path));
+    answer.text("{} is sound\n", path);
   else
-    answer.text(fmt::format("{}: {}. {}.\n", path, plural(static_cast<std::int64_t>(findings.size()), "finding"),
-                            consequence_of_findings(database)));
+    answer.text("{}: {}. {}.\n", path, plural(findings.size(), "finding"), consequence_of_findings(database));
   try {
     const Table quarantine = quarantine_table(database, read_filter(given, {&database, 1}));
     if (quarantine.rows() == 0)
@@ -107,7 +95,7 @@ int check(const Given& given) {
           .rows("quarantine", quarantine);
   } catch (const cache::CacheError& error) {
     if (findings.empty()) throw;
-    answer.text(fmt::format("the quarantine cannot be read: {}\n", printable(error.what())));
+    answer.text("the quarantine cannot be read: {}\n", printable(error.what()));
   }
   return answer.print(given, findings.empty() ? kDone : kFailed);
 }
@@ -124,9 +112,9 @@ int take_over_all(const Given& given, cache::Database& into, std::span<const std
                     {"trials", count.trials},
                     {"quarantined", count.quarantined},
                     {"unchanged", count.unchanged}});
-    answer.text(fmt::format("{}  new: {}, {}, {}, {} in quarantine; known already: {}\n", printable(source),
-                            plural(count.best, "best configuration"), plural(count.sessions, "session"),
-                            plural(count.trials, "trial"), count.quarantined, count.unchanged));
+    answer.text("{}  new: {}, {}, {}, {} in quarantine; known already: {}\n", printable(source),
+                plural(count.best, "best configuration"), plural(count.sessions, "session"),
+                plural(count.trials, "trial"), count.quarantined, count.unchanged);
     answer.show(given);
   }
   return answer.data("database", into.path().string()).data("sources", list).print(given);
@@ -177,8 +165,8 @@ int freeze_files(const Given& given) {
       .data("database", output)
       .data("sources", sources)
       .data("best", best)
-      .text(fmt::format("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
-                        plural(best, "best configuration"), printable(fs::absolute(output).string())))
+      .text("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
+            plural(best, "best configuration"), printable(fs::absolute(output).string()))
       .print(given);
 }
 
@@ -193,7 +181,7 @@ void clear_images(Answer& answer) {
   const auto folder = cache::user_cache_dir();
   if (!folder) return;
   answer.data("images", cache::kept_images(*folder).images)
-      .text(fmt::format("compiled images in {} removed\n", printable(folder->string())));
+      .text("compiled images in {} removed\n", printable(folder->string()));
   cache::remove_kept_images(*folder);
 }
 
@@ -214,8 +202,8 @@ void clear_results(const Given& given, const fs::path& file, Answer& answer) {
     for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"})
       removed |= fs::remove(real.string() + suffix);
     answer.data("file_removed", removed)
-        .text(fmt::format("{} {}{}\n", printable(real.string()), removed ? "removed" : "was not there",
-                          real == file ? "" : fmt::format("; the link {} stays", printable(file.string()))));
+        .text("{} {}{}\n", printable(real.string()), removed ? "removed" : "was not there",
+              real == file ? "" : fmt::format("; the link {} stays", printable(file.string())));
     return;
   }
   cache::Database database = open_to_clear(file);
@@ -229,13 +217,13 @@ void clear_results(const Given& given, const fs::path& file, Answer& answer) {
                         {"trials", removed.trials},
                         {"quarantined", removed.quarantined},
                         {"misses", removed.misses}})
-      .text(fmt::format("{}: removed {}, {} with {}, {} in quarantine and {}\n", printable(file.string()),
-                        plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
-                        plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
-                        plural(removed.misses, "missed problem")));
+      .text("{}: removed {}, {} with {}, {} in quarantine and {}\n", printable(file.string()),
+            plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
+            plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
+            plural(removed.misses, "missed problem"));
   if (others > 0)
-    answer.text(fmt::format("left: {} of other or earlier sources of '{}'; `--kernel {}` names all of them\n",
-                            plural(others, "session"), filter.kernel, filter.kernel));
+    answer.text("left: {} of other or earlier sources of '{}'; `--kernel {}` names all of them\n",
+                plural(others, "session"), filter.kernel, filter.kernel);
 }
 
 /// Lets configurations that crashed or hung be tried and served again.
@@ -244,18 +232,18 @@ void clear_quarantine(const Given& given, const fs::path& file, Answer& answer) 
   const std::string configuration = parse_configuration(given.text("config"), "--config").text();  // as it is stored
   const auto lifted =
       cache::lift_quarantine(database, read_filter(given, {&database, 1}, DeviceName::whole), configuration);
-  answer.data("lifted", lifted).text(fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));
+  answer.data("lifted", lifted).text("{} lifted from quarantine\n", plural(lifted, "configuration"));
 }
 
 void clear_missed(const Given& given, const fs::path& file, Answer& answer) {
   std::error_code error;
   if (fs::symlink_status(file, error).type() == fs::file_type::not_found) {
-    answer.data("forgotten", 0).text(fmt::format("{} was not there\n", printable(file.string())));
+    answer.data("forgotten", 0).text("{} was not there\n", printable(file.string()));
     return;
   }
   cache::Database database = open_to_clear(file);
   const auto forgotten = cache::forget_misses(database, read_filter(given, {&database, 1}, DeviceName::whole));
-  answer.data("forgotten", forgotten).text(fmt::format("{} forgotten\n", plural(forgotten, "problem")));
+  answer.data("forgotten", forgotten).text("{} forgotten\n", plural(forgotten, "problem"));
 }
 
 int clear(const Given& given) {
@@ -263,7 +251,7 @@ int clear(const Given& given) {
   if (what.empty()) what = {"images"};
   for (const std::string& one : what)
     require_known("thing to clear", one, {"images", "results", "quarantine", "missed"});
-  const auto clears = [&](const char* one) { return std::find(what.begin(), what.end(), one) != what.end(); };
+  const auto clears = [&](const char* one) { return contains(what, one); };
   if (clears("images"))  // they belong to no kernel, device or database
     given.refuse({"db", "kernel", "device", "config"}, "on compiled images: name what it is about, such as results");
   if (!clears("quarantine") || what.size() > 1) given.refuse({"config"}, "without quarantine alone");
@@ -304,11 +292,10 @@ int run_db(const Given& given) {
 int run_action(const Given& given, const std::vector<Action>& actions, const std::string& name,
                std::string_view before) {
   require_known(fmt::format("{} of {}", before.starts_with('-') ? "value" : "action", before), name, names_of(actions));
-  const Action& action =
-      *std::find_if(actions.begin(), actions.end(), [&](const Action& one) { return one.name == name; });
+  const Action& action = *find_named(actions, name);
   for (const char* option :
        {"db", "kernel", "device", "size", "choice", "config", "all", "as", "portfolio", "arch", "force", "json"})
-    if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
+    if (!contains(action.uses, option))
       given.refuse({option}, fmt::format("with `{}{}{}`", before, name.empty() ? "" : " ", name));
   return action.run(given);
 }

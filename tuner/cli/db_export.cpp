@@ -2,27 +2,13 @@
 #include <tuner/cli/program.hpp>
 
 #include <algorithm>
-#include <cstdio>
-#include <map>
-#include <optional>
 #include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_header.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/objective.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
@@ -33,7 +19,7 @@ namespace {
 using convert::RecordedTuning;
 
 void write(const std::string& file, const std::string& text) {
-  if (write_or_print(file, text)) std::fprintf(stderr, "%s written\n", printable(file).c_str());
+  if (write_or_print(file, text)) Console(stderr, false).line("{} written", printable(file));
 }
 
 /// The database to export, and the part of it that is asked for.
@@ -73,9 +59,9 @@ struct OneTuning {
     if (all.size() != 1) {
       std::string list;
       for (std::size_t i = 0; i < all.size() && i < 12; ++i) list += "\n  " + convert::title(all[i].key);
-      throw UsageError(fmt::format(
+      throw UsageError(
           "--as {} is of one tuning, and {} match; choose with --kernel, --device, --size and --choice:{}{}",
-          given.text("as"), all.size(), list, all.size() > 12 ? "\n  …" : ""));
+          given.text("as"), all.size(), list, all.size() > 12 ? "\n  …" : "");
     }
     tuning = std::move(all.front());
   }
@@ -98,20 +84,16 @@ int export_kernel_tuner(const Given& given) {
 class ServingCheck {
  public:
   /// \p known: a kernel whose file is read already; it is looked up by its name.
-  explicit ServingCheck(std::optional<KernelSpec> known) {
-    if (known) kernels_.emplace(known->name, std::move(known));
-  }
+  explicit ServingCheck(std::optional<KernelSpec> known) : kernels_(std::move(known)) {}
 
   /// Why \p configuration may not be served for the problem of \p about on its device, by the kernel's space and the
   /// limits that are stored of the device. Nothing for a kernel that only a database knows.
   std::optional<std::string> operator()(const cache::Context& about, const std::string& configuration) {
-    const auto [at, is_new] = kernels_.try_emplace(about.kernel.name);
-    // A stored name is data: it is looked up as a name, never opened as a path.
-    if (is_new && !KernelLibrary::is_path(about.kernel.name)) at->second = kernel_named(about.kernel.name);
-    if (!at->second) return std::nullopt;
+    const KernelSpec* const spec = kernels_.find(about.kernel.name);
+    if (spec == nullptr) return std::nullopt;
     std::optional<std::string> why;
     try {
-      why = why_invalid(*at->second, from_record(about.problem), from_record(about.device).limits,
+      why = why_invalid(*spec, from_record(about.problem), from_record(about.device).limits,
                         Configuration::parse(configuration));
     } catch (const std::invalid_argument& error) {
       why = error.what();
@@ -124,17 +106,16 @@ class ServingCheck {
 
   /// Prints one warning for what was rejected, and one for each kernel that could not be checked.
   void tell() const {
-    for (const auto& [name, spec] : kernels_)
-      if (!spec) warn(fmt::format("kernel {} is not known here: its configurations are not checked", printable(name)));
+    for (const std::string& name : kernels_.unknown())
+      warn(fmt::format("kernel {} is not known here: its configurations are not checked", printable(name)));
     if (rejected_.empty()) return;
     const auto& [what, why] = *rejected_.begin();
-    warn(fmt::format("{} would not be served and {} left out: {} ({})",
-                     plural(static_cast<std::int64_t>(rejected_.size()), "configuration"),
+    warn(fmt::format("{} would not be served and {} left out: {} ({})", plural(rejected_.size(), "configuration"),
                      rejected_.size() == 1 ? "is" : "are", printable(what), printable(why)));
   }
 
  private:
-  std::map<std::string, std::optional<KernelSpec>> kernels_;
+  KernelsByName kernels_;
   std::map<std::string, std::string> rejected_;  // why, by kernel and configuration
 };
 
@@ -153,12 +134,10 @@ void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
   std::size_t sizes = 0, unmeasured = 0, unmatched = 0;
   for (const convert::PortfolioResult& one : portfolios) {
     const std::string device = one.device.name.empty() ? one.device.key : one.device.name;
-    std::fprintf(stderr, "%s\n",
-                 fmt::format("{}{}{}: {} for {}: at least {:.3f} of each size's best, {:.3f} on average",
-                             printable(device), one.choices.empty() ? "" : ", ", printable(one.choices),
-                             plural(static_cast<std::int64_t>(one.configurations), "configuration"),
-                             plural(static_cast<std::int64_t>(one.sizes), "size"), one.worst, one.mean)
-                     .c_str());
+    Console(stderr, false)
+        .line("{}{}{}: {} for {}: at least {:.3f} of each size's best, {:.3f} on average", printable(device),
+              one.choices.empty() ? "" : ", ", printable(one.choices), plural(one.configurations, "configuration"),
+              plural(one.sizes, "size"), one.worst, one.mean);
     unmeasured += one.unmeasured;
     unmatched += one.unmatched;
     sizes += one.sizes;
@@ -167,7 +146,7 @@ void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
     warn(fmt::format(
         "of {} at {} none of the chosen was measured, and at {} one configuration alone is known: shares of best count "
         "the others. Tunings that measure the same configurations at each size (`--strategy exhaustive`) say more",
-        plural(static_cast<std::int64_t>(sizes), "size"), unmeasured, unmatched));
+        plural(sizes, "size"), unmeasured, unmatched));
 }
 
 /// The header of one kernel. Reports its contents on stderr.
@@ -203,11 +182,9 @@ int export_header(const Given& given) {
   std::set<std::string> devices;
   for (const convert::TunedSize& row : results.rows) devices.insert(row.device.key);
   print_portfolios(results.portfolios);
-  std::fprintf(stderr, "%s\n",
-               fmt::format("{} with {} on {}", is_file ? printable(file) + " written," : "a header",
-                           plural(static_cast<std::int64_t>(results.rows.size()), "size"),
-                           plural(static_cast<std::int64_t>(devices.size()), "device"))
-                   .c_str());
+  Console(stderr, false)
+      .line("{} with {} on {}", is_file ? printable(file) + " written," : "a header",
+            plural(results.rows.size(), "size"), plural(devices.size(), "device"));
   return kDone;
 }
 

@@ -1,13 +1,9 @@
 #include <tuner/cli/program.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/cli/tune_request.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA
@@ -31,11 +27,10 @@ std::string chips_to_name() {
   return fmt::format("Name a chip with --chip, one of {}.", fmt::join(taken(cuda::known_chips()), ", "));
 }
 
-/// The chip that is asked for. Sets \p here if it is in this machine.
-std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given, bool& here) {
+/// The chip that is asked for, else that of a GPU of this machine.
+std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given) {
   const std::string chip = given.text("chip"), device = given.text("device");
-  here = chip.empty();
-  if (!here) {
+  if (!chip.empty()) {
     if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
     return taken(cuda::chip_metrics(chip));
   }
@@ -112,13 +107,12 @@ Table own_table(const cuda::ChipMetrics& chip) {
 }
 
 int list_metrics(const Given& given) {
-  bool here = false;
-  const auto chip = chosen_chip(given, here);
-  const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
+  const auto chip = chosen_chip(given);
+  const std::string forbidden = given.text("chip").empty() ? cuda::why_not_permitted() : std::string();
   Answer answer;
   answer.data("chip", chip->chip())
       .data("library", chip->source())
-      .text(fmt::format("{}, as {} knows it\n\n", chip->chip(), chip->source()))
+      .text("{}, as {} knows it\n\n", chip->chip(), chip->source())
       .rows("metrics", named_table(*chip))
       .text("\nSets\n")
       .rows("sets", sets_table(*chip))
@@ -129,12 +123,12 @@ int list_metrics(const Given& given) {
     Json roll_ups;
     for (const char* const kind : {"counter", "ratio", "throughput"}) {
       const auto names = chip->roll_ups(kind);
-      answer.text(fmt::format("  {:10}  {}\n", kind, fmt::join(names, " ")));
+      answer.text("  {:10}  {}\n", kind, fmt::join(names, " "));
       roll_ups[kind] = names;
     }
     answer.data("roll_ups", roll_ups);
   }
-  if (!forbidden.empty()) answer.text(fmt::format("\nThey cannot be counted now: {}.\n", forbidden));
+  if (!forbidden.empty()) answer.text("\nThey cannot be counted now: {}.\n", forbidden);
   return answer.print(given);
 }
 #else
@@ -168,18 +162,17 @@ int run_devices(const Given& given) {
   given.refuse({"device", "chip", "all"}, "without --metrics");
   const std::string no_gpu = why_no_gpu();
   Answer answer;
-  Json all = Json::array();
-  for (Device& device : list_devices()) {
+  std::vector<Device> all = list_devices();
+  for (Device& device : all) {
     if (given.flag("measure")) measure_ceilings(device);
     const bool is_gpu = traits(device.key).is_gpu;
-    answer.text(fmt::format("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name));
+    answer.text("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name);
     auto about = is_gpu ? gpu_facts(device) : host_facts(device);
     add_ceilings(device, about);
     about.emplace_back("key", device.key.text());
     answer.text(facts(about, "  ") + '\n');
-    all.push_back(to_json(device));
   }
-  if (!no_gpu.empty()) answer.text(fmt::format("No GPU: {}\n", no_gpu));
+  if (!no_gpu.empty()) answer.text("No GPU: {}\n", no_gpu);
   return answer.data("devices", all).data("why_no_gpu", no_gpu).print(given);
 }
 

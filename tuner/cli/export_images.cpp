@@ -1,38 +1,21 @@
 #include <tuner/cli/program.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
 #include <cache/images.hpp>
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/core/threads.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/images.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
@@ -49,19 +32,14 @@ struct Known {
 std::map<std::string, Known> known_kernels(const Given& given) {
   std::vector<cache::Database> databases = open_all_for_reading(given);
   const cache::Filter filter = read_filter(given, databases);
-  std::map<std::string, std::optional<KernelSpec>> specs;
-  if (std::optional<KernelSpec> named = given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt) {
-    const std::string name = named->name;
-    specs.emplace(name, std::move(named));
-  }
+  KernelsByName specs(given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt);
   std::map<std::string, Known> kernels;
   for (cache::Database& database : databases)
     for (cache::BestRecord& best : cache::best_rows(database, filter)) {
-      if (best.device.backend != kCudaBackend || KernelLibrary::is_path(best.kernel.name)) continue;
-      const auto [spec, is_new] = specs.try_emplace(best.kernel.name);
-      if (is_new) spec->second = kernel_named(best.kernel.name);
-      if (!spec->second || to_record(*spec->second, Objective()) != best.kernel) continue;
-      const auto at = kernels.try_emplace(best.kernel.name, Known{*spec->second, {}}).first;
+      if (best.device.backend != kCudaBackend) continue;
+      const KernelSpec* const spec = specs.find(best.kernel.name);
+      if (spec == nullptr || to_record(*spec, Objective()) != best.kernel) continue;
+      const auto at = kernels.try_emplace(best.kernel.name, Known{*spec, {}}).first;
       at->second.best.push_back(std::move(best));
     }
   if (kernels.empty())
@@ -77,8 +55,7 @@ std::vector<std::string> architectures(const Given& given, const std::map<std::s
     std::vector<std::string> names = split(given.texts("arch"), ',');
     for (const std::string& name : names)
       if (!virtual_capability(name) && !cuda::compute_capability(name))
-        throw UsageError(
-            fmt::format("--arch {}: not an architecture; give a chip, as in sm_90, or PTX, as in compute_90", name));
+        throw UsageError("--arch {}: not an architecture; give a chip, as in sm_90, or PTX, as in compute_90", name);
     return names;
   }
   std::set<int> capabilities;
@@ -90,48 +67,34 @@ std::vector<std::string> architectures(const Given& given, const std::map<std::s
   return names;
 }
 
-/// The compile requests for one kernel and one architecture, by the names of the files.
-class Requests {
- public:
-  Requests(const Known& known, const std::string& architecture)
-      : spec_(known.spec), architecture_(architecture), virtual_(virtual_capability(architecture)) {
-    limits_ = cuda::limits_of_architecture(virtual_ ? cuda::architecture_name(*virtual_) : architecture);
-    for (const cache::BestRecord& best : known.best) sizes_.insert(best.problem.sizes);
-    for (const cache::BestRecord& best : known.best)
-      if (virtual_ || cuda::architecture_name(best.device.compute_capability) == architecture)
-        add(from_record(best.problem).choices, Configuration::parse(best.configuration));
-    if (spec_.default_configuration) add_default({}, 0);
-  }
+/// The compile requests for one kernel and one architecture, by the names of the files. For every size that is known,
+/// as the launches may differ between sizes.
+std::map<std::string, CompileRequest> requests_of(const Known& known, const std::string& architecture) {
+  const KernelSpec& spec = known.spec;
+  const std::optional<int> is_virtual = virtual_capability(architecture);
+  const DeviceLimits limits =
+      cuda::limits_of_architecture(is_virtual ? cuda::architecture_name(*is_virtual) : architecture);
+  std::set<cache::Sizes> all_sizes;
+  for (const cache::BestRecord& best : known.best) all_sizes.insert(best.problem.sizes);
   std::map<std::string, CompileRequest> all;
-
- private:
-  /// For every size that is known, as the launches may differ between sizes.
-  void add(const std::map<std::string, std::string>& choices, const Configuration& configuration) {
-    for (const cache::Sizes& sizes : sizes_) {
-      const ProblemSize size = complete(spec_, {sizes, choices});
-      if (why_invalid(spec_, size, limits_, configuration)) continue;
-      CompileRequest request = call_request(spec_, size, limits_, architecture_, configuration);
-      if (virtual_ && request.device_launches) continue;  // they are linked for a chip
+  const auto add = [&](const std::map<std::string, std::string>& choices, const Configuration& configuration) {
+    for (const cache::Sizes& sizes : all_sizes) {
+      const ProblemSize size = complete(spec, {sizes, choices});
+      if (why_invalid(spec, size, limits, configuration)) continue;
+      CompileRequest request = call_request(spec, size, limits, architecture, configuration);
+      if (is_virtual && request.device_launches) continue;  // they are linked for a chip
       all.try_emplace(served_image_name(request, kCudaBackend), std::move(request));
     }
-  }
-
-  /// For every combination of choices.
-  void add_default(const std::map<std::string, std::string>& chosen, std::size_t next) {
-    if (next == spec_.choices.size()) return add(chosen, *spec_.default_configuration);
-    for (const std::string& value : spec_.choices[next].values) {
-      std::map<std::string, std::string> more = chosen;
-      more[spec_.choices[next].name] = value;
-      add_default(more, next + 1);
-    }
-  }
-
-  const KernelSpec& spec_;
-  const std::string architecture_;
-  const std::optional<int> virtual_;
-  DeviceLimits limits_;
-  std::set<cache::Sizes> sizes_;
-};
+  };
+  for (const cache::BestRecord& best : known.best)
+    if (is_virtual || cuda::architecture_name(best.device.compute_capability) == architecture)
+      add(from_record(best.problem).choices, Configuration::parse(best.configuration));
+  if (!spec.default_configuration) return all;
+  std::map<std::string, std::vector<std::string>> values;
+  for (const ChoiceSpec& choice : spec.choices) values[choice.name] = choice.values;
+  for (const auto& choices : combinations(values)) add(choices, *spec.default_configuration);
+  return all;
+}
 
 /// Compiles \p requests on all cores, until \p stop, and puts the images into \p folder. Returns how many were done,
 /// and warns of those that do not compile.
@@ -150,7 +113,7 @@ std::size_t compile_all(const fs::path& folder, const std::vector<CompileRequest
       warn(fmt::format("{} for {}: {}", requests[i].file_name, requests[i].architecture, error->message));
     }
     if (++done % 10 == 0 || done == requests.size())
-      std::fprintf(stderr, "%zu of %zu images compiled\n", done, requests.size());
+      Console(stderr, false).line("{} of {} images compiled", done, requests.size());
   });
   return done;
 }
@@ -166,7 +129,7 @@ int export_images(const Given& given) {
   std::size_t there = 0;
   for (const auto& [name, known] : kernels)
     for (const std::string& architecture : names)
-      for (auto& [file, request] : Requests(known, architecture).all) {
+      for (auto& [file, request] : requests_of(known, architecture)) {
         if (!given.flag("force") && fs::exists(cache::image_file(folder, architecture, file)))
           ++there;
         else
@@ -175,8 +138,9 @@ int export_images(const Given& given) {
   const std::atomic<bool>& interrupted = catch_interrupts();
   std::size_t failures = 0;
   const std::size_t done = compile_all(folder, requests, interrupted, failures);
-  std::fprintf(stderr, "%s: %zu images of %s, %zu of them were there\n", (folder / "images").c_str(),
-               there + done - failures, plural(static_cast<std::int64_t>(kernels.size()), "kernel").c_str(), there);
+  Console(stderr, false)
+      .line("{}: {} images of {}, {} of them were there", (folder / "images").string(), there + done - failures,
+            plural(kernels.size(), "kernel"), there);
   if (interrupted) return kInterrupted;
   return failures == 0 ? kDone : kFailed;
 }

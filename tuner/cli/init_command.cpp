@@ -1,17 +1,10 @@
 #include <tuner/cli/program.hpp>
 
-#include <cstdio>
-#include <filesystem>
-
-#include <fmt/format.h>
 #include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/cli/output_file.hpp>
 #include <tuner/convert/first_file.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -35,8 +28,7 @@ std::string chosen_name(const std::string& text, const std::string& name, const 
   const std::vector<std::string> names = convert::kernels_of(text);
   if (names.empty()) fail_without_kernel(text, file);
   if (name.empty() && names.size() > 1)
-    throw UsageError(
-        fmt::format("{} has several kernels: name one of them, {}", printable(file), fmt::join(names, ", ")));
+    throw UsageError("{} has several kernels: name one of them, {}", printable(file), fmt::join(names, ", "));
   if (name.empty()) return names.front();
   require_known("kernel of " + printable(file), name, names);
   return name;
@@ -57,8 +49,8 @@ int run_init(const Given& given) {
   const fs::path folder = output == "-" ? fs::current_path() : fs::absolute(output).parent_path();
   const convert::FirstFile made = convert::first_file(text, kernel, source, folder);
   if (write_or_print(output, made.text))
-    std::fprintf(stderr, "%s written, with %s; then: tune check %s\n", output.c_str(),
-                 plural(static_cast<std::int64_t>(made.questions.size()), "question").c_str(), output.c_str());
+    Console(stderr, false)
+        .line("{} written, with {}; then: tune check {}", output, plural(made.questions.size(), "question"), output);
   return kDone;
 }
 

@@ -1,9 +1,12 @@
 #include <tuner/cli/kernel_options.hpp>
 
-#include <fmt/format.h>
+#include <cstdlib>
 
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
@@ -29,6 +32,23 @@ std::optional<KernelSpec> kernel_named(const std::string& name) {
   }
 }
 
+KernelsByName::KernelsByName(std::optional<KernelSpec> known) {
+  if (known) kernels_.emplace(known->name, std::move(known));
+}
+
+const KernelSpec* KernelsByName::find(const std::string& name) {
+  const auto [at, is_new] = kernels_.try_emplace(name);
+  if (is_new && !KernelLibrary::is_path(name)) at->second = kernel_named(name);
+  return at->second ? &*at->second : nullptr;
+}
+
+std::vector<std::string> KernelsByName::unknown() const {
+  std::vector<std::string> names;
+  for (const auto& [name, spec] : kernels_)
+    if (!spec) names.push_back(name);
+  return names;
+}
+
 ProblemOptions problem_options(const Given& given) {
   return {given.texts("size"), given.texts("type"), given.texts("choice")};
 }
@@ -40,13 +60,60 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
     require_known("parameter", name, known);
     base.set(name, value);
   }
-  std::string missing;
-  for (const std::string& name : known)
-    if (base.find(name) == nullptr) missing += (missing.empty() ? "" : ", ") + name;
+  std::vector<std::string> missing = known;
+  std::erase_if(missing, [&](const std::string& name) { return base.find(name) != nullptr; });
   if (!missing.empty())
-    throw UsageError(fmt::format("--config: kernel {} has no default, so each parameter needs a value; missing: {}",
-                                 spec.name, missing));
+    throw UsageError("--config: kernel {} has no default, so each parameter needs a value; missing: {}", spec.name,
+                     listed(missing, ", "));
   return base;
+}
+
+Budget read_budget(const Given& given, const Objective& objective) {
+  Budget budget;
+  const Texts limits = split(given.texts("budget"), ',');
+  if (given.has("budget") && limits.empty())
+    throw UsageError("--budget is empty: give a time or a part, as in 30s or 5%");
+  for (const std::string& limit : limits) {
+    if (limit.ends_with('%'))
+      budget.fraction = parse_number(limit.substr(0, limit.size() - 1), "--budget", 0, 100) / 100;
+    else
+      budget.wall_time = parse_duration(limit, "--budget");
+  }
+  if (given.has("trials")) {
+    budget.trials = static_cast<std::size_t>(parse_count(given.text("trials"), "--trials"));
+    if (*budget.trials == 0) throw UsageError("--trials: at least one trial is needed");
+  }
+  if (given.has("until-unlikely"))
+    budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);
+  if (given.has("target")) budget.target = parse_metric(given.text("target"), "--target", objective);
+  return budget;
+}
+
+std::map<std::string, double> read_strategy_options(const Given& given) {
+  std::map<std::string, double> options;
+  for (const std::string& text : given.texts("option"))
+    for (const auto& [name, value] : parse_assignments(text, "--option"))
+      options[name] = parse_number(value, "--option", -1e300, 1e300);
+  return options;
+}
+
+std::uint64_t read_seed(const Given& given) {
+  return static_cast<std::uint64_t>(parse_count(given.text("seed"), "--seed"));
+}
+
+std::string wanted_device(const Given& given) {
+  if (given.has("device")) {
+    const std::string text = given.text("device");
+    for (const std::string& one : split({text}, ','))
+      if (!gpu_ordinal(one) && one != "auto" && one != kHostBackend && one != kCudaBackend && one != "all")
+        throw UsageError(
+            "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
+            "commas (`tune devices` lists them)",
+            in_quotes(one));
+    return text;
+  }
+  const char* const device = std::getenv("TUNER_DEVICE");
+  return device && *device ? device : "auto";
 }
 
 }  // namespace tuner::cli

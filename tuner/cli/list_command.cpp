@@ -1,12 +1,8 @@
 #include <tuner/cli/program.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {

@@ -1,7 +1,5 @@
 #include <functional>
 
-#include <fmt/format.h>
-
 #include <tuner/cli/options.hpp>
 #include <tuner/version.hpp>
 
@@ -25,32 +23,16 @@ void for_each_option(const CommandPage& page, const std::function<void(const Opt
   use({Options::Kind::flag, "help,h", "", "print this page"});
 }
 
-/// \p c as troff reads it. Plain, some characters become others in UTF-8, such as a quote that no shell understands.
-std::string roff(char c) {
-  switch (c) {
-    case '\\':
-      return "\\e";
-    case '-':
-      return "\\-";
-    case '`':
-      return "\\(ga";
-    case '\'':
-      return "\\(aq";
-    case '^':
-      return "\\(ha";
-    case '~':
-      return "\\(ti";
-    case '\n':
-      return "\n\\&";
-    default:
-      return {c};
-  }
-}
-
-/// \p text as troff reads it. "\&" in front of a line keeps it from being a request.
+/// \p text as troff reads it. Plain, some characters become others in UTF-8, such as a quote that no shell understands.
+/// "\&" in front of a line keeps it from being a request.
 std::string roff(std::string_view text) {
+  static const std::map<char, std::string_view> kSpecial{
+      {'\\', "\\e"}, {'-', "\\-"}, {'`', "\\(ga"}, {'\'', "\\(aq"}, {'^', "\\(ha"}, {'~', "\\(ti"}, {'\n', "\n\\&"}};
   std::string out = "\\&";
-  for (const char c : text) out += roff(c);
+  for (const char c : text) {
+    const auto at = kSpecial.find(c);
+    out += at == kSpecial.end() ? std::string_view(&c, 1) : at->second;
+  }
   return out;
 }
 

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
+#include <functional>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>  // join, since fmt 11
 
-#include <tuner/cli/arguments.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/core/objective.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -42,7 +37,7 @@ std::string read_one_objective(const std::string& text) {
   const bool asks_largest = text.starts_with("max:"), asks_smallest = text.starts_with("min:");
   const std::string name = asks_largest || asks_smallest ? text.substr(4) : text;
   if (Objective{name}.is_time()) {
-    if (asks_largest) throw UsageError(fmt::format("objective '{}': of times the smallest wins", text));
+    if (asks_largest) throw UsageError("objective '{}': of times the smallest wins", text);
     return name;
   }
   const NamedMetric* const known = find_metric(name);
@@ -61,19 +56,16 @@ std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std
   std::vector<std::string> names = split(texts, ',');
   for (const std::string& name : names) {
     if (find_metric(name) != nullptr || find_metric_set(name) != nullptr || is_chips_own(name)) continue;
-    throw UsageError(
-        fmt::format("{}: {}", option, unknown_name("metric", name, names_of(metric_sets(), named_metrics()))));
+    throw UsageError("{}: {}", option, unknown_name("metric", name, names_of(metric_sets(), named_metrics())));
   }
   return names;
 }
 
-ObjectiveChoice read_objective(std::string_view text) {
+std::vector<std::string> read_objectives(std::string_view text) {
   std::vector<std::string> names = split({std::string(text)}, ',');
   if (names.empty()) names.emplace_back();
   for (std::string& name : names) name = read_one_objective(name);
-  ObjectiveChoice choice{names.front(), {}};
-  if (names.size() > 1) choice.trade_off = names;
-  return choice;
+  return names;
 }
 
 double parse_metric(std::string_view text, std::string_view option, const Objective& objective) {
@@ -95,8 +87,8 @@ double parse_metric(std::string_view text, std::string_view option, const Object
   try {
     return factor * parse_number(number, option, -1e300, 1e300);
   } catch (const UsageError&) {
-    throw UsageError(fmt::format("{}: '{}' is not a value of {}: a number{}", option, printable(text),
-                                 objective.metric(), unit.empty() ? "" : fmt::format(" with the unit {}", unit)));
+    throw UsageError("{}: '{}' is not a value of {}: a number{}", option, printable(text), objective.metric(),
+                     unit.empty() ? "" : fmt::format(" with the unit {}", unit));
   }
 }
 
@@ -159,17 +151,14 @@ std::vector<const Trial*> pareto_front(const std::vector<Trial>& trials, const s
   }
   // In this order only an earlier entry can be at least as good in everything.
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.values < b.values; });
-  std::vector<const Trial*> front;
   std::vector<const Entry*> kept;
-  for (const Entry& entry : entries) {
-    const bool beaten = std::any_of(kept.begin(), kept.end(), [&](const Entry* other) {
-      return std::equal(entry.values.begin(), entry.values.end(), other->values.begin(),
-                        [](double mine, double theirs) { return theirs <= mine; });
-    });
-    if (beaten) continue;
-    kept.push_back(&entry);
-    front.push_back(entry.trial);
-  }
+  for (const Entry& entry : entries)
+    if (std::none_of(kept.begin(), kept.end(), [&](const Entry* other) {
+          return std::equal(entry.values.begin(), entry.values.end(), other->values.begin(), std::greater_equal());
+        }))
+      kept.push_back(&entry);
+  std::vector<const Trial*> front;
+  for (const Entry* const entry : kept) front.push_back(entry->trial);
   return front;
 }
 
@@ -188,7 +177,7 @@ std::string pareto_table(const std::vector<Trial>& trials, const std::vector<std
     table.add(std::move(cells));
   }
   return fmt::format("front     of {}: {} that no other beats in all\n{}", fmt::join(objectives, " and "),
-                     plural(static_cast<std::int64_t>(front.size()), "configuration"), table.text());
+                     plural(front.size(), "configuration"), table.text());
 }
 
 }  // namespace tuner::cli

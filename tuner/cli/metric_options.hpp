@@ -1,14 +1,8 @@
 #pragma once
 /// Reads `--metrics` and `--objective`, and shows metrics.
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <tuner/cli/table.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/core/outcome.hpp>
 
 namespace tuner::cli {
 
@@ -17,15 +11,11 @@ namespace tuner::cli {
 /// those.
 std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std::string_view option);
 
-/// The value of `--objective`, as Objective names it. Several are a trade-off: the first directs the search, and all
-/// are collected for each trial.
-struct ObjectiveChoice {
-  std::string name = "time";
-  std::vector<std::string> trade_off;  ///< empty unless there are several
-};
-/// `energy`, `time,achieved_occupancy`; `max:NAME` and `min:NAME` say which end wins where a metric's own does not: the
-/// largest of the text-book's shares and rates, the smallest of everything else. Throws UsageError.
-ObjectiveChoice read_objective(std::string_view text);
+/// The values of `--objective`, as Objective names them. The first directs the search. Several are a trade-off: all are
+/// collected for each trial. `energy`, `time,achieved_occupancy`; `max:NAME` and `min:NAME` say which end wins where a
+/// metric's own does not: the largest of the text-book's shares and rates, the smallest of everything else. Throws
+/// UsageError.
+std::vector<std::string> read_objectives(std::string_view text);
 
 /// A value of \p objective in its unit: `12us`, `3.2TB/s`, `87%`, `40mJ`, or a plain number. Throws UsageError.
 double parse_metric(std::string_view text, std::string_view option, const Objective& objective);

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <functional>
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
 

@@ -2,11 +2,9 @@
 #include <tuner/cli/program.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <set>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <tuner/backend/cuda/architecture.hpp>
@@ -14,10 +12,7 @@
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/machine_code.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/core/launch_shape.hpp>
-#include <tuner/measure/single_run.hpp>
 #include <tuner/replay/svg.hpp>
 
 namespace tuner::cli {
@@ -26,7 +21,7 @@ namespace {
 /// The demands of one block on a multiprocessor.
 struct BlockNeed {
   std::int64_t threads = 0;
-  int registers = 0;              ///< a thread
+  std::int64_t registers = 0;     ///< a thread
   std::int64_t shared_bytes = 0;  ///< a block, static and dynamic
 };
 
@@ -37,7 +32,11 @@ struct PlotRow {
 };
 
 Occupancy occupancy_of(const DeviceLimits& limits, const BlockNeed& need) {
-  return occupancy(limits, need.threads, need.registers, need.shared_bytes);
+  return occupancy(limits, need.threads, static_cast<int>(need.registers), need.shared_bytes);
+}
+
+std::vector<int> best_sizes(const DeviceLimits& limits, const BlockNeed& need) {
+  return best_block_sizes(limits, static_cast<int>(need.registers), need.shared_bytes);
 }
 
 /// Amounts of one resource that give the same occupancy with the same limit.
@@ -57,12 +56,13 @@ struct Curve {
 
 std::string number(std::int64_t amount) { return std::to_string(amount); }
 
-/// The steps of the amounts first, first + step, … up to \p last.
-std::vector<Step> steps_of(std::int64_t first, std::int64_t last, std::int64_t step,
-                           const std::function<Occupancy(std::int64_t)>& of) {
+/// The steps of \p resource of the block \p need, for the amounts first, first + step, … up to \p last.
+std::vector<Step> steps_of(const DeviceLimits& limits, BlockNeed need, std::int64_t BlockNeed::*resource,
+                           std::int64_t first, std::int64_t last, std::int64_t step) {
   std::vector<Step> out;
   for (std::int64_t amount = first; amount <= last; amount += step) {
-    const Occupancy here = of(amount);
+    need.*resource = amount;
+    const Occupancy here = occupancy_of(limits, need);
     if (!out.empty() && out.back().occupancy.blocks_per_sm == here.blocks_per_sm &&
         out.back().occupancy.fraction == here.fraction && out.back().occupancy.limiter == here.limiter)
       out.back().last = amount;
@@ -83,26 +83,24 @@ std::vector<std::int64_t> shared_ticks(std::int64_t largest) {
 
 std::vector<Curve> curves(const DeviceLimits& limits, const BlockNeed& need) {
   constexpr std::int64_t kSharedUnit = 128;  // bytes; every architecture gives it in multiples of this
-  const auto [threads, registers, shared] = need;
+  const auto by = [&](std::int64_t BlockNeed::*resource, std::int64_t first, std::int64_t last, std::int64_t step) {
+    return steps_of(limits, need, resource, first, last, step);
+  };
   return {{"threads a block",
            "by_threads",
-           steps_of(limits.warp_size, limits.max_threads_per_block, limits.warp_size,
-                    [&](std::int64_t n) { return occupancy(limits, n, need.registers, need.shared_bytes); }),
-           threads,
+           by(&BlockNeed::threads, limits.warp_size, limits.max_threads_per_block, limits.warp_size),
+           need.threads,
            {128, 256, 512, 768, 1024},
            number},
           {"registers a thread",
            "by_registers",
-           steps_of(
-               1, limits.max_registers_per_thread, 1,
-               [&](std::int64_t n) { return occupancy(limits, need.threads, static_cast<int>(n), need.shared_bytes); }),
-           registers,
+           by(&BlockNeed::registers, 1, limits.max_registers_per_thread, 1),
+           need.registers,
            {32, 64, 96, 128, 168, 255},
            number},
           {"shared memory a block", "by_shared_bytes",
-           steps_of(0, limits.max_shared_bytes, kSharedUnit,
-                    [&](std::int64_t n) { return occupancy(limits, need.threads, need.registers, n); }),
-           shared, shared_ticks(limits.max_shared_bytes), [](std::int64_t bytes) { return format_bytes(bytes); }}};
+           by(&BlockNeed::shared_bytes, 0, limits.max_shared_bytes, kSharedUnit), need.shared_bytes,
+           shared_ticks(limits.max_shared_bytes), format_bytes}};
 }
 
 int warps_on(const DeviceLimits& limits) { return limits.max_threads_per_sm / limits.warp_size; }
@@ -143,11 +141,11 @@ std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need) {
   if (const std::int64_t idle = warps * limits.warp_size - need.threads; idle > 0)
     lines.emplace_back("idle lanes",
                        fmt::format("{} of {}: a block is no whole number of warps", idle, warps * limits.warp_size));
-  if (const std::vector<int> best = best_block_sizes(limits, need.registers, need.shared_bytes); !best.empty())
+  if (const std::vector<int> best = best_sizes(limits, need); !best.empty())
     lines.emplace_back(
         "best block sizes",
         fmt::format("{} threads: {}", fmt::join(best, " "),
-                    format_percent(occupancy(limits, best.front(), need.registers, need.shared_bytes).fraction)));
+                    format_percent(occupancy_of(limits, {best.front(), need.registers, need.shared_bytes}).fraction)));
   return facts(lines, "  ");
 }
 
@@ -159,7 +157,7 @@ std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) 
     sizes.insert(threads);
   all[0].steps.clear();
   for (const std::int64_t threads : sizes)
-    all[0].steps.push_back({threads, threads, occupancy(limits, threads, need.registers, need.shared_bytes)});
+    all[0].steps.push_back({threads, threads, occupancy_of(limits, {threads, need.registers, need.shared_bytes})});
   std::string text;
   for (const Curve& curve : all) text += (text.empty() ? "" : "\n") + table_of(limits, curve).text();
   return text;
@@ -256,18 +254,17 @@ std::string need_text(const DeviceLimits& limits, const LaunchDetail& launch) {
 
 /// `--threads`, `--registers` and `--shared`. Throws UsageError for values that no architecture has.
 BlockNeed read_need(const Given& given) {
-  BlockNeed need{parse_count(given.text("threads"), "--threads"), 0, 0};
-  const std::int64_t registers = parse_count(given.text("registers"), "--registers");
-  need.shared_bytes = parse_count(given.text("shared"), "--shared");
+  const BlockNeed need{parse_count(given.text("threads"), "--threads"),
+                       parse_count(given.text("registers"), "--registers"),
+                       parse_count(given.text("shared"), "--shared")};
   if (need.threads < 1 || need.threads > 1024)
-    throw UsageError(fmt::format("--threads: a block has 1 to 1024 threads, not {}", need.threads));
-  if (registers < 1 || registers > 255)
-    throw UsageError(fmt::format("--registers: a thread has 1 to 255 registers, not {}", registers));
+    throw UsageError("--threads: a block has 1 to 1024 threads, not {}", need.threads);
+  if (need.registers < 1 || need.registers > 255)
+    throw UsageError("--registers: a thread has 1 to 255 registers, not {}", need.registers);
   constexpr std::int64_t kMostShared = 1 << 20;  // far more than any multiprocessor has
-  if (need.shared_bytes < 0 || need.shared_bytes > kMostShared)
-    throw UsageError(fmt::format("--shared: a block has 0 to {} of shared memory, not {} bytes",
-                                 format_bytes(kMostShared), need.shared_bytes));
-  need.registers = static_cast<int>(registers);
+  if (need.shared_bytes > kMostShared)
+    throw UsageError("--shared: a block has 0 to {} of shared memory, not {} bytes", format_bytes(kMostShared),
+                     need.shared_bytes);
   return need;
 }
 
@@ -297,12 +294,12 @@ int calculate(const Given& given, const std::string& architecture, const DeviceL
       .data("blocks_per_multiprocessor", got.blocks_per_sm)
       .data("occupancy", got.fraction)
       .data("limited_by", name(got.limiter))
-      .data("best_block_sizes", best_block_sizes(limits, need.registers, need.shared_bytes))
+      .data("best_block_sizes", best_sizes(limits, need))
       .data("architecture", architecture);
   for (const Curve& curve : curves(limits, need)) answer.data(curve.key, table_of(limits, curve).json());
   return answer
-      .text(fmt::format("{}: {}\n{}\n{}", architecture, block_text(need), occupancy_facts(limits, need),
-                        occupancy_tables(limits, need)))
+      .text("{}: {}\n{}\n{}", architecture, block_text(need), occupancy_facts(limits, need),
+            occupancy_tables(limits, need))
       .print(given);
 }
 
@@ -325,11 +322,11 @@ int run_occupancy(const Given& given) {
   if (given.has("threads")) {
     for (const char* const option : {"kernel", "config", "size", "type", "choice"})
       if (given.has(option))
-        throw UsageError(fmt::format("--threads stands for what a kernel would say: give it without --{}", option));
+        throw UsageError("--threads stands for what a kernel would say: give it without --{}", option);
     return calculate(given, architecture, cuda::limits_of_architecture(architecture));
   }
   for (const char* const option : {"registers", "shared"})
-    if (given.has(option)) throw UsageError(fmt::format("--{} belongs to --threads", option));
+    if (given.has(option)) throw UsageError("--{} belongs to --threads", option);
   const KernelSpec spec = chosen_kernel(given);
   const Configuration configuration =
       read_configuration(spec, given.text("config"), spec.default_configuration.value_or(Configuration{}));
@@ -347,20 +344,16 @@ int run_occupancy(const Given& given) {
   if (plotted_there(given, device.name, device.limits, rows)) return kDone;
   const cuda::UsualProduct like = cuda::usual_product(device.limits.compute_capability).value();
   Answer answer;
-  answer.text(fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(),
-                          device.name, device.limits.sm_count, like.name, configuration.text()));
-  Json launches = Json::array();
-  for (const LaunchDetail& need : needs) {
-    launches.push_back(to_json(need));
-    answer.text(
-        fmt::format("{}\n{}\n", need_text(device.limits, need), occupancy_tables(device.limits, block_need(need))));
-  }
+  answer.text("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(), device.name,
+              device.limits.sm_count, like.name, configuration.text());
+  for (const LaunchDetail& need : needs)
+    answer.text("{}\n{}\n", need_text(device.limits, need), occupancy_tables(device.limits, block_need(need)));
   return answer.data("kernel", spec.name)
       .data("architecture", device.name)
       .data("sm_count", device.limits.sm_count)
-      .data("problem", to_json(size))
-      .data("configuration", to_json(configuration))
-      .data("launches", launches)
+      .data("problem", size)
+      .data("configuration", configuration)
+      .data("launches", needs)
       .print(given);
 }
 

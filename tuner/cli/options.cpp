@@ -1,10 +1,11 @@
 #include <tuner/cli/options.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstring>
+#include <optional>
 #include <sstream>
-#include <stdexcept>
-#include <utility>
 
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/options_description.hpp>
@@ -12,14 +13,45 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
-#include <fmt/format.h>
 
-#include <tuner/core/message_text.hpp>
+#include <tuner/core/characters.hpp>
+#include <tuner/core/count.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner::cli {
 namespace {
 
 namespace po = boost::program_options;
+
+std::optional<double> read_double(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+[[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view wanted) {
+  throw UsageError("{}: {} is not {}", option, in_quotes(text), wanted);
+}
+
+/// `nx = 3` becomes `nx=3`, so that blanks can separate what commas can.
+std::string without_blanks_around_equals(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '=')
+      while (!result.empty() && result.back() == ' ') result.pop_back();
+    if (c != ' ' || result.empty() || result.back() != '=') result += c;
+  }
+  return result;
+}
+
+double unit_seconds(std::string_view unit) {
+  static const std::pair<std::string_view, double> units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
+                                                              {"sec", 1},   {"m", 60},    {"min", 60},  {"h", 3600}};
+  for (const auto& [name, seconds] : units)
+    if (name == unit) return seconds;
+  return 0;
+}
 
 std::string unknown_option(const std::string& given, const std::vector<Options::Group>& groups) {
   std::vector<std::string> known{"help"};
@@ -39,7 +71,142 @@ std::string message_of(const po::error& error, const Texts& words) {
   return typed == words.end() ? error.what() : fmt::format("'{}' is no option of this command", *typed);
 }
 
+const po::value_semantic* value_of(const Options::Option& option) {
+  if (option.kind == Options::Kind::flag) return po::bool_switch();
+  if (option.kind == Options::Kind::text) {
+    auto* const value = po::value<std::string>()->value_name(option.value);
+    return option.preset ? value->default_value(option.preset) : value;
+  }
+  auto* const value = po::value<Texts>()->value_name(option.value)->composing();
+  return option.preset ? value->default_value({option.preset}, option.preset) : value;
+}
+
+/// As Boost has them. \p common: with those that most commands have.
+po::options_description described(const std::vector<Options::Group>& groups, bool common) {
+  constexpr unsigned kHelpWidth = 80;
+  po::options_description all("", kHelpWidth, kHelpWidth / 2 + 8);
+  for (const Options::Group& group : groups) {
+    po::options_description part(group.title, kHelpWidth, kHelpWidth / 2 + 8);
+    for (const Options::Option& one : group.options)
+      if (common || !one.is_common) part.add_options()(one.name, value_of(one), one.help);
+    if (!part.options().empty()) all.add(part);
+  }
+  return all;
+}
+
 }  // namespace
+
+std::int64_t parse_count(std::string_view text, std::string_view option) {
+  const auto count = tuner::parse_count(trimmed(text));
+  if (!count) reject(option, text, kCountExamples);
+  return *count;
+}
+
+std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low, std::int64_t high) {
+  const std::int64_t count = parse_count(text, option);
+  if (count < low || count > high) throw UsageError("{}: {} is not between {} and {}", option, text, low, high);
+  return count;
+}
+
+std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option) {
+  double seconds = 0;
+  for (std::string_view rest = trimmed(text); !rest.empty();) {
+    const auto unit_at = std::min(rest.find_first_not_of("0123456789."), rest.size());
+    const auto unit_end = std::min(rest.find_first_of("0123456789.", unit_at), rest.size());
+    const auto number = read_double(rest.substr(0, unit_at));
+    const double unit = unit_seconds(rest.substr(unit_at, unit_end - unit_at));
+    seconds = number && unit > 0 ? seconds + *number * unit : -HUGE_VAL;
+    rest.remove_prefix(unit_end);
+  }
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    reject(option, text, "a time with a unit, such as 30s, 1m30s, 500ms or 12us");
+  return std::chrono::duration<double>(seconds);
+}
+
+double parse_number(std::string_view text, std::string_view option, double low, double high) {
+  const auto value = read_double(trimmed(text));
+  if (!value) reject(option, text, "a number");
+  if (*value < low || *value > high) throw UsageError("{}: {} is not between {} and {}", option, text, low, high);
+  return *value;
+}
+
+Configuration parse_configuration(const std::string& text, std::string_view option) try {
+  return Configuration::parse(text);
+} catch (const std::invalid_argument& error) {
+  throw UsageError("{}: {}", option, error.what());
+}
+
+std::vector<std::string> split(const std::vector<std::string>& texts, char separator) {
+  std::vector<std::string> parts;
+  for (const std::string_view text : texts) {
+    for (std::size_t start = 0; start <= text.size();) {
+      const std::size_t end = std::min(text.find(separator, start), text.size());
+      if (const auto part = trimmed(text.substr(start, end - start)); !part.empty()) parts.emplace_back(part);
+      start = end + 1;
+    }
+  }
+  return parts;
+}
+
+std::map<std::string, std::vector<std::string>> parse_lists(std::string_view text, std::string_view option) {
+  std::map<std::string, std::vector<std::string>> lists;
+  std::vector<std::string>* latest = nullptr;
+  for (const std::string& part : split(split({without_blanks_around_equals(text)}, ','), ' ')) {
+    const auto equals = part.find('=');
+    if (equals == 0 || equals + 1 == part.size() || (equals == std::string::npos && latest == nullptr))
+      throw UsageError("{}: {} is not NAME=VALUE", option, in_quotes(part));
+    if (equals == std::string::npos) {
+      latest->push_back(part);
+      continue;
+    }
+    const auto [list, is_new] = lists.try_emplace(part.substr(0, equals));
+    if (!is_new) throw UsageError("{}: {} is given twice", option, in_quotes(list->first));
+    latest = &list->second;
+    latest->push_back(part.substr(equals + 1));
+  }
+  return lists;
+}
+
+std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option) {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, list] : parse_lists(text, option)) {
+    if (list.size() > 1) throw UsageError("{}: {} is not NAME=VALUE", option, in_quotes(list[1]));
+    values[name] = list[0];
+  }
+  return values;
+}
+
+std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::string_view option) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, value] : parse_assignments(text, option)) sizes[name] = parse_count(value, option);
+  if (sizes.empty()) throw UsageError("{}: no sizes given; write for example nx=4096,ny=4096", option);
+  return sizes;
+}
+
+void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
+  if (!contains(known, name)) throw UsageError(unknown_name(what, name, known));
+}
+
+std::vector<std::string> split_words(std::string_view line, const std::string& place) {
+  constexpr std::string_view kBlanks = " \t\r";
+  std::vector<std::string> words;
+  for (std::size_t at = line.find_first_not_of(kBlanks); at < line.size() && line[at] != '#';
+       at = line.find_first_not_of(kBlanks, at)) {
+    std::string& word = words.emplace_back();
+    while (at < line.size() && kBlanks.find(line[at]) == std::string_view::npos) {
+      const char c = line[at++];
+      if (c != '\'' && c != '"') {
+        word += c;
+        continue;
+      }
+      const std::size_t end = line.find(c, at);
+      if (end == std::string_view::npos) throw UsageError("{}: a quote ({}) is not closed", place, c);
+      word += line.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+  return words;
+}
 
 bool Given::has(const std::string& option) const {
   const auto at = values_.find(option);
@@ -57,13 +224,13 @@ Texts Given::texts(const std::string& option) const {
 }
 
 std::string Given::only(const std::string& option) const {
-  if (texts(option).size() > 1) throw UsageError(fmt::format("--{}: this command takes only one", option));
+  if (texts(option).size() > 1) throw UsageError("--{}: this command takes only one", option);
   return text(option);
 }
 
 void Given::refuse(std::initializer_list<const char*> options, std::string_view where) const {
   for (const char* option : options)
-    if (has(option)) throw UsageError(fmt::format("--{} has no effect {}", option, where));
+    if (has(option)) throw UsageError("--{} has no effect {}", option, where);
 }
 
 std::string Options::Option::long_name() const { return std::string(name, std::strcspn(name, ",")); }
@@ -146,35 +313,9 @@ Options& Options::group(const char* title) {
   return *this;
 }
 
-/// As Boost has them.
-struct Options::Described {
-  /// \p common: whether they are among them.
-  Described(const std::vector<Group>& groups, bool common) {
-    for (const Group& group : groups) {
-      po::options_description part(group.title, kHelpWidth, kHelpWidth / 2 + 8);
-      for (const Option& one : group.options)
-        if (common || !one.is_common) part.add_options()(one.name, value_of(one), one.help);
-      if (!part.options().empty()) all.add(part);
-    }
-  }
-
-  static const po::value_semantic* value_of(const Option& option) {
-    if (option.kind == Kind::flag) return po::bool_switch();
-    if (option.kind == Kind::text) {
-      auto* const value = po::value<std::string>()->value_name(option.value);
-      return option.preset ? value->default_value(option.preset) : value;
-    }
-    auto* const value = po::value<Texts>()->value_name(option.value)->composing();
-    return option.preset ? value->default_value({option.preset}, option.preset) : value;
-  }
-
-  static constexpr unsigned kHelpWidth = 80;
-  po::options_description all{"", kHelpWidth, kHelpWidth / 2 + 8};
-};
-
 Given Options::read(const Texts& words) const {
   namespace style = po::command_line_style;
-  po::options_description all = Described(groups_, true).all;
+  po::options_description all = described(groups_, true);
   all.add_options()("help,h", "");
   po::positional_options_description places;
   for (const std::string& name : arguments_) {
@@ -212,7 +353,7 @@ Given Options::read(const Texts& words) const {
 
 std::string Options::help() const {
   std::ostringstream text;
-  text << usage_ << "\n" << Described(groups_, false).all;
+  text << usage_ << "\n" << described(groups_, false);
   std::string also;
   for (const Group& group : groups_)
     for (const Option& one : group.options)
@@ -230,7 +371,7 @@ std::string Options::common_help() {
   common.options.push_back({Kind::flag, "help,h", "", "the page of a command"});
   common.options.push_back({Kind::flag, "version", "", "the version of tuner"});
   std::ostringstream text;
-  text << Described({common}, true).all;
+  text << described({common}, true);
   return text.str();
 }
 

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <string>
-
-#include <fmt/format.h>
 
 #include <cache/database.hpp>
 #include <cache/disk.hpp>
@@ -20,7 +16,6 @@
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/report/page.hpp>
 
 namespace tuner::cli {
@@ -84,21 +79,12 @@ Found file_at(const fs::path& path) {
 
 Found found_at(const fs::path& path) {
   std::error_code error;
-  switch (fs::symlink_status(path, error).type()) {
-    case fs::file_type::not_found:
-      return {Standing::free, "nothing"};
-    case fs::file_type::regular:
-      return file_at(path);
-    case fs::file_type::directory:
-      return {Standing::folder, "a folder"};
-    case fs::file_type::symlink:
-      return {Standing::special, "a link"};
-    case fs::file_type::block:
-    case fs::file_type::character:
-      return {Standing::special, "a device"};
-    default:
-      return {Standing::special, "no regular file"};
-  }
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() == fs::file_type::not_found) return {Standing::free, "nothing"};
+  if (fs::is_regular_file(status)) return file_at(path);
+  if (fs::is_directory(status)) return {Standing::folder, "a folder"};
+  const bool is_device = fs::is_block_file(status) || fs::is_character_file(status);
+  return {Standing::special, fs::is_symlink(status) ? "a link" : is_device ? "a device" : "no regular file"};
 }
 
 /// Throws Error unless files can be made in the folder of \p path: a result must not fail after all the work for it.
@@ -114,7 +100,7 @@ void require_folder(const fs::path& path, std::string_view option) {
 }  // namespace
 
 void refuse_standard_output(const fs::path& path, std::string_view option) {
-  if (path == "-") throw UsageError(fmt::format("{} -: this goes to a file, not to standard output", option));
+  if (path == "-") throw UsageError("{} -: this goes to a file, not to standard output", option);
 }
 
 void require_output(const fs::path& path, OutputKind kind, bool force, std::string_view option) {

@@ -2,8 +2,6 @@
 /// A command only replaces files that the same command wrote. A misspelt name must not cost a database.
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 
 #include <tuner/cli/options.hpp>
 

@@ -1,12 +1,8 @@
 #include <tuner/cli/problems.hpp>
 
 #include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/named.hpp>
@@ -23,10 +19,9 @@ std::string canonical(const ChoiceSpec& choice, const std::string& value) {
 
 std::string checked(const ChoiceSpec& choice, const std::string& given) {
   const std::string value = canonical(choice, given);
-  const auto& allowed = choice.values;
-  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+  if (!contains(choice.values, value))
     throw UsageError(
-        unknown_name(fmt::format("{} for {}", choice.is_type ? "type" : "value", choice.name), given, allowed));
+        unknown_name(fmt::format("{} for {}", choice.is_type ? "type" : "value", choice.name), given, choice.values));
   return value;
 }
 
@@ -38,7 +33,7 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
   const auto ask = [&](const ChoiceSpec& choice, const std::string& given) {
     std::vector<std::string>& values = asked[choice.name];
     std::string value = checked(choice, given);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
+    if (!contains(values, value)) values.push_back(std::move(value));
   };
   for (const std::string& text : options.choices)
     for (const auto& [name, values] : parse_lists(text, "--choice")) {
@@ -48,24 +43,12 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
     }
   const std::vector<std::string> types = split(options.types, ',');
   if (const ChoiceSpec* const type = spec.type_choice(); type == nullptr && !types.empty()) {
-    throw UsageError(fmt::format("--type: kernel {} has no type to choose", spec.name));
+    throw UsageError("--type: kernel {} has no type to choose", spec.name);
   } else if (type != nullptr && !types.empty()) {
-    if (asked.count(type->name))
-      throw UsageError(fmt::format("--type and --choice {}: both choose the type; give one", type->name));
+    if (asked.count(type->name)) throw UsageError("--type and --choice {}: both choose the type; give one", type->name);
     for (const std::string& name : types) ask(*type, name);
   }
-
-  std::vector<Choices> combinations(1);
-  for (const auto& [name, values] : asked) {
-    std::vector<Choices> longer;
-    for (const Choices& one : combinations)
-      for (const std::string& value : values) {
-        longer.push_back(one);
-        longer.back()[name] = value;
-      }
-    combinations = std::move(longer);
-  }
-  return combinations;
+  return combinations(asked);
 }
 
 /// Halves the sizes of \p problem that are not in \p given until one run moves no more than \p most_bytes. Stops before
@@ -105,6 +88,17 @@ bool may_be_one(const std::vector<Sizes>& all) {
 
 }  // namespace
 
+std::vector<Choices> combinations(const std::map<std::string, std::vector<std::string>>& values) {
+  std::vector<Choices> all(1);
+  for (const auto& [name, list] : values) {
+    std::vector<Choices> longer;
+    for (const Choices& one : all)
+      for (const std::string& value : list) longer.emplace_back(one)[name] = value;
+    all = std::move(longer);
+  }
+  return all;
+}
+
 std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std::string& text) {
   std::map<std::string, std::int64_t> sizes;
   if (text.find('=') == std::string::npos && spec.sizes.size() == 1)
@@ -138,8 +132,8 @@ ProblemSize select_problem(const KernelSpec& spec, const ProblemOptions& options
   if (problems.size() == 1) return std::move(problems.front());
   std::string together;
   for (const SizeSpec& size : spec.sizes) together += fmt::format("{}{}=…", together.empty() ? "" : ",", size.name);
-  throw UsageError(fmt::format("{} looks at one problem, and these are {}: give one --size {}, --type and --choice",
-                               command, problems.size(), together));
+  throw UsageError("{} looks at one problem, and these are {}: give one --size {}, --type and --choice", command,
+                   problems.size(), together);
 }
 
 }  // namespace tuner::cli

@@ -37,6 +37,10 @@ Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, 
 ProblemSize select_problem(const KernelSpec& spec, const ProblemOptions& options, const Device& device,
                            std::string_view command);
 
+/// Every combination of one of the values of each name.
+std::vector<std::map<std::string, std::string>> combinations(
+    const std::map<std::string, std::vector<std::string>>& values);
+
 /// A size alone: `16M` when the kernel has one size. Throws as select_problems().
 std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std::string& text);
 

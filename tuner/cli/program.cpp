@@ -2,24 +2,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <fmt/format.h>
-
-#include <tuner/cli/terminal.hpp>
 #include <tuner/cli/tune_request.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/named.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/version.hpp>
 
@@ -79,26 +68,19 @@ void print_help() {
       Options::common_help().c_str());
 }
 
-const Entry* find_command(std::string_view name) {
-  const auto at =
-      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Entry& entry) { return entry.name == name; });
-  return at == std::end(kCommands) ? nullptr : at;
-}
-
 bool is_kernel(const std::string& name) {
   if (KernelLibrary::is_path(name)) return true;
   const std::vector<KernelLibrary::Entry> known = KernelLibrary().list();
-  return std::any_of(known.begin(), known.end(), [&](const KernelLibrary::Entry& one) { return one.name == name; });
+  return find_named(known, name) != nullptr;
 }
 
 /// \p what: "command", or "command or kernel" where \p known holds kernels too.
 [[noreturn]] void unknown_word(std::string_view what, const std::string& word, const std::vector<std::string>& known) {
   for (const auto& [before, now] : kRenamed)
-    if (word == before) throw UsageError(fmt::format("unknown command '{}'; did you mean 'tune {}'?", before, now));
-  throw UsageError(
-      fmt::format("unknown {} {}{} `tune help` lists commands, `tune list` kernels{}", what, in_quotes(word),
-                  nearest_name(word, known) ? suggestion(word, known) : ".",
-                  what == "command" ? "" : ". Give your own file by its path: ./" + printable(word) + ".cu"));
+    if (word == before) throw UsageError("unknown command '{}'; did you mean 'tune {}'?", before, now);
+  throw UsageError("unknown {} {}{} `tune help` lists commands, `tune list` kernels{}", what, in_quotes(word),
+                   nearest_name(word, known) ? suggestion(word, known) : ".",
+                   what == "command" ? "" : ". Give your own file by its path: ./" + printable(word) + ".cu");
 }
 
 std::string manual_of_all(const std::string& as) {
@@ -125,12 +107,12 @@ int dispatch(const Texts& words, const TuneCommand& tune) {
     print_help();
     return kUsage;
   }
-  if (std::find(words.begin(), words.end(), "--version") != words.end()) {
+  if (contains(words, "--version")) {
     std::printf("tuner %s\n", kVersion);
     return kDone;
   }
   if (const auto tuning = words_of_tuning(words)) return tune(*tuning);
-  const Entry* const entry = find_command(words[0]);
+  const Entry* const entry = find_named(kCommands, words[0]);
   if (entry == nullptr) unknown_word("command or kernel", words[0], names_of(kCommands, KernelLibrary().list()));
   if (entry->command) return run(entry->command(), {words.begin() + 1, words.end()});
   if (words.size() == 3 && words[1] == "--as") {  // for the build: it installs what this prints
@@ -139,7 +121,7 @@ int dispatch(const Texts& words, const TuneCommand& tune) {
   }
   if (words.size() > 2) throw UsageError("help is of one command: tune help COMMAND");
   if (words.size() == 2 && words[1] != "--help") {
-    if (find_command(words[1]) == nullptr) unknown_word("command", words[1], names_of(kCommands));
+    if (find_named(kCommands, words[1]) == nullptr) unknown_word("command", words[1], names_of(kCommands));
     return dispatch({words[1], "--help"}, tune);
   }
   print_help();
@@ -178,8 +160,8 @@ std::optional<Texts> words_of_tuning(const Texts& words) {
   if (words.empty()) return std::nullopt;
   const std::string& first = words[0];
   if (first == "tune") return Texts(words.begin() + 1, words.end());
-  return first.starts_with('-') || (find_command(first) == nullptr && is_kernel(first)) ? std::optional(words)
-                                                                                        : std::nullopt;
+  return first.starts_with('-') || (find_named(kCommands, first) == nullptr && is_kernel(first)) ? std::optional(words)
+                                                                                                 : std::nullopt;
 }
 
 int program(int argc, char** argv, const TuneCommand& tune) {

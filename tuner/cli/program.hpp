@@ -1,6 +1,6 @@
 #pragma once
 /// The frame of the programs `tune` and `tune-mpi`: finds the command, turns exceptions into messages and exit codes.
-/// Each command is in a file by its name.
+/// Each command is in a file by its name. With the headers that every command needs.
 
 #include <functional>
 #include <optional>
@@ -9,6 +9,10 @@
 #include <vector>
 
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/named.hpp>
 
 namespace tuner::cli {
 

@@ -7,12 +7,9 @@
 #include <cstring>
 #include <numeric>
 #include <sstream>
-#include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/report_page.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
@@ -109,12 +106,12 @@ void TrialLog::add(const SessionPlan& plan, const Trial& trial, const Progress& 
             {"problem", plan.size->text()},
             {"device", plan.device->key.text()},
             {"elapsed_s", progress.elapsed.count()}};
-  line.update(to_json(trial));
+  line.update(trial);
   const std::string text = json_text(line);
   // In one call: other sessions append to the same file.
   if (::write(::fileno(file_), text.data(), text.size()) != static_cast<ssize_t>(text.size()) &&
       all_written_.exchange(false))
-    console_.warning(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
+    console_.warning("--log {}: cannot be written: {}", path_, std::strerror(errno));
 }
 
 void Output::text(const std::string& text) {
@@ -129,15 +126,13 @@ void TuneListener::on_start(const SessionPlan& plan) {
   plan_ = plan;
   counts_ = {};
   lanes_.assign(plan.lanes, 0);
-  output.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
-                          format_count(static_cast<double>(plan.valid)), plan.strategy));
+  output.line("space     {} combinations, {} valid; strategy {}", format_count(plan.product), format_count(plan.valid),
+              plan.strategy);
   if (plan.resumed > 0)
-    output.line(fmt::format("resuming  {} of earlier runs {} taken over",
-                            plural(static_cast<std::int64_t>(plan.resumed), "trial"),
-                            plan.resumed == 1 ? "is" : "are"));
+    output.line("resuming  {} of earlier runs {} taken over", plural(plan.resumed, "trial"),
+                plan.resumed == 1 ? "is" : "are");
   if (plan.known_elsewhere > 0)
-    output.line(fmt::format("prior     {} known at {}",
-                            plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"), plan.elsewhere));
+    output.line("prior     {} known at {}", plural(plan.known_elsewhere, "configuration"), plan.elsewhere);
   output.status([](std::size_t) { return std::string("compiling the first configurations"); });
 }
 
@@ -147,7 +142,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
   if (trial.lane > 0 && static_cast<std::size_t>(trial.lane) <= lanes_.size())
     ++lanes_[static_cast<std::size_t>(trial.lane) - 1];
   if (verbose) {
-    output.line(fmt::format("  {}  {}", trial.configuration.text(), result_text(trial)));
+    output.line("  {}  {}", trial.configuration.text(), result_text(trial));
   }
   output.status([&](std::size_t width) {
     return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
@@ -158,8 +153,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
 }
 
 void TuneListener::on_finalists(std::size_t count) {
-  output.line(fmt::format("finalists {} measured again, side by side",
-                          plural(static_cast<std::int64_t>(count), "configuration")));
+  output.line("finalists {} measured again, side by side", plural(count, "configuration"));
 }
 
 void TuneListener::on_warning(std::string_view text) { output.warning(text); }

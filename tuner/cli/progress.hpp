@@ -2,13 +2,7 @@
 /// Shows a tuning while it runs: the plan, the progress and the best so far.
 
 #include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdio>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -3,18 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <thread>
-
-#include <fmt/format.h>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/cli/tune_request.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/named.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/search/strategy.hpp>
@@ -40,7 +32,7 @@ std::vector<Cell> scored(const std::string& strategy, double score, double error
 
 Cell cpu_cell(double ms) { return {ms, fmt::format("{:.3f}", ms)}; }
 
-Table results_table(std::span<const replay::ReplayResult> results, std::size_t repeats) {
+Table results_table(const std::vector<replay::ReplayResult>& results, std::size_t repeats) {
   std::vector<Table::Column> columns = scored_columns();
   columns.insert(columns.end(), {named("<= 1%", "repeats_within_1_percent"), named("trials", "mean_trials"),
                                  named("CPU ms/trial", "cpu_ms_per_proposal"), data("random_relative_to_optimum"),
@@ -76,10 +68,8 @@ Table means_table(const replay::ReplayReport& report) {
 Answer answer_of(const replay::ReplayReport& report) {
   Answer answer;
   Json spaces = Json::array();
-  for (std::size_t i = 0; i < report.spaces.size(); ++i) {
-    const replay::ReplaySpace& space = report.spaces[i];
-    const auto results = report.results_of(i);
-    Table table = results_table(results, report.repeats);
+  for (const replay::ReplaySpace& space : report.spaces) {
+    Table table = results_table(space.results, report.repeats);
     spaces.push_back({{"name", space.name},
                       {"unit", space.unit},
                       {"configurations", space.configurations},
@@ -90,17 +80,17 @@ Answer answer_of(const replay::ReplayReport& report) {
                       {"last_time_s", space.times.back()},
                       {"baseline", space.baseline},
                       {"results", table.json()}});
-    if (!results.empty()) table.add({"(random)", 0, {}, Cell::percent(results.front().score.random_to_optimum, 2)});
-    answer.text(fmt::format(
-        "{}: {} configurations, {} valid, optimum {:.6g} {}; scored until {:.4g} s, {:.0f} random draws\n{}\n",
-        printable(space.name), space.configurations, space.valid, space.optimum, printable(space.unit),
-        space.times.back(), space.random_draws, table.text()));
+    if (!space.results.empty())
+      table.add({"(random)", 0, {}, Cell::percent(space.results.front().score.random_to_optimum, 2)});
+    answer.text("{}: {} configurations, {} valid, optimum {:.6g} {}; scored until {:.4g} s, {:.0f} random draws\n{}\n",
+                printable(space.name), space.configurations, space.valid, space.optimum, printable(space.unit),
+                space.times.back(), space.random_draws, table.text());
   }
   return answer.data("repeats", report.repeats)
       .data("seed", report.seed)
       .data("spaces", std::move(spaces))
-      .text(fmt::format("mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once\n",
-                        plural(static_cast<std::int64_t>(report.spaces.size()), "space"), report.repeats, report.seed))
+      .text("mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once\n",
+            plural(report.spaces.size(), "space"), report.repeats, report.seed)
       .rows("aggregate", means_table(report));
 }
 
@@ -123,8 +113,8 @@ int list_strategies(const Given& given) {
       options.add({option.name, option.preset, option.minimum, option.maximum});
       presets += fmt::format(" {}={:g}", option.name, option.preset);
     }
-    answer.text(fmt::format("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source));
-    if (!presets.empty()) answer.text(fmt::format("{:<20} options:{}\n", "", presets));
+    answer.text("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
+    if (!presets.empty()) answer.text("{:<20} options:{}\n", "", presets);
     list.push_back({{"name", strategy.name},
                     {"summary", strategy.summary},
                     {"source", strategy.source},
@@ -145,7 +135,6 @@ replay::ReplayOptions read_replay_options(const Given& given) {
   options.strategy_options = read_strategy_options(given);
   for (const std::string& one : given.texts("first")) options.first.push_back(parse_configuration(one, "--first"));
   options.ahead = static_cast<std::size_t>(parse_count(given.text("ahead"), "--ahead", 1, most));
-  options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
 }
 

@@ -1,15 +1,10 @@
 #include <tuner/cli/report.hpp>
 
 #include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
 
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/progress.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>
@@ -45,6 +40,13 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
 std::string compared_with(const std::string& reference) {
   if (reference.empty()) return {};
   return fmt::format("      verified against the {}\n", printable(reference));
+}
+
+/// The end of the output: the best configuration, lines \p about it, and its speed.
+std::string result_lines(const Subject& subject, const std::string& configuration, const std::string& about, double ns,
+                         const Style& style) {
+  return fmt::format("{}  {}\nbest  {}\n{}      {}\n", style.bold(subject.spec->name), subject.size->text(),
+                     style.bold(configuration), about, style.loud(speed_text(subject, ns)));
 }
 
 }  // namespace
@@ -158,16 +160,11 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
   return text;
 }
 
-std::string front(const Subject& subject, const std::vector<Trial>& trials) {
-  return subject.trade_off.empty() ? std::string() : pareto_table(trials, subject.trade_off);
-}
-
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style) {
   OutcomeCounts counts;
   for (const Trial& trial : trials) counts.add(trial.outcome);
   if (counts.failures() == 0) return {};
-  std::string text =
-      fmt::format("failed    {} of {}\n", counts.failures(), plural(static_cast<std::int64_t>(trials.size()), "trial"));
+  std::string text = fmt::format("failed    {} of {}\n", counts.failures(), plural(trials.size(), "trial"));
   for (const std::string_view kind : outcome_names()) {
     const std::size_t of_kind = counts.of(*outcome_kind(kind));
     if (kind == "ok" || of_kind == 0) continue;
@@ -181,8 +178,7 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
 std::string lanes_text(const std::vector<LaneReport>& lanes) {
   std::string text;
   for (const LaneReport& lane : lanes) {
-    text += fmt::format("{}  {}: {}", text.empty() ? "lanes   " : "        ", lane.name,
-                        plural(static_cast<std::int64_t>(lane.trials), "run"));
+    text += fmt::format("{}  {}: {}", text.empty() ? "lanes   " : "        ", lane.name, plural(lane.trials, "run"));
     if (lane.offset > 0)
       text += fmt::format(", {:+.2f}% ({:+.2f} to {:+.2f}) in time", 100 * (lane.offset - 1),
                           100 * (lane.offset_low - 1), 100 * (lane.offset_high - 1));
@@ -207,8 +203,8 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   const Trial& best = *result.best;
   const Measurement& measured = *best.measurement();
   const std::size_t now = result.trials.size() - result.resumed;
-  std::string text = fmt::format("done      {} in {} ({})\n", plural(static_cast<std::int64_t>(now), "trial"),
-                                 format_seconds(result.wall_seconds), tuner::text(result.stop_reason));
+  std::string text = fmt::format("done      {} in {} ({})\n", plural(now, "trial"), format_seconds(result.wall_seconds),
+                                 tuner::text(result.stop_reason));
   text += fmt::format(
       "time      {} measuring, {} verifying, {} loading, {} waiting; {} compiling, summed over all compilers\n",
       format_seconds(result.times.measure), format_seconds(result.times.verify), format_seconds(result.times.load),
@@ -216,28 +212,25 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   if (measured.throttled) text += style.yellow("note      the clocks dropped while it was measured") + '\n';
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
-                        plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
+                        plural(result.ties.size(), "configuration"));
   if (below_table) text += passed_over(subject, result);
   text += lanes_text(result.lanes);
   const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit     {}\n", limit_text(why));
   for (const std::string& remark : why.remarks) text += fmt::format("remark    {}\n", remark);
   text += fmt::format("kept in   {}\n\n", printable(database));
-  text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
-  text += fmt::format("best  {}\n", style.bold(best.configuration.text()));
-  text += fmt::format("      {}, 95% interval {} to {}, noise {}{}\n",
-                      plural(static_cast<std::int64_t>(measured.samples_ns.size()), "sample"),
-                      format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
-                      measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
-  text += subject.verified ? compared_with(subject.reference)
-                           : "      not verified: it is never served, and may be wrong\n";
-  text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
-  return text;
+  std::string about =
+      fmt::format("      {}, 95% interval {} to {}, noise {}{}\n", plural(measured.samples_ns.size(), "sample"),
+                  format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
+                  measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
+  about += subject.verified ? compared_with(subject.reference)
+                            : "      not verified: it is never served, and may be wrong\n";
+  return text + result_lines(subject, best.configuration.text(), about, measured.median_ns, style);
 }
 
 Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style) {
   const cache::BestRecord& best = *match.best;
-  Json data{{"configuration", to_json(Configuration::parse(best.configuration))},
+  Json data{{"configuration", Configuration::parse(best.configuration)},
             {"configuration_text", best.configuration},
             {"outcome", "ok"},
             {"median_ns", best.median_ns},
@@ -249,7 +242,7 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std
   add_reference(data, subject.reference);
   data.update(json_rates(subject, best.median_ns));
   Answer answer;
-  answer.data("problem", to_json(*subject.size))
+  answer.data("problem", *subject.size)
       .data("objective", subject.objective.name)
       .data("from_cache", true)
       .data("tier", cache::name(match.tier))
@@ -257,15 +250,13 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std
       .data("database", match.database)
       .data("shipped", match.shipped)
       .data("best", std::move(data));
-  answer.styled(fmt::format("cache     answered from {}{}; nothing was measured (--force measures again)\n",
-                            printable(match.database),
-                            trials > 0 ? fmt::format(", the best of {}", plural(trials, "trial")) : ""));
-  answer.styled(fmt::format("          {}; on {} UTC, with {} samples\n\n", printable(match.reason),
-                            format_instant(best.measured_ms), best.samples));
-  answer.styled(fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text()));
-  answer.styled(fmt::format("best  {}\n", style.bold(printable(best.configuration))));
-  answer.styled(compared_with(subject.reference));
-  answer.styled(fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns))));
+  answer.styled(
+      fmt::format("cache     answered from {}{}; nothing was measured (--force measures again)\n"
+                  "          {}; on {} UTC, with {} samples\n\n",
+                  printable(match.database), trials > 0 ? fmt::format(", the best of {}", plural(trials, "trial")) : "",
+                  printable(match.reason), format_instant(best.measured_ms), best.samples));
+  answer.styled(
+      result_lines(subject, printable(best.configuration), compared_with(subject.reference), best.median_ns, style));
   return answer;
 }
 
@@ -273,7 +264,7 @@ std::string no_winner(const Subject& subject, const SessionResult& result) {
   if (result.trials.empty())
     return fmt::format("{} {}: no configuration was tried ({})", subject.spec->name, subject.size->text(),
                        tuner::text(result.stop_reason));
-  const std::string trials = plural(static_cast<std::int64_t>(result.trials.size()), "configuration");
+  const std::string trials = plural(result.trials.size(), "configuration");
   const auto ran = [](const Trial& trial) { return trial.measurement() != nullptr; };
   if (std::all_of(result.trials.begin(), result.trials.end(), ran))
     return fmt::format("{} {}: {} ran, but none was verified against a reference", subject.spec->name,
@@ -284,14 +275,10 @@ std::string no_winner(const Subject& subject, const SessionResult& result) {
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database) {
   OutcomeCounts counts;
-  Json trials = Json::array();
-  for (const Trial& trial : result.trials) {
-    counts.add(trial.outcome);
-    trials.push_back(to_json(trial));
-  }
+  for (const Trial& trial : result.trials) counts.add(trial.outcome);
   Json outcomes = Json::object();
   for (const std::string_view kind : outcome_names()) outcomes[std::string(kind)] = counts.of(*outcome_kind(kind));
-  Json object{{"problem", to_json(*subject.size)},
+  Json object{{"problem", *subject.size},
               {"objective", subject.objective.name},
               {"from_cache", false},
               {"space", {{"product", result.product}, {"valid", result.valid}}},
@@ -302,10 +289,10 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
               {"database", database}};
   object["best"] = nullptr;
   if (result.best) {
-    object["best"] = to_json(*result.best);
+    object["best"] = *result.best;
     object["best"].update(json_rates(subject, result.best->measurement()->median_ns));
     if (subject.verified) add_reference(object["best"], subject.reference);
-    object["best"]["verdict"] = to_json(explain(*subject.spec, *subject.size, *subject.device, *result.best));
+    object["best"]["verdict"] = explain(*subject.spec, *subject.size, *subject.device, *result.best);
   }
   object["ties"] = Json::array();
   for (const Configuration& one : result.ties) object["ties"].push_back(one.text());
@@ -322,7 +309,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
     if (!lane.lost.empty()) one["given_up"] = lane.lost;
     object["lanes"].push_back(std::move(one));
   }
-  object["trials"] = std::move(trials);
+  object["trials"] = result.trials;
   return object;
 }
 

@@ -1,17 +1,11 @@
 #pragma once
 /// The results of a tuning, for people and for programs. Pure.
 
-#include <string>
-#include <vector>
-
 #include <cache/lookup.hpp>
 
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/explain/verdict.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner::cli {
@@ -62,9 +56,6 @@ std::string lanes_text(const std::vector<LaneReport>& lanes);
 Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
-
-/// The front of Subject::trade_off; empty where there is none.
-std::string front(const Subject& subject, const std::vector<Trial>& trials);
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
 

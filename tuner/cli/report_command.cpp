@@ -1,26 +1,58 @@
-#include <tuner/cli/program.hpp>
+// `tune report`, and the page of `tune --report`.
+#include <tuner/cli/report_page.hpp>
 
-#include <cstdio>
+#include <algorithm>
+#include <map>
+#include <stdexcept>
 
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
+#include <cache/disk.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/report_page.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/report/page.hpp>
-#include <tuner/session/kernel_library.hpp>
+#include <tuner/cli/program.hpp>
+#include <tuner/explain/explain_trial.hpp>
+#include <tuner/measure/throughput.hpp>
+#include <tuner/session/records.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
 namespace {
 
+constexpr std::chrono::milliseconds kEvery = report::Live{}.every;
+/// Writing takes at most one kShare-th of the time.
+constexpr int kShare = 20;
+
+/// The latest measurement of the best configuration. A shipped result has no trials: it gives its median alone.
+Trial trial_of_best(const report::Tuning& tuning) {
+  const cache::BestRecord& best = *tuning.best;
+  const auto at = std::find_if(tuning.trials.rbegin(), tuning.trials.rend(), [&](const report::PlacedTrial& placed) {
+    return placed.trial.kind == "ok" && placed.trial.configuration == best.configuration;
+  });
+  if (at != tuning.trials.rend())
+    if (auto trial = from_record(at->trial)) return *std::move(trial);
+  Trial trial;
+  trial.configuration = Configuration::parse(best.configuration);
+  Measurement measurement;
+  measurement.median_ns = best.median_ns;
+  measurement.cold = best.kernel.objective != "time_hot";
+  trial.outcome = measurement;
+  return trial;
+}
+
+report::Amounts amounts_of(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+  constexpr double second = 1e9;
+  const Throughput rate = throughput(spec, size, device, second);
+  report::Amounts amounts;
+  amounts.arithmetic_ceiling = arithmetic_peak(spec, size, device);
+  amounts.bytes = rate.bytes_per_second;
+  amounts.flops = rate.flops_per_second;
+  amounts.written = rate.written;
+  if (spec.default_configuration) amounts.default_configuration = spec.default_configuration->text();
+  return amounts;
+}
+
 int run_report(const Given& given) {
-  const std::string file = given.text("output"), kernel = given.text("kernel");
+  const std::string file = given.text("output");
   if (file.empty()) throw UsageError("report writes one file: tune report -o FILE.html");
   require_output_or_stdout(given, file, OutputKind::report, "-o");
 
@@ -32,18 +64,82 @@ int run_report(const Given& given) {
   if (what.tunings.empty())
     throw Error(fmt::format("there are no results{} to report; `tune KERNEL` finds some",
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));
-  add_amounts(what.tunings, KernelLibrary::is_path(kernel) ? kernel : "");
+  add_amounts(what.tunings, KernelsByName(given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt));
 
-  report::PageOptions page{kVersion, cache::now_ms(), what.databases, {}};
-  const std::string text = report::page(what.tunings, page);
-  if (!write_or_print(file, text)) return kDone;
-  std::fprintf(stderr, "%s written: %s, %s\n", printable(file).c_str(),
-               plural(static_cast<std::int64_t>(what.tunings.size()), "result").c_str(),
-               format_bytes(static_cast<std::int64_t>(text.size())).c_str());
+  const std::string text = report::page(what.tunings, {kVersion, cache::now_ms(), what.databases, {}});
+  if (write_or_print(file, text))
+    Console(stderr, false)
+        .line("{} written: {}, {}", printable(file), plural(what.tunings.size(), "result"),
+              format_bytes(static_cast<std::int64_t>(text.size())));
   return kDone;
 }
 
 }  // namespace
+
+std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device) {
+  if (!tuning.best) return std::nullopt;
+  try {
+    return explain(spec, from_record(tuning.key.problem), device, trial_of_best(tuning));
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;  // a configuration of a version to come
+  }
+}
+
+void add_amounts(std::span<report::Tuning> tunings, KernelsByName kernels) {
+  for (report::Tuning& tuning : tunings) {
+    const cache::KernelRecord& kernel = tuning.key.kernel;
+    const KernelSpec* const spec = kernels.find(kernel.name);
+    if (spec == nullptr || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
+    try {
+      const Device device = from_record(tuning.key.device);
+      tuning.amounts = amounts_of(*spec, from_record(tuning.key.problem), device);
+      tuning.verdict = stored_verdict(*spec, tuning, device);
+    } catch (const Error&) {
+      // Sizes that this source does not take: a stranger's database.
+    }
+  }
+}
+
+LiveReport::LiveReport(const TuneJobs& jobs, const Device& device, Wisdom& wisdom, Console& console)
+    : jobs_(jobs), device_(device), wisdom_(wisdom), console_(console), next_(Clock::now() + kEvery) {
+  const std::string& file = jobs_.request.report;
+  if (file != "-")
+    cache::write_text(file, report::page({}, {kVersion, cache::now_ms(), {}, report::Live{}}), cache::real_disk(),
+                      false);
+}
+
+void LiveReport::update(const Progress& progress) {
+  if (Clock::now() < next_ || jobs_.request.report == "-") return;
+  report::Live live;
+  live.finished = progress.finished;
+  live.planned = progress.planned;
+  if (progress.remaining) live.remaining_s = progress.remaining->count();
+  write(live);
+}
+
+void LiveReport::write(std::optional<report::Live> live) {
+  const Clock::time_point begun = Clock::now();
+  const KernelSpec& spec = *jobs_.all.front().spec;
+  const cache::KernelRecord kernel = to_record(spec, jobs_.request.tuning.session.objective);
+  try {
+    std::vector<report::Tuning> found = report::gather(wisdom_.databases(), {kernel.name, device_.key.text()}).tunings;
+    std::erase_if(found, [&](const report::Tuning& one) {
+      const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
+      return !(one.key.kernel == kernel) || std::none_of(jobs_.all.begin(), jobs_.all.end(), is_it);
+    });
+    add_amounts(found, KernelsByName(spec));
+    const cache::Database& user = wisdom_.user();
+    const std::string database = user.is_in_memory() ? "memory" : user.path().string();
+    const std::string page = report::page(found, {kVersion, cache::now_ms(), {database}, live});
+    if (live)
+      cache::write_text(jobs_.request.report, page, cache::real_disk(), false);  // the next one comes soon
+    else
+      write_or_print(jobs_.request.report, page);
+  } catch (const Error& error) {
+    if (std::exchange(all_written_, false)) console_.warning("--report: {}", error.what());
+  }
+  next_ = Clock::now() + std::max<Clock::duration>(kEvery, kShare * (Clock::now() - begun));
+}
 
 Command report_command() {
   Options options(

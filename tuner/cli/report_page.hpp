@@ -2,14 +2,10 @@
 /// Reports: the parts that need the kernel's file (traffic, arithmetic, the default and the limit of the best), and
 /// `tune --report FILE`.
 
-#include <chrono>
-#include <optional>
 #include <span>
-#include <string>
 
-#include <tuner/cli/terminal.hpp>
-#include <tuner/cli/tune_jobs.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/explain/verdict.hpp>
 #include <tuner/report/page.hpp>
 #include <tuner/report/tuning.hpp>
@@ -18,9 +14,8 @@
 
 namespace tuner::cli {
 
-/// Fills in the amounts and the verdict of those \p tunings whose kernel is found and has the same source. The kernel
-/// is the one in \p file or, if that is empty, the one of the same name.
-void add_amounts(std::span<report::Tuning> tunings, const std::string& file = {});
+/// Fills in the amounts and the verdict of those \p tunings whose kernel is among \p kernels and has the same source.
+void add_amounts(std::span<report::Tuning> tunings, KernelsByName kernels);
 
 /// The verdict on the best configuration of \p tuning, by its latest trial and the counters of that trial. \p device is
 /// the device of \p tuning, \p spec the kernel that was measured. Nothing if there is no best. Throws Error for sizes

@@ -2,27 +2,16 @@
 
 #include <cmath>
 #include <memory>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/report.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/cli/tune_request.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
-#include <tuner/measure/single_run.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tuning.hpp>
-#include <tuner/session/wisdom.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/profiler_range.hpp>
@@ -49,19 +38,6 @@ struct Chosen {
   bool is_best = false;  ///< of a tuning for exactly this problem
 };
 
-/// The reference on the CPU, to compare with the configuration.
-struct OnCpu {
-  Device device;
-  ReferenceRun reference;
-  std::vector<OutputValues> outputs;  ///< the reference's values, with the configuration's error against them
-};
-
-/// Prints warnings to stderr at once.
-class Warnings final : public Observer {
- public:
-  void on_warning(std::string_view message) override { warn(message); }
-};
-
 class OneRun {
  public:
   explicit OneRun(const Given& given)
@@ -69,7 +45,7 @@ class OneRun {
         spec_(chosen_kernel(given)),
         once_(flag("once")),
         metrics_(read_metrics(given.texts("metrics"), "--metrics")) {
-    if (flag("ptx") || flag("sass"))
+    if (prints_code())
       given.refuse({"json", "once", "cpu", "metrics", "hot"}, "with --ptx and --sass");
     else
       given.refuse({"arch"}, "without --ptx or --sass");
@@ -79,7 +55,7 @@ class OneRun {
   }
 
   int run() {
-    if (flag("ptx") || flag("sass")) return print_code();
+    if (prints_code()) return print_code();
     device_ = choose_device(wanted_device(given_)).device;
     choose_problem();
     choose_configuration();
@@ -96,13 +72,13 @@ class OneRun {
     answer_.show(given_);
     if (!once_) measure(one);
     if (once_ || trial_.measurement()) launch(one);
-    if (flag("cpu") && !failed_) run_on_cpu(options, one.outputs());
-    add_results(one.launches());
+    add_results(one, options);
     return answer_.print(given_, failed_ ? kFailed : kDone);
   }
 
  private:
   bool flag(const char* name) const { return given_.flag(name); }
+  bool prints_code() const { return flag("ptx") || flag("sass"); }
   Subject subject() const { return {&spec_, &size_, &device_, {flag("hot") ? "time_hot" : "time"}}; }
 
   void choose_problem() { size_ = select_problem(spec_, problem_options(given_), device_, "run"); }
@@ -142,8 +118,7 @@ class OneRun {
   std::vector<std::string> measurable() const {
     TuningOptions asked;
     asked.measure.metrics = metrics_;
-    Warnings warnings;
-    return measurable_metrics(asked, device_, &warnings);
+    return measurable_metrics(asked, device_, warn);
   }
 
   /// Adds a line. One without a label continues the line before it.
@@ -158,9 +133,7 @@ class OneRun {
   }
 
   void describe(const std::vector<LaunchDetail>& launches) {
-    Json list = Json::array();
     for (const LaunchDetail& launch : launches) {
-      list.push_back(to_json(launch));
       line("launch", launch.expression + text(launch.shape));
       line("", fmt::format("{} of {} threads{}{}", plural(launch.shape.blocks(), "block"),
                            launch.shape.threads_per_block(), launch.shape.cooperative ? ", launched cooperatively" : "",
@@ -175,12 +148,12 @@ class OneRun {
     }
     answer_.data("kernel", spec_.name)
         .data("file", spec_.program.file)
-        .data("device", to_json(device_))
-        .data("problem", to_json(size_))
-        .data("configuration", to_json(chosen_.configuration))
+        .data("device", device_)
+        .data("problem", size_)
+        .data("configuration", chosen_.configuration)
         .data("configuration_text", chosen_.configuration.text())
         .data("configuration_reason", chosen_.reason)
-        .data("launches", list)
+        .data("launches", launches)
         .data("once", once_);
   }
 
@@ -219,21 +192,6 @@ class OneRun {
     printed_ = output.text();
   }
 
-  void run_on_cpu(const MeasureOptions& options, const HostBuffers& ours) {
-    const std::unique_ptr<Backend> host = open_backend(choose_device(kHostBackend).device);
-    OnCpu cpu;
-    cpu.device = host->device();
-    {
-      const KernelOutput away(KernelOutput::Keep::nothing);
-      cpu.reference = run_reference(*host, spec_, size_, options);
-    }
-    cpu.outputs = output_values(cpu.reference.outputs, {});
-    for (OutputValues& values : cpu.outputs)
-      if (const auto at = ours.find(values.buffer); at != ours.end() && at->second.count == values.count)
-        values.error = largest_error(at->second, cpu.reference.outputs.at(values.buffer));
-    cpu_ = std::move(cpu);
-  }
-
   static std::string value_text(const OutputValues& values) {
     std::string text;
     for (std::size_t i = 0; i < values.first.size(); ++i) text += (i ? ", " : "") + values.first[i];
@@ -261,8 +219,7 @@ class OneRun {
   void add_time(const Measurement& measured, const std::vector<LaunchDetail>& launches) {
     line("time", speed_text(subject(), measured.median_ns));
     line("", fmt::format("95% interval {} to {}, {}, noise {}, {} L2", format_ns(measured.low_ns),
-                         format_ns(measured.high_ns),
-                         plural(static_cast<std::int64_t>(measured.samples_ns.size()), "sample"),
+                         format_ns(measured.high_ns), plural(measured.samples_ns.size(), "sample"),
                          format_percent(measured.relative_noise), measured.cold ? "cold" : "hot"));
     const char* label = "metrics";
     for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
@@ -278,16 +235,27 @@ class OneRun {
     if (trial_.verified && !reference.empty()) answer_.data("reference", reference);
     const Json rates = json_rates(subject(), measured.median_ns);
     for (const auto& [key, rate] : rates.items()) answer_.data(key, rate);
-    answer_.data("verdict", to_json(why));
+    answer_.data("verdict", why);
   }
 
-  void add_cpu() {
-    const auto* const there = std::get_if<Measurement>(&cpu_->reference.outcome);
+  /// Runs the reference on the CPU, to compare with \p ours.
+  void add_cpu(const MeasureOptions& options, const HostBuffers& ours) {
+    const std::unique_ptr<Backend> host = open_backend(choose_device(kHostBackend).device);
+    const ReferenceRun reference = [&] {
+      const KernelOutput away(KernelOutput::Keep::nothing);
+      return run_reference(*host, spec_, size_, options);
+    }();
+    std::vector<OutputValues> outputs = output_values(reference.outputs, {});
+    for (OutputValues& values : outputs)
+      if (const auto at = ours.find(values.buffer); at != ours.end() && at->second.count == values.count)
+        values.error = largest_error(at->second, reference.outputs.at(values.buffer));
+    const std::string device = host->device().name;
+    const auto* const there = std::get_if<Measurement>(&reference.outcome);
     const Measurement* const here = once_ ? nullptr : trial_.measurement();
-    Json cpu{{"device", cpu_->device.name}, {"outputs", json_values(cpu_->outputs)}};
-    line("cpu", there ? fmt::format("the reference takes {} on {}", format_ns(there->median_ns), cpu_->device.name)
-                      : std::string(message(cpu_->reference.outcome)));
-    for (const OutputValues& values : cpu_->outputs) line("", value_text(values));
+    Json cpu{{"device", device}, {"outputs", json_values(outputs)}};
+    line("cpu", there ? fmt::format("the reference takes {} on {}", format_ns(there->median_ns), device)
+                      : std::string(message(reference.outcome)));
+    for (const OutputValues& values : outputs) line("", value_text(values));
     if (there) cpu["median_ns"] = there->median_ns;
     if (there && here) {
       cpu["speed_up"] = there->median_ns / here->median_ns;
@@ -297,20 +265,20 @@ class OneRun {
     answer_.data("cpu", std::move(cpu));
   }
 
-  void add_results(const std::vector<LaunchDetail>& launches) {
-    if (!once_ || failed_) answer_.data("trial", to_json(trial_));
+  void add_results(const SingleRun& one, const MeasureOptions& options) {
+    if (!once_ || failed_) answer_.data("trial", trial_);
     answer_.data("outputs", json_values(outputs_)).data("printed", printed_);
     if (failed_) {
-      answer_.text(fmt::format("{:<{}}  {}: {}\n", "failed", kLabelWidth, kind(trial_.outcome),
-                               printable_lines(message(trial_.outcome))));
+      answer_.text("{:<{}}  {}: {}\n", "failed", kLabelWidth, kind(trial_.outcome),
+                   printable_lines(message(trial_.outcome)));
       return;
     }
     if (const Measurement* const measured = trial_.measurement(); measured && !once_)
-      add_time(*measured, launches);
+      add_time(*measured, one.launches());
     else
       line("time", "not measured, nor verified: --once");
     for (const OutputValues& values : outputs_) line("result", value_text(values));
-    if (cpu_) add_cpu();
+    if (flag("cpu")) add_cpu(options, one.outputs());
     if (!printed_.empty())
       answer_.text("\nThe kernel printed:\n" + printable_lines(printed_) + (printed_.back() == '\n' ? "" : "\n"));
   }
@@ -350,7 +318,6 @@ class OneRun {
   bool failed_ = false;
   std::vector<OutputValues> outputs_;
   std::string printed_;
-  std::optional<OnCpu> cpu_;
   Answer answer_{kLabelWidth};
 };
 

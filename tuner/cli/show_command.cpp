@@ -1,18 +1,9 @@
 // `tune show`: the best known configurations, why a call gets one, and the calls that got none.
 #include <tuner/cli/program.hpp>
 
-#include <map>
-
-#include <fmt/format.h>
-
-#include <cache/browse.hpp>
-
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/cli/tune_request.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner::cli {
@@ -70,7 +61,7 @@ Table kernels_table(cache::Database& database, const cache::Filter& filter) {
 void add_tables(Answer& answer, const BestTables& tables, std::string_view title, Json& list, bool prints) {
   if (prints && !tables.empty()) answer.text(title);
   for (const auto& [of, table] : tables) {
-    if (prints) answer.text(fmt::format("{}  on {}\n{}\n", printable(of.first), printable(of.second), table.text()));
+    if (prints) answer.text("{}  on {}\n{}\n", printable(of.first), printable(of.second), table.text());
     for (Json& row : table.json()) list.push_back(std::move(row));
   }
 }
@@ -78,8 +69,8 @@ void add_tables(Answer& answer, const BestTables& tables, std::string_view title
 /// The line below the tables of \p database; empty if it has no result of the one kernel that is asked for.
 std::string count_text(const cache::Database& database, std::size_t rows, bool of_one_kernel, bool is_printed) {
   if (rows == 0 && of_one_kernel) return {};
-  const std::string text = fmt::format("{} in {}", plural(static_cast<std::int64_t>(rows), "best configuration"),
-                                       printable(database.path().string()));
+  const std::string text =
+      fmt::format("{} in {}", plural(rows, "best configuration"), printable(database.path().string()));
   if (!is_printed) return text + " (shipped); --all or a kernel's name shows them\n";
   return fmt::format("{}{}\n\n", text, database.is_shipped() ? " (shipped)" : database.is_frozen() ? kFrozenNote : "");
 }
@@ -101,13 +92,13 @@ int show_best(const Given& given) {
     if (given.flag("all")) {
       const Table sessions = sessions_table(cache::sessions(database, filter));
       files.back()["sessions"] = sessions.json();
-      answer.text(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_table(database, filter).text(), sessions.text()));
+      answer.text("Kernels\n{}\nSessions\n{}\n", kernels_table(database, filter).text(), sessions.text());
     }
     answer.text(count_text(database, rows.size(), given.has("kernel"), prints));
   }
   if (best.empty() && unverified.empty())
-    answer.text(fmt::format("nothing is known yet{}; `tune KERNEL` finds out\n",
-                            filter.kernel.empty() ? "" : " of " + printable(filter.kernel)));
+    answer.text("nothing is known yet{}; `tune KERNEL` finds out\n",
+                filter.kernel.empty() ? "" : " of " + printable(filter.kernel));
   return answer.data("databases", files).data("best", best).data("unverified", unverified).print(given);
 }
 
@@ -160,7 +151,7 @@ int show_why(const Given& given) {
     for (const cache::RejectedCandidate& one : match.rejected)
       rejected.add({one.configuration, cache::name(one.tier), one.database, one.reason});
     answers.push_back({{"kernel", spec.name},
-                       {"problem", to_json(size)},
+                       {"problem", size},
                        {"device", device.key.text()},
                        {"tier", cache::name(match.tier)},
                        {"reason", match.reason},
@@ -187,16 +178,16 @@ int show_missed(const Given& given) {
                named("from", "file"), "device"});
   for (const cache::MissRecord& one : misses)
     table.add({one.kernel.name, one.kernel.source_hash, one.problem.choices, sizes_cell(one.problem.sizes), one.served,
-               Cell(one.calls, format_count(static_cast<double>(one.calls))), duration(one.each_ns),
-               duration(one.spent_ns()), one.first_ms, Cell::instant(one.last_ms),
-               one.file.empty() ? Cell(nullptr, "its program") : Cell(one.file), one.device_key});
+               Cell(one.calls, format_count(one.calls)), duration(one.each_ns), duration(one.spent_ns()), one.first_ms,
+               Cell::instant(one.last_ms), one.file.empty() ? Cell(nullptr, "its program") : Cell(one.file),
+               one.device_key});
   Answer answer;
   answer.data("database", file.string()).data("missed", table.json());
   if (misses.empty())
     answer.text("nothing is missed: every call that was remembered has a result by now\n");
   else
-    answer.text(fmt::format("{}\n{} in {}; `tune --missed` tunes them\n", table.text(),
-                            plural(static_cast<std::int64_t>(misses.size()), "problem"), printable(file.string())));
+    answer.text("{}\n{} in {}; `tune --missed` tunes them\n", table.text(), plural(misses.size(), "problem"),
+                printable(file.string()));
   return answer.print(given);
 }
 

@@ -1,17 +1,10 @@
 #include <tuner/cli/sweep.hpp>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <set>
 
-#include <fmt/format.h>
-
-#include <tuner/cli/arguments.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/measure/throughput.hpp>
 
@@ -22,25 +15,18 @@ std::string extent(const std::array<std::int64_t, 3>& of) {
   return of[2] == 1 ? fmt::format("({},{})", of[0], of[1]) : fmt::format("({},{},{})", of[0], of[1], of[2]);
 }
 
-/// `(64, 512)` of every launch of a configuration; empty where it cannot run.
-struct ShapeText {
-  std::string grid, block;
-};
-
-ShapeText shape_text(const Subject& subject, const Configuration& configuration) {
-  ShapeText shape;
-  try {
-    for (const ResolvedLaunch& launch :
-         resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
-      if (!launch.timed) continue;
-      const std::string between = shape.grid.empty() ? "" : "; ";
-      shape.grid += between + extent(launch.shape.grid);
-      shape.block += between + extent(launch.shape.block);
-    }
-  } catch (const Error&) {
-    return {};  // its reason stands in the row
+/// `(64, 512)` and `(32, 8)`: grid and block of every launch of a configuration; empty where it cannot run.
+std::pair<std::string, std::string> shape_text(const Subject& subject, const Configuration& configuration) try {
+  std::vector<std::string> grids, blocks;
+  for (const ResolvedLaunch& launch :
+       resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
+    if (!launch.timed) continue;
+    grids.push_back(extent(launch.shape.grid));
+    blocks.push_back(extent(launch.shape.block));
   }
-  return shape;
+  return {listed(grids, "; "), listed(blocks, "; ")};
+} catch (const Error&) {
+  return {};  // its reason stands in the row
 }
 
 /// Every metric that any trial has.
@@ -88,10 +74,10 @@ Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
     std::vector<Cell> cells{table.rows() + 1, first.spec->name, subject.size->text()};
     for (const TuningParameter& one : first.spec->space.parameters()) {
       const Value* const value = trial.configuration.find(one.name);
-      cells.push_back(value ? Cell::right(value->text(), to_json(*value)) : Cell());
+      cells.push_back(value ? Cell::right(value->text(), *value) : Cell());
     }
-    const ShapeText shape = shape_text(subject, trial.configuration);
-    cells.insert(cells.end(), {shape.grid, shape.block, kind(trial.outcome)});
+    const auto [grid, block] = shape_text(subject, trial.configuration);
+    cells.insert(cells.end(), {grid, block, kind(trial.outcome)});
     add_result_cells(cells, subject, trial, all_metrics);
     const std::string reason = first_line(message(trial.outcome));
     const bool is_impossible = kind(trial.outcome) == "invalid";
@@ -118,7 +104,7 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
   const KernelSpec& spec = *sweeps.front().subject.spec;
   const TuningParameter* const parameter = spec.space.find(name);
   const std::vector<std::string> known = names_of(spec.space.parameters(), spec.choices, spec.sizes);
-  if (std::find(known.begin(), known.end(), name) == known.end())
+  if (!contains(known, name))
     throw UsageError("kernel " + spec.name + " has no parameter, choice, type or size '" + name + "'" +
                      suggestion(name, known));
 

@@ -2,10 +2,7 @@
 /// Sweeps: a table of every configuration of a small space, with its launch shape or the reason why it cannot run. Also
 /// the best for each value of a parameter, choice or size. Pure.
 
-#include <cstddef>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include <tuner/cli/report.hpp>
 #include <tuner/core/sub_space.hpp>

@@ -1,15 +1,10 @@
 #include <tuner/cli/table.hpp>
 
 #include <algorithm>
-#include <cstdio>
-#include <stdexcept>
-#include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -1,22 +1,40 @@
 #pragma once
-/// Rows of typed values, and their printers: a table for people, JSON and CSV for programs.
+/// Rows of typed values, and their printers: a table for people, JSON and CSV for programs. tuner's types as JSON:
+/// times are nanoseconds in fields ending in `_ns`, seconds in `_s`.
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
+#include <cache/json.hpp>
 
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/terminal.hpp>
+#include <tuner/explain/verdict.hpp>
+#include <tuner/measure/single_run.hpp>
+
+namespace tuner {
+
+// For conversions to Json.
+void to_json(Json& json, const Value& value);
+void to_json(Json& json, const Configuration& configuration);
+void to_json(Json& json, const ProblemSize& size);
+void to_json(Json& json, const Device& device);
+void to_json(Json& json, const Resources& resources);
+void to_json(Json& json, const Trial& trial);
+void to_json(Json& json, const LaunchDetail& launch);
+void to_json(Json& json, const Verdict& verdict);
+
+}  // namespace tuner
 
 namespace tuner::cli {
+
+/// Adds what the result was compared with, unless \p reference is empty: then it was the reference of the kernel.
+void add_reference(Json& object, const std::string& reference);
+/// \p document and a line end, in ASCII: a terminal obeys none of it. Text that is not UTF-8 (compiler output) is
+/// repaired. \p indent: -1 for one line.
+std::string json_text(const Json& document, int indent = -1);
+/// Writes \p document to stdout, in several lines.
+void print_json(const Json& document);
 
 /// A value for programs, and its text for people.
 struct Cell {
@@ -112,6 +130,10 @@ class Answer {
 
   /// For people only. Control characters are shown as escapes.
   Answer& text(std::string_view text);
+  template <typename First, typename... More>
+  Answer& text(fmt::format_string<First, More...> form, First&& first, More&&... more) {
+    return text(std::string_view(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)));
+  }
   /// The same of text that is printable already, and has the marks of a Style.
   Answer& styled(std::string_view text);
   /// For programs only.

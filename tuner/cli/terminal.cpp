@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include <tuner/core/message_text.hpp>
 
@@ -59,41 +58,33 @@ Console::Console(Console& onto, std::string who) : Console(onto.stream_, true) {
 
 Console::~Console() { end_status(); }
 
-void Console::line(std::string_view text) {
-  if (quiet_) return;
+void Console::put(const std::string& before, std::string_view text) {
   const std::lock_guard lock(mutex_);
   erase_status();
-  std::fprintf(stream_, "%s\n", printable_lines(text).c_str());
+  std::fprintf(stream_, "%s%s\n", before.c_str(), printable_lines(text).c_str());
+}
+
+void Console::line(std::string_view text) {
+  if (!quiet_) put("", text);
 }
 
 void Console::warning(std::string_view text) {
   if (onto_) return onto_->warning(who_ + ": " + std::string(text));
-  const std::lock_guard lock(mutex_);
-  erase_status();
-  std::fprintf(stream_, "%s %s\n", style_.yellow("warning:").c_str(), printable_lines(text).c_str());
+  put(style_.yellow("warning:") + ' ', text);
 }
 
 void Console::error(std::string_view text) {
   if (onto_) return onto_->error(who_ + ": " + std::string(text));
-  const std::lock_guard lock(mutex_);
-  erase_status();
-  std::fprintf(stream_, "tune: %s\n", printable_lines(text).c_str());
+  put("tune: ", text);
 }
 
-bool Console::status_is_due() {
-  if (quiet_) return false;
+void Console::status(const std::function<std::string(std::size_t)>& make) {
   const auto now = Clock::now();
-  if (now < next_status_) return false;
-  next_status_ = now + (is_terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
-  return true;
-}
-
-void Console::show_status(const std::string& text) {
+  if (quiet_ || now < next_status_) return;
+  next_status_ = now + std::chrono::milliseconds(is_terminal_ ? 100 : 5000);
+  const std::string text = printable(make(width()));
   const std::lock_guard lock(mutex_);
-  if (is_terminal_)
-    std::fprintf(stream_, "\r\x1b[K%s", printable(text).c_str());
-  else
-    std::fprintf(stream_, "%s\n", printable(text).c_str());
+  std::fprintf(stream_, is_terminal_ ? "\r\x1b[K%s" : "%s\n", text.c_str());
   std::fflush(stream_);
   has_status_ = is_terminal_;
 }

@@ -6,9 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace tuner::cli {
 
@@ -48,15 +52,20 @@ class Console {
 
   /// A line that stays. Empty ones too.
   void line(std::string_view text);
+  template <typename First, typename... More>
+  void line(fmt::format_string<First, More...> form, First&& first, More&&... more) {
+    line(std::string_view(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)));
+  }
   void warning(std::string_view text);
+  template <typename First, typename... More>
+  void warning(fmt::format_string<First, More...> form, First&& first, More&&... more) {
+    warning(std::string_view(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)));
+  }
   /// `tune: TEXT`
   void error(std::string_view text);
   /// Replaces the status line; shown at most ten times a second on a terminal, every five seconds elsewhere.
-  /// \p make is called only when it will be shown: std::string(std::size_t width). From one thread.
-  template <typename Make>
-  void status(Make&& make) {
-    if (status_is_due()) show_status(make(width()));
-  }
+  /// \p make is called only when it will be shown, with the width of a line. From one thread.
+  void status(const std::function<std::string(std::size_t)>& make);
   /// Ends the status line: a terminal's is erased.
   void end_status();
 
@@ -64,9 +73,8 @@ class Console {
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool status_is_due();
+  void put(const std::string& before, std::string_view text);
   void erase_status();  // with the lock held
-  void show_status(const std::string& text);
   std::size_t width() const;
 
   std::FILE* stream_;

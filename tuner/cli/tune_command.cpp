@@ -5,45 +5,14 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <deque>
-#include <string>
+#include <future>
 #include <system_error>
-#include <thread>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/program.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/cli/tune_main.hpp>
-#include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
-namespace {
-
-/// The work on the devices of one kind, beside other kinds.
-struct Kind {
-  Kind(const DeviceChoice& its_devices, bool quiet) : devices(its_devices), output(quiet, Output::Text::kept) {}
-
-  const DeviceChoice devices;
-  Output output;
-  TuneOutcome outcome = {kFailed};
-  std::string error = {};
-
-  void tune(const TuneRequest& request, const TuneKind& with) try {
-    outcome = with(request, devices, output);
-  } catch (const UsageError& wrong) {
-    error = wrong.what();
-    outcome.code = kUsage;
-  } catch (const std::exception& failure) {
-    error = failure.what();
-  }
-};
-
-}  // namespace
 
 int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devices, const TuneKind& tune) {
   for (const auto& [option, asked] : {std::pair{"--log", !request.log.empty()},
@@ -51,32 +20,45 @@ int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devi
                                       {"--csv", !request.sweep.csv.empty()}})
     if (asked)
       throw UsageError(
-          fmt::format("{} is of one kind of device, and --device {} names {} kinds ({}); give each kind its "
-                      "own command",
-                      option, request.device, devices.size(),
-                      difference(devices[0].device.key.text(), devices[1].device.key.text())));
-  std::deque<Kind> kinds;  // the first shows its progress
-  std::vector<std::thread> threads;
+          "{} is of one kind of device, and --device {} names {} kinds ({}); give each kind its "
+          "own command",
+          option, request.device, devices.size(),
+          difference(devices[0].device.key.text(), devices[1].device.key.text()));
+  std::deque<Output> outputs;  // the first shows its progress
+  std::vector<std::future<TuneOutcome>> kinds;
   for (const DeviceChoice& one : devices) {
     TuneRequest its = request;
-    its.quiet = request.quiet || !kinds.empty();
-    Kind& kind = kinds.emplace_back(one, its.quiet);
+    its.quiet = request.quiet || !outputs.empty();
+    Output& output = outputs.emplace_back(its.quiet, Output::Text::kept);
     try {
-      threads.emplace_back([&kind, &tune, its] { kind.tune(its, tune); });
+      kinds.push_back(std::async(std::launch::async, [&tune, &one, &output, its] { return tune(its, one, output); }));
     } catch (const std::system_error& failure) {
-      kind.error = fmt::format("no thread can be started for it: {}", failure.what());
+      std::promise<TuneOutcome> none;
+      none.set_exception(
+          std::make_exception_ptr(Error(fmt::format("no thread can be started for it: {}", failure.what()))));
+      kinds.push_back(none.get_future());
     }
   }
-  for (std::thread& thread : threads) thread.join();
+  for (const auto& one : kinds) one.wait();
 
   Json documents = Json::array();
   int code = kDone;
-  for (Kind& kind : kinds) {
-    const std::string& name = kind.devices.device.name;
-    if (!kind.outcome.document.is_null()) documents.push_back(std::move(kind.outcome.document));
-    if (!request.json) std::fputs(fmt::format("\n{}\n{}", name, kind.output.kept()).c_str(), stdout);
-    if (!kind.error.empty()) kind.output.error(name + ": " + kind.error);
-    code = std::max(code, kind.outcome.code);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::string& name = devices[i].device.name;
+    TuneOutcome outcome{kFailed};
+    std::string error;
+    try {
+      outcome = kinds[i].get();
+    } catch (const UsageError& wrong) {
+      error = wrong.what();
+      outcome.code = kUsage;
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+    if (!outcome.document.is_null()) documents.push_back(std::move(outcome.document));
+    if (!request.json) print(fmt::format("\n{}\n{}", name, outputs[i].kept()));
+    if (!error.empty()) outputs[i].error(name + ": " + error);
+    code = std::max(code, outcome.code);
   }
   if (request.json) print_json({{"tuner", kVersion}, {"kinds", std::move(documents)}});
   return code;

@@ -4,25 +4,15 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/mpi_job.hpp>
 #include <tuner/cli/program.hpp>
 #include <tuner/cli/tune_command.hpp>
-#include <tuner/cli/tune_main.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/mpi/communicator.hpp>
 #include <tuner/mpi/hub.hpp>
 #include <tuner/mpi/relay.hpp>

@@ -1,20 +1,17 @@
-#include <tuner/cli/tune_problem.hpp>
+#include <tuner/cli/tune_command.hpp>
 
-#include <utility>
-
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cache/session.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/report.hpp>
-#include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -26,36 +23,29 @@ namespace {
 /// ends the count of valid ones; the answer then tells how far it got.
 Answer space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
   Table parameters({named("parameter", "name"), people("count"), "values"});
-  for (const TuningParameter& one : spec.space.parameters()) {
-    Cell values{Json::array(), ""};
-    for (const Value& value : one.values) {
-      values.value.push_back(to_json(value));
-      values.text += (values.text.empty() ? "" : " ") + value.text();
-    }
-    parameters.add({one.name, one.values.size(), std::move(values)});
-  }
+  for (const TuningParameter& one : spec.space.parameters())
+    parameters.add({one.name, one.values.size(), Cell(one.values, listed(texts_of(one.values)))});
   Table constraints({named("constraint", "name"), named("holds when", "predicate")});
   for (const Constraint& one : spec.space.constraints()) constraints.add({one.name, one.predicate.text()});
   Answer answer;
-  answer.text(fmt::format("{}  {}  on {}\n\n", spec.name, size.text(), device.name))
-      .data("problem", to_json(size))
+  answer.text("{}  {}  on {}\n\n", spec.name, size.text(), device.name)
+      .data("problem", size)
       .data("device", device.key.text())
       .rows("parameters", parameters)
       .data("constraints", constraints.json())
       .data("product", spec.space.product());
   constraints.add({"(device)", "block, grid and shared memory fit the device's limits"});
-  answer.text(fmt::format("\n{}\n{} combinations, ", constraints.text(), format_count(spec.space.product())));
+  answer.text("\n{}\n{} combinations, ", constraints.text(), format_count(spec.space.product()));
 
   const auto start = Clock::now();
   const auto time = [&start] { return format_ns(seconds_since(start) * 1e9); };
   try {
     const std::size_t valid = enumerate(spec, size, device.limits, stop).size();
-    answer.data("valid", valid)
-        .text(fmt::format("{} valid (enumerated in {})\n", format_count(static_cast<double>(valid)), time()));
+    answer.data("valid", valid).text("{} valid (enumerated in {})\n", format_count(valid), time());
   } catch (const EnumerationStopped& stopped) {
     answer.data("valid", nullptr)
         .data("stopped", stopped.what())
-        .text(fmt::format("not all looked at: {} (stopped after {})\n", stopped.what(), time()));
+        .text("not all looked at: {} (stopped after {})\n", stopped.what(), time());
   }
   return answer;
 }
@@ -76,12 +66,9 @@ const std::string* unknown_headers(const KernelSpec& spec) {
 
 std::string lanes_text(const TuneJob& job, const DeviceChoice& devices) {
   const std::size_t hosts = job.request.tuning.hosts.size();
-  if (hosts > 0)
-    return fmt::format("; {} of other ranks share the work", plural(static_cast<std::int64_t>(hosts), "device"));
+  if (hosts > 0) return fmt::format("; {} of other ranks share the work", plural(hosts, "device"));
   if (devices.more.empty()) return {};
-  std::string numbers = std::to_string(devices.device.index);
-  for (const int one : devices.more) numbers += fmt::format(", {}", one);
-  return fmt::format("; {} share the work", numbers);
+  return fmt::format("; {}, {} share the work", devices.device.index, fmt::join(devices.more, ", "));
 }
 
 class ProblemTuning {
@@ -102,8 +89,7 @@ class ProblemTuning {
       const cache::WisdomMatch match =
           wisdom().lookup(spec_, job_.size, seat_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(match);
-      if (match && !wisdom().frozen())
-        output_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
+      if (match && !wisdom().frozen()) output_.line("cache     nothing for exactly this ({}); tuning", match.reason);
     }
     wisdom().require_not_frozen("tune");
     // One clear message instead of as many failed trials.
@@ -186,7 +172,7 @@ class ProblemTuning {
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
     const int seconds = traits(seat_.device.key).is_gpu ? 60 : 30;
     budget.wall_time = std::chrono::seconds(seconds);
-    output_.line(fmt::format("budget    {} s (--budget or --trials chooses)", seconds));
+    output_.line("budget    {} s (--budget or --trials chooses)", seconds);
   }
 
   /// A failure is only a warning: rates are then shown without their fraction of the ceiling.
@@ -195,7 +181,7 @@ class ProblemTuning {
     try {
       measure_ceilings(seat_.device);
     } catch (const Error& error) {
-      output_.warning(fmt::format("how fast this device streams could not be measured: {}", error.what()));
+      output_.warning("how fast this device streams could not be measured: {}", error.what());
     }
   }
 
@@ -239,7 +225,7 @@ class ProblemTuning {
   void print(const Subject& what, const SessionResult& found, const ProblemResult& result) {
     if (!request_.quiet) output_.text('\n' + table(what, found, result) + '\n');
     if (!request_.quiet) output_.text(failure_summary(found.trials, out_style_));
-    if (const std::string text = front(what, found.trials); !text.empty()) output_.text(text + "\n");
+    if (!what.trade_off.empty()) output_.text(pareto_table(found.trials, what.trade_off) + "\n");
     if (found.best) output_.text(winner(what, found, database_text(), out_style_, !request_.quiet));
     if (request_.sweep.is_part())
       output_.line("note      this was part of the space: what calls are served with stays as it was");
@@ -296,19 +282,18 @@ Subject subject_of(const TuneJob& job, const Seat& seat) {
 
 void introduce(const TuneJob& job, const DeviceChoice& devices, Console& console) {
   const Device& device = devices.device;
-  console.line(fmt::format("kernel    {} ({})", job.spec->name, job.spec->program.file));
-  console.line(fmt::format("device    {}, {}: {}{}", device.name, device.environment.compiler, devices.reason,
-                           lanes_text(job, devices)));
+  console.line("kernel    {} ({})", job.spec->name, job.spec->program.file);
+  console.line("device    {}, {}: {}{}", device.name, device.environment.compiler, devices.reason,
+               lanes_text(job, devices));
   if (const Recording* const recording = job.recording.get()) {
-    console.line(fmt::format("recording {}, launched {}on {}", job.request.what.recording.string(),
-                             recording->configuration ? fmt::format("with {} ", recording->configuration->text()) : "",
-                             recording->device_name));
+    console.line("recording {}, launched {}on {}", job.request.what.recording.string(),
+                 recording->configuration ? fmt::format("with {} ", recording->configuration->text()) : "",
+                 recording->device_name);
     if (answers(*job.spec, recording->data))
       console.line("note      the kernel has no reference: right is what the recorded launch left");
     if (recording->device_key != device.key.text())
-      console.line(
-          fmt::format("note      this is not the device of the recording: calls on {} are not served with this",
-                      recording->device_name));
+      console.line("note      this is not the device of the recording: calls on {} are not served with this",
+                   recording->device_name);
   }
   if (const std::string* const why = unknown_headers(*job.spec))
     console.line("note      earlier results are not used: " + *why);

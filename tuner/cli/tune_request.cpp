@@ -1,21 +1,22 @@
 #include <tuner/cli/tune_request.hpp>
 
-#include <cstdlib>
-#include <limits>
+#include <set>
+#include <system_error>
 
-#include <fmt/format.h>
+#include <cache/paths.hpp>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
-#include <tuner/recording/recording.hpp>
+#include <tuner/core/sub_space.hpp>
 #include <tuner/search/strategy.hpp>
-#include <tuner/session/backends.hpp>
+#include <tuner/session/kernel_library.hpp>
+#include <tuner/session/records.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -43,7 +44,7 @@ Isolation read_isolation(const std::string& text) {
 void refuse_beside(const Given& given, std::string_view option, std::initializer_list<const char*> options,
                    std::string_view why = {}) {
   for (const char* one : options)
-    if (given.has(one)) throw UsageError(fmt::format("{} and --{} do not go together{}", option, one, why));
+    if (given.has(one)) throw UsageError("{} and --{} do not go together{}", option, one, why);
 }
 
 /// A list names the problems itself, and a recording its one. Some options are about one kernel, or would have several
@@ -65,14 +66,14 @@ void check_subject(const Given& given) {
 
 /// Hot and cold caches are different objectives, with different results in the database.
 void choose_objective(const Given& given, TuneRequest& request) {
-  const ObjectiveChoice choice = read_objective(given.text("objective"));
+  const std::vector<std::string> names = read_objectives(given.text("objective"));
   const bool hot = given.flag("hot");
   Objective& objective = request.tuning.session.objective;
   MeasureOptions& measure = request.tuning.measure;
-  objective.name = hot && choice.name == "time" ? "time_hot" : choice.name;
+  objective.name = hot && names.front() == "time" ? "time_hot" : names.front();
   measure.cold = !hot && objective.name != "time_hot";
-  request.trade_off = choice.trade_off;
-  for (const std::string& name : choice.trade_off)
+  if (names.size() > 1) request.trade_off = names;
+  for (const std::string& name : request.trade_off)
     if (!Objective{name}.is_time()) measure.metrics.push_back(Objective{name}.metric());
   measure.metrics_for_all = !measure.metrics.empty();
 }
@@ -133,55 +134,112 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words, 
   throw UsageError(place + ": " + error.what());
 }
 
+/// The part of \p spec that --fix and --vary name.
+KernelSpec part_of(const KernelSpec& spec, const SweepRequest& asked) try {
+  return sub_space(spec, asked.fix, asked.vary);
+} catch (const Error& error) {
+  throw UsageError(error.what());
+}
+
+/// Adds the problems of the kernel or recording in \p request that are not yet \p known.
+void add(TuneRequest request, TuneJobs& jobs, std::set<std::string>& known) {
+  TuneJob job;
+  if (!request.what.recording.empty()) {
+    job.recording = std::make_shared<const Recording>(read_recording(request.what.recording));
+    request.tuning.measure.recorded = job.recording->data;
+  }
+  KernelSpec spec = job.recording ? job.recording->spec : find_kernel(request.what.kernel);
+  if (request.sweep.is_part()) spec = part_of(spec, request.sweep);
+  job.spec = std::make_shared<const KernelSpec>(std::move(spec));
+  const Problems problems = job.recording ? Problems{{job.recording->size}}
+                                          : select_problems(*job.spec, request.what.problems, jobs.devices.device);
+  request.what.problems = {};
+  job.request = std::move(request);
+  if (problems.may_be_one)
+    job.notes.emplace_back(
+        "note      sizes of one problem are given together, as --size nx=64,ny=32; these are several");
+  if (problems.shrunk)
+    job.notes.emplace_back("size      smaller than the kernel's default, as the host is slow; --size chooses");
+  for (const ProblemSize& size : problems.list) {
+    job.size = size;
+    if (!known.insert(job.spec->program.file + '\n' + job.name()).second) continue;
+    jobs.all.push_back(job);
+    job.notes.clear();  // once for all sizes
+  }
+}
+
+void add_line(TuneRequest request, const ListedRequest& line, TuneJobs& jobs, std::set<std::string>& known) try {
+  request.what.kernel = line.kernel;
+  request.what.problems = line.problems;
+  if (line.budget) request.tuning.session.budget = *line.budget;
+  if (line.isolation) request.tuning.isolation = *line.isolation;
+  add(std::move(request), jobs, known);
+} catch (const UsageError& error) {
+  throw UsageError(line.place + ": " + error.what());
+} catch (const Error& error) {
+  throw Error(line.place + ": " + error.what());
+}
+
+std::string problem_text(const cache::MissRecord& miss) {
+  std::string text = miss.kernel.name;
+  for (const std::string& part : {miss.problem.choices, cache::sizes_text(miss.problem.sizes)})
+    if (!part.empty()) text += ' ' + part;
+  return text;
+}
+
+/// Throws Error if the kernel that was called does not exist any more.
+void add_miss(TuneRequest request, const cache::MissRecord& miss, TuneJobs& jobs, Console& console) {
+  if (miss.file.empty())
+    throw Error("kernel '" + miss.kernel.name +
+                "' is described in the program that called it: tune it there (tuner::tune), or give the program a "
+                "kernel file");
+  // Anybody may have written this database, and a kernel file is a program.
+  std::error_code error;
+  if (!request.database.empty() && KernelLibrary::is_path(miss.file) &&
+      !std::filesystem::equivalent(request.what.kernel, miss.file, error))
+    throw Error(
+        fmt::format("{} names the kernel file {}, which would be compiled and run here: if you trust it, add "
+                    "--kernel {}",
+                    request.database.string(), miss.file, miss.file));
+  request.what.kernel = miss.file;
+  TuneJob job;
+  job.spec = std::make_shared<const KernelSpec>(find_kernel(miss.file));
+  if (job.spec->name != miss.kernel.name)
+    throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune db clear missed --kernel {}` forgets it",
+                            job.spec->program.file, job.spec->name, miss.kernel.name, miss.kernel.name));
+  if (to_record(*job.spec, {}).source_hash != miss.kernel.source_hash)
+    console.line("note      the kernel has changed since it was called");
+  job.request = std::move(request);
+  job.size = complete(*job.spec, from_record(miss.problem));
+  job.miss = miss;
+  jobs.all.push_back(std::move(job));
+}
+
+void add_misses(const TuneRequest& request, TuneJobs& jobs, Console& console) {
+  if (!request.dry_run && request.database.empty() && cache::frozen_database_file())
+    Wisdom(WisdomOptions{}).require_not_frozen("tune what is listed");
+  const auto file = request.database.empty() ? cache::user_database_file() : std::optional(request.database);
+  std::error_code error;
+  std::vector<cache::Database> databases;  // one, or none was made yet
+  if (file && std::filesystem::exists(*file, error)) databases.push_back(open_for_reading(*file));
+  const cache::Filter filter{.kernel = stored_kernel(request.what.kernel, databases),
+                             .device_key = jobs.devices.device.key.text()};
+  std::vector<cache::MissRecord> misses;
+  if (!databases.empty()) misses = cache::misses(databases[0], filter);
+  if (misses.empty()) console.line("missed    nothing is listed for " + jobs.devices.device.name);
+  for (const cache::MissRecord& miss : misses) {
+    console.line("missed    {} of {}: {}, {}{}", ++jobs.misses, misses.size(), problem_text(miss),
+                 plural(miss.calls, "call"),
+                 miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : "");
+    try {
+      add_miss(request, miss, jobs, console);
+    } catch (const std::exception& failure) {
+      console.error(failure.what());
+    }
+  }
+}
+
 }  // namespace
-
-Budget read_budget(const Given& given, const Objective& objective) {
-  Budget budget;
-  const Texts limits = split(given.texts("budget"), ',');
-  if (given.has("budget") && limits.empty())
-    throw UsageError("--budget is empty: give a time or a part, as in 30s or 5%");
-  for (const std::string& limit : limits) {
-    if (limit.ends_with('%'))
-      budget.fraction = parse_number(limit.substr(0, limit.size() - 1), "--budget", 0, 100) / 100;
-    else
-      budget.wall_time = parse_duration(limit, "--budget");
-  }
-  if (given.has("trials")) {
-    budget.trials = static_cast<std::size_t>(parse_count(given.text("trials"), "--trials"));
-    if (*budget.trials == 0) throw UsageError("--trials: at least one trial is needed");
-  }
-  if (given.has("until-unlikely"))
-    budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);
-  if (given.has("target")) budget.target = parse_metric(given.text("target"), "--target", objective);
-  return budget;
-}
-
-std::map<std::string, double> read_strategy_options(const Given& given) {
-  std::map<std::string, double> options;
-  for (const std::string& text : given.texts("option"))
-    for (const auto& [name, value] : parse_assignments(text, "--option"))
-      options[name] = parse_number(value, "--option", -1e300, 1e300);
-  return options;
-}
-
-std::uint64_t read_seed(const Given& given) {
-  return static_cast<std::uint64_t>(parse_count(given.text("seed"), "--seed"));
-}
-
-std::string wanted_device(const Given& given) {
-  if (given.has("device")) {
-    const std::string text = given.text("device");
-    for (const std::string& one : split({text}, ','))
-      if (!gpu_ordinal(one) && one != "auto" && one != kHostBackend && one != kCudaBackend && one != "all")
-        throw UsageError(fmt::format(
-            "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
-            "commas (`tune devices` lists them)",
-            in_quotes(one)));
-    return text;
-  }
-  const char* const device = std::getenv("TUNER_DEVICE");
-  return device && *device ? device : "auto";
-}
 
 Options tune_options() {
   Options options(
@@ -306,8 +364,8 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (list.empty())
-    throw UsageError(fmt::format(
-        "--problems {}: it names no problem; a line reads like --kernel reduce --size n=2^20 --type float", file));
+    throw UsageError("--problems {}: it names no problem; a line reads like --kernel reduce --size n=2^20 --type float",
+                     file);
   return list;
 }
 
@@ -318,9 +376,19 @@ std::vector<ListedRequest> read_problem_list(const std::string& file, const Obje
   try {
     text = read_input_file(file, kMostBytes, "list of problems");
   } catch (const Error& error) {
-    throw UsageError(fmt::format("--problems: {}", error.what()));
+    throw UsageError("--problems: {}", error.what());
   }
   return parse_problem_list(text, file, objective);
+}
+
+TuneJobs read_jobs(const TuneRequest& request, const DeviceChoice& devices, Console& console) {
+  TuneJobs jobs{request, devices, {}, request.what.missed ? "missed" : request.what.list.empty() ? "" : "problems"};
+  const std::vector<ListedRequest> lines = std::exchange(jobs.request.what.list, {});
+  if (request.what.missed) add_misses(jobs.request, jobs, console);
+  std::set<std::string> known;
+  for (const ListedRequest& line : lines) add_line(jobs.request, line, jobs, known);
+  if (jobs.list.empty()) add(jobs.request, jobs, known);
+  return jobs;
 }
 
 }  // namespace tuner::cli

@@ -1,16 +1,19 @@
 #pragma once
-/// A `tune` command line, read.
+/// A `tune` command line, read, and the problems that it names: those of a kernel, of a list, or those that calls
+/// missed.
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
+#include <limits>
+#include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include <cache/browse.hpp>
 
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/recording/recording.hpp>
+#include <tuner/session/backends.hpp>
 #include <tuner/session/tuning.hpp>
 
 namespace tuner::cli {
@@ -79,14 +82,31 @@ std::vector<ListedRequest> read_problem_list(const std::string& file, const Obje
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file,
                                               const Objective& objective = {});
 
-/// `--budget`, `--trials`, `--target` and `--until-unlikely`. Throws UsageError.
-Budget read_budget(const Given& given, const Objective& objective = {});
-/// `--option`. Throws UsageError.
-std::map<std::string, double> read_strategy_options(const Given& given);
-/// `--seed`. Throws UsageError.
-std::uint64_t read_seed(const Given& given);
+/// A problem, and how it is tuned.
+struct TuneJob {
+  TuneRequest request;
+  std::shared_ptr<const Recording> recording;  ///< null: none
+  std::shared_ptr<const KernelSpec> spec;
+  ProblemSize size;
+  std::vector<std::string> notes = {};         ///< lines to print before it is tuned
+  std::optional<cache::MissRecord> miss = {};  ///< of --missed: forgotten when it is tuned
 
-/// `--device`, else $TUNER_DEVICE, else "auto". Throws UsageError for a --device that can name none.
-std::string wanted_device(const Given& given);
+  std::string name() const { return spec->name + ' ' + size.text(); }
+};
+
+/// All that a command tunes on the devices of one kind. Each problem is there once.
+struct TuneJobs {
+  TuneRequest request;  ///< as the command line has it
+  DeviceChoice devices;
+  std::vector<TuneJob> all;
+  /// The member of the JSON document that holds a document for each problem. Empty: all problems are of one kernel and
+  /// share a document.
+  std::string list;
+  std::size_t misses = 0;  ///< of --missed: the number on the list, with those that cannot be read
+};
+
+/// Reads all kernels that \p request names. Throws UsageError and Error; for a list they begin with the line's place.
+/// Of --missed, the most time spent comes first, and a kernel that cannot be read is reported on \p console.
+TuneJobs read_jobs(const TuneRequest& request, const DeviceChoice& devices, Console& console);
 
 }  // namespace tuner::cli

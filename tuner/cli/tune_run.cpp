@@ -1,24 +1,18 @@
 #include <tuner/cli/tune_command.hpp>
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
-#include <mutex>
+#include <future>
 #include <numeric>
 #include <system_error>
-#include <thread>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/problem_spread.hpp>
 #include <tuner/cli/report_page.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -38,7 +32,7 @@ std::string reason(const ProblemResult& one) {
 }
 
 Json json_failure(const TuneJob& job, const ProblemResult& one) {
-  return {{"kernel", job.spec->name}, {"problem", to_json(job.size)}, {"error", reason(one)}};
+  return {{"kernel", job.spec->name}, {"problem", job.size}, {"error", reason(one)}};
 }
 
 /// \p results of the kernel of \p job.
@@ -51,7 +45,7 @@ Json document(const TuneJob& job, const ProblemResult& one, const DeviceChoice& 
   }
   const SessionOptions& session = job.request.tuning.session;
   all.update({{"file", job.spec->program.file},
-              {"device", to_json(one.device ? *one.device : devices.device)},
+              {"device", one.device ? *one.device : devices.device},
               {"device_reason", devices.reason},
               {"strategy", session.strategy},
               {"seed", session.seed},
@@ -80,13 +74,13 @@ void print_table(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bo
   }
   if (!all.empty()) {
     if (!jobs.request.json) output.text('\n' + table.text(Style::of(stdout)));
-    output.line(fmt::format("problems  {} of {} done{}{}", tuned, all.size(),
-                            known > 0 ? fmt::format(", {} of them known before", known) : "",
-                            interrupted ? "; the same command continues from here" : ""));
+    output.line("problems  {} of {} done{}{}", tuned, all.size(),
+                known > 0 ? fmt::format(", {} of them known before", known) : "",
+                interrupted ? "; the same command continues from here" : "");
   }
   if (jobs.misses > 0)
-    output.line(fmt::format("missed    {} of {} done{}", tuned, jobs.misses,
-                            tuned < jobs.misses ? "; the others stay on the list (tune show --missed)" : ""));
+    output.line("missed    {} of {} done{}", tuned, jobs.misses,
+                tuned < jobs.misses ? "; the others stay on the list (tune show --missed)" : "");
 }
 
 /// `--by` and `--csv`: the trials of all problems of a kernel.
@@ -152,16 +146,14 @@ class TuneRun {
   TuneOutcome run() {
     if (!entries_.empty() && !request().dry_run) open_outputs();
     introduce_all();
-    {
-      std::unique_lock lock(mutex_);
-      begin_all(lock);
-      for (std::size_t i = 0; i < threads_.size(); ++i) {  // a thread that ends may have begun others
-        std::thread thread = std::move(threads_[i]);
-        lock.unlock();
-        thread.join();
-        lock.lock();
-      }
+    std::vector<std::future<void>> others;
+    try {
+      for (std::size_t i = 1; side_by_side_ && i < spread_.devices(); ++i)
+        others.push_back(std::async(std::launch::async, [this] { work(); }));
+    } catch (const std::system_error&) {  // the threads that there are tune all
     }
+    work();
+    for (std::future<void>& one : others) one.get();
     output_.end_status();
     if (report_) report_->finish();  // also after a failure: the page must not wait for more
     if (fatal_) std::rethrow_exception(fatal_);
@@ -211,9 +203,9 @@ class TuneRun {
     if (!side_by_side_) return;
     std::vector<std::size_t> all(spread_.devices());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    output_.line(fmt::format("device    {}, {}: {}", jobs_.devices.device.name,
-                             jobs_.devices.device.environment.compiler, jobs_.devices.reason));
-    output_.line(fmt::format("problems  {}, spread over {}", entries_.size(), names(all)));
+    output_.line("device    {}, {}: {}", jobs_.devices.device.name, jobs_.devices.device.environment.compiler,
+                 jobs_.devices.reason);
+    output_.line("problems  {}, spread over {}", entries_.size(), names(all));
     for (const TuneJob& job : jobs_.all)
       for (const std::string& note : job.notes) output_.line(note);
   }
@@ -232,33 +224,25 @@ class TuneRun {
     introduce(job, devices, output_);
   }
 
-  /// With the lock held, as take_devices(), give_up(), lost_of(), conclude() and show_status().
-  void begin_all(std::unique_lock<std::mutex>& lock) {
-    while (!stop_ && !fatal_) {
-      const std::optional<Share> share = spread_.next();
-      if (!share) return;
+  /// Tunes problems until there are none. Runs on a thread for each device when they are tuned side by side. Holds the
+  /// lock except while tuning, as take_devices(), give_up(), lost_of(), conclude() and show_status() need.
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const std::optional<Share> share = stop_ || fatal_ ? std::nullopt : spread_.next();
+      if (!share && counts_.running == 0) return;
+      if (!share) {  // a problem that runs may come back, or its devices be free for another
+        changed_.wait(lock);
+        continue;
+      }
       ++counts_.begun;
       ++counts_.running;
       take_devices(*share);
       introduce_one(*share);
-      if (!side_by_side_) {
-        lock.unlock();
-        tune(*share);
-        lock.lock();
-        continue;
-      }
-      try {
-        threads_.emplace_back([this, one = *share] {
-          tune(one);
-          std::unique_lock guard(mutex_);
-          begin_all(guard);
-        });
-      } catch (const std::system_error& failure) {
-        --counts_.running;
-        entries_[share->problem].error = fmt::format("no thread can be started for it: {}", failure.what());
-        spread_.done(*share);
-        conclude(share->problem, {});
-      }
+      lock.unlock();
+      tune(*share);
+      lock.lock();
+      changed_.notify_all();
     }
   }
 
@@ -342,8 +326,7 @@ class TuneRun {
     if (result.lost.size() >= spread_.devices()) return lost;  // another problem may still run on the last one
     for (const std::size_t position : result.lost)
       if (position < share.devices.size()) lost.push_back(share.devices[position]);
-    if (!lost.empty())
-      output_.warning(fmt::format("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are"));
+    if (!lost.empty()) output_.warning("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are");
     return lost;
   }
 
@@ -359,14 +342,14 @@ class TuneRun {
     if (const std::string times = against_default(entry); !times.empty())
       what += fmt::format(", {}x the default", times);
     if (entry.known) what += ", known before";
-    output_.line(fmt::format("done      {} of {}: {}, {}", counts_.ended, entries_.size(), name, what));
+    output_.line("done      {} of {}: {}, {}", counts_.ended, entries_.size(), name, what);
     show_status();
   }
 
   void show_status() {
     output_.status([this](std::size_t width) {
       const std::string text = fmt::format("{} of {} problems done, {} running, {}", counts_.ended, entries_.size(),
-                                           counts_.running, plural(static_cast<std::int64_t>(counts_.trials), "trial"));
+                                           counts_.running, plural(counts_.trials, "trial"));
       return text.substr(0, width);
     });
   }
@@ -413,7 +396,7 @@ class TuneRun {
   ProblemSpread spread_;
   std::vector<Seat> seats_;  // of the devices; in use by one share at a time
   Counts counts_;
-  std::vector<std::thread> threads_;
+  std::condition_variable changed_;
   std::exception_ptr fatal_;  // ends the command
 };
 

@@ -87,8 +87,4 @@ std::string format_instant(std::int64_t milliseconds) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &calendar)};
 }
 
-std::string plural(std::int64_t count, std::string_view noun) {
-  return format_count(static_cast<double>(count)) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 }  // namespace tuner

@@ -1,6 +1,7 @@
 #pragma once
 /// Formats numbers for people: three significant digits and a unit; `-` for a value that is not a number. Pure.
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,11 +22,14 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_percent(double fraction, int digits = 1);
 /// `123`, `12,345`; from 10^12 on `1.2e+12`.
 std::string format_count(double count);
+std::string format_count(std::integral auto count) { return format_count(static_cast<double>(count)); }
 /// `+-0.4%`: half the width of [low, high] relative to \p centre.
 std::string format_interval(double centre, double low, double high);
 /// `2026-03-01 12:30` (UTC), from milliseconds since 1970.
 std::string format_instant(std::int64_t milliseconds);
 /// \p count with its noun: `1 trial`, `3 trials`.
-std::string plural(std::int64_t count, std::string_view noun);
+std::string plural(std::integral auto count, std::string_view noun) {
+  return format_count(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
 
 }  // namespace tuner

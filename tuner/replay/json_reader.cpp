@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include <boost/interprocess/streams/bufferstream.hpp>
 #include <nlohmann/json.hpp>
@@ -22,112 +21,62 @@ std::string place_at(std::string_view text, std::size_t position, const std::str
   return origin + ':' + std::to_string(line) + ':' + std::to_string(column) + ": ";
 }
 
-/// Builds the value of a text, up to the text's end if that comes too early. Finds the place of the value at a path;
-/// if a name is given twice, that of its last value.
-class Builder final : public nlohmann::json_sax<json> {
- public:
-  Builder(std::string_view text, const std::string& origin, Path wanted = {})
-      : text_(text), origin_(origin), wanted_(std::move(wanted)), stream_(text.data(), text.size()) {
-    json::sax_parse(stream_, this);
-  }
-  json root;
-  std::size_t found = 0;
-
-  bool null() override { return put(nullptr); }
-  bool boolean(bool value) override { return put(value); }
-  bool number_integer(number_integer_t value) override { return put(value); }
-  bool number_unsigned(number_unsigned_t value) override { return put(value); }
-  bool number_float(number_float_t value, const string_t&) override { return put(value); }
-  bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // never called for text
-  bool start_object(std::size_t) override { return open(json::object()); }
-  bool start_array(std::size_t) override { return open(json::array()); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(string_t& name) override {
-    path_.back() = std::move(name);
-    return passed();
-  }
-  bool parse_error(std::size_t position, const std::string&, const json::exception& error) override;
-
- private:
-  bool passed() {
-    end_of_last_ = static_cast<std::size_t>(stream_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in));
-    return true;
-  }
-  bool put(json value) {
-    arrive();
-    add(std::move(value));
-    return passed();
-  }
-  bool open(json value) {
-    arrive();
-    if (open_.size() == kMostJsonDepth)
-      throw RecordingError(place_at(text_, beginning(), origin_) + "nested more than " +
-                           std::to_string(kMostJsonDepth) + " levels deep; is this a recorded space?");
-    open_.push_back(std::move(value));
-    path_.emplace_back();
-    return passed();
-  }
-  bool close() {
-    json complete = std::move(open_.back());
-    open_.pop_back();
-    path_.pop_back();
-    add(std::move(complete));
-    has_entry_ = has_entry_ || open_.size() == 2;
-    return passed();
-  }
-  void add(json value);
-  /// Call this at the beginning of a value.
-  void arrive();
-  std::size_t beginning() const { return text_.find_first_not_of(" \t\r\n,:\xEF\xBB\xBF", end_of_last_); }
-
-  std::string_view text_;
-  const std::string& origin_;
-  Path wanted_;
-  boost::interprocess::ibufferstream stream_;
-  std::size_t end_of_last_ = 0;  // one past the last token
-  std::vector<json> open_;
-  Path path_;               // within the open values
-  bool has_entry_ = false;  // an entry at depth 2 is complete
+/// An object or array whose end was not read yet.
+struct Open {
+  char closing;
+  std::string name;       ///< of the present value in it
+  std::size_t count = 0;  ///< of the values in it before the next one; for arrays
 };
 
-void Builder::add(json value) {
-  if (open_.empty()) {
-    root = std::move(value);
-  } else if (open_.back().is_array()) {
-    open_.back().push_back(std::move(value));
-  } else {
-    open_.back()[path_.back()] = std::move(value);
+/// The value of \p text. If the text ends too early because its writer was interrupted, an incomplete entry at depth 2
+/// is first cut off, and open brackets are closed. Sets \p found to the place of the value at \p wanted; if a name is
+/// given twice, that of its last value.
+json parsed(std::string& text, const std::string& origin, const Path& wanted, std::size_t& found) {
+  boost::interprocess::ibufferstream stream(text.data(), text.size());
+  std::size_t end_of_last = 0;  // one past the last token
+  std::size_t complete = 0;     // one past what an interrupted writer has finished
+  bool has_entry = false;       // an entry at depth 2 is complete
+  std::vector<Open> open;
+  const auto beginning = [&] { return text.find_first_not_of(" \t\r\n,:\xEF\xBB\xBF", end_of_last); };
+  const auto pass = [&](int, json::parse_event_t event, const json& value) {
+    using Event = json::parse_event_t;
+    if (event == Event::key) {
+      open.back().name = value.get<std::string>();
+    } else if (event == Event::object_end || event == Event::array_end) {
+      open.pop_back();
+      has_entry = has_entry || open.size() == 2;
+    } else {
+      if (!open.empty() && open.back().closing == ']') open.back().name = std::to_string(open.back().count++);
+      const auto is_named = [](const Open& one, const std::string& name) { return one.name == name; };
+      if (std::equal(open.begin(), open.end(), wanted.begin(), wanted.end(), is_named)) found = beginning();
+      if (event != Event::value && open.size() == kMostJsonDepth)
+        throw RecordingError(place_at(text, beginning(), origin) + "nested more than " +
+                             std::to_string(kMostJsonDepth) + " levels deep; is this a recorded space?");
+      if (event != Event::value) open.push_back({event == Event::object_start ? '}' : ']', {}});
+    }
+    // One more character than that of a number is read.
+    end_of_last = event == Event::value && value.is_number()
+                      ? std::min(text.find_first_not_of("+-.0123456789eE", beginning()), text.size())
+                      : static_cast<std::size_t>(stream.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in));
+    if (event != Event::key && open.size() <= 2) complete = end_of_last;
+    return true;
+  };
+  try {
+    return json::parse(stream, pass);
+  } catch (const json::exception& error) {
+    const auto* const misplaced = dynamic_cast<const json::parse_error*>(&error);
+    if (misplaced != nullptr && misplaced->byte > text.size() && has_entry) {
+      text.resize(complete);
+      for (std::size_t i = std::min<std::size_t>(open.size(), 2); i-- > 0;) text += open[i].closing;
+      return parsed(text, origin, wanted, found);
+    }
+    // `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`, or, without a place,
+    // `[json.exception.out_of_range.406] number overflow parsing '1e400'`
+    const std::string message = error.what();
+    const std::size_t at = misplaced != nullptr ? std::max<std::size_t>(misplaced->byte, 1) - 1 : beginning();
+    throw RecordingError(place_at(text, at, origin) + "not JSON: " +
+                         message.substr(misplaced != nullptr ? message.find(": ") + 2 : message.find(' ') + 1));
   }
-}
-
-void Builder::arrive() {
-  if (!wanted_.empty() && !open_.empty() && open_.back().is_array()) path_.back() = std::to_string(open_.back().size());
-  if (path_ == wanted_) found = beginning();
-}
-
-bool Builder::parse_error(std::size_t position, const std::string&, const json::exception& error) {
-  if (position > text_.size() && has_entry_) {
-    // An entry at depth 2 that is not complete is dropped: to close it would make up half a result.
-    for (; open_.size() > 2; open_.pop_back()) path_.pop_back();
-    while (!open_.empty()) close();
-    return false;
-  }
-  // `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`, or, without a place,
-  // `[json.exception.out_of_range.406] number overflow parsing '1e400'`
-  const std::string message = error.what();
-  const bool placed = dynamic_cast<const json::parse_error*>(&error) != nullptr;
-  const std::size_t at = placed ? std::max<std::size_t>(position, 1) - 1 : beginning();
-  throw RecordingError(place_at(text_, at, origin_) +
-                       "not JSON: " + message.substr(placed ? message.find(": ") + 2 : message.find(' ') + 1));
-}
-
-json built(std::string_view text, const std::string& origin) {
-  if (std::count(text.begin(), text.end(), ',') >= static_cast<std::ptrdiff_t>(kMostJsonValues))
-    throw RecordingError(origin + ": more than " + std::to_string(kMostJsonValues) +
-                         " values; is this a recorded space?");
-  return std::move(Builder(text, origin).root);
 }
 
 /// Adds the way from \p here to \p wanted to \p path; false when \p wanted is not in \p here.
@@ -145,35 +94,38 @@ bool find(const json& here, const json& wanted, Path& path) {
 /// A JSON text, its value, and the place of each part of the value in the text.
 class JsonFile {
  public:
-  /// \p text must outlive this. If it ends too early because its writer was interrupted, open brackets are closed, and
-  /// an incomplete entry at depth 2 is dropped. Throws RecordingError with line and column when \p text is not JSON or
-  /// nested too deeply, and without a place when it is too large.
-  JsonFile(std::string_view text, std::string origin);
+  /// Throws RecordingError with line and column when \p text is not JSON or nested too deeply, and without a place when
+  /// it is too large.
+  JsonFile(std::string_view text, std::string origin) : text_(text), origin_(std::move(origin)) {
+    if (std::count(text.begin(), text.end(), ',') >= static_cast<std::ptrdiff_t>(kMostJsonValues))
+      throw RecordingError(origin_ + ": more than " + std::to_string(kMostJsonValues) +
+                           " values; is this a recorded space?");
+    std::size_t ignored = 0;
+    root_ = parsed(text_, origin_, {}, ignored);
+  }
 
   const json& root() const { return root_; }
   const std::string& origin() const { return origin_; }
 
   /// Throws RecordingError: `file:line:column: ` and \p complaint. The place is that of member \p key of \p object,
   /// a value in root(), or of \p object itself if it has no such member.
-  [[noreturn]] void fail(const json& object, const std::string& key, const std::string& complaint) const;
+  [[noreturn]] void fail(const json& object, const std::string& key, const std::string& complaint) const {
+    Path path;
+    find(root_, object.contains(key) ? object[key] : object, path);
+    std::string text = text_;
+    std::size_t place = 0;
+    parsed(text, origin_, path, place);
+    throw RecordingError(place_at(text, place, origin_) + complaint);
+  }
 
  private:
-  std::string_view text_;
+  std::string text_;
   std::string origin_;
   json root_;
 };
 
 /// Complains about a member of an object: JsonFile::fail(), perhaps with more words.
 using Fail = std::function<void(const json& object, const std::string& key, const std::string& complaint)>;
-
-JsonFile::JsonFile(std::string_view text, std::string origin)
-    : text_(text), origin_(std::move(origin)), root_(built(text, origin_)) {}
-
-void JsonFile::fail(const json& object, const std::string& key, const std::string& complaint) const {
-  Path path;
-  find(root_, object.contains(key) ? object[key] : object, path);
-  throw RecordingError(place_at(text_, Builder(text_, origin_, path).found, origin_) + complaint);
-}
 
 /// Member \p key of \p object; null when it is missing or \p object is not an object.
 const json& member(const json& object, const std::string& key) {

@@ -4,12 +4,9 @@
 /// Accepts faults that real files have (missing closing braces, misspelt units, omitted fields). Refuses faults that
 /// would falsify a comparison (no parameters, no objective, rows of another width).
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <tuner/replay/recording.hpp>
 
@@ -48,10 +45,5 @@ Recording parse_csv(std::string_view text, const std::string& origin);
 
 /// JSON of T4 or of Kernel Tuner.
 Recording parse_json(std::string_view text, const std::string& origin);
-
-/// As read_recordings(), for the text of `tune db export --all` and for a database file. May also throw
-/// cache::CacheError.
-std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn = {});
-std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn = {});
 
 }  // namespace tuner::replay

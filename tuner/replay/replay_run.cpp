@@ -1,13 +1,12 @@
 #include <tuner/replay/replay_run.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <ctime>
-#include <future>
-#include <optional>
 #include <stdexcept>
 
+#include <tuner/core/named.hpp>
+#include <tuner/core/on_all_cores.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::replay {
@@ -59,7 +58,7 @@ void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>&
   auto order = strategy.reconsider(waiting);
   if (!order) return;
   for (const auto index : waiting) {
-    if (std::find(order->begin(), order->end(), index) != order->end()) continue;
+    if (contains(*order, index)) continue;
     const search::Observation taken_back{index, std::nullopt, std::nullopt, true};
     strategy.learn({&taken_back, 1});
   }
@@ -119,7 +118,7 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
   return run;
 }
 
-/// Threads take the repeats one by one. The thread of a repeat changes nothing except its CPU time.
+/// The thread of a repeat changes nothing except its CPU time.
 std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, const std::string& strategy,
                              const ReplayOptions& options) {
   const Limits limits = limits_of(options.budget, recording, scorer);
@@ -128,16 +127,9 @@ std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, c
     throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recording.name +
                                 "'");
   std::vector<Run> runs(options.repeats);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t r = next++; r < runs.size(); r = next++)
-      runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
-  };
-  std::vector<std::future<void>> others;
-  for (std::size_t t = 1; t < std::min(options.threads, options.repeats); ++t)
-    others.push_back(std::async(std::launch::async, work));
-  work();
-  for (std::future<void>& other : others) other.get();
+  on_all_cores(runs.size(), [&](std::size_t r) {
+    runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
+  });
   return runs;
 }
 
@@ -167,8 +159,8 @@ ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const 
   ReplayAggregate mean{strategy};
   const double share = 1 / static_cast<double>(report.spaces.size());
   double variance = 0;
-  for (std::size_t space = 0; space < report.spaces.size(); ++space) {
-    const ReplayResult& result = report.results_of(space)[number];
+  for (const ReplaySpace& space : report.spaces) {
+    const ReplayResult& result = space.results[number];
     mean.score += share * result.score.value;
     variance += result.score.standard_error * result.score.standard_error;
     mean.relative_to_optimum += share * result.score.relative_to_optimum;
@@ -185,7 +177,7 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
   if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
   if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
   if (recordings.empty()) throw std::invalid_argument("there is no recorded space to replay");
-  ReplayReport report{options.repeats, options.seed, {}, {}, {}};
+  ReplayReport report{options.repeats, options.seed, {}, {}};
   for (const Recording& recording : recordings) {
     const Scorer scorer(recording);
     report.spaces.push_back({recording.name,
@@ -194,12 +186,13 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
                              recording.valid_count(),
                              scorer.optimum(),
                              scorer.random_draws(),
-                             {scorer.times().begin(), scorer.times().end()},
-                             {scorer.baseline().begin(), scorer.baseline().end()}});
+                             scorer.times(),
+                             scorer.baseline(),
+                             {}});
+    std::vector<ReplayResult>& results = report.spaces.back().results;
     for (const std::string& strategy : options.strategies) {
-      report.results.push_back(
-          summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
-      if (observer) observer(report.results.back());
+      results.push_back(summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
+      if (observer) observer(results.back());
     }
   }
   for (std::size_t i = 0; i < options.strategies.size(); ++i)

@@ -1,16 +1,10 @@
 #pragma once
 /// Runs search strategies against recordings and scores them: `tune replay` without its command line and its output.
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
-#include <string>
-#include <vector>
 
 #include <tuner/core/objective.hpp>
-#include <tuner/replay/recording.hpp>
 #include <tuner/replay/scorer.hpp>
 
 namespace tuner::replay {
@@ -31,7 +25,6 @@ struct ReplayOptions {
   const Recording* prior = nullptr;
   /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
   std::vector<Configuration> first;
-  std::size_t threads = 1;
 };
 
 /// One strategy on one space.
@@ -56,6 +49,7 @@ struct ReplaySpace {
   double random_draws = 0;  ///< evaluations of random search until the last scored time
   std::vector<double> times;
   std::vector<double> baseline;
+  std::vector<ReplayResult> results;  ///< by strategy
 };
 
 /// One strategy over all spaces.
@@ -71,21 +65,14 @@ struct ReplayReport {
   std::size_t repeats = 0;
   std::uint64_t seed = 0;
   std::vector<ReplaySpace> spaces;
-  std::vector<ReplayResult> results;        ///< by space, then strategy
   std::vector<ReplayAggregate> aggregates;  ///< by strategy
-
-  /// The results of space \p space, by strategy. Names need not be unique.
-  std::span<const ReplayResult> results_of(std::size_t space) const {
-    const std::size_t strategies = results.size() / spaces.size();
-    return std::span(results).subspan(space * strategies, strategies);
-  }
 };
 
 /// Called after each (space, strategy), from one thread at a time.
 using ReplayObserver = std::function<void(const ReplayResult&)>;
 
 /// Throws std::invalid_argument for an unknown strategy or option, RecordingError for a recording without valid rows.
-/// The same options give the same report, except for CPU times, with any number of threads.
+/// The same options give the same report, except for CPU times, with any number of cores.
 ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
                         const ReplayObserver& observer = {});
 

@@ -6,10 +6,7 @@
 /// Source: Willemsen, Nugteren, Filipovic, van Werkhoven, "A methodology for comparing optimization algorithms for
 /// auto-tuning", Future Generation Computer Systems 159 (2024), in the form of the package autotuning_methodology.
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include <tuner/replay/recording.hpp>
 
@@ -37,9 +34,9 @@ class Scorer {
   explicit Scorer(const Recording& recording);
 
   /// Equally spaced, seconds.
-  std::span<const double> times() const { return times_; }
+  const std::vector<double>& times() const { return times_; }
   /// Random search's expected best at each time.
-  std::span<const double> baseline() const { return baseline_; }
+  const std::vector<double>& baseline() const { return baseline_; }
   double optimum() const { return ascending_.front(); }
   /// Evaluations that random search makes until the last time point; 1 if evaluations take no time.
   double random_draws() const { return seconds_a_draw_ > 0 ? times_.back() / seconds_a_draw_ : 1; }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -111,8 +110,7 @@ std::string panel(const ReplayReport& report, std::size_t number) {
     out += svg::polyline(points, stroke);
   };
   curve(space.baseline, kRandomStroke);
-  for (std::size_t i = 0; i < report.aggregates.size(); ++i)
-    curve(report.results_of(number)[i].score.curve, stroke_of(i));
+  for (std::size_t i = 0; i < report.aggregates.size(); ++i) curve(space.results[i].score.curve, stroke_of(i));
   return out;
 }
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <regex>
 #include <stdexcept>
-#include <string_view>
 
 #include <zlib.h>
 

@@ -3,10 +3,6 @@
 /// the script's hash lets it run only this script. Contents of a database are JSON, which the script shows as text.
 
 #include <chrono>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include <tuner/report/tuning.hpp>
 

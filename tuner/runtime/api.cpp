@@ -160,7 +160,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   TuningOptions asked;
   asked.measure.metrics = options.metrics;
   Warner observer;
-  measure.metrics = measurable_metrics(asked, known, &observer);
+  measure.metrics = measurable_metrics(asked, known, [&](std::string_view text) { observer.on_warning(text); });
   measure.metrics_for_all = true;
   SingleRun one(*device.backend, spec, size, configuration_of(spec, match, options.configuration), measure);
   const Trial trial = one.measure();

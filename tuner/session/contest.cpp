@@ -29,8 +29,8 @@ bool Contest::can_win(const Trial& trial) const { return is_sound(trial) && !tri
 
 void Contest::tell_of_missing_metrics(const Trial& trial) {
   const Measurement* const measured = trial.measurement();
-  if (!observer_ || measured == nullptr || measured->no_metrics.empty()) return;
-  if (!std::exchange(told_of_metrics_, true)) observer_->on_warning("metrics are missing: " + measured->no_metrics);
+  if (measured == nullptr || measured->no_metrics.empty()) return;
+  if (!std::exchange(told_of_metrics_, true)) observer_.on_warning("metrics are missing: " + measured->no_metrics);
 }
 
 void Contest::keep(Trial trial) {
@@ -77,7 +77,7 @@ double Contest::time_for_finalists() const {
 void Contest::settle_finalists() {
   const std::vector<std::size_t> all = leaders();
   if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0) return;
-  if (observer_) observer_->on_finalists(all.size());
+  observer_.on_finalists(all.size());
   measure_again(all);
   choose_winner(all);
   confirm_winner(all);
@@ -143,14 +143,13 @@ void Contest::check_winner() {
     Trial& winner = result.trials[*best_];
     const auto [wrong, why_not] = options_.check->ask(winner.configuration);
     if (!wrong) {
-      if (observer_ && !why_not.empty())
-        observer_->on_warning("the best is not checked for races on the host: " + why_not);
+      if (!why_not.empty()) observer_.on_warning("the best is not checked for races on the host: " + why_not);
       return;
     }
     winner.outcome = *wrong;
     winner.verified = false;
     if (store_) store_->append(winner);
-    if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": " + wrong->message);
+    observer_.on_warning("passed over: " + winner.configuration.text() + ": " + wrong->message);
     choose_winner({});
     settle_finalists();
   }
@@ -162,7 +161,7 @@ void Contest::pass_over_quarantined() {
     const std::optional<std::string> reason = store_->objection(winner.configuration);
     if (!reason) return;
     winner.crashed = true;
-    if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": in quarantine: " + *reason);
+    observer_.on_warning("passed over: " + winner.configuration.text() + ": in quarantine: " + *reason);
     choose_winner({});
   }
 }

@@ -1,21 +1,18 @@
 #pragma once
-/// The trials of a session: which one leads, and which one wins. Private to this room.
+/// The trials of a session: which one leads, which one wins, and whether none can. Private to this room.
 
 #include <limits>
-#include <optional>
-#include <vector>
 
 #include <tuner/core/elapsed.hpp>
-#include <tuner/core/evaluator.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner {
 
 class Contest {
  public:
-  /// All must outlive it; \p store and \p observer may be null.
+  /// All must outlive it; \p store may be null.
   Contest(const KernelSpec& spec, Evaluator& evaluator, TrialStore* store, const SessionOptions& options,
-          Observer* observer)
+          Observer& observer)
       : spec_(spec), evaluator_(evaluator), store_(store), options_(options), observer_(observer) {}
 
   double elapsed() const { return seconds_since(start_); }
@@ -59,10 +56,15 @@ class Contest {
   Evaluator& evaluator_;
   TrialStore* store_;
   const SessionOptions& options_;
-  Observer* observer_;
+  Observer& observer_;
   const Clock::time_point start_ = options_.started.value_or(Clock::now());
   std::optional<std::size_t> best_;  // position in result.trials
   bool told_of_metrics_ = false;
 };
+
+/// Whether no configuration can compile, judged by \p trials that all failed alike. Either a file is missing that the
+/// text always includes. Or the trials are many, the default is among them, and they have every value of every
+/// parameter. Messages that kernels write themselves (`static_assert`, `#error`) may differ elsewhere.
+bool none_compiles(const KernelSpec& spec, std::span<const Trial> trials);
 
 }  // namespace tuner

@@ -1,7 +1,6 @@
-#include <tuner/session/earlier_results.hpp>
+#include <tuner/session/tuning.hpp>
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -87,23 +86,17 @@ std::vector<Near<Record>> nearest_first(const cache::Context& here, std::span<ca
   return all;
 }
 
-Prior::Result result_of(const cache::TrialRecord& record, const Objective& objective) {
-  const Trial trial = from_record(record);
-  Prior::Result result{trial.configuration, std::nullopt};
-  if (trial.verified && trial.measurement() != nullptr) result.objective = objective(*trial.measurement());
-  return result;
-}
-
 std::optional<Found> from_trials(const cache::Context& here, std::span<cache::Database* const> databases,
                                  const Objective& objective) {
   for (const auto& [far, session, database] : nearest_first(here, databases, cache::sessions)) {
     Found result = found(far, here, session.key);
     std::vector<Prior::Result>& results = result.prior.results;
-    for (const cache::TrialRecord& record : cache::finished_trials(*database, session.key)) try {
-        results.push_back(result_of(record, objective));
-      } catch (const std::invalid_argument&) {
-        // Another program's row: it has no configuration.
-      }
+    for (const cache::TrialRecord& record : cache::finished_trials(*database, session.key)) {
+      const std::optional<Trial> trial = from_record(record);
+      if (!trial) continue;
+      const Measurement* const measurement = trial->verified ? trial->measurement() : nullptr;
+      results.push_back({trial->configuration, measurement ? objective(*measurement) : std::nullopt});
+    }
     const auto measured = std::count_if(results.begin(), results.end(), [](const auto& one) { return one.objective; });
     if (measured >= kFewestTrials) return result;
   }

@@ -1,4 +1,4 @@
-#include <tuner/session/hopeless.hpp>
+#include <tuner/session/contest.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include <tuner/session/host_check.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -150,24 +149,22 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   return {{}, first_line(error.what())};
 }
 
-void HostCheck::take_ahead() {
-  if (ahead_.valid()) answers_.insert_or_assign(ahead_configuration_, ahead_.get());
-}
-
 void HostCheck::expect(const Configuration& configuration) try {
-  if (ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  take_ahead();
-  if (answers_.contains(configuration)) return;
-  ahead_configuration_ = configuration;
+  const bool is_busy = ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  if (is_busy || answers_.contains(configuration)) return;
   ahead_ = std::async(std::launch::async, [this, configuration] { return look(configuration); });
+  answers_.emplace(configuration, ahead_);
 } catch (const std::system_error&) {  // too many threads: ask() looks
 }
 
 HostCheck::Answer HostCheck::ask(const Configuration& configuration) {
-  take_ahead();
+  if (ahead_.valid()) ahead_.wait();
   auto answer = answers_.find(configuration);
-  if (answer == answers_.end()) answer = answers_.emplace(configuration, look(configuration)).first;
-  return answer->second;
+  if (answer == answers_.end()) {
+    const auto now = [this, configuration] { return look(configuration); };
+    answer = answers_.emplace(configuration, std::async(std::launch::deferred, now)).first;
+  }
+  return answer->second.get();
 }
 
 }  // namespace tuner

@@ -3,15 +3,9 @@
 /// be chosen, which shows races that the GPU's own order hides. Uses a small problem and worker processes, and measures
 /// no times.
 
-#include <atomic>
 #include <future>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include <tuner/core/kernel_spec.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -49,7 +43,6 @@ class HostCheck final : public FinalistCheck {
   };
   Answer look(const Configuration& configuration);
   bool must_stop() const;
-  void take_ahead();
   std::vector<Problem> problems() const;
   std::size_t elements(const ProblemSize& size) const;
   std::optional<Problem> made_smaller() const;
@@ -64,10 +57,9 @@ class HostCheck final : public FinalistCheck {
   std::map<std::string, std::unique_ptr<IsolatedEvaluator>> evaluators_;  // by problem
   double spent_s_ = 0;
   std::size_t tried_ = 0;
-  std::map<Configuration, Answer> answers_;
   std::atomic<bool> ending_ = false;
-  Configuration ahead_configuration_;
-  std::future<Answer> ahead_;  // the last member, because it uses the others
+  std::shared_future<Answer> ahead_;  // looks at one on a background thread
+  std::map<Configuration, std::shared_future<Answer>> answers_;
 };
 
 }  // namespace tuner

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -178,7 +177,21 @@ void LoadedModules::prepare(const CompileRequest& request) noexcept try {
 
 std::shared_ptr<const Image> LoadedModules::compile_and_keep(const CompileRequest& request, const std::string& key,
                                                              bool kept) {
-  std::shared_ptr<const Image> image = compiled(request);
+  Compiler* compiler = nullptr;
+  try {
+    compiler = &backend_.compiler();
+  } catch (const Error& error) {
+    throw Broken(ErrorCode::compiler, request.file_name + ": no image for " + request.architecture +
+                                          " is shipped or kept, and there is no compiler: " + error.what());
+  }
+  CompileResult result = compiler->compile(request);
+  if (const auto* const failed = std::get_if<CompileError>(&result)) {
+    const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
+                            failed->message + '\n' + failed->log;
+    if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // the next call may succeed
+    throw Broken(ErrorCode::compiler, why);
+  }
+  const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
   {
     const std::lock_guard lock(loading_);
     modules_[key].compiled = image;
@@ -256,24 +269,6 @@ bool LoadedModules::is_broken(const CompileRequest& request) {
   const std::lock_guard lock(loading_);
   const auto at = modules_.find(key);
   return at != modules_.end() && !at->second.module && !at->second.failure.empty();
-}
-
-std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request) {
-  Compiler* compiler = nullptr;
-  try {
-    compiler = &backend_.compiler();
-  } catch (const Error& error) {
-    throw Broken(ErrorCode::compiler, request.file_name + ": no image for " + request.architecture +
-                                          " is shipped or kept, and there is no compiler: " + error.what());
-  }
-  CompileResult result = compiler->compile(request);
-  if (const auto* const failed = std::get_if<CompileError>(&result)) {
-    const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
-                            failed->message + '\n' + failed->log;
-    if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // the next call may succeed
-    throw Broken(ErrorCode::compiler, why);
-  }
-  return std::make_shared<const Image>(std::move(std::get<Image>(result)));
 }
 
 std::shared_ptr<const Module> LoadedModules::loaded(const Image& image, const std::string& key, LaunchError& why) {

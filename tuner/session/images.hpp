@@ -61,8 +61,7 @@ class LoadedModules {
   /// Loads the image that a tuning compiled.
   std::shared_ptr<const Module> tuned(const CompileRequest& request, const std::string& key, LaunchError& why);
   std::shared_ptr<const Module> from_ptx(const CompileRequest& request, const std::string& key, LaunchError& why);
-  std::shared_ptr<const Image> compiled(const CompileRequest& request);
-  /// Keeps it, in memory and, if \p kept, in a file.
+  /// Keeps the image, in memory and, if \p kept, in a file.
   std::shared_ptr<const Image> compile_and_keep(const CompileRequest& request, const std::string& key, bool kept);
   bool keeps(const CompileRequest& request) const;
   /// Loads \p image. Returns null, with the reason in \p why, when it does not load.

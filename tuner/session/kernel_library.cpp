@@ -9,18 +9,13 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrary::Entry>& known) {
-  std::vector<std::string> names;
-  for (const KernelLibrary::Entry& entry : known) names.push_back(entry.name);
-  return unknown_name("kernel", name, names) + " Give your own file by its path: ./" + printable(name) + ".cu";
-}
 
 }  // namespace
 
@@ -68,7 +63,9 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
     return parse_built_in_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
   }
   const std::string missing = missing_folders();
-  throw Error(ErrorCode::not_found, unknown_kernel(name_or_path, list()) + (missing.empty() ? "" : " " + missing));
+  throw Error(ErrorCode::not_found, unknown_name("kernel", name_or_path, names_of(list())) +
+                                        " Give your own file by its path: ./" + printable(name_or_path) + ".cu" +
+                                        (missing.empty() ? "" : " " + missing));
 }
 
 std::string KernelLibrary::place_of(const KernelSpec& spec) try {

@@ -199,7 +199,7 @@ cache::TrialRecord to_record(const Trial& trial) {
   return record;
 }
 
-Trial from_record(const cache::TrialRecord& record) {
+std::optional<Trial> from_record(const cache::TrialRecord& record) try {
   Trial trial;
   trial.configuration = Configuration::parse(record.configuration);
   trial.outcome = outcome_of(record);
@@ -214,6 +214,8 @@ Trial from_record(const cache::TrialRecord& record) {
   std::apply([&, i = 0](auto&... each) mutable { ((each = seconds(kTimes[i++])), ...); }, fields(trial.times));
   if (record.resources) fields(trial.resources.emplace()) = used(*record.resources);
   return trial;
+} catch (const std::invalid_argument&) {
+  return std::nullopt;
 }
 
 }  // namespace tuner

@@ -1,6 +1,7 @@
 #pragma once
 /// Converts tuner's types to the cache's records and back.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,7 @@ ProblemSize from_record(const cache::ProblemRecord& record);
 cache::Context context_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                           const Objective& objective);
 cache::TrialRecord to_record(const Trial& trial);
-/// Throws std::invalid_argument when the configuration's text cannot be read.
-Trial from_record(const cache::TrialRecord& record);
+/// nullopt when the configuration's text cannot be read, as in a row of another program.
+std::optional<Trial> from_record(const cache::TrialRecord& record);
 
 }  // namespace tuner

@@ -27,14 +27,9 @@ std::map<std::string, std::string> TrialStore::in_quarantine() {
 std::vector<Trial> TrialStore::resume() {
   std::vector<Trial> trials;
   if (!options_.resume) return trials;
-  for (const cache::TrialRecord& record : cache::finished_trials(database_, key_)) {
-    try {
-      Trial trial = from_record(record);
-      if (!lacks_metrics(trial)) trials.push_back(std::move(trial));
-    } catch (const std::invalid_argument&) {
-      // The text is no longer a configuration: it is measured again.
-    }
-  }
+  for (const cache::TrialRecord& record : cache::finished_trials(database_, key_))
+    if (std::optional<Trial> trial = from_record(record); trial && !lacks_metrics(*trial))
+      trials.push_back(std::move(*trial));
   return trials;
 }
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <memory>
 #include <random>
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/contest.hpp>
-#include <tuner/session/hopeless.hpp>
 #include <tuner/session/trial_store.hpp>
 
 namespace tuner {
@@ -40,7 +38,7 @@ search::Observation observation(Index index, const Trial& trial, const Objective
 class Session {
  public:
   Session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
-          TrialStore* store, const SessionOptions& options, Observer* observer)
+          TrialStore* store, const SessionOptions& options, Observer& observer)
       : spec_(spec),
         size_(size),
         device_(device),
@@ -80,8 +78,7 @@ class Session {
   void finish_store(bool done) {
     const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
     const std::optional<std::string> faster = store_->finish(best, done);
-    if (faster && observer_)
-      observer_->on_warning("the stored best stays, as it is faster and was not measured again: " + *faster);
+    if (faster) observer_.on_warning("the stored best stays, as it is faster and was not measured again: " + *faster);
   }
 
   /// Whether even the enumeration of the space has to end.
@@ -124,16 +121,14 @@ class Session {
   }
 
   void announce(std::size_t elsewhere) {
-    if (!observer_) return;
-    observer_->on_start({&spec_, &size_, &device_, options_.strategy, contest_.result.product, contest_.result.valid,
-                         contest_.result.resumed, elsewhere,
-                         options_.prior ? std::string_view(options_.prior->origin) : "", evaluator_.lanes().size()});
+    observer_.on_start({&spec_, &size_, &device_, options_.strategy, contest_.result.product, contest_.result.valid,
+                        contest_.result.resumed, elsewhere,
+                        options_.prior ? std::string_view(options_.prior->origin) : "", evaluator_.lanes().size()});
     const std::vector<std::string> unused = unused_parameters(spec_);
     for (const TuningParameter& parameter : spec_.space.parameters())
-      if (std::find(unused.begin(), unused.end(), parameter.name) != unused.end())
-        observer_->on_warning("parameter '" + parameter.name + "' of kernel '" + spec_.name +
-                              "' changes nothing: its " + std::to_string(parameter.values.size()) +
-                              " values give the same program and launch");
+      if (contains(unused, parameter.name))
+        observer_.on_warning("parameter '" + parameter.name + "' of kernel '" + spec_.name + "' changes nothing: its " +
+                             std::to_string(parameter.values.size()) + " values give the same program and launch");
   }
 
   void search() {
@@ -227,7 +222,7 @@ class Session {
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
     for (const Index index : waiting_)
-      if (std::find(order->begin(), order->end(), index) == order->end()) given_up.push_back(index);
+      if (!contains(*order, index)) given_up.push_back(index);
     if (!given_up.empty()) evaluator_.withdraw(configurations(given_up));
   }
 
@@ -270,7 +265,7 @@ class Session {
     }
   }
 
-  bool is_first(Index index) const { return std::find(first_.begin(), first_.end(), index) != first_.end(); }
+  bool is_first(Index index) const { return contains(first_, index); }
 
   void submit_first(const std::optional<Configuration>& configuration) {
     const std::optional<Index> index = configuration ? space_.find(*configuration) : std::nullopt;
@@ -308,14 +303,13 @@ class Session {
   }
 
   void report(const Trial& trial) {
-    if (!observer_) return;
     Progress progress;
     progress.resumed = contest_.result.resumed;
     progress.finished = contest_.result.trials.size() - contest_.result.resumed;
     progress.elapsed = Seconds(contest_.elapsed());
     progress.best = contest_.best();
     estimate(progress);
-    observer_->on_trial(trial, progress);
+    observer_.on_trial(trial, progress);
   }
 
   void estimate(Progress& progress) const {
@@ -342,7 +336,7 @@ class Session {
   Evaluator& evaluator_;
   TrialStore* store_;
   const SessionOptions& options_;
-  Observer* observer_;
+  Observer& observer_;
   Contest contest_;
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
@@ -366,7 +360,8 @@ std::string_view text(StopReason reason) {
 
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
                           TrialStore* store, const SessionOptions& options, Observer* observer) {
-  return Session(spec, size, device, evaluator, store, options, observer).run();
+  Observer nobody;
+  return Session(spec, size, device, evaluator, store, options, observer ? *observer : nobody).run();
 }
 
 std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {

@@ -1,7 +1,6 @@
 #include <tuner/session/tuning.hpp>
 
 #include <algorithm>
-#include <utility>
 
 #include <cache/json.hpp>
 
@@ -9,10 +8,10 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
+#include <tuner/core/named.hpp>
 
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/earlier_results.hpp>
 #include <tuner/session/host_check.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/session/trial_store.hpp>
@@ -48,7 +47,8 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
   return text_of_json(conditions);
 }
 
-std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer) {
+std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device,
+                                            const std::function<void(std::string_view)>& warn) {
   std::vector<std::string> asked = options.measure.metrics;
   const Objective& objective = options.session.objective;
   if (!objective.is_time()) asked.insert(asked.begin(), objective.metric());
@@ -63,9 +63,9 @@ std::vector<std::string> measurable_metrics(const TuningOptions& options, const 
     }
     if (asked[i] == objective.metric())
       throw Error(ErrorCode::invalid_argument, "the objective " + asked[i] + " cannot be measured: " + reasons[i]);
-    if (std::find(told.begin(), told.end(), reasons[i]) != told.end()) continue;
+    if (contains(told, reasons[i])) continue;
     told.push_back(reasons[i]);
-    if (observer) observer->on_warning("not collected: " + reasons[i]);
+    warn("not collected: " + reasons[i]);
   }
   return measurable;
 }
@@ -86,12 +86,10 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
             "'#pragma tuner reference NAME'. Or compare with the results of the default configuration: "
             "'#pragma tuner reference default'. --unverified measures without a reference, but no call is served with "
             "the result");
-  const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
-  ImageStore images;
-  if (!traits(device.key).keeps_objects)
-    images = image_cache([observer](std::string_view message) {
-      if (observer) observer->on_warning(message);
-    });
+  const auto warn = [observer](std::string_view message) {
+    if (observer) observer->on_warning(message);
+  };
+  const MeasureOptions measure = measuring(options, measurable_metrics(options, device, warn));
   std::unique_ptr<Backend> opened;
   if (!isolate && backend == nullptr) {
     opened = open_backend(device, OwnKernels::of_trials);
@@ -104,10 +102,10 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                           .search_learns = search::strategy_info(options.session.strategy).learns,
                           .known_device = device,
                           .hosts = options.hosts,
-                          .images = images};
+                          .images = traits(device.key).keeps_objects ? ImageStore{} : image_cache(warn),
+                          .warn = warn};
   workers.devices.insert(workers.devices.end(), options.more_devices.begin(), options.more_devices.end());
   if (isolate) workers.grace = options.session.grace;  // threads cannot be killed
-  if (observer) workers.warn = [observer](std::string_view message) { observer->on_warning(message); };
   IsolatedEvaluator evaluator(spec, size, measure, workers);
   // Only now: hashing large data files takes as long as the workers need to start.
   TrialStore store(wisdom.user(), spec, size, device,

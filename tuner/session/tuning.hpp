@@ -2,9 +2,6 @@
 /// Tunes one kernel for one problem from beginning to end, with an evaluator, a store and a session. The command line
 /// and the library's tune() call it.
 
-#include <string>
-#include <vector>
-
 #include <tuner/backend/backend.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tune_session.hpp>
@@ -38,15 +35,23 @@ struct TuningOptions {
 };
 
 /// The metrics of \p options, including that of the objective, that \p device can measure. Sets are replaced by their
-/// members. Warns \p observer, which may be null, of the others, once for each reason. Throws Error with the reason
-/// when the objective's metric cannot be measured.
-std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer);
+/// members. Calls \p warn for the others, once for each reason. Throws Error with the reason when the objective's
+/// metric cannot be measured.
+std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device,
+                                            const std::function<void(std::string_view)>& warn);
 
 /// Collects measurable_metrics(). The wall time begins here. \p backend: used for Isolation::none; null: opened when
 /// needed. Throws Error in these cases. The kernel has no reference, or the reference fails. No configuration is valid.
 /// The worker program is missing. \p spec was described in code, so worker processes cannot read it.
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                           const TuningOptions& options, Observer* observer, Backend* backend = nullptr);
+
+/// What a search can start from: the trials of the nearest tuning of \p spec, from all its sessions. If no tuning has
+/// trials, the best configurations of other problems and devices. Nearness depends on the device, the choices, the
+/// ratio of the sizes, and the source. Another backend is never near. The same problem on the same device is left out,
+/// because it is resumed instead, unless the driver or the compiler has changed. nullopt when nothing is known.
+std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size,
+                                     const Device& device, const Objective& objective);
 
 /// The settings of measuring, as stored with every session. Trials are resumed only under equal conditions.
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec);
