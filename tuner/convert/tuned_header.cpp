@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
@@ -43,15 +44,14 @@ std::string comment(const std::string& text) {
 std::string identifier(const std::string& text) {
   std::string name;
   for (const char c : text) {
-    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (fits)
+    if (is_word(c) && c != '_')
       name += c;
     else if (!name.empty() && name.back() != '_')
       name += '_';
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.empty()) name = "any";
-  if (name.front() >= '0' && name.front() <= '9') name.insert(0, "v");
+  if (is_digit(name.front())) name.insert(0, "v");
   if (is_word_of_cpp(name) || is_macro(name)) name += '_';
   return name;
 }

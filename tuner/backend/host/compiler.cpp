@@ -17,7 +17,7 @@
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
-#include <tuner/backend/host/compile_message.hpp>
+#include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/program_headers.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-/// Makes the C++ text that is compiled for a kernel file and the requested kernels.
+/// Makes the C++ text that is compiled for a kernel file and the requested kernels, and turns what a compiler says
+/// about it into one sentence.
 
 #include <span>
 #include <string>
@@ -45,5 +46,10 @@ std::string symbol(std::size_t function);
 /// `static __shared__` loses its first word. `__noinline__` gets a name of ours, because the C++ library's own
 /// attributes use that word.
 std::string own_text(const std::string& source);
+
+/// The first error of \p log with its place, or its cause if that is known. Known causes are a file that is missing,
+/// tensor cores, a function of another file, and a brace that is not closed. Empty if \p log is. \p unit: the name of
+/// the translation unit.
+std::string failure_message(const CompileRequest& request, const std::string& log, const std::string& unit);
 
 }  // namespace tuner::host
