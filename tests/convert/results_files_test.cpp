@@ -6,6 +6,7 @@
 #include <tests/temporary_folder.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/scorer.hpp>
 
 namespace tuner::convert {
 namespace {
@@ -102,7 +103,7 @@ TEST_F(ResultsFiles, BothFilesOfOneTuningAreReadBackAsTheSameRecording) {
     const replay::Recording recording = replay::parse_recording(text, "file.json");
     EXPECT_EQ(recording.rows.size(), 6u);
     EXPECT_EQ(recording.valid_count(), 1u);
-    EXPECT_DOUBLE_EQ(*recording.optimum(), 2.0);
+    EXPECT_DOUBLE_EQ(replay::Scorer(recording).optimum(), 2.0);
     for (const replay::RecordedRow& row : recording.rows) EXPECT_NEAR(row.eval_seconds, 0.875, 1e-12);
   }
 }

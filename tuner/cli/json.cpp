@@ -115,10 +115,6 @@ void to_json(Json& json, const Verdict& verdict) {
 
 namespace tuner::cli {
 
-void add_reference(Json& object, const std::string& reference) {
-  if (!reference.empty()) object["reference"] = reference;
-}
-
 std::string json_text(const Json& document, int indent) { return text_of_json(document, indent, true) + '\n'; }
 
 void print_json(const Json& document) { print(json_text(document, 2)); }

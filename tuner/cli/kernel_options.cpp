@@ -23,13 +23,11 @@ KernelSpec chosen_kernel(const Given& given) {
   return find_kernel(given.text("kernel"));
 }
 
-std::optional<KernelSpec> kernel_named(const std::string& name) {
-  if (KernelLibrary::is_path(name)) return KernelLibrary().find(name);
-  try {
-    return KernelLibrary().find(name);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+std::optional<KernelSpec> kernel_named(const std::string& name) try {
+  return KernelLibrary().find(name);
+} catch (const Error&) {
+  if (KernelLibrary::is_path(name)) throw;
+  return std::nullopt;
 }
 
 KernelsByName::KernelsByName(std::optional<KernelSpec> known) {

@@ -239,7 +239,7 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std
             {"relative_noise", best.relative_noise},
             {"verified", true},
             {"measured_ms", best.measured_ms}};
-  add_reference(data, subject.reference);
+  if (!subject.reference.empty()) data["reference"] = subject.reference;
   data.update(json_rates(subject, best.median_ns));
   Answer answer;
   answer.data("problem", *subject.size)
@@ -291,7 +291,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
   if (result.best) {
     object["best"] = *result.best;
     object["best"].update(json_rates(subject, result.best->measurement()->median_ns));
-    if (subject.verified) add_reference(object["best"], subject.reference);
+    if (subject.verified && !subject.reference.empty()) object["best"]["reference"] = subject.reference;
     object["best"]["verdict"] = explain(*subject.spec, *subject.size, *subject.device, *result.best);
   }
   object["ties"] = Json::array();

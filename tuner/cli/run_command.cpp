@@ -31,13 +31,6 @@ constexpr const char* kRunExamples =
 /// Columns of the longest label.
 constexpr std::size_t kLabelWidth = std::string_view("verified").size();
 
-/// A configuration, and where it comes from.
-struct Chosen {
-  Configuration configuration;
-  std::string reason;
-  bool is_best = false;  ///< of a tuning for exactly this problem
-};
-
 class OneRun {
  public:
   explicit OneRun(const Given& given)
@@ -57,8 +50,7 @@ class OneRun {
   int run() {
     if (prints_code()) return print_code();
     device_ = choose_device(wanted_device(given_)).device;
-    choose_problem();
-    choose_configuration();
+    choose();
     open();
     introduce();
     answer_.show(given_);  // compiling and measuring take a while, and a kernel may end this process
@@ -81,21 +73,20 @@ class OneRun {
   bool prints_code() const { return flag("ptx") || flag("sass"); }
   Subject subject() const { return {&spec_, &size_, &device_, {flag("hot") ? "time_hot" : "time"}}; }
 
-  void choose_problem() { size_ = select_problem(spec_, problem_options(given_), device_, "run"); }
-
-  /// The configuration that a call would be served with, changed by `--config`.
-  void choose_configuration() {
+  /// The problem, and the configuration that a call would be served with, changed by `--config`.
+  void choose() {
+    size_ = select_problem(spec_, problem_options(given_), device_, "run");
     const cache::WisdomMatch match =
         Wisdom(read_only_wisdom(given_)).lookup(spec_, size_, device_, subject().objective);
     Configuration base = spec_.default_configuration.value_or(Configuration{});
     if (match.best) base = Configuration::parse(match.best->configuration);
-    chosen_.configuration = read_configuration(spec_, given_.text("config"), base);
-    const bool is_served = chosen_.configuration == base;
-    chosen_.is_best = match.tier == cache::Tier::exact && is_served;
-    chosen_.reason = (!given_.has("config") ? "as a call would be served: "
-                      : is_served           ? "as served too: "
-                                            : "--config; the rest ") +
-                     match.reason;
+    configuration_ = read_configuration(spec_, given_.text("config"), base);
+    const bool is_served = configuration_ == base;
+    is_best_ = match.tier == cache::Tier::exact && is_served;
+    reason_ = (!given_.has("config") ? "as a call would be served: "
+               : is_served           ? "as served too: "
+                                     : "--config; the rest ") +
+              match.reason;
   }
 
   void open() {
@@ -128,8 +119,8 @@ class OneRun {
     line("kernel", fmt::format("{} ({})", spec_.name, spec_.program.file));
     line("device", device_.name);
     line("problem", size_.text());
-    line("config", chosen_.configuration.text());
-    line("", chosen_.reason);
+    line("config", configuration_.text());
+    line("", reason_);
   }
 
   void describe(const std::vector<LaunchDetail>& launches) {
@@ -150,9 +141,9 @@ class OneRun {
         .data("file", spec_.program.file)
         .data("device", device_)
         .data("problem", size_)
-        .data("configuration", chosen_.configuration)
-        .data("configuration_text", chosen_.configuration.text())
-        .data("configuration_reason", chosen_.reason)
+        .data("configuration", configuration_)
+        .data("configuration_text", configuration_.text())
+        .data("configuration_reason", reason_)
         .data("launches", launches)
         .data("once", once_);
   }
@@ -160,7 +151,7 @@ class OneRun {
   /// Hides what the reference prints, which runs here.
   SingleRun prepared(const MeasureOptions& options) {
     const KernelOutput away(KernelOutput::Keep::nothing);
-    return SingleRun(*backend_, spec_, size_, chosen_.configuration, options);
+    return SingleRun(*backend_, spec_, size_, configuration_, options);
   }
 
   /// Hides what kernels print in timed runs.
@@ -183,7 +174,7 @@ class OneRun {
     }();
     if (failure) {
       failed_ = true;
-      trial_.configuration = chosen_.configuration;
+      trial_.configuration = configuration_;
       trial_.outcome = *failure;
     } else {
       backend_->synchronize(nullptr);
@@ -224,7 +215,7 @@ class OneRun {
     const char* label = "metrics";
     for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
       line(std::exchange(label, ""), metric);
-    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches, chosen_.is_best);
+    const Verdict why = explain(spec_, size_, device_, trial_.configuration, measured, launches, is_best_);
     line("limit", limit_text(why));
     for (const std::string& number : why.numbers) line("", number);
     for (const std::string& remark : why.remarks) line("remark", remark);
@@ -295,9 +286,8 @@ class OneRun {
     } else {
       device_ = device_of(architecture);
     }
-    choose_problem();
-    choose_configuration();
-    const CompileRequest request = code_request(spec_, size_, device_.limits, architecture, chosen_.configuration);
+    choose();
+    const CompileRequest request = code_request(spec_, size_, device_.limits, architecture, configuration_);
     if (flag("ptx")) print(ptx(request) + '\n');
     if (flag("sass")) print(sass(request));
     return kDone;
@@ -312,7 +302,9 @@ class OneRun {
   std::vector<std::string> metrics_;  ///< as asked for, sets kept
   Device device_;
   ProblemSize size_;
-  Chosen chosen_;
+  Configuration configuration_;
+  std::string reason_;    ///< where the configuration comes from
+  bool is_best_ = false;  ///< of a tuning for exactly this problem
   std::unique_ptr<Backend> backend_;
   Trial trial_;
   bool failed_ = false;

@@ -28,8 +28,6 @@ void to_json(Json& json, const Verdict& verdict);
 
 namespace tuner::cli {
 
-/// Adds what the result was compared with, unless \p reference is empty: then it was the reference of the kernel.
-void add_reference(Json& object, const std::string& reference);
 /// \p document and a line end, in ASCII: a terminal obeys none of it. Text that is not UTF-8 (compiler output) is
 /// repaired. \p indent: -1 for one line.
 std::string json_text(const Json& document, int indent = -1);

@@ -69,8 +69,6 @@ class Console {
   /// Ends the status line: a terminal's is erased.
   void end_status();
 
-  const Style& style() const { return style_; }
-
  private:
   using Clock = std::chrono::steady_clock;
   void put(const std::string& before, std::string_view text);

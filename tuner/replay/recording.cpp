@@ -11,13 +11,6 @@ std::size_t Recording::valid_count() const {
       std::count_if(rows.begin(), rows.end(), [](const RecordedRow& row) { return row.objective.has_value(); }));
 }
 
-std::optional<double> Recording::optimum() const {
-  std::optional<double> best;
-  for (const RecordedRow& row : rows)
-    if (row.objective && (!best || *row.objective < *best)) best = row.objective;
-  return best;
-}
-
 Recording make_recording(std::string name, std::span<const RecordedTrial> trials, std::string unit) {
   if (trials.empty()) throw RecordingError(name + ": no trials are recorded");
   std::map<Configuration, std::size_t> position;

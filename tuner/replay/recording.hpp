@@ -34,8 +34,6 @@ struct Recording {
   std::vector<RecordedRow> rows;
 
   std::size_t valid_count() const;
-  /// The smallest objective; nothing when every row failed.
-  std::optional<double> optimum() const;
 };
 
 /// A file is not a recording. what() names the file, the line if it is known, and the mistake.

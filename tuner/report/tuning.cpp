@@ -12,8 +12,6 @@
 namespace tuner::report {
 namespace {
 
-double seconds_of(const Tuning& tuning) { return tuning.trials.empty() ? 0 : tuning.trials.back().at_s; }
-
 void add_sessions(std::vector<Tuning>& all, cache::Database& database, const cache::Filter& filter) {
   std::map<decltype(cache::SessionKey().identity()), std::size_t> places;
   std::vector<cache::SessionRecord> sessions = cache::sessions(database, filter);
@@ -27,7 +25,8 @@ void add_sessions(std::vector<Tuning>& all, cache::Database& database, const cac
       begun.database = database.path().string();
     }
     Tuning& tuning = all[at->second];
-    append_session(tuning, std::move(trials), session.started_ms, seconds_of(tuning));
+    const double begin_s = tuning.trials.empty() ? 0 : tuning.trials.back().at_s;
+    append_session(tuning, std::move(trials), session.started_ms, begin_s);
     tuning.sessions.push_back(std::move(session));
   }
 }
