@@ -5,7 +5,6 @@
 
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>
-#include <tuner/core/budget.hpp>
 #include <tuner/core/objective.hpp>
 
 namespace tuner::cli {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include <tuner/core/named.hpp>
-#include <tuner/core/on_all_cores.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::replay {
