@@ -4,6 +4,9 @@
 
 include(ThirdParty)
 set(Boost_USE_STATIC_LIBS ${TUNER_STATIC})
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # Boost's own file; CMake 3.30 warns of its FindBoost
+endif()
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
 find_package(Eigen3 REQUIRED NO_MODULE)  # headers, in one file of tuner/search; 3.3 or 5, which refuses if asked for 3
 find_package(fmt REQUIRED)

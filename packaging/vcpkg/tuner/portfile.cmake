@@ -39,5 +39,6 @@ endforeach()
 foreach(folder IN ITEMS bin include libexec share)
     file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/${folder}")
 endforeach()
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/share/doc")  # the licence again
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")

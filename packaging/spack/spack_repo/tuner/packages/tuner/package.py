@@ -4,8 +4,8 @@ from spack.package import *
 
 
 class Tuner(CMakePackage):
-    """A kernel autotuner for CUDA. It compiles a kernel for many values of its parameters, proves each variant correct,
-    measures it, and serves the best one for each device and size."""
+    """A kernel autotuner for CUDA. It compiles a kernel for many values of its parameters,
+    proves each variant correct, measures it, and serves the best one for each device and size."""
 
     homepage = "@HOMEPAGE@"
     url = "@URL@"
