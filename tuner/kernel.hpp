@@ -12,10 +12,12 @@
 /// and the settings allow it, compiles and loads.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tuner/problem.hpp>
 
@@ -104,6 +106,9 @@ class Kernel {
   /// One sentence: the configuration that launch() uses for this problem, and how it was found. Never tunes. Throws
   /// Error for wrong sizes or choices.
   std::string explain(const Sizes& sizes, const Choices& types = {}) const;
+  /// How many elements each array of a launch needs, in the order of the arguments. A vector's components, and a
+  /// struct's bytes, are counted one by one. Throws Error for wrong sizes or choices.
+  std::vector<std::int64_t> elements(const Sizes& sizes, const Choices& types = {}) const;
 
  private:
   void launch_erased(Stream stream, Workspace workspace, const Sizes& sizes, const detail::LaunchArgument* arguments,

@@ -216,6 +216,10 @@ TUNER_C_API tuner_status tuner_kernel_prepare(const tuner_kernel* kernel, const 
 /// One sentence: the configuration for this problem, and how it was found. \p choices: "T=float", or null.
 TUNER_C_API tuner_status tuner_kernel_explain(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
                                               const char* choices, char** sentence);
+/// How many elements each array of a launch needs, in the order of the arguments. A vector's components, and a struct's
+/// bytes, are counted one by one. \p counts: room for \p count numbers; \p needed: how many arrays there are.
+TUNER_C_API tuner_status tuner_kernel_elements(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
+                                               const char* choices, int64_t* counts, size_t count, size_t* needed);
 
 /* ---- tuning and single runs: tuner/tune.hpp, tuner/run.hpp ---- */
 

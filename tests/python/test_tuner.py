@@ -69,7 +69,7 @@ class Reduce(unittest.TestCase):
             tuner.reduce(x, out=numpy.zeros(1))
         with self.assertRaisesRegex(TypeError, "not list"):
             tuner.reduce([1, 2])
-        with self.assertRaisesRegex(tuner.Error, "type"):
+        with self.assertRaisesRegex(TypeError, "takes no arrays of complex64"):
             tuner.reduce(numpy.ones(3, numpy.complex64))
 
     def test_takes_arrays_by_dlpack(self):
@@ -459,6 +459,64 @@ class Kernels(unittest.TestCase):
         x, y = numpy.full(100, 3, numpy.float64), numpy.ones(100, numpy.float64)
         self.axpy.launch([50], 2.0, x, y)
         self.assertEqual((y[49], y[50]), (7, 1))
+
+    def test_sizes_that_arrays_tell_fit_together(self):
+        row_sums = tuner.Kernel(text="""
+#pragma tuner kernel      row_sums
+#pragma tuner size        rows : int32 = 8
+#pragma tuner size        columns : int32 = 8
+#pragma tuner parameter   block = 32 64
+#pragma tuner in          a[rows * columns] : float
+#pragma tuner in          x[columns] : float
+#pragma tuner out         y[rows] : float
+#pragma tuner grid        max(1, ceil_div(rows, block))
+#pragma tuner block       block
+#pragma tuner arguments   a, x, y, rows, columns
+#pragma tuner reference   default
+#pragma tuner default     block=32
+__global__ void row_sums(const float* a, const float* x, float* y, int rows, int columns) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int i = 0; i < columns; ++i) sum += a[row * columns + i] * x[i];
+  y[row] = sum;
+}
+""", name="row_sums")
+        a, x, y = numpy.arange(35, dtype=numpy.float32).reshape(5, 7), numpy.ones(7, numpy.float32), numpy.zeros(5, numpy.float32)
+        row_sums(a, x, y)
+        self.assertEqual(y.tolist(), a.sum(axis=1).tolist())
+        with self.assertRaisesRegex(ValueError, "rows is 6 by y, and 5 by a"):
+            row_sums(a, x, numpy.zeros(6, numpy.float32))
+        with self.assertRaisesRegex(ValueError, "n is 10 by x, and 1000 by y"):
+            tuner.Kernel(text=AXPY, T="float")(2.0, x.repeat(2)[:10], numpy.ones(1000, numpy.float32))
+
+    def test_an_array_that_is_too_short_is_refused(self):
+        axpy, x, y = tuner.Kernel(text=AXPY), numpy.ones(1000, numpy.float32), numpy.ones(1000, numpy.float32)
+        for call in (axpy.launch, axpy.prepare):
+            with self.assertRaisesRegex(ValueError, "axpy: x has 1000 elements, and the kernel needs 2000"):
+                call([2000], 2.0, x, y)
+        axpy.launch([500], 2.0, x, y)
+        self.assertEqual((y[499], y[500]), (3, 1))
+
+    def test_arrays_whose_elements_are_others_are_refused(self):
+        axpy, y = tuner.Kernel(text=AXPY, T="float"), numpy.ones(1000, numpy.float32)
+        for x, error, why in ((numpy.ones(1000, ">f4"), ValueError, "order of bytes"),
+                              (numpy.ones(1000, numpy.complex128), TypeError, "elements of x have 16 bytes, the kernel's have 4"),
+                              (numpy.ones(1000, bool), tuner.Error, "uint8"),
+                              (numpy.frombuffer(bytearray(4001), numpy.float32, 1000, 1), ValueError, "multiple of")):
+            with self.assertRaisesRegex(error, why):
+                axpy(2.0, x, y)
+            with self.assertRaises((ValueError, TypeError)) if x.dtype != bool else contextlib.nullcontext():
+                tuner.reduce(x)
+
+    def test_wrong_sizes_and_budgets_are_named(self):
+        axpy = tuner.Kernel(text=AXPY)
+        for sizes in (500, [1.5], {"n": 500}):
+            with self.assertRaisesRegex(TypeError, r"sizes are a list of integers, such as \[1024, 768\], not "):
+                axpy.explain(sizes, T="float")
+        for budget in ("5", "5 parsecs", "", -1, "0s"):
+            with self.assertRaisesRegex(ValueError, "budget is a positive time, such as 30 or '30s', '5m', '2h', not "):
+                axpy.tune([100], budget=budget, T="float")
 
     def test_an_array_that_cannot_be_written_is_no_output(self):
         x, y = numpy.ones(10, numpy.float32), numpy.ones(10, numpy.float32)

@@ -225,6 +225,14 @@ TEST_F(CArguments, AreRefusedByEveryFunction) {
   REFUSED(tuner_kernel_explain(copy, &n, 1, "T=float", &text));
   REFUSED(tuner_kernel_explain(copy, &n, 1, nullptr, nullptr));
 
+  std::int64_t counts[4] = {};
+  std::size_t needed = 0;
+  REFUSED(tuner_kernel_elements(nullptr, &n, 1, nullptr, counts, 4, &needed));
+  REFUSED(tuner_kernel_elements(copy, nullptr, 1, nullptr, counts, 4, &needed));
+  REFUSED(tuner_kernel_elements(copy, &negative, 1, nullptr, counts, 4, &needed));
+  REFUSED(tuner_kernel_elements(copy, &n, 1, nullptr, nullptr, 4, &needed));
+  REFUSED(tuner_kernel_elements(copy, &n, 1, nullptr, counts, 4, nullptr));
+
   REFUSED(tuner_kernel_tune(nullptr, &n, 1, nullptr, nullptr, &ran));
   REFUSED(tuner_kernel_tune(copy, nullptr, 1, nullptr, nullptr, &ran));
   REFUSED(tuner_kernel_tune(copy, many, 2, nullptr, nullptr, &ran));

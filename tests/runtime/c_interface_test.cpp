@@ -196,6 +196,12 @@ TEST_F(CInterface, TunesRunsAndExplains) {
   ASSERT_EQ(tuner_kernel_explain(axpy(), &n, 1, "T=double", &sentence), TUNER_OK);
   EXPECT_THAT(taken(sentence), StartsWith(best));
 
+  std::int64_t elements[2] = {};
+  std::size_t arrays = 0;
+  ASSERT_EQ(tuner_kernel_elements(axpy(), &n, 1, "T=double", elements, 1, &arrays), TUNER_OK);
+  EXPECT_THAT(elements, ElementsAre(n, 0)) << "no more than there is room for";
+  EXPECT_EQ(arrays, 2u);
+
   tuner_run_options running = TUNER_RUN_OPTIONS;
   running.configuration = "block=128";
   running.without_verification = 1;

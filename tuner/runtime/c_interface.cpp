@@ -391,6 +391,17 @@ tuner_status tuner_kernel_explain(const tuner_kernel* kernel, const int64_t* siz
   });
 }
 
+tuner_status tuner_kernel_elements(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
+                                   const char* choices, int64_t* counts, size_t count, size_t* needed) {
+  return guarded([&] {
+    require(kernel, "kernel", needed, "needed");
+    if (count > 0) require(counts, "counts");
+    const std::vector<std::int64_t> all = kernel->kernel.elements(sizes_of(sizes, size_count), choices_of(choices));
+    *needed = all.size();
+    std::copy_n(all.begin(), std::min(count, all.size()), counts);
+  });
+}
+
 tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count, const char* choices,
                                const tuner_tune_options* options, tuner_result** result) {
   return guarded([&] {

@@ -80,6 +80,18 @@ std::string Kernel::explain(const Sizes& sizes, const Choices& types) const try 
   runtime::leave_with_error();
 }
 
+std::vector<std::int64_t> Kernel::elements(const Sizes& sizes, const Choices& types) const try {
+  const runtime::ServedProblem problem(*served_, sizes, types);
+  const Bindings names = bindings(spec(), problem.size, problem.device.device().limits);
+  std::vector<std::int64_t> counts;
+  for (const BufferSpec& buffer : spec().buffers)
+    if (!buffer.is_work_space() && buffer.role != BufferRole::constant)
+      counts.push_back(buffer.count.evaluate_integer(names) * buffer.components);
+  return counts;
+} catch (...) {
+  runtime::leave_with_error();
+}
+
 KernelBuilder::KernelBuilder(const std::string& name, std::string source) : name_(name), source_(std::move(source)) {
   directive("kernel", name);
 }

@@ -75,6 +75,8 @@ int type_of(nb::dlpack::dtype type) {
       return width + 1;
     case nb::dlpack::dtype_code::Float:
       return width == 2 ? TUNER_HALF : width == 4 ? TUNER_FLOAT : width == 6 ? TUNER_DOUBLE : TUNER_VOID;
+    case nb::dlpack::dtype_code::Bool:
+      return width == 0 ? TUNER_UINT8 : TUNER_VOID;
     case nb::dlpack::dtype_code::Bfloat:
       return width == 2 ? TUNER_BFLOAT16 : TUNER_VOID;
     default:
@@ -220,6 +222,7 @@ tuner_reduce_options reduce_options(int operation, int order, std::uintptr_t str
 }
 
 using Numbers = std::vector<std::int64_t>;
+constexpr std::size_t kMostArrays = 32;
 
 /// Sizes and arguments, as long as a call uses them.
 struct Call {
@@ -295,6 +298,16 @@ class Kernel {
   std::string explain(const Numbers& sizes, const std::string& choices) const {
     return text_of(
         [&](char** text) { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), choices.c_str(), text); });
+  }
+  Numbers elements(const Numbers& sizes, const std::string& choices) const {
+    Numbers counts(kMostArrays);
+    std::size_t needed = 0;
+    unlocked([&] {
+      return tuner_kernel_elements(kernel_, sizes.data(), sizes.size(), choices.c_str(), counts.data(), counts.size(),
+                                   &needed);
+    });
+    counts.resize(std::min(needed, counts.size()));
+    return counts;
   }
   std::string tune(const Numbers& sizes, const std::string& choices, double wall_time_s, std::size_t trials,
                    const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
@@ -470,6 +483,7 @@ NB_MODULE(_native, module) {
       .def("with_choices", &Kernel::with)
       .def("json", &Kernel::json)
       .def("launch", &Kernel::launch)
+      .def("elements", &Kernel::elements)
       .def("prepare", &Kernel::prepare)
       .def("explain", &Kernel::explain)
       .def("tune", &Kernel::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -12,6 +12,7 @@ NumPy's arrays are in the host's memory: with TUNER_DEVICE=host, or without a GP
 import dataclasses
 import json
 import numbers
+import operator
 import struct
 
 from tuner import _arrays, _display
@@ -36,6 +37,8 @@ def _choice(what, value, values):
 def _reduction(x, op, order, stream):
     """The arguments that all native reductions have: type, address, count, operation, order and stream."""
     address, code, count, _ = _arrays.locate(x)
+    if code == _arrays.VOID:
+        raise TypeError(f"tuner.reduce takes no arrays of {getattr(x, 'dtype', 'this type')}")
     return (code, address, count, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS),
             _arrays.stream_for(x) if stream is None else _arrays.handle_of(stream))
 
@@ -151,12 +154,30 @@ def _seconds(budget):
     """`30`, `"30s"`, `"5m"`; None: 0, the strategy decides."""
     if budget is None:
         return 0.0
-    if isinstance(budget, str):
-        factor = {"s": 1, "m": 60, "h": 3600}.get(budget[-1:])
-        budget = float(budget[:-1]) * factor if factor else float(budget)
-    if not budget > 0:
-        raise ValueError(f"a budget is a positive time, not {budget}")
-    return float(budget)
+    try:
+        factor = {"s": 1, "m": 60, "h": 3600}[budget[-1:]] if isinstance(budget, str) else 1
+        seconds = float(budget[:-1] if isinstance(budget, str) else budget) * factor
+    except (KeyError, ValueError):
+        seconds = 0
+    if not seconds > 0:
+        raise ValueError(f"budget is a positive time, such as 30 or '30s', '5m', '2h', not {budget!r}")
+    return seconds
+
+
+def _integers(sizes):
+    try:
+        return [operator.index(one) for one in sizes]
+    except TypeError:
+        raise TypeError(f"sizes are a list of integers, such as [1024, 768], not {sizes!r}") from None
+
+
+def _text(value):
+    """As tuner writes it: `true` for True."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _assignments(values):
+    return " ".join(f"{name}={_text(value)}" for name, value in values.items())
 
 
 class Kernel:
@@ -178,24 +199,26 @@ class Kernel:
         self.parameters = {one["name"]: one["values"] for one in about["parameters"]}
         self.sizes = [one["name"] for one in about["sizes"]]
         self._buffers = [one for one in about["arguments"] if one["role"] != "scalar"]
+        self._fixed = choices
+        self._needed = {}  # elements of each buffer, by sizes and types
 
     def __repr__(self):
         return f"<tuner.Kernel {self.name} of {', '.join(self.sizes)}>"
 
     def __call__(self, *arguments, stream=None):
-        arrays = [one for one in arguments if one is not None and not _arrays.is_number(one)]
+        arrays = [one for one in arguments if one is None or not _arrays.is_number(one)]
         self.launch(self._sizes_of(arrays), *arguments, stream=stream)
 
     def launch(self, sizes, *arguments, stream=None):
         """Enqueues the kernel for these sizes, in the order of the kernel file, and returns. With an array of JAX, waits until
         the kernel has ended."""
         with _arrays.while_read(arguments):
-            self._native.launch(*_call(sizes, arguments, stream))
+            self._native.launch(*self._call(sizes, arguments, stream))
 
     def prepare(self, sizes, *arguments, stream=None, captures=64):
         """Does the work of a first launch, so that the next `captures` launches can be captured into graphs."""
         with _arrays.while_read(arguments):
-            self._native.prepare(*_call(sizes, arguments, stream), captures)
+            self._native.prepare(*self._call(sizes, arguments, stream), captures)
 
     def tune(self, sizes, *, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
              metrics=(), on_trial=None, **choices):
@@ -209,7 +232,7 @@ class Kernel:
             with _display.Progress(self.name) as on_trial:
                 return self.tune(sizes, budget=budget, trials=trials, strategy=strategy, seed=seed, force=force, isolated=isolated,
                                  check_on_host=check_on_host, metrics=metrics, on_trial=on_trial, **choices)
-        text = self._native.tune(list(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
+        text = self._native.tune(_integers(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
                                  check_on_host, ",".join(metrics), on_trial)
         return TuneResult(**json.loads(text))
 
@@ -218,51 +241,83 @@ class Kernel:
         if isinstance(configuration, dict):
             configuration = _assignments(configuration)
         return RunResult(**json.loads(
-            self._native.run(list(sizes), _assignments(choices), configuration, verify, cold, ",".join(metrics))))
+            self._native.run(_integers(sizes), _assignments(choices), configuration, verify, cold, ",".join(metrics))))
 
     def explain(self, sizes, **choices):
         """One sentence: the configuration that a launch uses, and how it was found."""
-        return self._native.explain(list(sizes), _assignments(choices))
+        return self._native.explain(_integers(sizes), _assignments(choices))
 
     def _sizes_of(self, arrays):
-        known = {}
+        known, told_by = {}, {}
+
+        def learn(buffer, told):
+            for name, value in told.items():
+                if known.setdefault(name, value) != value:
+                    raise ValueError(f"{self.name}: {name} is {known[name]} by {told_by[name]}, and {value} by {buffer['name']}: "
+                                     f"use launch([{', '.join(self.sizes)}], …)")
+                told_by.setdefault(name, buffer["name"])
+
+        products = []
         for buffer, array in zip(self._buffers, arrays):
             names = [name.strip() for name in buffer["count"].split("*")]
-            if len(names) == 1 and names[0] in self.sizes:
-                known.setdefault(names[0], _arrays.locate(array)[2] // buffer["components"])
-            elif len(names) == len(array.shape) and all(name in self.sizes for name in names):
-                # `nx * ny`: rows of nx elements, so nx is the last extent
-                for name, extent in zip(names, reversed(array.shape)):
-                    known.setdefault(name, extent)
+            if array is None or not all(name in self.sizes for name in names):
+                continue
+            if len(names) == 1:
+                learn(buffer, {names[0]: self._count(buffer, array, *_arrays.locate(array)[1:3]) // buffer["components"]})
+            elif len(names) == len(array.shape):
+                products.append((buffer, names, array.shape))
+        for buffer, names, shape in products:
+            # `nx * ny`: rows of nx elements, so nx is the last extent, unless others say that it is the first
+            ways = [dict(zip(names, extents)) for extents in (reversed(shape), shape)]
+            learn(buffer, max(ways, key=lambda told: sum(known.get(name) == value for name, value in told.items())))
         missing = [name for name in self.sizes if name not in known]
         if missing:
             raise TypeError(f"{self.name}: the arrays do not tell {', '.join(missing)}: use launch([{', '.join(self.sizes)}], …)")
         return [known[name] for name in self.sizes]
 
+    def _count(self, buffer, array, code, count):
+        """The number of an array's elements, as the kernel counts them: components one by one."""
+        if code != _arrays.VOID:
+            return count
+        item, components = _arrays.item_bytes(array), buffer["components"]
+        of_kernel = _arrays.CODES.get(self._fixed.get(buffer["type"], buffer["type"]))  # None: by the other arrays
+        if item is not None and of_kernel is not None:
+            wanted = components * _arrays.BYTES[of_kernel]
+            if wanted == 1:
+                return count * item  # the kernel takes any bytes
+            if item != wanted:
+                raise TypeError(f"{self.name}: the elements of {buffer['name']} have {item} bytes, the kernel's have {wanted}")
+        return count * components
 
-def _text(value):
-    """As tuner writes it: `true` for True."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _assignments(values):
-    return " ".join(f"{name}={_text(value)}" for name, value in values.items())
-
-
-def _call(sizes, arguments, stream):
-    handle, given = 0 if stream is None else _arrays.handle_of(stream), []
-    for one in arguments:
-        if one is None:
-            given.append((0, _arrays.VOID, False))
-        elif _arrays.is_number(one):
-            given.append(int(one) if isinstance(one, numbers.Integral) else float(one))
-        else:
-            address, code, _, is_const = _arrays.locate(one)
-            if stream is None:
+    def _call(self, sizes, arguments, stream):
+        """The native arguments of a launch. Raises ValueError if an array is shorter than the kernel needs."""
+        sizes, arrays = _integers(sizes), []
+        handle, given = 0 if stream is None else _arrays.handle_of(stream), []
+        for one in arguments:
+            if one is not None and _arrays.is_number(one):
+                given.append(int(one) if isinstance(one, numbers.Integral) else float(one))
+                continue
+            address, code, count, is_const = (0, _arrays.VOID, 0, False) if one is None else _arrays.locate(one)
+            arrays.append((one, code, count))
+            if stream is None and one is not None:
                 current = _arrays.stream_for(one)  # for every array: it raises if one is not on the current GPU
                 handle = handle or current
             given.append((address, code, is_const))
-    return list(sizes), given, handle
+        if len(arrays) == len(self._buffers):
+            for buffer, array, needed in zip(self._buffers, arrays, self._elements(sizes, [code for _, code, _ in arrays])):
+                if array[0] is not None and (has := self._count(buffer, *array)) < needed:
+                    raise ValueError(f"{self.name}: {buffer['name']} has {has} elements, and the kernel needs {needed}")
+        return sizes, given, handle
+
+    def _elements(self, sizes, codes):
+        key = (*sizes, *codes)
+        if key not in self._needed:
+            if len(self._needed) > 1000:
+                self._needed.clear()
+            types = {buffer["type"]: _arrays.NAMES[code] for buffer, code in zip(self._buffers, codes)
+                     if code != _arrays.VOID and buffer["type"] in self.choices and buffer["type"] not in self._fixed}
+            self._needed[key] = self._native.elements(sizes, _assignments(types))
+        return self._needed[key]
 
 
 class wisdom:

@@ -17,13 +17,14 @@ from tuner.lib import _native
 
 VOID = -1
 NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double")
-CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11}
+BYTES = (1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8)
+CODES = {name: code for code, name in enumerate(NAMES)} | {"bool": 1, "float16": 8, "float32": 10, "float64": 11}
 # The names of the types of results in other libraries.
 THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
 # The type of a reduction's result, for each type of elements.
 RESULTS = {code: _native.reduce_result(code) for code in range(VOID, len(NAMES))}
 # `__array_interface__` and `__cuda_array_interface__`; a type that is not here, such as a struct, is VOID.
-TYPE_STRINGS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
+TYPE_STRINGS = {"b1": 1, "i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
 
 
 @functools.cache
@@ -74,13 +75,18 @@ def _locate_by_interface(interface):
         raise ValueError("tuner takes no arrays with a mask: it would use the masked elements too")
     address, is_const = interface["data"]
     shape, kind, strides = interface["shape"], interface["typestr"], interface.get("strides")
+    expected = int(kind[2:])
+    if kind[0] not in "|=" and (kind[0] == "<") != (sys.byteorder == "little"):
+        raise ValueError("tuner needs arrays in this machine's order of bytes: make a copy, such as x.astype(x.dtype.newbyteorder('='))")
+    code = TYPE_STRINGS.get(kind[1:], VOID)
+    if code != VOID and (address or 0) % expected != 0:
+        raise ValueError(f"tuner needs arrays at a multiple of their elements' {expected} bytes: make a copy")
     if strides is not None:
-        expected = int(kind[2:])
         for extent, stride in zip(reversed(shape), reversed(strides)):
             if extent > 1 and stride != expected:
                 _refuse_gaps()
             expected *= extent
-    return address or 0, TYPE_STRINGS.get(kind[1:], VOID) if kind[0] in "<|=" else VOID, math.prod(shape), is_const
+    return address or 0, code, math.prod(shape), is_const
 
 
 def _locate_jax(array):
@@ -109,6 +115,15 @@ def locate(array):
     if hasattr(array, "__dlpack__"):
         return _native.dlpack
     raise TypeError(f"tuner takes arrays, for example of PyTorch, CuPy, JAX or NumPy, not {type(array).__name__}")
+
+
+def item_bytes(array):
+    """The size of an element of an array whose type is VOID; None if the array does not tell."""
+    size = getattr(getattr(array, "dtype", None), "itemsize", None)
+    for name in ("__cuda_array_interface__", "__array_interface__"):
+        if size is None and hasattr(array, name):
+            size = int(getattr(array, name)["typestr"][2:])
+    return size
 
 
 def is_number(value):
