@@ -188,7 +188,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
   const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept);
   std::error_code unknown;
   // The database's own warning says that the folder cannot be made.
-  if (failure && std::filesystem::exists(*cache_folder_, unknown))
+  if (failure && std::filesystem::is_directory(*cache_folder_, unknown))
     options_.warn("compiled objects are not kept: " + *failure);
 }
 
