@@ -127,7 +127,7 @@ void warn_once(const std::string& message) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;  // never destroyed: see above
   const std::lock_guard lock(mutex);
-  if (told.insert(message).second) std::fprintf(stderr, "tuner: %s\n", message.c_str());
+  if (told.insert(message).second) std::fputs((std::string(kWarningOfHost) + message + "\n").c_str(), stderr);
 }
 
 /// Of NVRTC's options, the host compiler follows those that turn optimisation off and those that choose a language.
