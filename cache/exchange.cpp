@@ -95,6 +95,15 @@ Record read_record(const Json& line, const std::optional<Header>& header) {
   return record;
 }
 
+/// What() of \p error is `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`, where the
+/// line is always the first, or, without a place, `[json.exception.out_of_range.406] number overflow parsing '1e400'`.
+std::string not_json(const Json::exception& error) {
+  const std::string_view message = error.what();
+  if (const auto* const misplaced = dynamic_cast<const Json::parse_error*>(&error))
+    return fmt::format("not JSON at column {}: {}", misplaced->byte, message.substr(message.find(": ") + 2));
+  return fmt::format("not JSON: {}", message.substr(message.find(' ') + 1));
+}
+
 /// Collects the records of a text.
 class Reader {
  public:
@@ -104,8 +113,10 @@ class Reader {
     try {
       line = json_of_text(text);
     } catch (const Json::exception& error) {
-      throw MemberError(fmt::format("not JSON: {}", error.what()));
+      if (!has_lines_) throw MemberError("neither a wisdom text, whose lines are JSON, nor a database");
+      throw MemberError(not_json(error));
     }
+    has_lines_ = true;
     if (!line.is_object()) throw MemberError("not a JSON object");
     if (line.contains("tuner_wisdom")) {
       header_ = read_header(line);
@@ -129,6 +140,7 @@ class Reader {
   std::vector<Entry> entries;
 
  private:
+  bool has_lines_ = false;  // at least one line is JSON
   std::optional<Header> header_;
   std::set<std::string> sessions_;
 };

@@ -83,7 +83,8 @@ TEST(WisdomText, IsImportedWholeOrNotAtAll) {
     return header + line + changed.replace(at, from.size(), to);
   };
   const std::pair<std::string, std::string> table[] = {
-      {header + line + "{", ":3: not JSON"},
+      {header + line + "{", ":3: not JSON at column 2: syntax error while parsing"},
+      {"#include <hist.h>\nint main() {}\n", ":2: neither a wisdom text, whose lines are JSON, nor a database"},
       {header + line + "[1]\n", ":3: not a JSON object"},
       {line, ":1: the first line must be a header"},
       {with("\"median_ns\":1000.0", "\"median_ns\":-1"), ":3: median_ns is -1, not a time from 0.001"},
@@ -101,7 +102,7 @@ TEST(WisdomText, IsImportedWholeOrNotAtAll) {
       {with("block=256", "b=1 a=2"), ":3: the configuration is not in canonical form"},
       {with("aaaa", "AAAA"), ":3: the source hash of kernel 'reduce' is not 64"},
       {with("\"samples\":3", "\"samples\":0"), ":3: samples is not at least 1"},
-      {with("\"samples\":3", "\"samples\":1e400"), ":3: not JSON"},
+      {with("\"samples\":3", "\"samples\":1e400"), ":3: not JSON: number overflow"},
       {with("\"measured\":\"2", "\"measured\":\"x"), ":3: 'measured' is not an instant"},
       {"{\"tuner_wisdom\":2}\n", ":1: format 2 is not known"},
       {"{\"tuner_wisdom\":1}\n", ":1: 'device' is missing"},

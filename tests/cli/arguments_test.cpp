@@ -1,5 +1,6 @@
 #include <tuner/cli/options.hpp>
 
+#include <tests/error_of.hpp>
 #include <tests/matchers.hpp>
 
 namespace tuner::cli {
@@ -29,6 +30,17 @@ TEST(ParseCount, NamesTheOptionAndTheTextInItsMessage) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), Holds("--trials: 'much'", "4k"));
   }
+}
+
+TEST(ParseCount, SaysWhetherANumberIsTooLargeOrTooSmall) {
+  const auto complaint = [](const char* text, std::int64_t low) {
+    return error_of<UsageError>([&] { parse_count(text, "--trials", low); });
+  };
+  EXPECT_EQ(complaint("1e18", 0), "--trials: '1e18' is too large: give at most 2^53");
+  EXPECT_EQ(complaint("2^99", 0), "--trials: '2^99' is too large: give at most 2^53");
+  EXPECT_EQ(complaint("-1", 1), "--trials: must be at least 1, not -1");
+  EXPECT_EQ(complaint("0", 1), "--trials: must be at least 1, not 0");
+  EXPECT_EQ(complaint("-2k", 0), "--trials: must be at least 0, not -2k");
 }
 
 TEST(ParseCount, NamesTheRangeThatItChecks) {

@@ -78,6 +78,7 @@ TEST_F(Effect, OfWordsThatNobodyUnderstandsIsAnErrorThatHelps) {
       {"shwo", "did you mean 'show'?"},
       {"redcue", "did you mean 'reduce'?"},
       {"nobodysKernel", "Give your own file by its path: ./nobodysKernel.cu\n"},
+      {".", "'.' is a folder: give the path of a file in it\n"},
       {"export", "did you mean 'tune db export'?"},
       {"explain", "did you mean 'tune show KERNEL --why'?"},
       {"todo", "did you mean 'tune show --missed'?"},

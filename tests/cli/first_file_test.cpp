@@ -208,6 +208,7 @@ TEST_F(FirstFile, AsksForAKernelThatTheSourceHas) {
   file("two.cu", "__global__ void first(int* a) { a[0] = 1; }\n__global__ void second(int* b) { b[0] = 1; }\n");
   expect_failures(2, "first, second", {"init two.cu"});
   expect_failures(2, "'secnd'; did you mean 'second'?", {"init two.cu secnd"});
+  EXPECT_THAT(call("init two.cu second -o 'my 2.cu'").err, HasSubstr("; then: tune check 'my 2.cu'\n"));
   EXPECT_THAT(call("init two.cu second").out,
               AllOf(HasSubstr("kernel      second\n"), HasSubstr("source      \"two.cu\"")));
   file("none.cu", "int main() {}\n");

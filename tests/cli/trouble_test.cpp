@@ -104,8 +104,16 @@ TEST_F(Trouble, WhatAKernelPrintsIsShownOnce) {
 TEST_F(Trouble, AWarningOfAWorkerIsNotCalledTheKernels) {
   fs::create_directory(cache());
   fs::permissions(cache(), fs::perms::all);
-  const Finished run = call("scale.cu --trials 3");  // "tuner: compiled objects are not kept: …"
-  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("the kernel prints")));
+  const Finished run = call("scale.cu --trials 3");
+  EXPECT_THAT(run.err, HasSubstr("warning: compiled objects are not kept: others can write to " + cache().string()));
+  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("printed while the kernel ran")));
+}
+
+TEST_F(Trouble, ACacheFolderThatCannotBeMadeIsToldOnce) {
+  set("TUNER_CACHE_DIR", file("afile", ""));
+  const Finished run = call("scale.cu --trials 3");
+  EXPECT_THAT(run.err, HasSubstr("afile cannot be created"));
+  EXPECT_THAT(run.err, ::testing::Not(::testing::AnyOf(HasSubstr("printed while"), HasSubstr("objects are not kept"))));
 }
 
 TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {

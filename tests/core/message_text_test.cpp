@@ -53,5 +53,13 @@ TEST(InQuotes, CutsBetweenCharacters) {
   EXPECT_EQ(in_quotes(std::string(60, 'x')), '\'' + std::string(60, 'x') + '\'');
 }
 
+TEST(ShellWord, QuotesWhatAShellWouldDivideOrChange) {
+  EXPECT_EQ(shell_word("src/a-2_b.cu"), "src/a-2_b.cu");
+  EXPECT_EQ(shell_word("my 2.cu"), "'my 2.cu'");
+  EXPECT_EQ(shell_word("it's.cu"), "'it'\\''s.cu'");
+  EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 }  // namespace
 }  // namespace tuner

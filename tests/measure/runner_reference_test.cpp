@@ -85,7 +85,8 @@ TEST_F(RunnerReference, SaysWhereAReferenceGivesNaN) {
     return std::nullopt;
   };
   EXPECT_THAT(refusal(),
-              HasSubstr("scale: the reference gives NaN at c[7] and 1 more element on n=1000. Is c of the type float"));
+              HasSubstr("scale: the reference gives NaN at c[7] and 1 more element on n=1000. Is c of the type float "
+                        "that is declared here? If so, the reference computes NaN, as by 0 / 0"));
 }
 
 TEST_F(RunnerReference, NamesTheInputThatAReferenceReadsBehind) {

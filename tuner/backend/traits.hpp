@@ -19,6 +19,8 @@ inline constexpr std::string_view kCudaBackend = "cuda";
 inline constexpr const char* kInlinePtx = "this is inline PTX, which only a GPU runs";
 inline constexpr const char* kTensorCores = "nvcuda::wmma is for tensor cores, which only a GPU has";
 inline constexpr std::string_view kHostBackend = "host";
+/// Begins a line on standard error that is a warning of the host backend, unlike what a kernel prints.
+inline constexpr std::string_view kWarningOfHost = "tuner: warning: ";
 
 struct BackendTraits {
   bool is_gpu = true;          ///< has counters, an energy sensor and machine code to show; much faster than a CPU

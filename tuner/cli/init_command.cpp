@@ -50,7 +50,8 @@ int run_init(const Given& given) {
   const convert::FirstFile made = convert::first_file(text, kernel, source, folder);
   if (write_or_print(output, made.text))
     Console(stderr, false)
-        .line("{} written, with {}; then: tune check {}", output, plural(made.questions.size(), "question"), output);
+        .line("{} written, with {}; then: tune check {}", output, plural(made.questions.size(), "question"),
+              shell_word(output));
   return kDone;
 }
 

@@ -78,8 +78,7 @@ Budget read_budget(const Given& given, const Objective& objective) {
       budget.wall_time = parse_duration(limit, "--budget");
   }
   if (given.has("trials")) {
-    budget.trials = static_cast<std::size_t>(parse_count(given.text("trials"), "--trials"));
-    if (*budget.trials == 0) throw UsageError("--trials: at least one trial is needed");
+    budget.trials = static_cast<std::size_t>(parse_count(given.text("trials"), "--trials", 1));
   }
   if (given.has("until-unlikely"))
     budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);

@@ -96,14 +96,13 @@ po::options_description described(const std::vector<Options::Group>& groups, boo
 
 }  // namespace
 
-std::int64_t parse_count(std::string_view text, std::string_view option) {
-  const auto count = tuner::parse_count(trimmed(text));
-  if (!count) reject(option, text, kCountExamples);
-  return *count;
-}
-
 std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low, std::int64_t high) {
-  const std::int64_t count = parse_count(text, option);
+  const std::string_view word = trimmed(text);
+  const bool is_negative = word.starts_with('-');
+  const auto magnitude = tuner::parse_count(word.substr(is_negative ? 1 : 0));
+  if (!magnitude) throw UsageError("{}: {}", option, not_a_count(text));
+  const std::int64_t count = is_negative ? -*magnitude : *magnitude;
+  if (count < low && high == kAnyCount) throw UsageError("{}: must be at least {}, not {}", option, low, word);
   if (count < low || count > high) throw UsageError("{}: {} is not between {} and {}", option, text, low, high);
   return count;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -29,11 +30,12 @@ class UsageError : public std::runtime_error {
       : std::runtime_error(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
 
-/// A whole number: `4096`, `4k`, `16M`, `1G` (powers of 1024), `1e6`, `2.5e3`, `2^24`, `2**24`. Never negative.
+inline constexpr std::int64_t kAnyCount = std::numeric_limits<std::int64_t>::max();
+
+/// A whole number in [low, high]: `4096`, `4k`, `16M`, `1G` (powers of 1024), `1e6`, `2.5e3`, `2^24`, `2**24`.
 /// Throws UsageError naming \p option.
-std::int64_t parse_count(std::string_view text, std::string_view option);
-/// The same, in [low, high].
-std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low, std::int64_t high);
+std::int64_t parse_count(std::string_view text, std::string_view option, std::int64_t low = 0,
+                         std::int64_t high = kAnyCount);
 
 /// `30s`, `2.5m`, `1h`, `12us`, `1m30s`; a unit is required. Throws UsageError naming \p option.
 std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option);

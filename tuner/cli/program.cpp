@@ -80,7 +80,7 @@ bool is_kernel(const std::string& name) {
     if (word == before) throw UsageError("unknown command '{}'; did you mean 'tune {}'?", before, now);
   throw UsageError("unknown {} {}{} `tune help` lists commands, `tune list` kernels{}", what, in_quotes(word),
                    nearest_name(word, known) ? suggestion(word, known) : ".",
-                   what == "command" ? "" : ". Give your own file by its path: ./" + printable(word) + ".cu");
+                   what == "command" ? "" : ". " + KernelLibrary::how_to_give_a_file(word));
 }
 
 std::string manual_of_all(const std::string& as) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner {
 namespace {
@@ -14,16 +15,14 @@ std::optional<double> read_double(std::string_view text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-/// `2^24` and `2**24`.
-std::optional<std::int64_t> read_power(std::string_view text) {
+/// The value of `2^24` and `2**24`.
+std::optional<double> read_power(std::string_view text) {
   std::size_t at = text.find('^'), length = 1;
   if (at == std::string_view::npos) at = text.find("**"), length = 2;
   if (at == std::string_view::npos) return std::nullopt;
   const auto base = read_double(text.substr(0, at)), exponent = read_double(text.substr(at + length));
   if (!base || !exponent || *base < 0 || *exponent < 0) return std::nullopt;
-  const double value = std::pow(*base, *exponent);
-  if (value > std::ldexp(1.0, 62) || value != std::floor(value)) return std::nullopt;
-  return static_cast<std::int64_t>(value);
+  return std::pow(*base, *exponent);
 }
 
 int suffix_shift(char suffix) {
@@ -32,17 +31,35 @@ int suffix_shift(char suffix) {
   return at == std::string_view::npos ? 0 : 10 * (static_cast<int>(at) + 1);
 }
 
+/// A number in one of the forms of a count, which may be negative, a fraction or too large.
+struct WrittenNumber {
+  double value;
+  double largest;  ///< for a count in this form
+};
+
+std::optional<WrittenNumber> read_number(std::string_view text) {
+  if (const auto power = read_power(text)) return WrittenNumber{*power, std::ldexp(1.0, 62)};
+  const int shift = text.empty() ? 0 : suffix_shift(text.back());
+  const auto value = read_double(shift ? text.substr(0, text.size() - 1) : text);
+  if (!value) return std::nullopt;
+  return WrittenNumber{std::ldexp(*value, shift), kLargest};
+}
+
+bool is_whole(double value) { return value >= 0 && value == std::floor(value); }
+
 }  // namespace
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
   if (const auto exact = number_of<std::int64_t>(text)) return *exact < 0 ? std::nullopt : exact;
-  if (const auto power = read_power(text)) return power;
-  const int shift = text.empty() ? 0 : suffix_shift(text.back());
-  const auto value = read_double(shift ? text.substr(0, text.size() - 1) : text);
-  if (!value || *value < 0) return std::nullopt;
-  const double scaled = std::ldexp(*value, shift);
-  if (scaled != std::floor(scaled) || scaled > kLargest) return std::nullopt;
-  return static_cast<std::int64_t>(scaled);
+  const auto number = read_number(text);
+  if (!number || !is_whole(number->value) || number->value > number->largest) return std::nullopt;
+  return static_cast<std::int64_t>(number->value);
+}
+
+std::string not_a_count(std::string_view text) {
+  if (const auto number = read_number(text); number && is_whole(number->value))
+    return in_quotes(text) + " is too large: give at most 2^53";
+  return in_quotes(text) + " is not a whole number such as 4096, 4k, 16M, 1e6 or 2^24";
 }
 
 }  // namespace tuner

@@ -73,7 +73,7 @@ std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
   const std::string_view text = rest.substr(0, rest.find_first_of(" \t,"));
   if (text.find_first_of("^*kKMGTe") == std::string_view::npos) return parse_integer(cursor, what);
   const auto count = parse_count(text);
-  if (!count) cursor.fail(in_quotes(text) + " is not " + std::string(kCountExamples));
+  if (!count) cursor.fail(not_a_count(text));
   cursor.skip(text.size());
   return *count;
 }

@@ -119,6 +119,16 @@ std::string in_quotes(std::string_view text) {
   return '\'' + printable(text.substr(0, end)) + (end < text.size() ? "…'" : "'");
 }
 
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return is_word(c) || std::string_view("-./+,:=@%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + '\'';
+}
+
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 bool misses_a_file(std::string_view message) {

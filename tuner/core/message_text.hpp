@@ -28,6 +28,9 @@ std::string printable_lines(std::string_view text);
 /// `'text'`, printable, and cut off if it is long.
 std::string in_quotes(std::string_view text);
 
+/// \p text as one word of a shell's command: in quotes if a shell would otherwise divide or change it.
+std::string shell_word(std::string_view text);
+
 /// The number of bytes of the UTF-8 character at the start of \p text, which is not empty; 0 if it is not UTF-8.
 std::size_t utf8_length(std::string_view text);
 

@@ -76,9 +76,12 @@ void ProblemBuffers::accept_reference(const std::function<void()>& run_reference
           buffer.holds(buffer.answer().expected, self.first_index, kReferencePoisons[0]))
         refuse_unwritten(buffer, self);
       if (run_reference) refuse_outside_reads(run_reference);
-      throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here?", spec_.name,
-                              answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(),
-                              buffer.spec->name, buffer.type_text()));
+      throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here? If so, {}.",
+                              spec_.name, answer_name(buffer), element_name(*buffer.spec, self.first_index),
+                              and_more(self), text(), buffer.spec->name, buffer.type_text(),
+                              buffer.spec->answer
+                                  ? "the file holds NaN"
+                                  : "the reference computes NaN, as by 0 / 0 or the root of a negative number"));
     }
     if (buffer.has_integers_to_write() && !buffer.choose_poison()) two_passes_[used_] = true;
   }

@@ -49,6 +49,12 @@ bool KernelLibrary::is_path(std::string_view name_or_path) {
   return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".cu");
 }
 
+std::string KernelLibrary::how_to_give_a_file(std::string_view name) {
+  std::error_code none;
+  if (fs::is_directory(name, none)) return in_quotes(name) + " is a folder: give the path of a file in it";
+  return "Give your own file by its path: ./" + printable(name) + ".cu";
+}
+
 KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
   if (is_path(name_or_path)) return read_kernel_file(fs::path(name_or_path));
   for (const fs::path& folder : folders_) {
@@ -63,9 +69,8 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
     return parse_built_in_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
   }
   const std::string missing = missing_folders();
-  throw Error(ErrorCode::not_found, unknown_name("kernel", name_or_path, names_of(list())) +
-                                        " Give your own file by its path: ./" + printable(name_or_path) + ".cu" +
-                                        (missing.empty() ? "" : " " + missing));
+  throw Error(ErrorCode::not_found, unknown_name("kernel", name_or_path, names_of(list())) + ' ' +
+                                        how_to_give_a_file(name_or_path) + (missing.empty() ? "" : " " + missing));
 }
 
 std::string KernelLibrary::place_of(const KernelSpec& spec) try {

@@ -1,6 +1,7 @@
 #include <tuner/worker/run_lanes.hpp>
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ void RunLane::handle(Message message) {
     state_ = State::prepared;
     slot_.expect_nothing();
     tell_suspect();
-    (void)slot_.take_said();  // no configuration printed this
+    (void)take_printed();  // no configuration printed this
     if (queue_.times.start == 0) queue_.times.start = seconds_since(queue_.started);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
@@ -176,10 +177,23 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// A kernel prints in each of its many runs. Only the first lines of the first run are shown. A compiler, or tuner's
-/// own warning about it, may have printed them too.
+/// What the worker printed since the last call. The host backend's warnings are shown, each once, and left out.
+std::string RunLane::take_printed() {
+  std::string printed;
+  std::istringstream lines(slot_.take_said());
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kWarningOfHost))
+      printed += line + '\n';
+    else if (queue_.warnings.insert(line).second && queue_.options.warn)
+      queue_.options.warn(line.substr(kWarningOfHost.size()));
+  }
+  return printed;
+}
+
+/// A kernel prints in each of its many runs. Only the first lines of the first run are shown. A compiler may have
+/// printed them too.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
-  std::string said = slot_.take_said();
+  std::string said = take_printed();
   if (said.empty() || std::exchange(queue_.printed, true)) return;
   constexpr int most_lines = 10;
   std::size_t end = 0;

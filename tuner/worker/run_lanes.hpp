@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -51,8 +52,9 @@ struct RunQueue {
   std::deque<RunJob> ready = {};  ///< compiled; the first lane with room takes the next
   /// The compiled reference; null for a kernel without one; nothing until it is known. Every new worker gets it first.
   std::optional<std::shared_ptr<const Image>> reference = {};
-  double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
-  bool printed = false;  ///< the text that a kernel printed was shown
+  double best_ns = 0;                   ///< the fastest known so far, for jobs that are sent from now on; 0: none
+  bool printed = false;                 ///< the text that a kernel printed was shown
+  std::set<std::string> warnings = {};  ///< of workers, which were shown
   std::optional<Clock::time_point> filling_since = {};
   bool slow_fill_told = false;
 
@@ -111,6 +113,7 @@ class RunLane {
   void handle(Message message);
   void ran(Ran answer);
   bool try_again(RunJob& job);
+  std::string take_printed();
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const Loss& loss);
   void take_back_sent();

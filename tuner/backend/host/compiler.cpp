@@ -127,7 +127,7 @@ void warn_once(const std::string& message) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;  // never destroyed: see above
   const std::lock_guard lock(mutex);
-  if (told.insert(message).second) std::fprintf(stderr, "tuner: %s\n", message.c_str());
+  if (told.insert(message).second) std::fputs((std::string(kWarningOfHost) + message + "\n").c_str(), stderr);
 }
 
 /// Of NVRTC's options, the host compiler follows those that turn optimisation off and those that choose a language.
@@ -188,7 +188,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
   const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept);
   std::error_code unknown;
   // The database's own warning says that the folder cannot be made.
-  if (failure && std::filesystem::exists(*cache_folder_, unknown))
+  if (failure && std::filesystem::is_directory(*cache_folder_, unknown))
     options_.warn("compiled objects are not kept: " + *failure);
 }
 
