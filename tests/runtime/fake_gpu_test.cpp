@@ -1,6 +1,4 @@
 // Serving on a driver that only keeps books (fake_libcuda.cpp): what is asked of it, and what is refused before that.
-#include <dlfcn.h>
-
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -54,16 +52,9 @@ template <int block> __global__ void counted(unsigned long long n, const float* 
 /// Before the first kernel of the process is made; no other test has one of this name.
 const int counted_is_to_be_recorded = ::setenv("TUNER_RECORD", "countedToo", 1);
 
-/// Null if the environment does not put the fake driver first: LD_LIBRARY_PATH.
-FakeDriver* fake_driver() {
-  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
-  auto* const find = library ? reinterpret_cast<FakeDriver* (*)()>(::dlsym(library, "fake_driver")) : nullptr;
-  return find != nullptr ? find() : nullptr;
-}
-
 // First in the file: a process looks for NVRTC once.
 TEST(FakeGpuOfCompilers, IsNotStartedByACompilerThatIsToldWhichGpusThereAre) {
-  const FakeDriver* const seen = fake_driver();
+  const FakeDriver* const seen = open_fake_driver();
   ASSERT_NE(seen, nullptr);
   try {
     (void)cuda::nvrtc({90});
@@ -79,7 +70,7 @@ class FakeGpu : public testing::ServingEnvironment {
  protected:
   explicit FakeGpu(const char* device = "auto") : ServingEnvironment(device, "never") {}
   void SetUp() override {
-    seen_ = fake_driver();
+    seen_ = open_fake_driver();
     ASSERT_NE(seen_, nullptr);
     const std::string none = why_no_gpu();
     if (!none.empty()) GTEST_SKIP() << "compiles with NVRTC: " << none;

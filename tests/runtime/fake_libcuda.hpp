@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include <dlfcn.h>
+
 struct FakeDriver {
   std::size_t starts = 0;  ///< cuInit
   std::size_t calls = 0;   ///< of the functions that a warm launch may need
@@ -20,3 +22,10 @@ struct FakeDriver {
   unsigned long long context = 0;            ///< that was current at it
   std::vector<std::thread::id> launched_by;  ///< the threads of all launches, in the launches' order
 };
+
+/// Null if the environment does not put the fake driver first: LD_LIBRARY_PATH.
+inline FakeDriver* open_fake_driver() {
+  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+  auto* const find = library ? reinterpret_cast<FakeDriver* (*)()>(::dlsym(library, "fake_driver")) : nullptr;
+  return find != nullptr ? find() : nullptr;
+}
