@@ -113,7 +113,8 @@ class Reader {
     try {
       line = json_of_text(text);
     } catch (const Json::exception& error) {
-      if (!has_lines_) throw MemberError("neither a wisdom text, whose lines are JSON, nor a database");
+      if (!has_lines_ && !text.starts_with('{'))
+        throw MemberError("neither a wisdom text, whose lines are JSON, nor a database");
       throw MemberError(not_json(error));
     }
     has_lines_ = true;

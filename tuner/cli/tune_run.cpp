@@ -147,8 +147,9 @@ class TuneRun {
     if (!entries_.empty() && !request().dry_run) open_outputs();
     introduce_all();
     std::vector<std::future<void>> others;
+    const std::size_t devices = spread_.devices();  // the threads change it
     try {
-      for (std::size_t i = 1; side_by_side_ && i < spread_.devices(); ++i)
+      for (std::size_t i = 1; side_by_side_ && i < devices; ++i)
         others.push_back(std::async(std::launch::async, [this] { work(); }));
     } catch (const std::system_error&) {  // the threads that there are tune all
     }

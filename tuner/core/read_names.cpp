@@ -63,8 +63,8 @@ ElementType read_size_type(TokenCursor& cursor) {
   return type;
 }
 
-/// Reads sizes; those between two commas have the same type and default.
-void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
+/// Reads sizes with the same type and default.
+void read_equal_sizes(KernelReader& kernel, TokenCursor& cursor) {
   std::vector<std::string> names;
   do {
     const SourceLocation place = cursor.place();
@@ -85,7 +85,11 @@ void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
                   " : TYPE = " + std::to_string(*value) + "'");
   }
   for (std::string& name : names) kernel.spec.sizes.push_back({std::move(name), type, value});
-  if (cursor.accept(",")) read_sizes(kernel, cursor);
+}
+
+void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
+  do read_equal_sizes(kernel, cursor);
+  while (cursor.accept(","));
 }
 
 void read_parameter(KernelReader& kernel, TokenCursor& cursor) {

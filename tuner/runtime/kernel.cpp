@@ -86,7 +86,7 @@ std::vector<std::int64_t> Kernel::elements(const Sizes& sizes, const Choices& ty
   std::vector<std::int64_t> counts;
   for (const BufferSpec& buffer : spec().buffers)
     if (!buffer.is_work_space() && buffer.role != BufferRole::constant)
-      counts.push_back(buffer.count.evaluate_integer(names) * buffer.components);
+      counts.push_back(buffer.count.evaluate_integer(names));
   return counts;
 } catch (...) {
   runtime::leave_with_error();

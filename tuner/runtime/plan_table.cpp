@@ -70,7 +70,7 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
     publish(*plan);
     return plan;
   }
-  if (recent_.size() == kMaxRecent) recent_.clear();
+  if (recent_.size() == kMaxRecent) recent_.erase(recent_.begin());
   recent_.emplace(place, plan);
   has_recent_.store(true, std::memory_order_release);
   return plan;

@@ -75,8 +75,6 @@ int type_of(nb::dlpack::dtype type) {
       return width + 1;
     case nb::dlpack::dtype_code::Float:
       return width == 2 ? TUNER_HALF : width == 4 ? TUNER_FLOAT : width == 6 ? TUNER_DOUBLE : TUNER_VOID;
-    case nb::dlpack::dtype_code::Bool:
-      return width == 0 ? TUNER_UINT8 : TUNER_VOID;
     case nb::dlpack::dtype_code::Bfloat:
       return width == 2 ? TUNER_BFLOAT16 : TUNER_VOID;
     default:

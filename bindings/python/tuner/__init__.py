@@ -13,6 +13,7 @@ import dataclasses
 import json
 import numbers
 import operator
+import re
 import struct
 
 from tuner import _arrays, _display
@@ -200,7 +201,8 @@ class Kernel:
         self.sizes = [one["name"] for one in about["sizes"]]
         self._buffers = [one for one in about["arguments"] if one["role"] != "scalar"]
         self._fixed = choices
-        self._needed = {}  # elements of each buffer, by sizes and types
+        self._needed = {}  # elements of each buffer, by sizes and types, unless other names matter, such as the device's limits
+        self._counts_sizes = all(name in self.sizes for one in self._buffers for name in re.findall(r"[A-Za-z_]\w*\b(?!\()", one["count"]))
 
     def __repr__(self):
         return f"<tuner.Kernel {self.name} of {', '.join(self.sizes)}>"
@@ -251,7 +253,7 @@ class Kernel:
         known, told_by = {}, {}
 
         def learn(buffer, told):
-            for name, value in told.items():
+            for name, value in told:
                 if known.setdefault(name, value) != value:
                     raise ValueError(f"{self.name}: {name} is {known[name]} by {told_by[name]}, and {value} by {buffer['name']}: "
                                      f"use launch([{', '.join(self.sizes)}], …)")
@@ -263,13 +265,13 @@ class Kernel:
             if array is None or not all(name in self.sizes for name in names):
                 continue
             if len(names) == 1:
-                learn(buffer, {names[0]: self._count(buffer, array, *_arrays.locate(array)[1:3]) // buffer["components"]})
+                learn(buffer, [(names[0], self._count(buffer, array, *_arrays.locate(array)[1:3]))])
             elif len(names) == len(array.shape):
                 products.append((buffer, names, array.shape))
         for buffer, names, shape in products:
             # `nx * ny`: rows of nx elements, so nx is the last extent, unless others say that it is the first
-            ways = [dict(zip(names, extents)) for extents in (reversed(shape), shape)]
-            learn(buffer, max(ways, key=lambda told: sum(known.get(name) == value for name, value in told.items())))
+            ways = [list(zip(names, extents)) for extents in (reversed(shape), shape)]
+            learn(buffer, max(ways, key=lambda told: sum(known.get(name) == value for name, value in told)))
         missing = [name for name in self.sizes if name not in known]
         if missing:
             raise TypeError(f"{self.name}: the arrays do not tell {', '.join(missing)}: use launch([{', '.join(self.sizes)}], …)")
@@ -311,13 +313,14 @@ class Kernel:
 
     def _elements(self, sizes, codes):
         key = (*sizes, *codes)
-        if key not in self._needed:
-            if len(self._needed) > 1000:
-                self._needed.clear()
+        needed = self._needed.get(key)
+        if needed is None:
             types = {buffer["type"]: _arrays.NAMES[code] for buffer, code in zip(self._buffers, codes)
                      if code != _arrays.VOID and buffer["type"] in self.choices and buffer["type"] not in self._fixed}
-            self._needed[key] = self._native.elements(sizes, _assignments(types))
-        return self._needed[key]
+            needed = self._native.elements(sizes, _assignments(types))
+            if self._counts_sizes and len(self._needed) < 1000:
+                self._needed[key] = needed
+        return needed
 
 
 class wisdom:

@@ -18,13 +18,13 @@ from tuner.lib import _native
 VOID = -1
 NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double")
 BYTES = (1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8)
-CODES = {name: code for code, name in enumerate(NAMES)} | {"bool": 1, "float16": 8, "float32": 10, "float64": 11}
+CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11}
 # The names of the types of results in other libraries.
 THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
 # The type of a reduction's result, for each type of elements.
 RESULTS = {code: _native.reduce_result(code) for code in range(VOID, len(NAMES))}
 # `__array_interface__` and `__cuda_array_interface__`; a type that is not here, such as a struct, is VOID.
-TYPE_STRINGS = {"b1": 1, "i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
+TYPE_STRINGS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "f4": 10, "f8": 11}
 
 
 @functools.cache
@@ -70,12 +70,16 @@ def _locate_cupy(array):
     return array.data.ptr, _code_of(array.dtype), array.size, False
 
 
+def _bytes_of(typestr):
+    return int(typestr[2:].partition("[")[0])  # "<M8[s]" is a time in seconds
+
+
 def _locate_by_interface(interface):
     if interface.get("mask") is not None:
         raise ValueError("tuner takes no arrays with a mask: it would use the masked elements too")
     address, is_const = interface["data"]
     shape, kind, strides = interface["shape"], interface["typestr"], interface.get("strides")
-    expected = int(kind[2:])
+    expected = _bytes_of(kind)
     if kind[0] not in "|=" and (kind[0] == "<") != (sys.byteorder == "little"):
         raise ValueError("tuner needs arrays in this machine's order of bytes: make a copy, such as x.astype(x.dtype.newbyteorder('='))")
     code = TYPE_STRINGS.get(kind[1:], VOID)
@@ -122,7 +126,7 @@ def item_bytes(array):
     size = getattr(getattr(array, "dtype", None), "itemsize", None)
     for name in ("__cuda_array_interface__", "__array_interface__"):
         if size is None and hasattr(array, name):
-            size = int(getattr(array, name)["typestr"][2:])
+            size = _bytes_of(getattr(array, name)["typestr"])
     return size
 
 
@@ -206,13 +210,21 @@ def handle_of(stream):
 @contextlib.contextmanager
 def _current_gpu_is(gpu):
     driver, context, device = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_int()
-    driver.cuDeviceGet(ctypes.byref(device), gpu)
-    driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-    driver.cuCtxPushCurrent_v2(context)
+
+    def call(name, *arguments):
+        if (status := getattr(driver, name)(*arguments)) != 0:
+            raise _native.Error(f"tuner: GPU {gpu}, which has the array of JAX, cannot be used: {name} failed with {status}",
+                                "device error")
+
+    call("cuDeviceGet", ctypes.byref(device), gpu)
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
     try:
-        yield
+        call("cuCtxPushCurrent_v2", context)
+        try:
+            yield
+        finally:
+            driver.cuCtxPopCurrent_v2(ctypes.byref(context))
     finally:
-        driver.cuCtxPopCurrent_v2(ctypes.byref(context))
         driver.cuDevicePrimaryCtxRelease_v2(device)
 
 
@@ -250,6 +262,8 @@ def _new_torch(array):
         torch = sys.modules["torch"]
         name = THEIR_NAMES.get(RESULTS[_code_of(array.dtype)])
         like = torch.empty((), dtype=getattr(torch, name) if name else array.dtype, device=array.device)
+        if type(like) is not torch.Tensor or torch.cuda.is_current_stream_capturing():
+            return like  # of a mode of PyTorch, or in the memory of a graph
         maker = _torch_makers[key] = functools.partial(torch.empty_like, like)
     return maker()
 
