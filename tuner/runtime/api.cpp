@@ -187,9 +187,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   runtime::leave_with_error();
 }
 
-void configure(Settings settings) {
-  runtime::Serving::process().change([&](Settings& present) { present = std::move(settings); });
-}
+void configure(Settings settings) { runtime::Serving::process().configure(std::move(settings)); }
 
 void trim() try { runtime::ServedDevice::trim_all(); } catch (...) {
   runtime::leave_with_error();

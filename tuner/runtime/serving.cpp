@@ -104,6 +104,13 @@ void Serving::refuse_forked() const {
               "threads survive fork(): start it with exec, or fork before the first launch");
 }
 
+void Serving::configure(Settings settings) {
+  if (ordinal_ == kForked) return;
+  const User user;
+  const std::lock_guard lock(mutex_);
+  configured_ = std::move(settings);
+}
+
 void Serving::change(const std::function<void(Settings&)>& change) {
   if (ordinal_ == kForked) return;
   const User user;

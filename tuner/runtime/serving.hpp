@@ -56,8 +56,10 @@ class Serving {
   /// of the result waits for it. Throws Error as ordinal() does; terms() reports other failures.
   std::future<void> open_meanwhile();
 
-  /// \p change makes other settings of the present ones. If it throws, they stay as they are. Does nothing in a forked
-  /// child, whose calls are all refused.
+  // Both do nothing in a forked child, whose calls are all refused.
+
+  void configure(Settings settings);
+  /// \p change makes other settings of the present ones. If it throws, they stay as they are.
   void change(const std::function<void(Settings&)>& change);
   /// From now on, refuse_forked() knows of forks. Returns whether that works; only the first call has an effect.
   static bool watch_forks();
