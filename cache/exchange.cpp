@@ -95,8 +95,8 @@ Record read_record(const Json& line, const std::optional<Header>& header) {
   return record;
 }
 
-/// What() of \p error is `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`, where the
-/// line is always the first, or, without a place, `[json.exception.out_of_range.406] number overflow parsing '1e400'`.
+/// The library says `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`; the line is
+/// always the first. Without a place it says `[json.exception.out_of_range.406] number overflow parsing '1e400'`.
 std::string not_json(const Json::exception& error) {
   const std::string_view message = error.what();
   if (const auto* const misplaced = dynamic_cast<const Json::parse_error*>(&error))

@@ -73,7 +73,7 @@ class AuthorFiles {
                                    const std::function<std::string(const std::string& name)>& place) const;
 
  private:
-  /// The toolkit's header that \p name means; empty if it may be another one.
+  /// The toolkit's header that \p name means; empty if it may be another header.
   std::string toolkit_header(const std::string& name, bool in_brackets, const std::vector<std::string>& own) const;
 
   const Includes& includes_;

@@ -32,7 +32,7 @@ class Once {
   std::mutex mutex_;
 };
 
-/// Threads that are started in the scope of this object get no signals, except those of their own faults.
+/// Threads that are started in the scope of this object get no signals but those of their faults.
 class WithoutSignals {
  public:
   WithoutSignals() {

@@ -27,7 +27,7 @@ class KernelLibrary {
 
   /// Whether \p name_or_path is a path: it contains a slash or ends in .cu.
   static bool is_path(std::string_view name_or_path);
-  /// What to write instead of \p name, which is no kernel's: "Give your own file by its path: ./NAME.cu".
+  /// Advice for \p name, which is no kernel's: "Give your own file by its path: ./NAME.cu".
   static std::string how_to_give_a_file(std::string_view name);
   /// Throws Error for an unknown name (with the nearest one and all known ones) or an unreadable file, and SpecError
   /// for a malformed file.

@@ -49,7 +49,7 @@ class TrialStore {
 
  private:
   bool lacks_metrics(const Trial& trial) const;
-  /// What must not run for this problem now, with the reasons.
+  /// The configurations that must not run for this problem now, with the reasons.
   std::map<std::string, std::string> in_quarantine();
 
   cache::Database& database_;

@@ -46,7 +46,7 @@ std::vector<std::string> measurable_metrics(const TuningOptions& options, const 
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                           const TuningOptions& options, Observer* observer, Backend* backend = nullptr);
 
-/// What a search can start from: the trials of the nearest tuning of \p spec, from all its sessions. If no tuning has
+/// The start of a search: the trials of the nearest tuning of \p spec, from all its sessions. If no tuning has
 /// trials, the best configurations of other problems and devices. Nearness depends on the device, the choices, the
 /// ratio of the sizes, and the source. Another backend is never near. The same problem on the same device is left out,
 /// because it is resumed instead, unless the driver or the compiler has changed. nullopt when nothing is known.

@@ -177,7 +177,7 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// What the worker printed since the last call. The host backend's warnings are shown, each once, and left out.
+/// The worker's output since the last call. The host backend's warnings are shown, each once, and left out.
 std::string RunLane::take_printed() {
   std::string printed;
   std::istringstream lines(slot_.take_said());

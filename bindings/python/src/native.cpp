@@ -220,7 +220,7 @@ tuner_reduce_options reduce_options(int operation, int order, std::uintptr_t str
 }
 
 using Numbers = std::vector<std::int64_t>;
-constexpr std::size_t kMostArrays = 32;
+constexpr std::size_t kMostArrays = 32;  // a launch has no more arguments
 
 /// Sizes and arguments, as long as a call uses them.
 struct Call {
