@@ -1,8 +1,10 @@
 #include <cache/connection.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -29,12 +31,23 @@ struct Locker {
 
 /// Never destroyed: a thread may still write while the process ends.
 struct Lockers {
+  const pid_t process = ::getpid();
   std::mutex mutex;
   std::map<std::pair<dev_t, ino_t>, Locker> by_file;  // an open file's inode number is not reused
 };
+
+/// Those of this process. A forked child has copies of its parent's descriptors, and locks through copies do not
+/// exclude each other. The child closes them, which does not unlock, and begins with none.
 Lockers& lockers() {
-  static Lockers& all = *new Lockers;
-  return all;
+  static std::atomic<Lockers*> current{new Lockers};
+  Lockers* known = current;
+  if (known->process == ::getpid()) return *known;
+  auto own = std::make_unique<Lockers>();
+  if (!current.compare_exchange_strong(known, own.get())) return *known;  // another thread of the child was first
+  // A thread of the parent may hold the lock for ever.
+  if (const std::unique_lock lock(known->mutex, std::try_to_lock); lock)
+    for (const auto& [file, locker] : known->by_file) ::close(locker.descriptor);
+  return *own.release();
 }
 
 int open_again(int file, int how) { return ::open(("/proc/self/fd/" + std::to_string(file)).c_str(), how | O_CLOEXEC); }

@@ -54,6 +54,36 @@ TEST(Processes, LoseNothingWhenEightOfThemWrite) {
   EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
 }
 
+TEST(Processes, LockForThemselvesThoughTheirParentUsedTheFileBeforeTheFork) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(), "block=1", 10);
+  }
+  const pid_t other = start_child([&] {
+    auto database = Database::open_user(file);
+    bool alone = true;
+    database.store().write([&] {
+      const pid_t sibling = start_child([&] {
+        OpenOptions options;
+        options.busy_timeout = std::chrono::milliseconds(0);
+        options.strict = true;
+        try {
+          auto second = Database::open_user(file, options);
+          second.store().write([] {});
+        } catch (const CacheError&) {
+          return true;  // locked
+        }
+        return false;
+      });
+      alone = wait_for(sibling) == 0;
+    });
+    return alone;
+  });
+  EXPECT_EQ(wait_for(other), 0) << "two processes wrote at once";
+}
+
 TEST(Processes, GoOnWithTheFileThatReplacedTheirs) {
   const TemporaryFolder folder;
   const auto file = folder / "wisdom.db";
