@@ -26,7 +26,6 @@ constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::neare
 
 struct Candidate {
   BestRecord best;
-  bool same_source = false;
   int votes = 0;  // for kPortable
   int voters = 0;
 };
@@ -34,14 +33,14 @@ struct Candidate {
 /// The values that rank a row; its checksum is not verified yet.
 struct RankedRow {
   std::int64_t id = 0, compute_capability = 0;
-  std::string key, source;
+  std::string key;
   Sizes sizes;
   std::string configuration, driver, compiler;
   std::int64_t measured_ms = 0;
   double median_ns = 0;
   bool other_software = false;
   int votes = 0;
-  std::array<double, 4> rank = {};
+  std::array<double, 3> rank = {};
 
   /// The best row is the least. Breaks ties so that equal contents give equal answers.
   auto order() const {
@@ -52,7 +51,7 @@ struct RankedRow {
 /// Heap order: the best row is on top.
 bool operator<(const RankedRow& a, const RankedRow& b) { return a.order() > b.order(); }
 
-/// All results for one kernel source on one device.
+/// All results for the query's kernel source on one device.
 struct Group {
   std::int64_t compute_capability = 0, sm_count = 0;
   std::string key = {}, source = {};
@@ -78,7 +77,7 @@ constexpr int kMostVoters = 128;
 constexpr int kMostTried = 32;
 
 constexpr const char* kEntryColumns =
-    "id, sizes, backend, compute_capability, key, source, configuration, driver, compiler, measured, "
+    "id, sizes, backend, compute_capability, key, configuration, driver, compiler, measured, "
     "median_ns";
 
 /// Returns the results of one database, step by step, best first.
@@ -112,6 +111,15 @@ class Finder {
         if (auto found = candidate(*entry)) return found;
       }
       return std::nullopt;
+    });
+  }
+
+  /// How many results for the query's kernel and choices are of other sources.
+  std::int64_t of_other_sources() {
+    if (knows_nothing_) return 0;
+    return store_.read([&]() -> std::int64_t {
+      Query row = rows("count(*)", "backend = ? AND source <> ?", query_.device.backend, query_.kernel.source_hash);
+      return row.next() ? row.integer() : 0;
     });
   }
 
@@ -151,13 +159,11 @@ class Finder {
     if (step <= kStaleAround) return entries_.swap(stale_);
     know_groups();
     // In falling order of trust; groups with the same rank together.
-    std::map<std::pair<bool, std::int64_t>, std::vector<const Group*>> ranked;
+    std::map<std::int64_t, std::vector<const Group*>> ranked;
     for (const Group& group : groups_) {
       const std::int64_t apart = apart_from(group.compute_capability);
       if (step != kPortable && (apart != 0 || (group.key == query_.device.key) != (step == kNearest))) continue;
-      ranked[{group.source != query_.kernel.source_hash,
-              step == kPortable ? apart : std::abs(group.sm_count - query_.device.sm_count)}]
-          .push_back(&group);
+      ranked[step == kPortable ? apart : std::abs(group.sm_count - query_.device.sm_count)].push_back(&group);
     }
     for (auto& [rank, groups] : ranked) waiting_.push_back(std::move(groups));
     if (step == kPortable) elect();
@@ -217,7 +223,6 @@ class Finder {
     const bool is_of_backend = row.text() == query_.device.backend;
     e.compute_capability = row.integer();
     e.key = row.text();
-    e.source = row.text();
     e.configuration = row.text();
     e.driver = row.text();
     e.compiler = row.text();
@@ -232,12 +237,12 @@ class Finder {
   /// Also collects the stale rows, for the next step.
   void take_exact(const Sizes& sizes) {
     stale_ = {};
-    for (Query row = rows(kEntryColumns, "sizes = ? AND key = ?", sizes_text(sizes), query_.device.key); row.next();) {
+    for (Query row = rows(kEntryColumns, "sizes = ? AND key = ? AND source = ?", sizes_text(sizes), query_.device.key,
+                          query_.kernel.source_hash);
+         row.next();) {
       auto entry = taken(row, [](const Sizes&) { return true; });
       if (!entry) continue;
-      const bool fresh =
-          entry->source == query_.kernel.source_hash && query_.environment.takes(entry->driver, entry->compiler);
-      entry->rank[0] = entry->source != query_.kernel.source_hash ? 1 : 0;
+      const bool fresh = query_.environment.takes(entry->driver, entry->compiler);
       (fresh ? entries_ : stale_).push(std::move(*entry));
     }
   }
@@ -245,7 +250,7 @@ class Finder {
   /// Finds the groups by index, skipping from one to the next: the rows between are not read.
   void know_groups() {
     if (std::exchange(known_groups_, true)) return;
-    for (Group last{.compute_capability = -1};; groups_.push_back(last)) {
+    for (Group last{.compute_capability = -1};;) {
       Query row = rows("compute_capability, sm_count, key, source",
                        "(compute_capability, sm_count, key, source) >= (?, ?, ?, ?) ORDER BY compute_capability, "
                        "sm_count, key, source LIMIT 1",
@@ -254,6 +259,7 @@ class Finder {
       const Group next{row.integer(), row.integer(), row.text(), row.text()};
       if (next.order() <= last.order()) return warn_of_damaged_rows(store_);  // it would come again and again
       last = next;
+      if (last.source == query_.kernel.source_hash) groups_.push_back(last);
     }
   }
 
@@ -287,8 +293,7 @@ class Finder {
     for (voters_ = 0; voters_ < kMostVoters; ++voters_) {
       auto entry = next_entry();
       if (!entry) break;
-      entry->rank = {entry->source != query_.kernel.source_hash ? 1.0 : 0.0, 0,
-                     static_cast<double>(apart_from(entry->compute_capability)), entry->rank[0]};
+      entry->rank = {0, static_cast<double>(apart_from(entry->compute_capability)), entry->rank[0]};
       RankedRow& nearest = elected.try_emplace(entry->configuration, std::move(*entry)).first->second;
       nearest.votes += 1;
     }
@@ -296,7 +301,7 @@ class Finder {
     cells_ = {};
     waiting_.clear();
     for (auto& [configuration, entry] : elected) {
-      entry.rank[1] = -entry.votes;
+      entry.rank[0] = -entry.votes;
       entries_.push(std::move(entry));
     }
   }
@@ -319,12 +324,11 @@ class Finder {
       warn_of_damaged_rows(store_);
       return std::nullopt;
     }
-    if (best.kernel.name != query_.kernel.name || best.kernel.objective != query_.kernel.objective ||
-        best.problem.choices != query_.problem.choices || best.device.backend != query_.device.backend ||
-        best.configuration != entry.configuration || best.problem.sizes != entry.sizes) {
+    if (best.kernel != query_.kernel || best.problem.choices != query_.problem.choices ||
+        best.device.backend != query_.device.backend || best.configuration != entry.configuration ||
+        best.problem.sizes != entry.sizes) {
       return std::nullopt;
     }
-    found.same_source = best.kernel.source_hash == query_.kernel.source_hash;
     found.votes = entry.votes;
     found.voters = voters_;
     if (step_ != kPortable && step_ != step_of(best)) return std::nullopt;
@@ -332,8 +336,7 @@ class Finder {
   }
 
   Step step_of(const BestRecord& best) const {
-    const bool fresh = best.kernel.source_hash == query_.kernel.source_hash &&
-                       query_.environment.takes(best.environment.driver, best.environment.compiler);
+    const bool fresh = query_.environment.takes(best.environment.driver, best.environment.compiler);
     if (best.device.key != query_.device.key)
       return best.device.compute_capability == query_.device.compute_capability ? kSimilar : kPortable;
     if (best.problem.sizes == own_) return fresh ? kExact : kStale;
@@ -361,7 +364,6 @@ class Finder {
 std::string changes(const Candidate& c, const Context& q) {
   std::vector<std::string> parts;
   const auto& then = c.best.environment;
-  if (!c.same_source) parts.push_back("the kernel's source");
   if (then.driver != q.environment.driver) {
     parts.push_back(fmt::format("the driver ({} then, {} now)", then.driver, q.environment.driver));
   }
@@ -459,12 +461,19 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   for (const Step step : {kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable})
     for (std::size_t i = 0; i < databases.size(); ++i)
       if (serve(step, *databases[i], finders[i])) return match;
+  std::int64_t of_other_sources = 0;
+  for (Finder& finder : finders) of_other_sources += finder.of_other_sources();
   match.database = ":memory:";
   match.reason =
-      match.rejected.empty()
-          ? fmt::format("nothing is known about {}{}{} on {} devices", query.kernel.name,
-                        query.problem.choices.empty() ? "" : " with ", query.problem.choices, query.device.backend)
-          : fmt::format("none of the known configurations can be used here ({} were rejected)", match.rejected.size());
+      !match.rejected.empty()
+          ? fmt::format("none of the known configurations can be used here ({} were rejected)", match.rejected.size())
+          : fmt::format("nothing is known about {}{}{} on {} devices", query.kernel.name,
+                        query.problem.choices.empty() ? "" : " with ", query.problem.choices, query.device.backend);
+  if (match.rejected.empty() && of_other_sources > 0)
+    match.reason += fmt::format(
+        " as its source is now; {} of other sources of this name {} not used, as nothing proves them for this one",
+        of_other_sources == 1 ? "1 result" : fmt::format("{} results", of_other_sources),
+        of_other_sources == 1 ? "is" : "are");
   return match;
 }
 

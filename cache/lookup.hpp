@@ -1,5 +1,6 @@
 #pragma once
-/// Finds the best known configuration for a problem on a device and explains the choice. Takes about 0.1 ms,
+/// Finds the best known configuration for a problem on a device and explains the choice. Only results of the kernel's
+/// present source are used: nothing proves the others right for it. Takes about 0.1 ms,
 /// Tier::portable 1 ms, with any number of results. Callers keep their own table in front of it.
 
 #include <functional>
@@ -15,8 +16,8 @@ namespace tuner::cache {
 
 /// In falling order of trust. A lower tier is searched only when no database answers a higher one.
 enum class Tier {
-  exact,  ///< same source, device, driver, compiler and problem
-  stale,  ///< same device and problem; the driver, the compiler or the kernel's source has changed
+  exact,  ///< same device, driver, compiler and problem
+  stale,  ///< same device and problem; the driver or the compiler has changed
 
   nearest_size,    ///< same device; each size within a factor of two, smallest sum of |log2 ratio|
   similar_device,  ///< same backend and compute capability, nearest SM count; sizes equal or nearest as above
@@ -52,7 +53,7 @@ struct WisdomMatch {
 using Accept = std::function<std::optional<std::string>(const std::string& configuration)>;
 
 /// \p databases are in order of preference: the user's first, then shipped ones. Within a tier, the earlier database
-/// wins; within a tier and a database, results for the same source do. Configurations that any database quarantines on
+/// wins. Configurations that any database quarantines on
 /// this device are rejected. Skips rows with a wrong checksum, with a warning. Never throws because of a database's
 /// contents.
 ///
@@ -61,7 +62,7 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {},
                    const Sizes& around = {});
 
-/// Sizes with a result on the query's device, measured with any driver, compiler and kernel source. Each size is
+/// Sizes with a result of the query's source on its device, measured with any driver and compiler. Each size is
 /// between that of the query and that of \p most, which is at most twice as large. nullopt when they are among more
 /// than \p limit rows, which would take long to read.
 std::optional<std::vector<Sizes>> measured_sizes(const Context& query, const Sizes& most, std::size_t limit,

@@ -65,7 +65,8 @@ TEST_F(Wisdom, HasATierThatSaysHowFarItIsFromTheQuestion) {
          q.environment.compiler.clear();
        },
        Tier::stale, "14.1"},
-      {"a source", [](Context& q) { q.kernel.source_hash[0] = 'b'; }, Tier::stale, "the kernel's source has changed"},
+      {"a source", [](Context& q) { q.kernel.source_hash[0] = 'b'; }, Tier::fallback,
+       "1 result of other sources of this name is not used"},
       {"choices", [](Context& q) { q.problem.choices = "T=double"; }, Tier::fallback,
        "about reduce with T=double on cuda"},
       {"an objective", [](Context& q) { q.kernel.objective = "energy_j"; }, Tier::fallback, "nothing is known"},
@@ -80,10 +81,15 @@ TEST_F(Wisdom, HasATierThatSaysHowFarItIsFromTheQuestion) {
   }
 }
 
-TEST_F(Wisdom, PrefersTheSameSourceAmongStaleOnes) {
+TEST_F(Wisdom, IsNeverThatOfAnotherSourceWhichNothingProvesForThisOne) {
   store_best(database, key_with_driver("12.0"), "same_source=1", 1000);
-  store_best(database, key_of_source('b'), "other_source=1", 1000);
-  EXPECT_EQ(find(database, key_with_driver("14.1")).best->configuration, "same_source=1");
+  for (const SessionKey& key : {key_of_source('b'), key_of_source('b', 1 << 21), key_of_source('c', 1 << 22)})
+    store_best(database, key, "other_source=1", 10);
+  for (const std::int64_t n : {1 << 20, 1 << 21, 1 << 22, 1 << 28}) {
+    const auto match = find(database, key_with_driver("14.1", n));
+    ASSERT_TRUE(match) << n;
+    EXPECT_EQ(match.best->configuration, "same_source=1") << n;
+  }
 }
 
 TEST_F(Wisdom, PrefersTheNearestSizeWhenNoExactMatchExists) {
@@ -317,18 +323,17 @@ TEST_F(Wisdom, IsTheDefaultWithoutReadingMuchWhenAllAroundIsQuarantined) {
   EXPECT_LT(steps, 20'000);
 }
 
-TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
+TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDeviceAndSource) {
   for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000}) know(n, "block=1");
   auto other = session_key(1200);
   other.kernel.source_hash = std::string(64, 'b');
   store_best(database, other, "block=1", 1000);
-  other.device = h100();
-  other.problem.sizes["n"] = 1300;
+  other = key_on(h100(), 1300);
   store_best(database, other, "block=1", 1000);
   std::optional<std::vector<Sizes>> found = measured_sizes(query(1024), {{"n", 2048}}, 100, database);
   ASSERT_TRUE(found);
   std::sort(found->begin(), found->end());
-  EXPECT_EQ(*found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 1200}}, {{"n", 2048}}}));
+  EXPECT_EQ(*found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 2048}}}));
   EXPECT_EQ(measured_sizes(query(1024), {{"n", 1151}}, 100, database)->size(), 2u);
 }
 
