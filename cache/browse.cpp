@@ -138,8 +138,6 @@ std::int64_t lift_quarantine(Database& database, const Filter& filter, const std
 }
 
 void remember_misses(Database& database, const std::vector<MissRecord>& counted) {
-  for (const MissRecord& miss : counted)
-    if (const auto trouble = problem_with(miss)) throw CacheError("cannot remember a miss: " + *trouble);
   auto& store = database.store();
   const std::string tuned = "DELETE FROM miss" + statements<MissRecord>().same + " AND " + kTunedMeanwhile;
   const char* const surplus =
@@ -147,6 +145,7 @@ void remember_misses(Database& database, const std::vector<MissRecord>& counted)
       "DESC, id DESC LIMIT ?1)";
   store.write([&] {
     for (const MissRecord& miss : counted) {
+      if (problem_with(miss)) continue;
       const auto known = stored(store, miss);
       put(store, known ? added(*known, miss) : miss);
       Query done(store, tuned);

@@ -48,8 +48,8 @@ std::int64_t lift_quarantine(Database& database, const Filter& filter, const std
 /// The largest number of misses in a database; those not seen for longest are dropped.
 inline constexpr std::int64_t kMaxMisses = 10'000;
 
-/// Adds the calls of \p counted to the stored ones of the same problems. Leaves out problems that have a result by now.
-/// Throws CacheError for a record that cannot be stored and for a database that cannot be written.
+/// Adds the calls of \p counted to the stored ones of the same problems. Leaves out problems that have a result by now,
+/// and records that may not be stored. Throws CacheError for a database that cannot be written.
 void remember_misses(Database& database, const std::vector<MissRecord>& counted);
 
 /// The misses of problems without a result in \p database, or whose last tuning was cut short. Sorted by time spent,

@@ -138,7 +138,8 @@ std::shared_ptr<SQLite::Database> connect_memory() {
 }
 
 void prepare_for_writing(SQLite::Database& db) {
-  db.exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  db.exec(
+      "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_spill = OFF");
 }
 
 bool is_damage(int code) {

@@ -44,7 +44,8 @@ std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int
                                           bool never_written = false);
 std::shared_ptr<SQLite::Database> connect_memory();
 /// Chooses a rollback journal that is fully synchronised. SQLite before 3.51.3 can lose a commit when it resets a
-/// write-ahead log, and network file systems lack the memory that such a log needs (sqlite.org/wal.html).
+/// write-ahead log, and network file systems lack the memory that such a log needs (sqlite.org/wal.html). A transaction
+/// keeps readers out only while it commits: until then its pages stay in memory.
 void prepare_for_writing(SQLite::Database& db);
 
 /// Whether SQLite's \p code means that the file itself is damaged.

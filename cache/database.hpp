@@ -31,6 +31,10 @@ struct OpenOptions {
   WarningSink warn = {};
   /// How long to wait for other processes before continuing in memory.
   std::chrono::milliseconds busy_timeout{10'000};
+  /// After this time in memory, the next use tries the file again; later tries take their time.
+  std::chrono::milliseconds look_again{1'000};
+  /// A damaged file that is tuner's may be renamed, and a new one begun. If not, it counts as unusable.
+  bool may_replace = true;
   /// How much of the processor's time one reading may take, and as much again for each 64 MiB of the file. Writing may
   /// take an hour. Reading that takes longer fails; later reading is tried again.
   std::chrono::milliseconds longest_read{60'000};
@@ -48,6 +52,7 @@ class Database {
  public:
   /// Opens or creates the user's database. Creates missing folders with mode 0700 and the file with 0600. Never fails
   /// unless \p options are strict: if the file cannot be used or written, memory replaces it, with exactly one warning.
+  /// When the file can be written again, it is used again, and gets what memory got meanwhile.
   static Database open_user(const std::filesystem::path& file, OpenOptions options = {});
   /// Opens any database for reading. Creates, renames and writes nothing, with one exception: it rolls back a commit
   /// that was interrupted, as every next reader must. Throws CacheError when the file cannot be opened or, later, read.

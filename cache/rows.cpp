@@ -57,6 +57,34 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
   return std::nullopt;
 }
 
+Ends ends_of(Store& store) {
+  Query row(store,
+            "SELECT (SELECT max(id) FROM trial), (SELECT max(id) FROM session), (SELECT max(id) FROM best), (SELECT "
+            "max(id) FROM quarantine)");
+  row.next();
+  return {row.integer(), row.integer(), row.integer(), row.integer()};
+}
+
+LaterRows rows_since(Store& store, const Ends& ends) {
+  // Also the last row of before: when a row is replaced, the new one may get the same number.
+  const auto from = [&]<class Record>(const Record&, std::int64_t end) {
+    return take_sound<Record>(store, Query(store, statements<Record>().select + " WHERE id >= ? ORDER BY id", end));
+  };
+  const std::string of_trials = "(SELECT of FROM trial WHERE id >= ?)";
+  const auto sessions = statements<SessionRecord>().select + " WHERE id >= ? OR session IN " + of_trials;
+  const auto trials = statements<StoredTrial>().select + " WHERE of IN " + of_trials;
+  return {take_sound<SessionRecord>(store, Query(store, sessions, ends.session, ends.trial)),
+          take_sound<StoredTrial>(store, Query(store, trials, ends.trial)), from(BestRecord{}, ends.best),
+          from(QuarantineRecord{}, ends.quarantine)};
+}
+
+void put(Store& store, const LaterRows& rows) {
+  for (const SessionRecord& session : rows.sessions) put(store, session);
+  for (const StoredTrial& trial : rows.trials) put(store, trial);
+  for (const BestRecord& best : rows.best) put(store, best);
+  for (const QuarantineRecord& record : rows.quarantine) put(store, record);
+}
+
 bool Quarantine::may_be_in(Store& store) {
   constexpr const char* any =
       "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "

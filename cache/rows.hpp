@@ -212,6 +212,22 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
 /// The latest verified, finished measurement of \p best's configuration in its context, from any session.
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
 
+/// Where the tables of a store end: the numbers of their last rows.
+struct Ends {
+  std::int64_t trial = 0, session = 0, best = 0, quarantine = 0;
+};
+Ends ends_of(Store& store);
+
+/// What was stored since: sessions with new trials are whole.
+struct LaterRows {
+  std::vector<SessionRecord> sessions;
+  std::vector<StoredTrial> trials;
+  std::vector<BestRecord> best;
+  std::vector<QuarantineRecord> quarantine;
+};
+LaterRows rows_since(Store& store, const Ends& ends);
+void put(Store& store, const LaterRows& rows);
+
 /// The quarantine of a device for a kernel and any of some problems.
 class Quarantine {
  public:

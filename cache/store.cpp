@@ -14,6 +14,7 @@
 #include <cache/disk.hpp>
 #include <cache/shipped.hpp>
 #include <cache/paths.hpp>
+#include <cache/rows.hpp>
 #include <cache/schema.hpp>
 
 namespace tuner::cache {
@@ -23,6 +24,7 @@ namespace {
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
 constexpr std::chrono::milliseconds kPatienceAfterALock{50};
+constexpr std::chrono::minutes kLongestInMemory{1};  // before the file is tried again
 constexpr auto kNever = std::chrono::nanoseconds::max();
 
 /// While a file is opened, any of these errors means damage: an undamaged file never causes them.
@@ -43,6 +45,13 @@ bool nobody_writes(const fs::path& file) {
 }
 
 }  // namespace
+
+/// While memory stands in for the file.
+struct Store::InMemory {
+  Ends copied = {};  ///< what is before these rows is from the file
+  std::chrono::milliseconds pause{};
+  std::chrono::steady_clock::time_point look_again = std::chrono::steady_clock::now() + pause;
+};
 
 Store::Store(fs::path file, Mode mode, OpenOptions options)
     : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(options_.busy_timeout) {
@@ -209,6 +218,22 @@ void Store::close() {
   connection_.reset();
 }
 
+/// Rolls back unless commit() was called. It may take \p longest of the processor's time.
+struct Store::Transaction {
+  Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
+    Query(store, begin).run();
+    store.patience_.work_ends = cpu_time() + longest;
+    ++store.depth_;
+  }
+  ~Transaction() {
+    --store.depth_;
+    store.patience_.work_ends = kNever;
+    rollback(store.connection_.get());
+  }
+  void commit() { Query(store, "COMMIT").run(); }
+  Store& store;
+};
+
 // ---- trouble -------------------------------------------------------------------------------------------------------
 
 void Store::drop(const std::string& reason) {
@@ -228,8 +253,9 @@ void Store::degrade(const std::string& reason) {
     throw CacheError(trouble_);
   }
   in_memory_ = true;
+  meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
-                                   "this process",
+                                   "this process unless it can be written again",
                                    file_.string(), reason));
   std::error_code error;
   const auto size = fs::file_size(file_, error);
@@ -242,6 +268,7 @@ void Store::degrade(const std::string& reason) {
         memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
         has_contents_ = true;
+        meanwhile_->copied = ends_of(*this);
         return;
       }
     } catch (const SQLite::Exception&) {
@@ -252,7 +279,37 @@ void Store::degrade(const std::string& reason) {
   open_memory();
 }
 
+void Store::return_to_file() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!meanwhile_ || now < meanwhile_->look_again) return;
+  meanwhile_->pause = std::min<std::chrono::milliseconds>(2 * meanwhile_->pause, kLongestInMemory);
+  meanwhile_->look_again = now + meanwhile_->pause;
+  const LaterRows rows = rows_since(*this, meanwhile_->copied);
+  statements_.clear();
+  const auto memory = std::exchange(connection_, nullptr);
+  in_memory_ = false;
+  patience_.limit = std::min(options_.busy_timeout, kPatienceAfterALock);
+  try {
+    if (!open_once()) {
+      Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
+      put(*this, rows);
+      transaction.commit();
+      has_contents_ = false;
+      meanwhile_.reset();
+      warn_once("return", fmt::format("wisdom database {} is written to again, with all that was kept in memory",
+                                      file_.string()));
+      trouble_.clear();
+      return;
+    }
+  } catch (const SQLite::Exception&) {  // not yet
+  }
+  close();
+  connection_ = memory;
+  in_memory_ = true;
+}
+
 std::optional<std::string> Store::set_aside(const Refusal& refusal) {
+  if (!options_.may_replace) return refusal.reason;
   close();
   try {
     const auto kept = move_aside(file_, stamp_.identity, refusal.suffix, options_.busy_timeout);
@@ -310,22 +367,6 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 
 // ---- work ----------------------------------------------------------------------------------------------------------
 
-/// Rolls back unless commit() was called. It may take \p longest of the processor's time.
-struct Store::Transaction {
-  Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
-    Query(store, begin).run();
-    store.patience_.work_ends = cpu_time() + longest;
-    ++store.depth_;
-  }
-  ~Transaction() {
-    --store.depth_;
-    store.patience_.work_ends = kNever;
-    rollback(store.connection_.get());
-  }
-  void commit() { Query(store, "COMMIT").run(); }
-  Store& store;
-};
-
 /// A strict store throws at every later use what it threw first. A frozen file that was written to in place may be half
 /// old and half new.
 void Store::require_usable() {
@@ -349,7 +390,9 @@ void Store::require_room_for(std::int64_t rows) {
 /// Goes on with the file that has the name now, if another process removed or replaced ours. SQLite would delete the
 /// journal of whoever writes to the new one.
 void Store::follow_file() {
-  if (mode_ != Mode::read_write || in_memory_ || real_disk().stamp_of(file_).identity == stamp_.identity) return;
+  if (mode_ != Mode::read_write) return;
+  if (in_memory_) return return_to_file();
+  if (real_disk().stamp_of(file_).identity == stamp_.identity) return;
   close();
   open_file();
 }

@@ -96,8 +96,10 @@ class Store {
   bool quick_check();
   void open_memory();
   void close();
-  /// Copies the file's contents to memory, as far as they can be read. Writes nothing to the file after that.
+  /// Copies the file's contents to memory, as far as they can be read, and goes on there until return_to_file().
   void degrade(const std::string& reason);
+  /// If the file can be written again, goes on with it and writes what memory got meanwhile.
+  void return_to_file();
   /// Renames the file and its journals, unless another process has replaced it already. Returns why that failed.
   std::optional<std::string> set_aside(const Refusal& refusal);
   void drop(const std::string& reason);
@@ -123,6 +125,8 @@ class Store {
   bool is_tuners_ = false;      // the open file says that it is a wisdom database
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory holds the contents of the file
+  struct InMemory;
+  std::unique_ptr<InMemory> meanwhile_;  // since degrade()
   int depth_ = 0;
 };
 

@@ -249,6 +249,16 @@ TEST_F(Damage, WhileWorkingCostsNoTrial) {
   EXPECT_EQ(integrity(file), "ok");
 }
 
+TEST_F(Damage, IsAnErrorForThoseWhoMayNotReplaceTheFile) {
+  make();
+  write_file(file, read_file(file).replace(100, 400, 400, '\x5a'));
+  const std::string before = read_file(file);
+  const OpenOptions options{.may_replace = false, .strict = true};
+  EXPECT_THAT(error_of([&] { Database::open_user(file, options); }), HasSubstr("damaged"));
+  EXPECT_EQ(read_file(file), before);
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db"});
+}
+
 TEST_F(Damage, IsRepairedOnceByThreadsThatMeetIt) {
   write_file(file, std::string(20000, 'x'));
   std::mutex mutex;
@@ -395,6 +405,35 @@ TEST_F(LockedDatabase, IsGoneOnFromInMemoryWhenTheOtherProcessNeverLetsGo) {
   expect_usable(database);
   EXPECT_TRUE(database.is_in_memory());
   EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("locked")));
+}
+
+TEST_F(LockedDatabase, IsWrittenAgainWithAllThatMemoryGotWhenTheOtherProcessLetsGo) {
+  make();
+  for (const char* begin : {"BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"}) {  // the second keeps readers out as well
+    warnings.texts.clear();
+    auto options = warnings.options();
+    options.busy_timeout = std::chrono::milliseconds(20);
+    options.look_again = std::chrono::milliseconds(0);
+    auto database = Database::open_user(file, options);
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec(begin);
+    SessionWriter writer(database, session_key(77));
+    writer.add(trial("block=2", 2));
+    writer.set_best("block=2");
+    database.quarantine(h200(), reduce_kernel(), problem(77), "block=3", "hung");
+    EXPECT_TRUE(database.is_in_memory());
+    other.exec("ROLLBACK");
+    writer.finish();
+    EXPECT_FALSE(database.is_in_memory());
+    EXPECT_EQ(database.trouble(), "");
+    EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("locked"), HasSubstr("is written to again")));
+    auto reader = Database::open_read_only(file);
+    EXPECT_EQ(find(reader, query()).best->configuration, "block=1");
+    EXPECT_EQ(find(reader, query(77)).best->configuration, "block=2");
+    EXPECT_EQ(reader.quarantined(h200().key, reduce_kernel(), problem(77)).size(), 1u);
+    EXPECT_TRUE(last_session(reader, session_key(77))->finished_ms.has_value());
+    EXPECT_THAT(doctor(reader), ElementsAre());
+  }
 }
 
 using Doctor = FileTest;

@@ -110,7 +110,8 @@ bool MissLog::flush(Wisdom& wisdom) noexcept try {
   // thousand processes may have their first misses at the same moment.
   cache::OpenOptions options;
   options.strict = true;
-  options.check_bytes = 0;  // only kAtEnd is left at the end of the process
+  options.may_replace = false;  // results are worth more than misses
+  options.check_bytes = 0;      // only kAtEnd is left at the end of the process
   options.busy_timeout = std::chrono::milliseconds(0);
   cache::Database database = cache::Database::open_user(wisdom.user().path(), options);
   cache::remember_misses(database, counted);
