@@ -192,6 +192,9 @@ static inline tuner_argument tuner_unsigned(uint64_t value) {
   return argument;
 }
 
+/// The most arguments of a launch.
+#define TUNER_MAX_ARGUMENTS 32
+
 /// One call of a kernel. \p sizes: in the order of the kernel file, at most 8. \p arguments: buffers in the order of
 /// the kernel's in, out, inout and consumed ones, and numbers in that of its scalars; the two may be mixed.
 typedef struct tuner_call {

@@ -157,6 +157,11 @@ class Interface(unittest.TestCase):
             tuner.reduce(self.array(x, mask=self.array(x > 0)))
         self.assertEqual(tuner.reduce(self.array(x, mask=None)), 1000)
 
+    def test_numpys_masked_elements_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "masked"):
+            tuner.reduce(numpy.ma.array([1.0, 2.0, 1e9], mask=[0, 0, 1]))
+        self.assertEqual(tuner.reduce(numpy.ma.array([1.0, 2.0])), 3)
+
 
 class Streams(unittest.TestCase):
     def test_all_libraries_can_give_one(self):

@@ -53,6 +53,7 @@ static_assert(TUNER_OTHER_ERROR == 1 + static_cast<int>(ErrorCode::other));
 static_assert(TUNER_OUT_OF_MEMORY == 1 + static_cast<int>(ErrorCode::out_of_memory));
 static_assert(TUNER_CACHE_ERROR == 1 + static_cast<int>(ErrorCode::cache));
 static_assert(TUNER_HALF == static_cast<int>(ElementType::half) && TUNER_DOUBLE == detail::element_code<double>());
+static_assert(TUNER_MAX_ARGUMENTS == kMaxArguments);
 static_assert(TUNER_PRODUCT == static_cast<int>(Operation::product) && TUNER_ANY_ORDER == static_cast<int>(Order::any));
 
 constexpr const char* kStatusNames[] = {"ok",           "other error",    "invalid argument", "invalid kernel",

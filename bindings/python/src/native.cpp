@@ -220,7 +220,6 @@ tuner_reduce_options reduce_options(int operation, int order, std::uintptr_t str
 }
 
 using Numbers = std::vector<std::int64_t>;
-constexpr std::size_t kMostArrays = 32;  // a launch has no more arguments
 
 /// Sizes and arguments, as long as a call uses them.
 struct Call {
@@ -246,6 +245,7 @@ struct Trials {
   static int tell(std::size_t finished, double best_ns, void* user) {
     auto& trials = *static_cast<Trials*>(user);
     const nb::gil_scoped_acquire locked;
+    if (trials.raised) return 1;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       return trials.on_trial.is_none() || !trials.on_trial(finished, best_ns).is(Py_False) ? 0 : 1;
@@ -298,7 +298,7 @@ class Kernel {
         [&](char** text) { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), choices.c_str(), text); });
   }
   Numbers elements(const Numbers& sizes, const std::string& choices) const {
-    Numbers counts(kMostArrays);
+    Numbers counts(TUNER_MAX_ARGUMENTS);
     std::size_t needed = 0;
     unlocked([&] {
       return tuner_kernel_elements(kernel_, sizes.data(), sizes.size(), choices.c_str(), counts.data(), counts.size(),
@@ -359,7 +359,10 @@ class Array {
     unlocked([&] { return tuner_array_new(bytes, &array_); });
   }
   Array(Array&& other) noexcept : array_(std::exchange(other.array_, nullptr)) {}
-  ~Array() { tuner_array_free(array_); }
+  ~Array() {
+    const nb::gil_scoped_release released;  // it waits for kernels, and these for functions of Python in their stream
+    tuner_array_free(array_);
+  }
 
   std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(tuner_array_data(array_)); }
   void upload(std::uintptr_t from, std::size_t bytes) {
@@ -425,6 +428,7 @@ NB_MODULE(_native, module) {
 
   module.def("version", &tuner_version);
   module.def("dlpack", &dlpack);
+  module.def("type_bytes", [](int type) { return tuner_type_bytes(static_cast<tuner_type>(type)); });
   module.def("reduce_result",
              [](int type) { return static_cast<int>(tuner_reduce_result(static_cast<tuner_type>(type))); });
   module.def("reduce", &reduce);

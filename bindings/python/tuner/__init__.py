@@ -55,7 +55,7 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
     With order="any", floating-point values are combined in the order in which blocks end, which can be faster.
     """
     if out is None:
-        out = _arrays.new_result(x)
+        out = _arrays.new_result(x) if stream is None else _arrays.new_result_on(x, stream)
     if out is not None and stream is None and _native.reduce_exchanged(
             x, out, _choice("op", op, _OPERATIONS), _choice("order", order, _ORDERS)):
         return out
@@ -284,7 +284,7 @@ class Kernel:
         item, components = _arrays.item_bytes(array), buffer["components"]
         of_kernel = _arrays.CODES.get(self._fixed.get(buffer["type"], buffer["type"]))  # None: by the other arrays
         if item is not None and of_kernel is not None:
-            wanted = components * _arrays.BYTES[of_kernel]
+            wanted = components * _native.type_bytes(of_kernel)
             if wanted == 1:
                 return count * item  # the kernel takes any bytes
             if item != wanted:

@@ -17,7 +17,6 @@ from tuner.lib import _native
 
 VOID = -1
 NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double")
-BYTES = (1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8)
 CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11}
 # The names of the types of results in other libraries.
 THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
@@ -58,10 +57,16 @@ def _refuse_gaps():
     raise ValueError("tuner needs arrays whose elements are contiguous: make a copy")
 
 
+def _refuse_mask():
+    raise ValueError("tuner takes no arrays with masked elements: it would use these too")
+
+
 def _locate_torch(array):
-    if not array.is_contiguous():
-        _refuse_gaps()
-    return array.data_ptr(), _code_of(array.dtype), array.numel(), False
+    located = _native.dlpack(array) if _native.has_exchange(array) else (
+        array.data_ptr(), _code_of(array.dtype), array.numel() if array.is_contiguous() else _refuse_gaps(), False)
+    if located[1] == VOID and (array.is_conj() or array.is_neg()):
+        raise ValueError("tuner would use the tensor without its conjugation or its minus: call resolve_conj() or resolve_neg() first")
+    return located
 
 
 def _locate_cupy(array):
@@ -76,7 +81,7 @@ def _bytes_of(typestr):
 
 def _locate_by_interface(interface):
     if interface.get("mask") is not None:
-        raise ValueError("tuner takes no arrays with a mask: it would use the masked elements too")
+        _refuse_mask()
     address, is_const = interface["data"]
     shape, kind, strides = interface["shape"], interface["typestr"], interface.get("strides")
     expected = _bytes_of(kind)
@@ -93,6 +98,12 @@ def _locate_by_interface(interface):
     return address or 0, code, math.prod(shape), is_const
 
 
+def _locate_numpys_masked(array):
+    if sys.modules["numpy.ma"].is_masked(array):
+        _refuse_mask()
+    return _locate_by_interface(array.__array_interface__)
+
+
 def _locate_jax(array):
     array.block_until_ready()  # XLA computes on streams of its own
     interface = getattr(array, "__cuda_array_interface__", None)
@@ -105,14 +116,16 @@ def locate(array):
     `__cuda_array_interface__`, `__array_interface__` or `__dlpack__`. Raises TypeError for anything else, ValueError unless
     its elements are contiguous."""
     library = library_of(array)
-    if _native.has_exchange(array):
-        return _native.dlpack
     if library == "torch":
         return _locate_torch
+    if _native.has_exchange(array):
+        return _native.dlpack
     if library == "cupy":
         return _locate_cupy
     if library == "jax":
         return _locate_jax
+    if "numpy.ma" in sys.modules and isinstance(array, sys.modules["numpy.ma"].MaskedArray):
+        return _locate_numpys_masked
     for name in ("__cuda_array_interface__", "__array_interface__"):
         if hasattr(array, name):
             return lambda one: _locate_by_interface(getattr(one, name))
@@ -277,3 +290,15 @@ def _new_cupy(array):
 def new_result(array):
     """A new array of one element for a reduction of `array`, or None where results are Python's numbers."""
     return {"torch": _new_torch, "cupy": _new_cupy}.get(library_of(array), lambda _: None)
+
+
+def new_result_on(array, stream):
+    """The same for a reduction on `stream`. The memory is of that stream's own, as others may still use theirs."""
+    library, module = library_of(array), sys.modules.get(library_of(array))
+    if library == "torch" and array.is_cuda:
+        with module.cuda.stream(module.cuda.ExternalStream(handle_of(stream), device=array.device)):
+            return new_result(array)
+    if library == "cupy":
+        with module.cuda.ExternalStream(handle_of(stream)):
+            return new_result(array)
+    return new_result(array)
