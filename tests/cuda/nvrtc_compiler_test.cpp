@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <thread>
 
+#include <tests/environment_variable.hpp>
 #include <tests/matchers.hpp>
+#include <tests/temporary_folder.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
 
 #include "nvrtc_fixture.hpp"
 
@@ -323,6 +326,31 @@ TEST_F(NvrtcCompilerTest, CompilesTunersOwnKernels) {
           support_request("streaming.cu", {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture)})
       EXPECT_EQ(error(compiler_->compile(request)), "") << request.file_name;
   }
+}
+
+TEST(SupportKernels, AreCompiledOnceForAllProcessesWithOneCompiler) {
+  struct Counting : Compiler {
+    CompileResult compile(const CompileRequest& request) override {
+      ++compiles;
+      return Image{{std::byte{1}, std::byte{2}}, {{request.expressions.at(0), "symbol", {}}}, {}};
+    }
+    std::string identity() const override { return name; }
+    std::string name = "one";
+    int compiles = 0;
+  };
+  const testing::TemporaryFolder folder;
+  const testing::EnvironmentVariable cache("TUNER_CACHE_DIR", folder.path().string());
+  Counting compiler;
+  const CompileRequest request = support_request("streaming.cu", {"tuner_support::read<8>"}, "sm_90");
+  for (int i = 0; i < 2; ++i) {
+    const auto image = std::get<Image>(compile_support(compiler, request));
+    EXPECT_EQ(image.code, (std::vector{std::byte{1}, std::byte{2}}));
+    EXPECT_EQ(image.functions.at(0).symbol, "symbol");
+  }
+  EXPECT_EQ(compiler.compiles, 1);
+  compiler.name = "another";
+  (void)compile_support(compiler, request);
+  EXPECT_EQ(compiler.compiles, 2);
 }
 
 }  // namespace

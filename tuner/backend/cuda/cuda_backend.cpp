@@ -39,7 +39,8 @@ struct CompiledAhead {
     const std::string architecture = architecture_name(query_device(device).limits.compute_capability);
     const auto compile = [&](CompileRequest (*request)(const std::string&)) {
       return std::async(
-          std::launch::async, [](const CompileRequest& asked) { return make_nvrtc_compiler(nvrtc())->compile(asked); },
+          std::launch::async,
+          [](const CompileRequest& asked) { return compile_support(*make_nvrtc_compiler(nvrtc()), asked); },
           request(architecture));
     };
     if (own == OwnKernels::of_trials) ahead.data = compile(DataKernels::request);
@@ -328,7 +329,7 @@ class CudaBackend final : public Backend {
   }
 
   CompileResult compiled(std::future<CompileResult>& ahead, const CompileRequest& request) {
-    return ahead.valid() ? ahead.get() : compiler().compile(request);
+    return ahead.valid() ? ahead.get() : compile_support(compiler(), request);
   }
 
   DataKernels& data() {

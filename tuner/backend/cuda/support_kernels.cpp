@@ -1,7 +1,13 @@
 #include <tuner/backend/cuda/support_kernels.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include <cache/images.hpp>
+#include <cache/json.hpp>
+#include <cache/paths.hpp>
+#include <cache/sha256.hpp>
 
 namespace tuner::cuda {
 
@@ -28,6 +34,44 @@ CompileRequest support_request(std::string_view file, std::vector<std::string> k
   std::string text = support_text(file);
   if (file == "data.cu") text = fill_value_text() + text;
   return {std::move(text), "tuner/support/" + std::string(file), std::move(kernels), {}, architecture};
+}
+
+namespace {
+
+cache::Image to_store(const Image& image) {
+  Json symbols = Json::array();
+  for (const CompiledFunction& function : image.functions) symbols.push_back(function.symbol);
+  return {{reinterpret_cast<const char*>(image.code.data()), image.code.size()},
+          text_of_json(Json{{"symbols", std::move(symbols)}})};
+}
+
+/// Only what SupportKernels needs. nullopt: another release wrote it.
+std::optional<Image> image_of(const cache::Image& stored, const CompileRequest& request) try {
+  const auto symbols = json_of_text(stored.meta).at("symbols").get<std::vector<std::string>>();
+  if (symbols.size() != request.expressions.size()) return std::nullopt;
+  Image image;
+  for (std::size_t i = 0; i < symbols.size(); ++i) image.functions.push_back({request.expressions[i], symbols[i], {}});
+  const auto* const bytes = reinterpret_cast<const std::byte*>(stored.bytes.data());
+  image.code.assign(bytes, bytes + stored.bytes.size());
+  return image;
+} catch (const Json::exception&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+CompileResult compile_support(Compiler& compiler, const CompileRequest& request) {
+  const auto folder = cache::user_cache_dir();
+  if (!folder) return compiler.compile(request);
+  const std::string identity = compiler.identity(), place = "support-" + request.architecture;
+  std::vector<std::string_view> parts{identity, request.source};
+  parts.insert(parts.end(), request.expressions.begin(), request.expressions.end());
+  const std::string key = cache::sha256_of_parts(parts);
+  if (const auto stored = cache::kept_image(*folder, place, key, {}))
+    if (auto image = image_of(*stored, request)) return *std::move(image);
+  CompileResult compiled = compiler.compile(request);
+  if (const auto* image = std::get_if<Image>(&compiled)) (void)cache::keep_image(*folder, place, key, to_store(*image));
+  return compiled;
 }
 
 SupportKernels::SupportKernels(const CompileResult& compiled) {
