@@ -199,8 +199,11 @@ void clear_results(const Given& given, const fs::path& file, Answer& answer) {
   if (!given.has("kernel") && !given.has("device")) {
     const fs::path real = real_database(file);
     bool removed = false;
-    for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"})
-      removed |= fs::remove(real.string() + suffix);
+    for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"}) {
+      std::error_code error;
+      removed |= fs::remove(real.string() + suffix, error);
+      if (error) throw Error(fmt::format("{}{} cannot be removed: {}", real.string(), suffix, error.message()));
+    }
     answer.data("file_removed", removed)
         .text("{} {}{}\n", printable(real.string()), removed ? "removed" : "was not there",
               real == file ? "" : fmt::format("; the link {} stays", printable(file.string())));
@@ -259,6 +262,11 @@ int clear(const Given& given) {
     throw UsageError("--config is empty: leave it out to mean all");
   Answer answer;
   if (what != Texts{"images"}) {
+    if (const auto frozen = cache::frozen_database_file(); frozen && !given.has("db"))
+      throw UsageError(
+          fmt::format("TUNER_FROZEN={} is set, and nothing in that file can be cleared: name the database "
+                      "that is meant with --db",
+                      frozen->string()));
     const fs::path file = database_file(given);
     answer.data("database", file.string());
     if (clears("quarantine")) clear_quarantine(given, file, answer);

@@ -77,8 +77,10 @@ void TrialStore::append(const Trial& trial) {
 
 std::optional<std::string> TrialStore::finish(const Trial* best, bool done) {
   writer_->flush();
+  // Times of two sessions do not compare well. A resumed session had the trials of the standing one at hand.
   const bool stays =
-      best && standing_ && options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns;
+      best && standing_ &&
+      (!options_.resume || (options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns));
   if (best && options_.decides && !stays) writer_->set_best(best->configuration.text());
   if (done || !options_.decides) writer_->finish();
   return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;

@@ -38,13 +38,15 @@ class TrialStore {
   std::optional<std::string> quarantined(const Configuration& configuration);
   /// The stored best, if everything is measured again: it should be measured early.
   std::optional<Configuration> standing() const;
+  /// For a standing() that is not valid any more: any other may take its place.
+  void give_up_standing() { standing_.reset(); }
   /// Why \p configuration, which worked here, must not be named best: it crashed since, or for a problem like this.
   std::optional<std::string> objection(const Configuration& configuration);
   /// Stores \p trial, perhaps later with others. Never blocks a session for long. Problems become warnings.
   void append(const Trial& trial);
-  /// Flushes. \p best, if not null, is verified and becomes the stored best. If the stored one was not measured again
-  /// and is faster, it stays; then returns its configuration. \p done: the session was not interrupted, so it need not
-  /// be resumed.
+  /// Flushes. \p best, if not null, is verified and becomes the stored best. If the standing() one was not measured
+  /// again, or, in a resumed session, is faster, it stays; then returns its configuration. \p done: the session was not
+  /// interrupted, so it need not be resumed.
   std::optional<std::string> finish(const Trial* best, bool done);
 
  private:

@@ -59,7 +59,10 @@ class Session {
   SessionResult run() {
     const std::size_t elsewhere = tell_prior();
     take_over_earlier_trials();
-    if (store_) submit_first(store_->standing());
+    if (const auto standing = store_ ? store_->standing() : std::nullopt) {
+      submit_first(standing);
+      if (!space_.find(*standing)) store_->give_up_standing();
+    }
     announce(elsewhere);
     search();
     const bool done = contest_.result.stop_reason != StopReason::interrupted &&
@@ -77,8 +80,10 @@ class Session {
  private:
   void finish_store(bool done) {
     const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
-    const std::optional<std::string> faster = store_->finish(best, done);
-    if (faster) observer_.on_warning("the stored best stays, as it is faster and was not measured again: " + *faster);
+    const std::optional<std::string> stays = store_->finish(best, done);
+    if (stays)
+      observer_.on_warning("the stored best stays, as it was not measured again beside the new one: " + *stays +
+                           ". A larger budget measures both");
   }
 
   /// Whether even the enumeration of the space has to end.
