@@ -95,13 +95,10 @@ Record read_record(const Json& line, const std::optional<Header>& header) {
   return record;
 }
 
-/// The library says `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`; the line is
-/// always the first. Without a place it says `[json.exception.out_of_range.406] number overflow parsing '1e400'`.
 std::string not_json(const Json::exception& error) {
-  const std::string_view message = error.what();
-  if (const auto* const misplaced = dynamic_cast<const Json::parse_error*>(&error))
-    return fmt::format("not JSON at column {}: {}", misplaced->byte, message.substr(message.find(": ") + 2));
-  return fmt::format("not JSON: {}", message.substr(message.find(' ') + 1));
+  const auto* const misplaced = dynamic_cast<const Json::parse_error*>(&error);
+  const std::string place = misplaced != nullptr ? fmt::format(" at column {}", misplaced->byte) : "";
+  return fmt::format("not JSON{}: {}", place, json_fault(error));
 }
 
 /// Collects the records of a text.

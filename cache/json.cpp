@@ -26,6 +26,12 @@ bool nests_deeply(std::string_view text) {
   return false;
 }
 
+std::string json_fault(const Json::exception& error) {
+  const std::string_view message = error.what();
+  const bool has_place = dynamic_cast<const Json::parse_error*>(&error) != nullptr;
+  return std::string(message.substr(has_place ? message.find(": ") + 2 : message.find(' ') + 1));
+}
+
 std::string text_of_json(const Json& value, int indent, bool ascii) {
   return value.dump(indent, ' ', ascii, Json::error_handler_t::replace);
 }

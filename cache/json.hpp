@@ -18,6 +18,11 @@ Json json_or_discarded(std::string_view text);
 /// Whether \p text has more brackets in each other than any record.
 bool nests_deeply(std::string_view text);
 
+/// What the library says of a text that is not JSON, without its tag and the place: its message is
+/// `[json.exception.parse_error.101] parse error at line 1, column 2: WORDS`, or without a place
+/// `[json.exception.out_of_range.406] WORDS`.
+std::string json_fault(const Json::exception& error);
+
 /// In one line, unless \p indent is at least 0. Text that is not UTF-8 is repaired. \p ascii: without other characters.
 std::string text_of_json(const Json& value, int indent = -1, bool ascii = false);
 

@@ -98,25 +98,41 @@ std::vector<fs::path> shipped_places() {
   return path;
 }
 
+namespace {
+
+/// The databases at \p place, a file or a folder of files, by name.
+std::vector<fs::path> databases_at(const fs::path& place) {
+  std::error_code error;
+  if (fs::is_regular_file(place, error)) return {place};
+  std::vector<fs::path> found;
+  if (fs::is_directory(place, error))
+    for (const Disk::Entry& entry : real_disk().list(place))
+      if (entry.path.extension() == ".db") found.push_back(entry.path);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
 std::vector<fs::path> shipped_database_files() {
   std::vector<fs::path> files;
-  const auto add = [&](const fs::path& file) {
-    std::error_code error;
-    auto canonical = fs::canonical(file, error);
-    if (error) canonical = file;
-    if (std::find(files.begin(), files.end(), canonical) == files.end()) files.push_back(canonical);
-  };
-  for (const auto& part : shipped_places()) {
-    std::error_code error;
-    if (fs::is_regular_file(part, error)) add(part);
-    if (!fs::is_directory(part, error)) continue;
-    std::vector<fs::path> found;
-    for (const Disk::Entry& entry : real_disk().list(part))
-      if (entry.path.extension() == ".db") found.push_back(entry.path);
-    std::sort(found.begin(), found.end());
-    for (const auto& file : found) add(file);
-  }
+  for (const fs::path& place : shipped_places())
+    for (const fs::path& file : databases_at(place)) {
+      std::error_code error;
+      auto canonical = fs::canonical(file, error);
+      if (error) canonical = file;
+      if (std::find(files.begin(), files.end(), canonical) == files.end()) files.push_back(canonical);
+    }
   return files;
+}
+
+std::vector<fs::path> useless_places() {
+  std::vector<fs::path> places = path_list("TUNER_DB_PATH");
+  std::error_code error;
+  std::erase_if(places, [&](const fs::path& place) {
+    return !databases_at(place).empty() || fs::is_directory(place / "images", error);
+  });
+  return places;
 }
 
 bool on_network_file_system(const fs::path& path) {

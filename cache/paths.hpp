@@ -33,6 +33,8 @@ const std::vector<std::filesystem::path>& installation_prefixes();
 std::vector<std::filesystem::path> shipped_places();
 /// The existing files among shipped_places(), and the `*.db` files, by name, in its existing folders. No duplicates.
 std::vector<std::filesystem::path> shipped_database_files();
+/// The parts of `$TUNER_DB_PATH` with neither databases nor images: a mistake.
+std::vector<std::filesystem::path> useless_places();
 
 /// True for NFS, SMB, FUSE, Lustre, GPFS and similar, where processes cannot rely on shared memory. False when \p path
 /// is local or does not exist.

@@ -129,7 +129,7 @@ auto naming(const fs::path& list, Work work) try {
 } catch (const SpecError&) {
   throw;  // names its own place
 } catch (const Json::exception& error) {
-  throw Error(list.string() + ": it is not a recording, or it is damaged: " + error.what());
+  throw Error(list.string() + ": it is not a recording, or it is damaged: " + json_fault(error));
 } catch (const std::exception& error) {
   throw Error(list.string() + ": " + error.what());
 }

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include <boost/interprocess/streams/bufferstream.hpp>
-#include <nlohmann/json.hpp>
+#include <cache/json.hpp>
 
 #include <tuner/replay/read_recording.hpp>
 
@@ -70,12 +70,8 @@ json parsed(std::string& text, const std::string& origin, const Path& wanted, st
       for (std::size_t i = std::min<std::size_t>(open.size(), 2); i-- > 0;) text += open[i].closing;
       return parsed(text, origin, wanted, found);
     }
-    // `[json.exception.parse_error.101] parse error at line 1, column 2: what is wrong`, or, without a place,
-    // `[json.exception.out_of_range.406] number overflow parsing '1e400'`
-    const std::string message = error.what();
     const std::size_t at = misplaced != nullptr ? std::max<std::size_t>(misplaced->byte, 1) - 1 : beginning();
-    throw RecordingError(place_at(text, at, origin) + "not JSON: " +
-                         message.substr(misplaced != nullptr ? message.find(": ") + 2 : message.find(' ') + 1));
+    throw RecordingError(place_at(text, at, origin) + "not JSON: " + json_fault(error));
   }
 }
 

@@ -147,10 +147,12 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
     const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
     if (result.best) return result.best->configuration;
     const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
-    terms.serving.warn(what +
-                       (too_short ? ": the tuning time ended before any configuration had been measured for "
-                                  : ": no configuration worked for ") +
-                       size.text());
+    terms.serving.warn(
+        what +
+        (too_short ? ": the tuning time ended before any configuration had been measured for "
+                   : ": no configuration worked for ") +
+        size.text() + ", which is served with what was known, or the default" +
+        (too_short ? ". `tune` has no such limit; TUNER_TUNE_TIME raises it, TUNER_TUNE=never tunes nothing" : ""));
   } catch (const std::exception& error) {
     terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
   }

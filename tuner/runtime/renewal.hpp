@@ -1,6 +1,7 @@
 #pragma once
 /// Brings new results to the calls of this process. Results of tune() and of tuning on first use arrive at once, those
-/// that other processes store in the user's database within kWithin. Plans made without them are then made again.
+/// that other processes store in the user's database within five seconds (docs/api.md). Plans made without them are
+/// then made again.
 
 #include <chrono>
 #include <condition_variable>
@@ -20,8 +21,6 @@ class ServedKernel;
 
 class Renewal {
  public:
-  static constexpr std::chrono::seconds kWithin{5};  ///< docs/api.md
-
   static Renewal& process() {
     // Never destroyed: kernels may be destroyed while the process ends.
     static Renewal& renewal = *new Renewal;

@@ -33,8 +33,8 @@ struct ServedKernel::Way {
     return plan->missed->begin(call.stream.handle());
   }
 
-  /// Makes room for \p captures of the plan.
-  void prepare(std::size_t captures) const;
+  /// Makes room for \p captures of the plan, of which there was room for \p known before.
+  void prepare(std::size_t captures, std::size_t known) const;
 
   const PlanKey key;
   const CallPlace place;
@@ -87,14 +87,14 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   plan->admits(call.sizes, shapes);
   if (captures == 0) return;
   try {
-    prepare(captures);
-  } catch (const Error&) {  // a captured call that finds no room reports it
+    prepare(captures, captures);  // what the former plan does not use suits this one, if it is large enough
+  } catch (const Error&) {        // a captured call that finds no room reports it
   }
 }
 
-void ServedKernel::Way::prepare(std::size_t captures) const {
-  if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures, *plan->captures);
-  for (std::size_t known = *plan->captures; known < captures;)
+void ServedKernel::Way::prepare(std::size_t captures, std::size_t known) const {
+  if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures, known);
+  for (known = *plan->captures; known < captures;)
     if (plan->captures->compare_exchange_weak(known, captures)) break;
 }
 
@@ -154,7 +154,7 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
                                                  " captures was asked for; the most is " +
                                                  std::to_string(kMostCaptures));
   const Way way(*this, call);
-  if (captures > 0) way.prepare(captures);
+  if (captures > 0) way.prepare(captures, *way.plan->captures);
   return way.plan->work.bytes();
 }
 

@@ -1,5 +1,6 @@
 #include <tuner/runtime/serving.hpp>
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -26,6 +27,9 @@
 namespace tuner::runtime {
 namespace {
 
+/// A first call waits no longer for another process that has locked the user's database.
+constexpr std::chrono::milliseconds kPatience{500};
+
 /// Threads that may hold a lock before a device is decided, and one more once it is. A child that is forked meanwhile
 /// is refused.
 std::atomic<int> users{0};
@@ -40,6 +44,14 @@ struct User {
   }
   bool stays = false;
 };
+
+/// Keeps the shared object that contains this code in memory though a program closes it: threads run in it until the
+/// process ends. Does nothing in a program of its own.
+void stay_loaded() {
+  Dl_info about{};
+  if (::dladdr(reinterpret_cast<const void*>(&stay_loaded), &about) != 0 && about.dli_fname != nullptr)
+    (void)::dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
 
 /// Never destroyed: threads may launch while the process ends, and drivers may be gone by then.
 ByContext<ServedDevice>& all_devices() {
@@ -159,12 +171,14 @@ int Serving::decide_ordinal() {
 
 void Serving::open_wisdom(const Settings& settings) {
   wisdom_once_.run([&] {
+    stay_loaded();
     WisdomOptions options;
     // Absolute, as the program may change its folder.
     if (!cache::frozen_database_file() && !settings.database.empty())
       options.database = std::filesystem::absolute(settings.database);
     options.warn = [this](std::string_view message) { warn(message); };
     options.check = false;  // a first call takes milliseconds, and damage is found when it is met
+    options.patience = kPatience;
     wisdom_ = std::make_unique<Wisdom>(options);
     // Tuning uses objects that are destroyed at exit, so it stops then. Serving uses none of them.
     if (!wisdom_->frozen() && !wisdom_->user().is_in_memory()) Renewal::process().watch(wisdom_->user().path());

@@ -32,7 +32,7 @@ cache::Database open_user(const WisdomOptions& options) {
     options.warn(
         "no cache folder: set TUNER_CACHE_DIR or HOME; results stay in memory and are lost when this process ends");
   }
-  cache::OpenOptions opening{.warn = options.warn};
+  cache::OpenOptions opening{.warn = options.warn, .busy_timeout = options.patience};
   if (!file || (options.read_only && !std::filesystem::exists(*file))) return cache::Database::in_memory(opening);
   if (!options.check) opening.check_bytes = 0;
   return options.read_only ? cache::Database::open_read_only(*file, opening)
@@ -44,6 +44,9 @@ cache::Database open_user(const WisdomOptions& options) {
 Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(options.warn) {
   if (!options.shipped || frozen()) return;
   for (const std::filesystem::path& file : cache::shipped_database_files()) shipped_.emplace_back().file = file;
+  if (!warn_) return;
+  for (const std::filesystem::path& place : cache::useless_places())
+    warn_("TUNER_DB_PATH names " + place.string() + ", where there are neither wisdom databases (NAME.db) nor images");
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {

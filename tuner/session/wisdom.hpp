@@ -1,6 +1,7 @@
 #pragma once
 /// The databases of this process: the user's own and the shipped ones. Each is opened once, and lookups ask all.
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -28,6 +29,7 @@ struct WisdomOptions {
   std::function<void(std::string_view)> warn;
   bool read_only = false;  ///< the user's database is neither written nor created; a broken one is an error
   bool check = true;       ///< look for damage when the user's database is opened, which reads all of a small one
+  std::chrono::milliseconds patience{10'000};  ///< with another process that has locked the user's database
 };
 
 class Wisdom {
