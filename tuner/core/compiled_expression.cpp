@@ -4,7 +4,6 @@
 
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/element_type.hpp>
-#include <tuner/core/interval.hpp>
 
 namespace tuner {
 namespace {

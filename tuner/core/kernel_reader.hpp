@@ -59,7 +59,6 @@ struct Directive {
 
 std::span<const Directive> name_directives();     ///< read_names.cpp
 std::span<const Directive> data_directives();     ///< read_data.cpp
-std::span<const Directive> launch_directives();   ///< read_launches.cpp
-std::span<const Directive> program_directives();  ///< read_program.cpp
+std::span<const Directive> program_directives();  ///< read_program.cpp: the program and its launches
 
 }  // namespace tuner

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/literals.hpp>
+#include <tuner/core/token.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>

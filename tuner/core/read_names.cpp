@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tuner/core/literals.hpp>
+#include <tuner/core/token.hpp>
 #include <tuner/core/named.hpp>
 
 namespace tuner {
