@@ -96,6 +96,8 @@ enum class Judged { now, before };
 void read_texts(KernelDraft& draft, Judged judged);
 /// Takes these over from a draft of the same file.
 void take_texts(KernelDraft& draft, KernelDraft from);
+/// The expanded_code() of \p text, the program's or a part of it, with the files that it includes.
+ExpandedCode expanded_program(const ProgramSpec& program, const std::string& text, const KnownMacros& known);
 /// The expanded_code() of the program. Call read_texts() first.
 const ExpandedCode& expanded(KernelDraft& draft);
 /// Likewise, as it stands: with what it defines in place of the values of parameters and choices.

@@ -356,11 +356,8 @@ class Validator : public Checks {
 
   void macros() {
     if (spec_.program.macros.empty()) return;
-    const ProgramSpec& program = spec_.program;
     const std::vector<ExpandedCode::Override> overrides =
-        expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths,
-                      {names_of(program.macros)})
-            .overrides;
+        expanded_program(spec_.program, program_text(spec_), {names_of(spec_.program.macros)}).overrides;
     for (const MacroSpec& macro : spec_.program.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(macro.location, message); };
       const std::string quoted = in_quotes(macro.name);

@@ -187,9 +187,7 @@ Token TokenCursor::expect_identifier(std::string_view what) {
 }
 
 std::string_view TokenCursor::rest() const {
-  std::string_view result = std::string_view(line_->text).substr(token_.begin);
-  while (!result.empty() && is_space(result.back())) result.remove_suffix(1);
-  return result;
+  return trimmed(std::string_view(line_->text).substr(token_.begin));
 }
 
 std::string TokenCursor::described() const { return at_end() ? "the end of the line" : in_quotes(token_.text); }

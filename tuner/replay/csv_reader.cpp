@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -27,11 +26,10 @@ std::vector<std::string> fields_of(const std::string& line, const std::string& p
 }
 
 double number(const std::string& text, const std::string& place, const std::string& column) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || !std::isfinite(value) || end != text.data() + text.size())
+  const auto value = number_of<double>(text);
+  if (!value || !std::isfinite(*value))
     throw RecordingError(place + "column '" + column + "' holds '" + text + "', which is not a number");
-  return value;
+  return *value;
 }
 
 struct Columns {
