@@ -177,17 +177,16 @@ class Expansion {
     Truth is_taken = Truth::yes;
     bool others_are_not = false;  ///< an earlier branch is taken for certain
     bool is_written = false;      ///< its `#if` stays
-    bool around_is_read = true, around_is_certain = true;
-
-    bool is_read() const { return around_is_read && is_taken != Truth::no; }
-    bool is_certain() const { return around_is_certain && is_taken == Truth::yes; }
+    Truth around = Truth::yes;    ///< whether the place of its `#if` is read
   };
 
-  bool is_read() const { return branches_.empty() || branches_.back().is_read(); }
-  bool is_certain() const { return branches_.empty() || branches_.back().is_certain(); }
+  /// Whether the compiler reads the current place.
+  Truth is_read() const {
+    return branches_.empty() ? Truth::yes : std::min(branches_.back().around, branches_.back().is_taken);
+  }
 
   void write(std::string_view code) {
-    if (is_read() && code_.size() < kMostExpandedBytes) code_ += code;
+    if (is_read() != Truth::no && code_.size() < kMostExpandedBytes) code_ += code;
   }
 
   /// The name of the guard around all of a file with the directives \p lines; empty if there is none.
@@ -206,7 +205,7 @@ class Expansion {
 
   /// \p guard: the macro that is defined from now on; empty for `#pragma once`.
   void note_read(const std::filesystem::path& path, std::string_view guard) {
-    read_.emplace(path.lexically_normal().string(), Guard{std::string(guard), is_certain()});
+    read_.emplace(path.lexically_normal().string(), Guard{std::string(guard), is_read() == Truth::yes});
   }
 
   /// Whether \p file was read and has a guard.
@@ -228,15 +227,15 @@ class Expansion {
   void directive(const DirectiveLine& line, bool begins_guard, Source& source) {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") {
-      branches_.push_back({Truth::no, !is_read(), false, is_read(), is_certain()});
-      if (branches_.back().around_is_read) choose(begins_guard ? std::optional(true) : condition(line));
+      branches_.push_back({Truth::no, is_read() == Truth::no, false, is_read()});
+      if (branches_.back().around != Truth::no) choose(begins_guard ? std::optional(true) : condition(line));
     } else if (word == "elif" && !branches_.empty()) {
       choose(macros_.holds(line.rest()));
     } else if (word == "else" && !branches_.empty()) {
       choose(true);
     } else if (word == "endif" && !branches_.empty()) {
       close_branch();
-    } else if (is_read()) {
+    } else if (is_read() != Truth::no) {
       other_directive(line, source);
     }
   }
@@ -286,7 +285,7 @@ class Expansion {
     if (changes && is_defined && defined_name(line).empty())
       overrides_.push_back({name, source.path.string(), source.line_of(line.begin)});
     if (changes && (is_defined || contains(open_.perhaps, name))) return;
-    if (changes && !is_certain()) {
+    if (changes && is_read() != Truth::yes) {
       macros_.may_exist(name);
     } else if (word == "define") {
       const bool has_value = !defined_name(line).empty();

@@ -1,6 +1,5 @@
 #include <tuner/core/expression.hpp>
 
-#include <algorithm>
 #include <set>
 
 #include <tuner/core/element_type.hpp>

@@ -14,44 +14,18 @@
 
 namespace tuner {
 
+// clang-format off
 enum class Op : std::uint8_t {
-  constant,
-  boolean,
-  name,
-  negate,
-  logical_not,
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo,
-  shift_left,
-  shift_right,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  logical_and,
-  logical_or,
-  conditional,
-  member,
-  ceil_div,
-  minimum,
-  maximum,
-  log2,
-  is_pow2,
-  size_of,
-  absolute,
-  square_root,  ///< this and all that follow give numbers with a point: only with Numbers::any
-  exponential,
-  logarithm,
-  sine,
-  cosine,
-  tangent,
-  real,  ///< written with a point
+  constant, boolean, name,
+  negate, logical_not,
+  add, subtract, multiply, divide, modulo, shift_left, shift_right,
+  equal, not_equal, less, less_equal, greater, greater_equal,
+  logical_and, logical_or, conditional, member,
+  ceil_div, minimum, maximum, log2, is_pow2, size_of, absolute,
+  // These give numbers with a point: only with Numbers::any. A `real` is written with one.
+  square_root, exponential, logarithm, sine, cosine, tangent, real,
 };
+// clang-format on
 
 struct ExpressionNode {
   using Pointer = std::shared_ptr<const ExpressionNode>;

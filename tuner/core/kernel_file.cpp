@@ -1,16 +1,14 @@
 #include <tuner/core/kernel_file.hpp>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_program.hpp>
-#include <tuner/core/kernel_reader.hpp>
+#include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
-#include <tuner/core/token.hpp>
 
 namespace tuner {
 namespace {

@@ -232,8 +232,8 @@ class Validator : public Checks {
       const std::string quoted = in_quotes(texture.name), what = texture.is_surface ? "surface " : "texture ";
       const BufferSpec* const buffer = spec_.find_buffer(texture.buffer);
       if (buffer == nullptr)
-        throw SpecError(texture.location, "unknown buffer " + in_quotes(texture.buffer) +
-                                              suggestion(texture.buffer, names_of(spec_.buffers)));
+        return fail("unknown buffer " + in_quotes(texture.buffer) +
+                    suggestion(texture.buffer, names_of(spec_.buffers)));
       if (buffer->role != BufferRole::in && !(texture.is_surface && buffer->is_output()))
         fail(
             what + quoted + " shows " + in_quotes(buffer->name) +

@@ -1,4 +1,4 @@
-#include <tuner/core/kernel_reader.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/kernel_reader.hpp>
+#include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {

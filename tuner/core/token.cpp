@@ -9,7 +9,6 @@
 #include <tuner/core/characters.hpp>
 #include <tuner/core/count.hpp>
 #include <tuner/core/input_file.hpp>
-#include <tuner/core/kernel_program.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -186,9 +185,7 @@ Token TokenCursor::expect_identifier(std::string_view what) {
   return take();
 }
 
-std::string_view TokenCursor::rest() const {
-  return trimmed(std::string_view(line_->text).substr(token_.begin));
-}
+std::string_view TokenCursor::rest() const { return trimmed(std::string_view(line_->text).substr(token_.begin)); }
 
 std::string TokenCursor::described() const { return at_end() ? "the end of the line" : in_quotes(token_.text); }
 
