@@ -14,8 +14,7 @@ namespace tuner {
 namespace {
 
 auto position_of(auto& entries, std::string_view name) {
-  return std::lower_bound(entries.begin(), entries.end(), name,
-                          [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+  return std::ranges::lower_bound(entries, name, {}, &Bindings::Entry::first);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/declaration_words.hpp>
 #include <tuner/core/expanded_code.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
@@ -101,17 +102,11 @@ std::string without_values(std::string_view member) {
 /// The fields between the braces of a struct; nothing if there is a member that is neither a field nor without size.
 /// \p names: of the struct. Another name with a bracket and without a type before it is a macro.
 std::optional<std::string> fields_in(std::string_view inside, const std::array<std::string_view, 2>& names) {
-  constexpr std::array<std::string_view, 3> access{"public", "private", "protected"};
   constexpr std::array<std::string_view, 4> sizeless{"static", "using", "typedef", "friend"};
   constexpr std::array<std::string_view, 3> nested{"struct", "class", "union"};
   std::string fields, enumerators;
-  for (std::size_t at = skip_space(inside, 0); at < inside.size(); at = skip_space(inside, at)) {
+  for (std::size_t at = 0; (at = after_access(inside, skip_space(inside, at))) < inside.size();) {
     const std::string_view word = word_at(inside, at);
-    if (const std::size_t colon = skip_space(inside, at + word.size());
-        contains(access, word) && inside.substr(colon, 1) == ":") {
-      at = colon + 1;
-      continue;
-    }
     const std::size_t end = end_of_member(inside, at);
     if (end == npos) return std::nullopt;
     const std::string_view member = inside.substr(at, end - at);

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <ranges>
 
 #include <tuner/core/characters.hpp>
 
@@ -143,11 +142,18 @@ std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_digits(std::span<con
 std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_code(std::uint64_t code) const {
   if (codes_.empty()) return std::nullopt;
   const auto bucket = static_cast<std::size_t>(code >> bucket_shift_);
-  const auto positions = std::views::iota(bucket_start_[bucket], bucket_start_[bucket + 1]);
-  const auto at =
-      std::ranges::lower_bound(positions, code, {}, [this](Index position) { return sorted_code(position); });
-  if (at == positions.end() || sorted_code(*at) != code) return std::nullopt;
-  return sorted_index(*at);
+  std::size_t low = bucket_start_[bucket];
+  std::size_t high = bucket_start_[bucket + 1];
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (sorted_code(middle) < code) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < bucket_start_[bucket + 1] && sorted_code(low) == code) return sorted_index(low);
+  return std::nullopt;
 }
 
 std::vector<EnumeratedSpace::Index> EnumeratedSpace::neighbours(Index index, Neighbourhood kind) const {

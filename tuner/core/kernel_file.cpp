@@ -62,6 +62,8 @@ KernelDraft read_directives(std::string_view text, std::string file_name, std::v
   std::vector<const LogicalLine*> commented;  // with an expression before the comment
   for (const LogicalLine& line : lines) {
     TokenCursor cursor(line);
+    cursor.expect("pragma", "'#'");
+    cursor.expect("tuner", "'pragma'");
     const std::size_t expressions = kernel.draft.expressions.size();
     read_directive(kernel, cursor);
     if (line.comment_at.line != 0 && kernel.draft.expressions.size() > expressions) commented.push_back(&line);

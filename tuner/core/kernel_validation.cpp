@@ -400,23 +400,11 @@ class Validator : public Checks {
     }
     for (const TuningParameter& parameter : spec_.space.parameters())
       if (!values.find(parameter.name)) fail("the default misses parameter " + in_quotes(parameter.name));
+    // Other conjuncts depend on the problem and the device: they cannot be evaluated.
+    std::optional<EvaluationError> ignored;
     for (const Constraint& constraint : spec_.space.constraints())
-      if (surely_violated(constraint.predicate, values))
+      if (is_false(constraint.predicate, values, ignored))
         fail("the default violates " + in_quotes(constraint.name) + ": " + constraint.predicate.text());
-  }
-
-  /// Whether a conjunct that names only parameters is false. The others depend on the problem and the device.
-  bool surely_violated(const Expression& predicate, const Bindings& values) const {
-    const std::vector<Expression> parts = split_conjunction(predicate);
-    return std::ranges::any_of(parts, [&](const Expression& part) {
-      const auto is_size = [&](const std::string& name) { return spec_.find_size(name) != nullptr; };
-      if (std::ranges::any_of(part.names(), is_size)) return false;
-      try {
-        return !part.evaluate_boolean(values);
-      } catch (const EvaluationError&) {
-        return false;
-      }
-    });
   }
 };
 

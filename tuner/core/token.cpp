@@ -38,9 +38,10 @@ class DirectiveFinder {
       if (found.end == code.size() && last.ends_with('\\'))
         fail(last.size() - 1, "the file ends in the middle of a continued line");
       require_utf8(found.begin, found.end);
-      lines.push_back(tuner_line(found, trimmed(rest.substr(std::string_view("tuner").size()))));
+      lines.push_back(logical_line(found));
+      const std::size_t begin = found.text.size() - trimmed(rest.substr(std::string_view("tuner").size())).size();
       if (lines.size() > kMostDirectives)
-        throw SpecError(lines.back().place(0), "more than " + std::to_string(kMostDirectives) + " directives");
+        throw SpecError(lines.back().place(begin), "more than " + std::to_string(kMostDirectives) + " directives");
     }
     return lines;
   }
@@ -67,17 +68,9 @@ class DirectiveFinder {
     }
   }
 
-  /// \p text is the part of \p found after `#pragma tuner`.
-  LogicalLine tuner_line(const DirectiveLine& found, std::string_view text) const {
-    LogicalLine line;
-    line.file = file_;
-    line.text = text;
-    const std::size_t before = found.text.size() - text.size();
-    for (const DirectiveLine::Run& run : found.runs) {
-      if (run.begin <= before) line.runs.clear();
-      const std::size_t skipped = before - std::min(before, run.begin);
-      line.runs.push_back({run.begin + skipped - before, place(run.place + skipped)});
-    }
+  LogicalLine logical_line(const DirectiveLine& found) const {
+    LogicalLine line{found.text, {}, file_, {}};
+    for (const DirectiveLine::Run& run : found.runs) line.runs.push_back({run.begin, place(run.place)});
     const std::string_view whole = text_.substr(0, found.end);
     for (auto aside = next_aside(whole, found.begin); aside; aside = next_aside(whole, aside->end)) {
       if (aside->kind == Aside::Kind::block_comment && !aside->is_closed)

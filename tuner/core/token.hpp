@@ -38,8 +38,8 @@ struct LogicalLine {
   static LogicalLine from(std::string_view text, const SourceLocation& origin);
 };
 
-/// The text after `#pragma tuner` on each such line, without comments and without blanks at its end. Throws SpecError
-/// for NUL bytes, for such lines that are not UTF-8, and for comments that do not end on their directive's line. Also
+/// The text from `pragma tuner` on each such line, without comments and without blanks at its end. Throws SpecError for
+/// NUL bytes, for such lines that are not UTF-8, and for comments that do not end on their directive's line. Also
 /// throws it for a file that ends in a continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
 
