@@ -158,6 +158,7 @@ TEST(LeftOut, AreTheTypesOfConstantMemory) {
         "#ifdef __CUDA_ARCH__\n__constant__ int weights[4];\n#else\n__constant__ float weights[4];\n#endif",
         "__device__ void f(int* a, int weights[4]) {}"})
     EXPECT_THAT(error_of([&] { type_of(unknown); }), HasSubstr("an element type is needed")) << unknown;
+  EXPECT_THAT(error_of([&] { type_of("__device__ int w;", "__device__"); }), HasSubstr("an element type is needed"));
 }
 
 TEST(LeftOut, AreStructsAndVectorsByValue) {

@@ -252,8 +252,9 @@ bool are_ints(std::string_view enumerators) {
   std::int64_t next = 0;
   for (const std::string_view one : at_commas(enumerators, true)) {
     if (const std::size_t sign = one.find('='); sign != npos) {
+      const bool has_suffix = one.find_first_of("uUlL", sign) != npos;  // of another type
       const auto value = value_of_literals(one.substr(sign + 1));
-      if (!value) return false;
+      if (!value || has_suffix) return false;
       next = *value;
     }
     if (next < std::numeric_limits<int>::min() || next > std::numeric_limits<int>::max()) return false;
