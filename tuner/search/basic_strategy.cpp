@@ -13,14 +13,14 @@ void Spread::seen(Index index) {
   seen_.push_back(index);
 }
 
-std::optional<Index> Spread::next(History& history, Random& random, std::size_t candidates) {
+std::optional<Index> Spread::next(History& history, Random& random) {
   std::optional<Index> best;
   double best_merit = 0;
   const std::size_t width = uses_.size();
   EnumeratedSpace::Digits mine(width);
   EnumeratedSpace::Digits other(width);
   const std::size_t looked_back = std::min<std::size_t>(seen_.size(), 64);
-  if (seen_.empty()) candidates = 1;
+  const std::size_t candidates = seen_.empty() ? 1 : 24;
   for (std::size_t i = 0; i < candidates; ++i) {
     const auto candidate = history.random_fresh(random);
     if (!candidate) return std::nullopt;

@@ -13,7 +13,7 @@ namespace tuner::search {
 
 /// A start that is spread evenly over the values of all parameters.
 ///
-/// Draws \p candidates random fresh configurations and returns the one whose values were seen least and that is
+/// Draws some random fresh configurations and returns the one whose values were seen least and that is
 /// farthest from those seen. A greedy form of the maximin and Latin-hypercube criteria that needs no product space.
 ///
 /// Source: Mitchell, "Spectrally optimal sampling for distribution ray tracing" (best candidate), SIGGRAPH 1991;
@@ -23,7 +23,7 @@ class Spread {
  public:
   explicit Spread(const EnumeratedSpace& space);
   /// nullopt when no fresh configuration is left.
-  std::optional<Index> next(History& history, Random& random, std::size_t candidates = 24);
+  std::optional<Index> next(History& history, Random& random);
   /// Counts \p index as seen.
   void seen(Index index);
 
