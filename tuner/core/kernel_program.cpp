@@ -50,12 +50,6 @@ void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjunct
   });
 }
 
-/// Whether \p name cannot name a template argument, a macro or a variable in CUDA C++.
-bool is_word_of_cuda(std::string_view name) {
-  constexpr std::string_view kOfDeviceCode[] = {"blockDim", "blockIdx", "gridDim", "threadIdx", "warpSize"};
-  return is_word_of_cpp(name) || contains(kOfDeviceCode, name);
-}
-
 }  // namespace
 
 std::string cpp_text(const Value& value) {
@@ -287,7 +281,8 @@ std::string name_problem(std::string_view name) {
   if (is_reserved_word(name)) return in_quotes(name) + " is a word of the expression language";
   if (is_function_name(name)) return in_quotes(name) + " is a function of the expression language";
   if (element_type(name)) return in_quotes(name) + " is an element type";
-  if (is_word_of_cuda(name)) return in_quotes(name) + " is a word of CUDA C++";
+  constexpr std::string_view of_device_code = "blockDim blockIdx gridDim threadIdx warpSize";
+  if (is_word_of_cpp(name) || has_word(of_device_code, name)) return in_quotes(name) + " is a word of CUDA C++";
   if (contains(device_limit_names(), name)) return in_quotes(name) + " is a limit of the device";
   return {};
 }
