@@ -158,6 +158,7 @@ TEST(LeftOut, AreTheTypesOfConstantMemory) {
         "#ifdef __CUDA_ARCH__\n__constant__ int weights[4];\n#else\n__constant__ float weights[4];\n#endif",
         "__device__ void f(int* a, int weights[4]) {}"})
     EXPECT_THAT(error_of([&] { type_of(unknown); }), HasSubstr("an element type is needed")) << unknown;
+  EXPECT_THAT(error_of([&] { type_of("__device__ int w;", "__device__"); }), HasSubstr("an element type is needed"));
 }
 
 TEST(LeftOut, AreStructsAndVectorsByValue) {
@@ -228,10 +229,11 @@ TEST(LeftOut, AreTypesOfTheBranchThatIsTaken) {
                       "#endif\n"),
             "double");
   EXPECT_EQ(type_of_y("#if 0\ntypedef half real;\n#elif 1\n" + branches), "double");
+  EXPECT_EQ(type_of_y("#if 010 == 8 && 0x1Fu == 31\n" + branches), "double");
   EXPECT_EQ(type_of_y("#ifndef real\n#define real float\n#endif\n"), "float");
   EXPECT_EQ(type_of_y("#define real \\\n float\n"), "float");
   for (const char* const asked :
-       {"__GNUC__ == 12", "defined(__GNUC__) && !defined(__clang__)", "INT_MAX > 40000", "010 == 8"})
+       {"__GNUC__ == 12", "defined(__GNUC__) && !defined(__clang__)", "INT_MAX > 40000", "'a' == 97"})
     EXPECT_THAT(error_of([&] { (void)type_of_y("#if " + std::string(asked) + "\n" + branches); }),
                 HasSubstr("that only a compiler decides"))
         << asked;

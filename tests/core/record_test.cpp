@@ -126,6 +126,13 @@ TEST(Records, HaveNoFieldsOfEnumsWhoseValuesMayNeedMoreThanAnInt) {
           << values;
 }
 
+TEST(Records, HaveArraysAsLongAsConstantsSay) {
+  for (const char* const length : {"4", "0x4", "04u", "1 << 2"})
+    EXPECT_EQ(layout("", "const int N = " + std::string(length) + ";\nstruct Star { double mass; int id[N]; };\n"),
+              "double mass[1] 0, int id[4] 8, 24")
+        << length;
+}
+
 TEST(Records, MayBeFieldsOfOthers) {
   struct Place {
     float x, y, z;

@@ -8,46 +8,27 @@
 namespace tuner {
 namespace {
 
-struct Refused {
-  std::string_view name;
-  std::string_view why;
-};
-constexpr std::string_view kArchitecture = "is set by tuner, which compiles for the device that runs the kernel";
-constexpr std::string_view kStandard = "is c++17, or c++20 if a kernel needs it: --std=c++20";
-constexpr std::string_view kLinking = "is set by tuner: write 'device_launches' if kernels launch kernels";
-constexpr std::string_view kNoCode = "leaves no machine code to run";
 constexpr std::string_view kHeaders =
     "would find headers whose changes tuner does not see: write the directive include_path \"FOLDER\"";
 constexpr std::string_view kMacro = "is a separate directive: 'define NAME = EXPRESSION'";
-constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
-constexpr std::string_view kWrites = "would have every compile write a file";
 constexpr std::string_view kReads = "would read a file whose changes tuner does not see: write its options here";
 constexpr std::string_view kInput =
     "takes an option of the assembler, as in -Xptxas=-O1: a name would be a file to read";
-constexpr std::array<Refused, 22> kRefused{{
-    {"arch", kArchitecture},
-    {"gpu-architecture", kArchitecture},
-    {"std", kStandard},
-    {"rdc", kLinking},
-    {"relocatable-device-code", kLinking},
-    {"dc", kLinking},
-    {"device-c", kLinking},
-    {"dlto", kNoCode},
-    {"dlink-time-opt", kNoCode},
-    {"lto", kNoCode},
-    {"gen-opt-lto", kNoCode},
-    {"optix-ir", kNoCode},
-    {"include-path", kHeaders},
-    {"include", kHeaders},
-    {"pre-include", kHeaders},
-    {"define-macro", kMacro},
-    {"undefine-macro", kMacro},
-    {"pch", kPrecompiled},
-    {"create-pch", kPrecompiled},
-    {"use-pch", kPrecompiled},
-    {"time", kWrites},
-    {"fdevice-time-trace", kWrites},
-}};
+struct Refused {
+  std::string_view why;
+  std::array<std::string_view, 5> names;
+};
+constexpr Refused kRefused[] = {
+    {"is set by tuner, which compiles for the device that runs the kernel", {"arch", "gpu-architecture"}},
+    {"is c++17, or c++20 if a kernel needs it: --std=c++20", {"std"}},
+    {"is set by tuner: write 'device_launches' if kernels launch kernels",
+     {"rdc", "relocatable-device-code", "dc", "device-c"}},
+    {"leaves no machine code to run", {"dlto", "dlink-time-opt", "lto", "gen-opt-lto", "optix-ir"}},
+    {kHeaders, {"include-path", "include", "pre-include"}},
+    {kMacro, {"define-macro", "undefine-macro"}},
+    {"is not needed: tuner keeps what was compiled", {"pch", "create-pch", "use-pch"}},
+    {"would have every compile write a file", {"time", "fdevice-time-trace"}},
+};
 
 constexpr std::array<std::string_view, 12> kOfTheKernelAlone{
     "G",        "device-debug", "dopt", "maxrregcount", "use_fast_math", "ftz",
@@ -71,8 +52,9 @@ std::string why_refused(std::string_view text) {
   if ((name == "Xptxas" || name == "ptxas-options") && !text.substr(text.find('=') + 1).starts_with('-'))
     return std::string(kInput);
   if (language_in(text) == "c++17" || language_in(text) == "c++20") return "";
-  const Refused* const refused = find_named(kRefused, name);
-  return std::string(refused != nullptr ? refused->why : "");
+  const auto has_it = [&](const Refused& one) { return !name.empty() && contains(one.names, name); };
+  const auto* const refused = std::ranges::find_if(kRefused, has_it);
+  return std::string(refused != std::end(kRefused) ? refused->why : "");
 }
 
 bool belongs_to_reference(std::string_view text) { return !contains(kOfTheKernelAlone, option_name(text)); }

@@ -2,9 +2,9 @@
 #include <map>
 #include <optional>
 
+#include <tuner/core/named.hpp>
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/element_type.hpp>
-#include <tuner/core/interval.hpp>
 
 namespace tuner {
 namespace {
@@ -248,10 +248,8 @@ class Translator {
   }
 
   std::optional<std::size_t> parameter(std::string_view wanted) const {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (parameters_[i].name == wanted) return i;
-    }
-    return std::nullopt;
+    const TuningParameter* const found = find_named(parameters_, wanted);
+    return found == nullptr ? std::nullopt : std::optional(static_cast<std::size_t>(found - parameters_.data()));
   }
 
   bool is_word(std::size_t parameter) const { return parameters_[parameter].values.front().is_string(); }

@@ -4,15 +4,19 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/declaration_words.hpp>
+#include <tuner/core/expanded_code.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
+#include <tuner/core/token.hpp>
 #include <tuner/core/words.hpp>
 
 namespace tuner {
@@ -21,44 +25,39 @@ namespace {
 // More than any element has.
 constexpr std::size_t kMostAlignment = 64 * 1024;
 constexpr std::size_t kLongestStruct = 64 * 1024;  // characters
+constexpr std::size_t kLongestHead = 4096;
 
 constexpr std::array<std::string_view, 2> kKeys{"struct", "class"};
 
 /// `struct __align__(16) NAME {`, read from after `struct`.
 struct StructHead {
   std::size_t alignment = 1;
-  std::string_view name;
+  std::string name;
   std::size_t brace = 0;  ///< offset of `{`
 };
 
 std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
   StructHead head;
-  for (;;) {
-    at = skip_space(code, at);
-    if (at == code.size()) return std::nullopt;
-    if (code[at] == '{') {
-      head.brace = at;
-      return head;
-    }
-    const std::string_view word = word_at(code, at);
-    if (word.empty()) return std::nullopt;
-    at += word.size();
-    if (word != "__align__" && word != "alignas") {
+  head.brace = code.substr(0, at + kLongestHead).find_first_of("{;=", at);
+  if (head.brace == npos || code[head.brace] != '{') return std::nullopt;
+  const LogicalLine line = LogicalLine::from(code.substr(at, head.brace - at), {});
+  TokenCursor cursor(line);
+  while (!cursor.at_end()) {
+    if (!cursor.at_identifier()) return std::nullopt;
+    const Token word = cursor.take();
+    if (word.text == "__align__" || word.text == "alignas") {
+      const bool opens = cursor.accept("(");
+      const auto alignment = number_of<std::size_t>(cursor.take().text);
+      if (!opens || !alignment || *alignment > kMostAlignment || !std::has_single_bit(*alignment) ||
+          !cursor.accept(")"))
+        return std::nullopt;
+      head.alignment = std::max(head.alignment, *alignment);
+    } else {
       if (!head.name.empty()) return std::nullopt;  // one of them is a macro
-      head.name = word;
-      continue;
+      head.name = word.text;
     }
-    at = skip_space(code, at);
-    if (at == code.size() || code[at] != '(') return std::nullopt;
-    at = skip_space(code, at + 1);
-    const std::string_view number = word_at(code, at);
-    const auto alignment = number_of<std::size_t>(number);
-    if (!alignment || *alignment > kMostAlignment || !std::has_single_bit(*alignment)) return std::nullopt;
-    at = skip_space(code, at + number.size());
-    if (at == code.size() || code[at] != ')') return std::nullopt;
-    ++at;
-    head.alignment = std::max(head.alignment, *alignment);
   }
+  return head;
 }
 
 /// Whether \p member, up to its `;` or its body, is a function: it has a bracket after a name.
@@ -103,17 +102,11 @@ std::string without_values(std::string_view member) {
 /// The fields between the braces of a struct; nothing if there is a member that is neither a field nor without size.
 /// \p names: of the struct. Another name with a bracket and without a type before it is a macro.
 std::optional<std::string> fields_in(std::string_view inside, const std::array<std::string_view, 2>& names) {
-  constexpr std::array<std::string_view, 3> access{"public", "private", "protected"};
   constexpr std::array<std::string_view, 4> sizeless{"static", "using", "typedef", "friend"};
   constexpr std::array<std::string_view, 3> nested{"struct", "class", "union"};
   std::string fields, enumerators;
-  for (std::size_t at = skip_space(inside, 0); at < inside.size(); at = skip_space(inside, at)) {
+  for (std::size_t at = 0; (at = after_access(inside, skip_space(inside, at))) < inside.size();) {
     const std::string_view word = word_at(inside, at);
-    if (const std::size_t colon = skip_space(inside, at + word.size());
-        contains(access, word) && inside.substr(colon, 1) == ":") {
-      at = colon + 1;
-      continue;
-    }
     const std::size_t end = end_of_member(inside, at);
     if (end == npos) return std::nullopt;
     const std::string_view member = inside.substr(at, end - at);
@@ -236,35 +229,22 @@ std::string without_class_key(std::string type) {
   return type;
 }
 
+std::string without_words(std::string_view text, std::initializer_list<std::string_view> words) {
+  return replace_words(text, [&](std::string_view word) { return contains(words, word) ? std::string_view() : word; });
+}
+
 /// The type of \p declaration, which ends with the name of a variable: `__constant__ float a[4], b`. Empty if that is
 /// no variable of the device.
 std::string type_declared(std::string declaration) {
   if (!has_word(declaration, "__constant__") && !has_word(declaration, "__device__")) return {};
   if (std::ranges::count(declaration, '(') != std::ranges::count(declaration, ')'))
     return {};  // an argument of a function
-  const std::map<std::string, std::string, std::less<>> nothing = {
-      {"__constant__", ""}, {"__device__", ""}, {"static", ""},  {"extern", ""},
-      {"constexpr", ""},    {"inline", ""},     {"alignas", ""}, {"__align__", ""}};
-  declaration = substitute_words(declaration, nothing);
+  declaration = without_words(
+      declaration, {"__constant__", "__device__", "static", "extern", "constexpr", "inline", "alignas", "__align__"});
   for (std::size_t open = 0; (open = declaration.find('(')) != npos;)
     declaration.erase(open, declaration.find(')', open) + 1 - open);
-  return plain_type(declared(at_commas(declaration).front()).type);
-}
-
-/// The value of `12`, `0x1f` or `1 << 4`.
-std::optional<std::int64_t> value_of_literal(std::string_view text) {
-  constexpr int most_bits = 30;
-  if (const std::size_t shift = text.find("<<"); shift != npos) {
-    const auto value = value_of_literal(trimmed(text.substr(0, shift)));
-    const auto bits = number_of<int>(trimmed(text.substr(shift + 2)));
-    if (!value || *value < 0 || *value > std::numeric_limits<int>::max() || !bits || *bits < 0 || *bits > most_bits)
-      return std::nullopt;
-    return *value << *bits;
-  }
-  if (!text.starts_with("0x") && !text.starts_with("0X")) return number_of<std::int64_t>(text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  const std::vector<std::string_view> parts = at_commas(declaration);
+  return parts.empty() ? std::string() : plain_type(declared(parts.front()).type);
 }
 
 /// Whether an enum with \p enumerators is an int: as far as they show, all their values fit one.
@@ -272,8 +252,9 @@ bool are_ints(std::string_view enumerators) {
   std::int64_t next = 0;
   for (const std::string_view one : at_commas(enumerators, true)) {
     if (const std::size_t sign = one.find('='); sign != npos) {
-      const auto value = value_of_literal(trimmed(one.substr(sign + 1)));
-      if (!value) return false;
+      const bool has_suffix = one.find_first_of("uUlL", sign) != npos;  // of another type
+      const auto value = value_of_literals(one.substr(sign + 1));
+      if (!value || has_suffix) return false;
       next = *value;
     }
     if (next < std::numeric_limits<int>::min() || next > std::numeric_limits<int>::max()) return false;
@@ -302,9 +283,7 @@ std::optional<VectorType> number_of_enum(std::string_view code, std::size_t at, 
 }  // namespace
 
 std::string plain_type(std::string type) {
-  const std::map<std::string, std::string, std::less<>> nothing = {
-      {"const", ""}, {"volatile", ""}, {"__restrict__", ""}, {"__restrict", ""}, {"restrict", ""}};
-  type = substitute_words(type, nothing);
+  type = without_words(type, {"const", "volatile", "__restrict__", "__restrict", "restrict"});
   std::erase(type, '*');
   std::string plain;
   std::istringstream words(type);

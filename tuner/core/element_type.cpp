@@ -27,18 +27,33 @@ constexpr std::array<ElementTypeInfo, 12> kTypes{{
     {ElementType::float64, "double", "double", 8, true, 0x1p-53},
 }};
 
-struct Alias {
-  std::string_view name;
-  ElementType type;
+/// Other names of the types, in enum order.
+struct OtherNames {
+  std::array<std::string_view, 1> in_files;    ///< in kernel files and databases
+  std::array<std::string_view, 2> in_vectors;  ///< before the number of components
+  std::array<std::string_view, 5> in_cpp = {};
 };
-constexpr std::array<Alias, 6> kAliases{{
-    {"int32", ElementType::int32},
-    {"uint32", ElementType::uint32},
-    {"bf16", ElementType::bfloat16},
-    {"fp16", ElementType::half},
-    {"float32", ElementType::float32},
-    {"float64", ElementType::float64},
+constexpr std::array<OtherNames, 12> kOtherNames{{
+    {{}, {"char"}, {"char", "int8_t"}},
+    {{}, {"uchar"}, {"bool", "uint8_t"}},
+    {{}, {"short"}, {"int16_t", "short int"}},
+    {{}, {"ushort"}, {"uint16_t", "unsigned short int"}},
+    {{"int32"}, {"int"}, {"signed", "signed int", "int32_t"}},
+    {{"uint32"}, {"uint"}, {"uint32_t", "uint", "unsigned"}},
+    {{}, {"longlong"}, {"long", "long int", "long long int", "int64_t", "ptrdiff_t"}},
+    {{}, {"ulonglong"}, {"unsigned long", "unsigned long int", "unsigned long long int", "uint64_t", "size_t"}},
+    {{"fp16"}, {"half", "__half"}, {"half"}},
+    {{"bf16"}, {"__nv_bfloat16"}, {"nv_bfloat16"}},
+    {{"float32"}, {"float"}},
+    {{"float64"}, {"double"}},
 }};
+
+/// The type that has \p name among its \p names.
+std::optional<ElementType> type_with(std::string_view name, auto OtherNames::*names) {
+  const auto has_it = [&](const OtherNames& one) { return !name.empty() && contains(one.*names, name); };
+  const auto at = std::ranges::find_if(kOtherNames, has_it);
+  return at == kOtherNames.end() ? std::nullopt : std::optional(static_cast<ElementType>(at - kOtherNames.begin()));
+}
 
 std::string_view without(std::string_view text, std::string_view ending) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
@@ -60,60 +75,20 @@ const ElementTypeInfo& info(ElementType type) { return kTypes.at(static_cast<std
 
 std::optional<ElementType> element_type(std::string_view name) {
   if (const ElementTypeInfo* const type = find_named(kTypes, name)) return type->type;
-  if (const Alias* const alias = find_named(kAliases, name)) return alias->type;
-  return std::nullopt;
+  return type_with(name, &OtherNames::in_files);
 }
 
 std::optional<VectorType> vector_type(std::string_view name) {
-  static constexpr Alias bases[] = {{"char", ElementType::int8},
-                                    {"uchar", ElementType::uint8},
-                                    {"short", ElementType::int16},
-                                    {"ushort", ElementType::uint16},
-                                    {"int", ElementType::int32},
-                                    {"uint", ElementType::uint32},
-                                    {"longlong", ElementType::int64},
-                                    {"ulonglong", ElementType::uint64},
-                                    {"half", ElementType::half},
-                                    {"__half", ElementType::half},
-                                    {"__nv_bfloat16", ElementType::bfloat16},
-                                    {"float", ElementType::float32},
-                                    {"double", ElementType::float64}};
   if (name.empty() || name.back() < '1' || name.back() > '4') return std::nullopt;
-  const Alias* const base = find_named(bases, name.substr(0, name.size() - 1));
-  return base != nullptr ? std::optional(VectorType{base->type, name.back() - '0'}) : std::nullopt;
+  const auto base = type_with(name.substr(0, name.size() - 1), &OtherNames::in_vectors);
+  return base ? std::optional(VectorType{*base, name.back() - '0'}) : std::nullopt;
 }
 
 std::optional<VectorType> numbers_of(std::string_view spelling) {
-  static constexpr Alias spellings[] = {{"bool", ElementType::uint8},
-                                        {"char", ElementType::int8},
-                                        {"int8_t", ElementType::int8},
-                                        {"uint8_t", ElementType::uint8},
-                                        {"int16_t", ElementType::int16},
-                                        {"uint16_t", ElementType::uint16},
-                                        {"short int", ElementType::int16},
-                                        {"unsigned short int", ElementType::uint16},
-                                        {"signed", ElementType::int32},
-                                        {"signed int", ElementType::int32},
-                                        {"int32_t", ElementType::int32},
-                                        {"uint32_t", ElementType::uint32},
-                                        {"uint", ElementType::uint32},
-                                        {"unsigned", ElementType::uint32},
-                                        {"long", ElementType::int64},
-                                        {"long int", ElementType::int64},
-                                        {"long long int", ElementType::int64},
-                                        {"int64_t", ElementType::int64},
-                                        {"ptrdiff_t", ElementType::int64},
-                                        {"unsigned long", ElementType::uint64},
-                                        {"unsigned long int", ElementType::uint64},
-                                        {"unsigned long long int", ElementType::uint64},
-                                        {"uint64_t", ElementType::uint64},
-                                        {"size_t", ElementType::uint64},
-                                        {"half", ElementType::half},
-                                        {"nv_bfloat16", ElementType::bfloat16}};
   if (spelling.starts_with("std::")) spelling.remove_prefix(std::string_view("std::").size());
   for (const ElementTypeInfo& candidate : kTypes)
     if (candidate.spelling == spelling) return VectorType{candidate.type, 1};
-  if (const Alias* const alias = find_named(spellings, spelling)) return VectorType{alias->type, 1};
+  if (const auto type = type_with(spelling, &OtherNames::in_cpp)) return VectorType{*type, 1};
   return vector_type(spelling);
 }
 

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
+#include <set>
 
 #include <tuner/core/characters.hpp>
 
@@ -57,37 +57,27 @@ void EnumeratedSpace::build_buckets() {
 EnumeratedSpace EnumeratedSpace::from_configurations(std::span<const Configuration> configurations) {
   if (configurations.empty()) return {};
   const auto& first = configurations.front().entries();
-  std::vector<TuningParameter> parameters;
-  for (const auto& [name, value] : first) parameters.push_back({name, {}});
-  const std::size_t width = parameters.size();
-  const auto before = [](const Value& a, const Value& b) { return value_before(a, b); };
-  std::vector<std::map<Value, std::uint16_t, decltype(before)>> digit(
-      width, std::map<Value, std::uint16_t, decltype(before)>(before));
-  for (const Configuration& configuration : configurations) {
-    const auto& entries = configuration.entries();
-    const bool same_names =
-        entries.size() == width && std::equal(entries.begin(), entries.end(), first.begin(),
-                                              [](const auto& a, const auto& b) { return a.first == b.first; });
-    if (!same_names)
+  for (const Configuration& configuration : configurations)
+    if (!std::ranges::equal(configuration.entries(), first, {}, &Bindings::Entry::first, &Bindings::Entry::first))
       throw std::invalid_argument("configuration '" + configuration.text() + "' does not assign the parameters of '" +
                                   configurations.front().text() + "'");
-    for (std::size_t p = 0; p < width; ++p) digit[p].emplace(entries[p].second, std::uint16_t{0});
-  }
-  for (std::size_t p = 0; p < width; ++p) {
-    if (digit[p].size() > std::numeric_limits<std::uint16_t>::max())
-      throw std::invalid_argument("parameter '" + parameters[p].name + "' has more than 65535 values");
-    std::uint16_t next = 0;
-    for (auto& [value, position] : digit[p]) {
-      position = next++;
-      parameters[p].values.push_back(value);
-    }
+  std::vector<TuningParameter> parameters;
+  for (std::size_t p = 0; p < first.size(); ++p) {
+    std::set<Value, decltype(&value_before)> values(&value_before);
+    for (const Configuration& configuration : configurations) values.insert(configuration.entries()[p].second);
+    if (values.size() > std::numeric_limits<std::uint16_t>::max())
+      throw std::invalid_argument("parameter '" + first[p].first + "' has more than 65535 values");
+    parameters.push_back({first[p].first, {values.begin(), values.end()}});
   }
   const MixedRadix radix(parameters);
   std::vector<std::uint64_t> codes;
-  std::vector<std::uint16_t> digits(width);
   for (const Configuration& configuration : configurations) {
-    for (std::size_t p = 0; p < width; ++p) digits[p] = digit[p].at(configuration.entries()[p].second);
-    codes.push_back(radix.code(digits));
+    std::uint64_t& code = codes.emplace_back(0);
+    for (std::size_t p = 0; p < first.size(); ++p) {
+      const std::vector<Value>& values = parameters[p].values;
+      const auto at = std::ranges::lower_bound(values, configuration.entries()[p].second, value_before);
+      code += radix.weight(p) * static_cast<std::uint64_t>(at - values.begin());
+    }
   }
   EnumeratedSpace space = from_codes(std::move(parameters), std::move(codes));
   for (std::size_t i = 1; i < space.size(); ++i)

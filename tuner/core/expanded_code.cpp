@@ -1,7 +1,7 @@
 #include <tuner/core/expanded_code.hpp>
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -25,17 +25,24 @@ constexpr int kMostFilesRead = 4096;
 constexpr std::size_t kLongestCondition = 4096;  // with its macros replaced
 constexpr int kMostReplacements = 1024;          // in a condition
 
-/// `64` of `64u`. An octal number is nothing that expressions know.
-std::string_view without_suffix(std::string_view number) {
-  const std::size_t end = number.find_last_not_of("uUlL");
-  return number.size() > 1 && number[0] == '0' && is_digit(number[1]) ? "?" : number.substr(0, end + 1);
+/// `64` of `64u` and `0x40`.
+std::string decimal(std::string_view number) {
+  const std::string_view digits = number.substr(0, number.find_last_not_of("uUlL") + 1);
+  const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
+  const bool is_octal = digits.size() > 1 && digits[0] == '0' && !is_hexadecimal;
+  const std::string_view rest = digits.substr(is_hexadecimal ? 2 : 0);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value,
+                                            is_hexadecimal ? 16
+                                            : is_octal     ? 8
+                                                           : 10);
+  return error == std::errc() && end == rest.data() + rest.size() ? std::to_string(value) : std::string(digits);
 }
 
-/// \p text in which \p replaced takes the place of each word, and numbers have no suffixes.
+/// \p text in which \p replaced takes the place of each word, and numbers are decimal, without suffixes.
 std::string with_words(std::string_view text, const std::function<std::string(std::string_view)>& replaced) {
-  return replace_words(text, [&](std::string_view word) {
-    return is_digit(word.front()) ? std::string(without_suffix(word)) : replaced(word);
-  });
+  return replace_words(text,
+                       [&](std::string_view word) { return is_digit(word.front()) ? decimal(word) : replaced(word); });
 }
 
 /// Macros, as far as they are known.
@@ -73,15 +80,9 @@ class Macros {
  private:
   /// Compilers and their headers define macros that the text does not.
   bool may_be_elsewhere(std::string_view name) const {
-    constexpr std::array<std::string_view, 8> of_others{"_WIN32",
-                                                        "_WIN64",
-                                                        "_MSC_VER",
-                                                        "__APPLE__",
-                                                        "__HIP__",
-                                                        "__HIPCC__",
-                                                        "__HIP_PLATFORM_AMD__",
-                                                        "__OPENCL_VERSION__"};
-    if (contains(of_others, name) || contains(own_, name)) return false;
+    constexpr std::string_view of_others =
+        "_WIN32 _WIN64 _MSC_VER __APPLE__ __HIP__ __HIPCC__ __HIP_PLATFORM_AMD__ __OPENCL_VERSION__";
+    if (has_word(of_others, name) || contains(own_, name)) return false;
     return !has_all_ || name.starts_with('_') || name.starts_with("TUNER_") || name.starts_with("CUDA") ||
            name.starts_with("HAVE_") || name.ends_with("_MAX") || name.ends_with("_MIN") || name.ends_with("_VERSION");
   }
@@ -176,17 +177,16 @@ class Expansion {
     Truth is_taken = Truth::yes;
     bool others_are_not = false;  ///< an earlier branch is taken for certain
     bool is_written = false;      ///< its `#if` stays
-    bool around_is_read = true, around_is_certain = true;
-
-    bool is_read() const { return around_is_read && is_taken != Truth::no; }
-    bool is_certain() const { return around_is_certain && is_taken == Truth::yes; }
+    Truth around = Truth::yes;    ///< whether the place of its `#if` is read
   };
 
-  bool is_read() const { return branches_.empty() || branches_.back().is_read(); }
-  bool is_certain() const { return branches_.empty() || branches_.back().is_certain(); }
+  /// Whether the compiler reads the current place.
+  Truth is_read() const {
+    return branches_.empty() ? Truth::yes : std::min(branches_.back().around, branches_.back().is_taken);
+  }
 
   void write(std::string_view code) {
-    if (is_read() && code_.size() < kMostExpandedBytes) code_ += code;
+    if (is_read() != Truth::no && code_.size() < kMostExpandedBytes) code_ += code;
   }
 
   /// The name of the guard around all of a file with the directives \p lines; empty if there is none.
@@ -205,7 +205,7 @@ class Expansion {
 
   /// \p guard: the macro that is defined from now on; empty for `#pragma once`.
   void note_read(const std::filesystem::path& path, std::string_view guard) {
-    read_.emplace(path.lexically_normal().string(), Guard{std::string(guard), is_certain()});
+    read_.emplace(path.lexically_normal().string(), Guard{std::string(guard), is_read() == Truth::yes});
   }
 
   /// Whether \p file was read and has a guard.
@@ -227,15 +227,15 @@ class Expansion {
   void directive(const DirectiveLine& line, bool begins_guard, Source& source) {
     const std::string_view word = line.name();
     if (word == "if" || word == "ifdef" || word == "ifndef") {
-      branches_.push_back({Truth::no, !is_read(), false, is_read(), is_certain()});
-      if (branches_.back().around_is_read) choose(begins_guard ? std::optional(true) : condition(line));
+      branches_.push_back({Truth::no, is_read() == Truth::no, false, is_read()});
+      if (branches_.back().around != Truth::no) choose(begins_guard ? std::optional(true) : condition(line));
     } else if (word == "elif" && !branches_.empty()) {
       choose(macros_.holds(line.rest()));
     } else if (word == "else" && !branches_.empty()) {
       choose(true);
     } else if (word == "endif" && !branches_.empty()) {
       close_branch();
-    } else if (is_read()) {
+    } else if (is_read() != Truth::no) {
       other_directive(line, source);
     }
   }
@@ -285,7 +285,7 @@ class Expansion {
     if (changes && is_defined && defined_name(line).empty())
       overrides_.push_back({name, source.path.string(), source.line_of(line.begin)});
     if (changes && (is_defined || contains(open_.perhaps, name))) return;
-    if (changes && !is_certain()) {
+    if (changes && is_read() != Truth::yes) {
       macros_.may_exist(name);
     } else if (word == "define") {
       const bool has_value = !defined_name(line).empty();
@@ -388,13 +388,7 @@ struct Lookup {
       is_known = is_known && value;
       return value ? '(' + std::to_string(*value) + ')' : std::string();
     });
-    if (!is_known || text.size() > kLongestCondition) return std::nullopt;
-    try {
-      const Value value = Expression::parse(text, {}).evaluate({});
-      return value.is_integer() ? std::optional(value.integer()) : std::nullopt;
-    } catch (const SpecError&) {
-      return std::nullopt;
-    }
+    return is_known ? value_of_literals(text) : std::nullopt;
   }
 };
 
@@ -406,6 +400,17 @@ ExpandedCode expanded_code(std::string_view program, std::string_view file, cons
   Expansion expansion(includes, IncludeFolders(path, folders), known);
   expansion.file(program, path);
   return std::move(expansion).finish();
+}
+
+std::optional<std::int64_t> value_of_literals(std::string_view text) {
+  if (text.size() > kLongestCondition) return std::nullopt;
+  try {
+    const Value value =
+        Expression::parse(with_words(text, [](std::string_view word) { return std::string(word); }), {}).evaluate({});
+    return value.is_integer() ? std::optional(value.integer()) : std::nullopt;
+  } catch (const SpecError&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<std::int64_t> constant_called(const ScopedCode& code, const UsedName& used) {

@@ -38,6 +38,8 @@ struct KnownMacros {
 ExpandedCode expanded_code(std::string_view program, std::string_view file, const Includes* includes,
                            const std::vector<std::string>& folders, const KnownMacros& known);
 
+/// The value of \p text, an expression of integer literals: `0x1f`, `1u << 4`. Nothing for other text.
+std::optional<std::int64_t> value_of_literals(std::string_view text);
 /// The value of the integer \p used in \p code: `#define ROWS 8` or `const int ROWS = 2 * 4;`. Nothing if that is
 /// defined elsewhere than in a namespace, by several values, or by anything but other constants.
 std::optional<std::int64_t> constant_called(const ScopedCode& code, const UsedName& used);

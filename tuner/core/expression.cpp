@@ -217,6 +217,17 @@ const std::string& Expression::text() const { return tree_->text; }
 const SourceLocation& Expression::location() const { return tree_->location; }
 bool Expression::has_reals() const { return tree_->root->has_reals; }
 
+bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem) {
+  try {
+    return !predicate.evaluate_boolean(bindings);
+  } catch (const EvaluationError& error) {
+    if (!problem) problem = error;
+    const std::vector<Expression> parts = split_conjunction(predicate);
+    return parts.size() > 1 &&
+           std::ranges::any_of(parts, [&](const Expression& part) { return is_false(part, bindings, problem); });
+  }
+}
+
 void check_names(const Expression& expression, const KnownNames& known) {
   NameChecker(known).number(*ExpressionAccess::root(expression));
 }

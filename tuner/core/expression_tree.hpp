@@ -1,9 +1,10 @@
 #pragma once
-/// The syntax tree of an Expression. Private to this room.
+/// The syntax tree of an Expression, and the arithmetic of its operators. Private to this room.
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,44 +15,18 @@
 
 namespace tuner {
 
+// clang-format off
 enum class Op : std::uint8_t {
-  constant,
-  boolean,
-  name,
-  negate,
-  logical_not,
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo,
-  shift_left,
-  shift_right,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  logical_and,
-  logical_or,
-  conditional,
-  member,
-  ceil_div,
-  minimum,
-  maximum,
-  log2,
-  is_pow2,
-  size_of,
-  absolute,
-  square_root,  ///< this and all that follow give numbers with a point: only with Numbers::any
-  exponential,
-  logarithm,
-  sine,
-  cosine,
-  tangent,
-  real,  ///< written with a point
+  constant, boolean, name,
+  negate, logical_not,
+  add, subtract, multiply, divide, modulo, shift_left, shift_right,
+  equal, not_equal, less, less_equal, greater, greater_equal,
+  logical_and, logical_or, conditional, member,
+  ceil_div, minimum, maximum, log2, is_pow2, size_of, absolute,
+  // These give numbers with a point: only with Numbers::any. A `real` is written with one.
+  square_root, exponential, logarithm, sine, cosine, tangent, real,
 };
+// clang-format on
 
 struct ExpressionNode {
   using Pointer = std::shared_ptr<const ExpressionNode>;
@@ -116,6 +91,9 @@ inline bool is_name(const Expression& expression) { return ExpressionAccess::roo
 
 /// The operands of top-level `and`s, in order.
 std::vector<Expression> split_conjunction(const Expression& expression);
+/// Whether one of these operands is false, even if the evaluation of others fails. enumerate() does the same. The first
+/// failure is kept in \p problem.
+bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem);
 /// \p op applied to \p operands, for expressions that are not written in a kernel file.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text = {});
 
@@ -143,5 +121,24 @@ bool compare(Op op, auto a, auto b) {
 bool is_function_name(std::string_view name);
 /// `and or not in true false`.
 bool is_reserved_word(std::string_view name);
+
+/// Interval arithmetic bounds the results that are possible while some parameters are not decided yet.
+struct Interval {
+  std::int64_t low = 0, high = 0;  ///< both included
+  bool may_fail = false;           ///< evaluation may fail for some values of the inputs
+
+  bool is_single() const { return low == high; }
+  bool surely_zero() const { return low == 0 && high == 0; }
+  bool surely_nonzero() const { return low > 0 || high < 0; }
+  /// As a truth value: 0 or 1.
+  Interval truth() const { return {surely_nonzero(), !surely_zero(), may_fail}; }
+};
+
+/// An interval that contains every result of \p op for values in the operands. It is cut off at 64 bits, and marked, if
+/// results may overflow.
+Interval apply_unary(Op op, Interval a);
+Interval apply_binary(Op op, Interval a, Interval b);
+/// The smallest interval around both.
+Interval hull(Interval a, Interval b);
 
 }  // namespace tuner

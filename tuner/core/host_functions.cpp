@@ -80,6 +80,7 @@ class HostFunctionScanner {
         close();
       } else if (c == ';' && now_.parentheses == 0 && now_.depth == 0) {
         end_of_declaration();
+        now_.begin = npos;
       }
     }
   }
@@ -241,9 +242,7 @@ class HostFunctionScanner {
     } else if (now_.is_host || now_.is_other_kernel) {
       blank(at_ + 1);
     }
-    now_.begin = npos;
-    now_.is_function = now_.is_host = now_.is_other_kernel = false;
-    now_.parentheses = 0;
+    now_ = State{.namespaces = now_.namespaces};
   }
 
   /// Whether \p text, the head of a declaration without a body, needs what was removed: `using a::host;`,
@@ -301,10 +300,9 @@ class HostFunctionScanner {
   }
 
   void end_of_declaration() {
+    const std::string_view declaration = code_.substr(now_.begin, at_ - now_.begin);
     if (in_class_) {
-      if (has_default_of_the_host(code_.substr(now_.begin, at_ - now_.begin)))
-        blank(after_access(code_, now_.begin), at_ + 1);
-      now_.begin = npos;
+      if (has_default_of_the_host(declaration)) blank(after_access(code_, now_.begin), at_ + 1);
       return;
     }
     const std::string text = head();
@@ -320,12 +318,9 @@ class HostFunctionScanner {
     const bool is_prototype =
         bracket != std::string::npos && words_of(std::string_view(text).substr(0, bracket)).size() > 1 &&
         assignment_in(text) == npos && inside < code_.size() && (code_[inside] == ')' || is_word_start(code_[inside]));
-    if (is_instantiation(code_.substr(now_.begin, at_ - now_.begin)) ||  // tuner asks for what it needs
-        (is_prototype && is_other_kernel(words, word_before(text, before_space(text, bracket).size())))) {
-      blank(at_ + 1);
-      now_.begin = npos;
-      return;
-    }
+    if (is_instantiation(declaration) ||  // tuner asks for what it needs
+        (is_prototype && is_other_kernel(words, word_before(text, before_space(text, bracket).size()))))
+      return blank(at_ + 1);
     const std::string rest = rest_of_declaration();
     const std::string_view name =
         word_before(text, before_space(text, std::min(text.find_first_of("=[("), text.size())).size());
@@ -342,7 +337,6 @@ class HostFunctionScanner {
       if (const std::string_view type = defined_type(words, text, rest); !type.empty()) known_.host_types.emplace(type);
       blank(at_ + 1);
     }
-    now_.begin = npos;
   }
 
   /// Turns the declaration, up to \p end, into blanks, except directives.

@@ -192,12 +192,15 @@ void take_texts(KernelDraft& draft, KernelDraft from) {
   draft.expanded = std::move(from.expanded);
 }
 
+ExpandedCode expanded_program(const ProgramSpec& program, const std::string& text, const KnownMacros& known) {
+  return expanded_code(text, program.file, program.includes.get(), program.include_paths, known);
+}
+
 const ExpandedCode& expanded(KernelDraft& draft) {
-  const ProgramSpec& program = draft.spec.program;
+  const KernelSpec& spec = draft.spec;
   if (!draft.expanded)
-    draft.expanded =
-        expanded_code(program_text(draft.spec), program.file, program.includes.get(), program.include_paths,
-                      {names_of(program.macros), names_of(draft.parameters, draft.spec.choices)});
+    draft.expanded = expanded_program(spec.program, program_text(spec),
+                                      {names_of(spec.program.macros), names_of(draft.parameters, spec.choices)});
   return *draft.expanded;
 }
 
@@ -206,9 +209,7 @@ const ScopedCode& unchanged(KernelDraft& draft) {
   const ProgramSpec& program = draft.spec.program;
   KnownMacros known{names_of(program.macros), {}, names_of(draft.parameters, draft.spec.choices)};
   std::erase_if(known.defined, [&](const std::string& name) { return contains(known.own, name); });
-  draft.unchanged = expanded_code(whole_text(draft.spec, ProgramPart::kernel), program.file, program.includes.get(),
-                                  program.include_paths, known)
-                        .code;
+  draft.unchanged = expanded_program(program, whole_text(draft.spec, ProgramPart::kernel), known).code;
   return *draft.unchanged;
 }
 

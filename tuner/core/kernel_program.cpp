@@ -50,12 +50,6 @@ void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjunct
   });
 }
 
-/// Whether \p name cannot name a template argument, a macro or a variable in CUDA C++.
-bool is_word_of_cuda(std::string_view name) {
-  constexpr std::string_view kOfDeviceCode[] = {"blockDim", "blockIdx", "gridDim", "threadIdx", "warpSize"};
-  return is_word_of_cpp(name) || contains(kOfDeviceCode, name);
-}
-
 }  // namespace
 
 std::string cpp_text(const Value& value) {
@@ -256,22 +250,15 @@ const std::vector<std::string>& device_limit_names() {
 }
 
 bool is_word_of_cpp(std::string_view name) {
-  constexpr std::string_view kWords[] = {
-      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
-      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char8_t",
-      "char16_t",    "char32_t", "class",      "co_await",  "co_return", "co_yield",     "compl",
-      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
-      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
-      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
-      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
-      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
-      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
-      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
-      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
-      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
-      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
-      "xor_eq"};
-  return contains(kWords, name);
+  constexpr std::string_view words =
+      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t "
+      "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
+      "decltype default delete do double dynamic_cast else enum explicit export extern false float for friend "
+      "goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
+      "protected public register reinterpret_cast requires return short signed sizeof static static_assert "
+      "static_cast struct switch template this thread_local throw true try typedef typeid typename union "
+      "unsigned using virtual void volatile wchar_t while xor xor_eq";
+  return is_identifier(name) && has_word(words, name);
 }
 
 KnownNames known_names(const KernelSpec& spec) {
@@ -294,7 +281,8 @@ std::string name_problem(std::string_view name) {
   if (is_reserved_word(name)) return in_quotes(name) + " is a word of the expression language";
   if (is_function_name(name)) return in_quotes(name) + " is a function of the expression language";
   if (element_type(name)) return in_quotes(name) + " is an element type";
-  if (is_word_of_cuda(name)) return in_quotes(name) + " is a word of CUDA C++";
+  constexpr std::string_view of_device_code = "blockDim blockIdx gridDim threadIdx warpSize";
+  if (is_word_of_cpp(name) || has_word(of_device_code, name)) return in_quotes(name) + " is a word of CUDA C++";
   if (contains(device_limit_names(), name)) return in_quotes(name) + " is a limit of the device";
   return {};
 }

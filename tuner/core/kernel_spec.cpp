@@ -123,15 +123,22 @@ std::string resolved_name(const LaunchSpec& launch, const Bindings& bindings, co
   return text + substitute_words(whole.substr(end), all);
 }
 
-/// Why \p launch, whose condition is true, cannot be made. Throws EvaluationError.
-std::optional<std::string> launch_problem(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
-                                          const DeviceLimits& limits, const Bindings& all) {
-  if (launch.untimed) launch.untimed->evaluate_boolean(all);
-  if (auto violated = violated_limit(shape_of(launch, all), limits)) return violated;
-  resolved_name(launch, all, {});
-  for (const ComputedArgument& argument : launch.computed_arguments)
-    if (auto problem = argument_problem(argument, resolved_type(spec, size, argument.type), all)) return problem;
-  return std::nullopt;
+/// Whether the condition of \p launch is true. If \p launch cannot be made then, \p problem is set. Its text begins
+/// with \p place.
+bool is_made(const KernelSpec& spec, const LaunchSpec& launch, const std::string& place, const ProblemSize& size,
+             const DeviceLimits& limits, const Bindings& all, std::optional<std::string>& problem) {
+  try {
+    if (launch.when && !launch.when->evaluate_boolean(all)) return false;
+    if (launch.untimed) launch.untimed->evaluate_boolean(all);
+    problem = violated_limit(shape_of(launch, all), limits);
+    if (!problem) resolved_name(launch, all, {});
+    for (const ComputedArgument& argument : launch.computed_arguments)
+      if (!problem) problem = argument_problem(argument, resolved_type(spec, size, argument.type), all);
+  } catch (const EvaluationError& error) {
+    problem = error.what();
+  }
+  if (problem) problem->insert(0, place);
+  return true;
 }
 
 /// Why no configuration may run for this problem.
@@ -149,16 +156,10 @@ std::optional<std::string> problem_of_size(const KernelSpec& spec, const Problem
     if (buffer.is_work_space()) continue;
     if (auto problem = count_problem(buffer, bindings)) return problem;
   }
-  for (const LaunchSpec& prepare : spec.prepare) {
-    const std::string place = "prepare '" + prepare.name + "': ";
-    try {
-      if (prepare.when && !prepare.when->evaluate_boolean(bindings)) continue;
-      if (const auto problem = launch_problem(spec, prepare, size, limits, bindings)) return place + *problem;
-    } catch (const EvaluationError& error) {
-      return place + error.what();
-    }
-  }
-  return std::nullopt;
+  std::optional<std::string> problem;
+  for (const LaunchSpec& prepare : spec.prepare)
+    if (!problem) is_made(spec, prepare, "prepare '" + prepare.name + "': ", size, limits, bindings, problem);
+  return problem;
 }
 
 std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, const Bindings& bindings,
@@ -293,28 +294,22 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   if (const auto never = why_never(spec, limits)) return "the kernel " + *never;
   const Bindings fixed = bindings(spec, size, limits);
   if (auto problem = problem_of_size(spec, size, limits, fixed)) return problem;
-  Bindings all = fixed;
-  for (const auto& [name, value] : configuration.entries()) all.set(name, value);
+  const Bindings all = bindings(spec, size, limits, configuration);
   try {
     if (auto violation = spec.space.violation(configuration, fixed)) return violation;
   } catch (const EvaluationError& error) {
     return error.what();
   }
   bool launched = false;
+  std::optional<std::string> problem;
   for (const LaunchSpec& launch : spec.launches) {
     const std::string place = spec.launches.size() > 1 ? "launch '" + launch.name + "': " : "";
-    try {
-      if (launch.when && !launch.when->evaluate_boolean(all)) continue;
-      launched = true;
-      if (const auto problem = launch_problem(spec, launch, size, limits, all)) return place + *problem;
-    } catch (const EvaluationError& error) {
-      return place + error.what();
-    }
+    launched = is_made(spec, launch, place, size, limits, all, problem) || launched;
+    if (problem) return problem;
   }
   if (!launched) return "nothing is launched: the conditions of all launches are false";
-  for (const BufferSpec& buffer : spec.buffers) {
-    if (auto problem = count_problem(buffer, all)) return problem;
-  }
+  for (const BufferSpec& buffer : spec.buffers)
+    if ((problem = count_problem(buffer, all))) return problem;
   try {
     pending_device_launches(spec, size, limits, configuration);
     compile_options(spec, size, limits, configuration);

@@ -232,8 +232,8 @@ class Validator : public Checks {
       const std::string quoted = in_quotes(texture.name), what = texture.is_surface ? "surface " : "texture ";
       const BufferSpec* const buffer = spec_.find_buffer(texture.buffer);
       if (buffer == nullptr)
-        throw SpecError(texture.location, "unknown buffer " + in_quotes(texture.buffer) +
-                                              suggestion(texture.buffer, names_of(spec_.buffers)));
+        return fail("unknown buffer " + in_quotes(texture.buffer) +
+                    suggestion(texture.buffer, names_of(spec_.buffers)));
       if (buffer->role != BufferRole::in && !(texture.is_surface && buffer->is_output()))
         fail(
             what + quoted + " shows " + in_quotes(buffer->name) +
@@ -356,11 +356,8 @@ class Validator : public Checks {
 
   void macros() {
     if (spec_.program.macros.empty()) return;
-    const ProgramSpec& program = spec_.program;
     const std::vector<ExpandedCode::Override> overrides =
-        expanded_code(program_text(spec_), program.file, program.includes.get(), program.include_paths,
-                      {names_of(program.macros)})
-            .overrides;
+        expanded_program(spec_.program, program_text(spec_), {names_of(spec_.program.macros)}).overrides;
     for (const MacroSpec& macro : spec_.program.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(macro.location, message); };
       const std::string quoted = in_quotes(macro.name);
@@ -403,23 +400,11 @@ class Validator : public Checks {
     }
     for (const TuningParameter& parameter : spec_.space.parameters())
       if (!values.find(parameter.name)) fail("the default misses parameter " + in_quotes(parameter.name));
+    // Other conjuncts depend on the problem and the device: they cannot be evaluated.
+    std::optional<EvaluationError> ignored;
     for (const Constraint& constraint : spec_.space.constraints())
-      if (surely_violated(constraint.predicate, values))
+      if (is_false(constraint.predicate, values, ignored))
         fail("the default violates " + in_quotes(constraint.name) + ": " + constraint.predicate.text());
-  }
-
-  /// Whether a conjunct that names only parameters is false. The others depend on the problem and the device.
-  bool surely_violated(const Expression& predicate, const Bindings& values) const {
-    const std::vector<Expression> parts = split_conjunction(predicate);
-    return std::ranges::any_of(parts, [&](const Expression& part) {
-      const auto is_size = [&](const std::string& name) { return spec_.find_size(name) != nullptr; };
-      if (std::ranges::any_of(part.names(), is_size)) return false;
-      try {
-        return !part.evaluate_boolean(values);
-      } catch (const EvaluationError&) {
-        return false;
-      }
-    });
   }
 };
 

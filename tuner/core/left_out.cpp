@@ -109,8 +109,7 @@ class LeftOut {
     const auto takes_the_same = [](const Declared& x, const Declared& y) {
       return plain_type(x.type) == plain_type(y.type) && x.is_pointer() == y.is_pointer() && x.name == y.name;
     };
-    return qualified(a) == qualified(b) &&
-           std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(), takes_the_same);
+    return qualified(a) == qualified(b) && std::ranges::equal(a.arguments, b.arguments, takes_the_same);
   }
 
   /// The functions that \p one may launch.

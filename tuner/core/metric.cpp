@@ -57,6 +57,8 @@ constexpr std::array<MetricTerm, 3> kDoubleFlops{{{"smsp__sass_thread_inst_execu
                                                   {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum"},
                                                   {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2}}};
 
+constexpr std::span<const MetricTerm> kNoTerms;
+
 constexpr NamedMetric kMetrics[] = {
     {"achieved_occupancy", MetricUnit::percent,
      "resident warps, mean over the active cycles, of what a multiprocessor can hold", kOccupancy, true},
@@ -105,20 +107,14 @@ constexpr NamedMetric kMetrics[] = {
     {"flop_count_dp", MetricUnit::count, "double-precision operations; a multiply-add is two", kDoubleFlops},
     {"kernel_time", MetricUnit::nanoseconds, "time of the run that was counted, slower than one that is only timed",
      kKernelTime},
-    {"energy",
-     MetricUnit::joules,
-     "energy of one run, the whole card's, while it runs over and over",
-     {},
-     false,
+    {"energy", MetricUnit::joules, "energy of one run, the whole card's, while it runs over and over", kNoTerms, false,
      MetricSource::sensor},
-    {"power", MetricUnit::watts, "power of the card while it runs over and over", {}, false, MetricSource::sensor},
-    {"edp", MetricUnit::joule_seconds, "energy of one run times its time", {}, false, MetricSource::sensor},
-    {"error",
-     MetricUnit::ratio,
+    {"power", MetricUnit::watts, "power of the card while it runs over and over", kNoTerms, false,
+     MetricSource::sensor},
+    {"edp", MetricUnit::joule_seconds, "energy of one run times its time", kNoTerms, false, MetricSource::sensor},
+    {"error", MetricUnit::ratio,
      "largest distance of an element of an output from what is expected, relative to the largest of its output",
-     {},
-     false,
-     MetricSource::outputs},
+     kNoTerms, false, MetricSource::outputs},
 };
 
 constexpr std::string_view kTextbook[] = {"achieved_occupancy", "gld_efficiency",    "gst_efficiency",

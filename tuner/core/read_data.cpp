@@ -1,4 +1,4 @@
-#include <tuner/core/kernel_reader.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/literals.hpp>
+#include <tuner/core/token.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/scanner.hpp>

@@ -1,9 +1,9 @@
-#include <tuner/core/kernel_reader.hpp>
+#include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include <tuner/core/literals.hpp>
+#include <tuner/core/token.hpp>
 #include <tuner/core/named.hpp>
 
 namespace tuner {

@@ -7,7 +7,6 @@
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/expanded_code.hpp>
 #include <tuner/core/kernel_draft.hpp>
-#include <tuner/core/literals.hpp>
 #include <tuner/core/named.hpp>
 
 namespace tuner {

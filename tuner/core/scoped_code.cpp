@@ -105,8 +105,7 @@ ScopedCode::ScopedCode(std::string code) : text_(std::move(code)) {
 }
 
 const ScopedCode::Scope& ScopedCode::scope_at(std::size_t at) const {
-  const auto is_before = [](std::size_t place, const Scope& scope) { return place < scope.begin; };
-  return std::upper_bound(scopes_.begin(), scopes_.end(), at, is_before)[-1];
+  return std::ranges::upper_bound(scopes_, at, {}, &Scope::begin)[-1];
 }
 
 std::string_view last_part(std::string_view path) {

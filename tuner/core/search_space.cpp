@@ -174,19 +174,6 @@ class Walk {
   std::vector<std::uint64_t> codes_;
 };
 
-/// Whether a conjunct of \p predicate is false, even if the evaluation of others fails. enumerate() does the same.
-/// The first failure is kept in \p problem.
-bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem) {
-  try {
-    return !predicate.evaluate_boolean(bindings);
-  } catch (const EvaluationError& error) {
-    if (!problem) problem = error;
-    const std::vector<Expression> parts = split_conjunction(predicate);
-    return parts.size() > 1 &&
-           std::ranges::any_of(parts, [&](const Expression& part) { return is_false(part, bindings, problem); });
-  }
-}
-
 }  // namespace
 
 const TuningParameter* SearchSpace::find(std::string_view name) const { return find_named(parameters_, name); }

@@ -1,5 +1,6 @@
 #include <tuner/core/sub_space.hpp>
 
+#include <numeric>
 #include <utility>
 
 #include <tuner/core/error.hpp>
@@ -45,17 +46,12 @@ KernelSpec sub_space(const KernelSpec& spec, const Configuration& fixed, const s
 std::vector<Impossible> impossible_configurations(const KernelSpec& spec, const ProblemSize& size,
                                                   const DeviceLimits& limits, std::size_t most) {
   std::vector<Impossible> all;
-  const std::vector<TuningParameter>& parameters = spec.space.parameters();
-  const double product = spec.space.product();
-  if (product > static_cast<double>(most)) return all;
-  for (std::size_t number = 0; number < static_cast<std::size_t>(product); ++number) {
-    Configuration configuration;
-    std::size_t rest = number;
-    for (std::size_t i = parameters.size(); i-- > 0;) {
-      const std::vector<Value>& values = parameters[i].values;
-      configuration.set(parameters[i].name, values[rest % values.size()]);
-      rest /= values.size();
-    }
+  if (spec.space.product() > static_cast<double>(most)) return all;
+  std::vector<std::uint64_t> codes(static_cast<std::size_t>(spec.space.product()));
+  std::iota(codes.begin(), codes.end(), std::uint64_t{0});
+  const EnumeratedSpace space = EnumeratedSpace::from_codes(spec.space.parameters(), std::move(codes));
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i) {
+    Configuration configuration = space.configuration(i);
     if (auto reason = why_invalid(spec, size, limits, configuration))
       all.push_back({std::move(configuration), std::move(*reason)});
   }

@@ -1,5 +1,6 @@
 #pragma once
-/// Tokens of directives and expressions, each with its place. Private to this room.
+/// Tokens of directives and expressions, each with its place, and the values that directives give. Private to this
+/// room.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/value.hpp>
 #include <tuner/core/words.hpp>
 
 namespace tuner {
@@ -35,8 +38,8 @@ struct LogicalLine {
   static LogicalLine from(std::string_view text, const SourceLocation& origin);
 };
 
-/// The text after `#pragma tuner` on each such line, without comments and without blanks at its end. Throws SpecError
-/// for NUL bytes, for such lines that are not UTF-8, and for comments that do not end on their directive's line. Also
+/// The text from `pragma tuner` on each such line, without comments and without blanks at its end. Throws SpecError for
+/// NUL bytes, for such lines that are not UTF-8, and for comments that do not end on their directive's line. Also
 /// throws it for a file that ends in a continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
 
@@ -93,5 +96,22 @@ class TokenCursor {
   Token token_;
   std::size_t last_stop_ = 0;
 };
+
+// Values in directives. All functions throw SpecError at the place of the error.
+
+/// A decimal integer of 64 bits, perhaps negative. Here and below, messages call the value \p what.
+std::int64_t parse_integer(TokenCursor& cursor, const std::string& what);
+/// A size in the forms of parse_count(), or a negative integer.
+std::int64_t parse_size(TokenCursor& cursor, const std::string& what);
+/// A finite number, perhaps negative; also a power as in `2^31`.
+double parse_number(TokenCursor& cursor, const std::string& what);
+/// An integer, written as a size may be, `true`, `false`, or a word, also one that is a Value::fraction().
+Value parse_value(TokenCursor& cursor);
+/// A value, or several: `32..128 step 32` is 32 64 96 128, `2^(0..3)` is 1 2 4 8.
+std::vector<Value> parse_values(TokenCursor& cursor);
+/// The text between quotes.
+std::string parse_quoted(TokenCursor& cursor, const std::string& what);
+/// The name of an element type, by any of its names.
+ElementType parse_element_type(TokenCursor& cursor);
 
 }  // namespace tuner

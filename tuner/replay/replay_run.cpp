@@ -180,19 +180,13 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
   ReplayReport report{options.repeats, options.seed, {}, {}};
   for (const Recording& recording : recordings) {
     const Scorer scorer(recording);
-    report.spaces.push_back({recording.name,
-                             recording.unit,
-                             recording.space.size(),
-                             recording.valid_count(),
-                             scorer.optimum(),
-                             scorer.random_draws(),
-                             scorer.times(),
-                             scorer.baseline(),
-                             {}});
-    std::vector<ReplayResult>& results = report.spaces.back().results;
+    ReplaySpace& space = report.spaces.emplace_back(
+        ReplaySpace{recording.name, recording.unit, recording.space.size(), recording.valid_count(), scorer.optimum(),
+                    scorer.random_draws(), scorer.times(), scorer.baseline()});
     for (const std::string& strategy : options.strategies) {
-      results.push_back(summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
-      if (observer) observer(results.back());
+      space.results.push_back(
+          summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
+      if (observer) observer(space.results.back());
     }
   }
   for (std::size_t i = 0; i < options.strategies.size(); ++i)

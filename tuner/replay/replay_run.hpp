@@ -49,7 +49,7 @@ struct ReplaySpace {
   double random_draws = 0;  ///< evaluations of random search until the last scored time
   std::vector<double> times;
   std::vector<double> baseline;
-  std::vector<ReplayResult> results;  ///< by strategy
+  std::vector<ReplayResult> results = {};  ///< by strategy
 };
 
 /// One strategy over all spaces.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <tuner/search/candidates.hpp>
 #include <tuner/search/rank_model.hpp>
@@ -144,7 +145,7 @@ std::optional<std::vector<Index>> Auto::reconsider(std::span<const Index> waitin
   std::vector<Wanted> ranked;
   const std::vector<Prediction> predictions = model_.predict_compiled(waiting, history_.known(), random_);
   for (std::size_t i = 0; i < waiting.size(); ++i) ranked.push_back({merit(predictions[i]), waiting[i]});
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Wanted& a, const Wanted& b) { return a.merit > b.merit; });
+  std::ranges::stable_sort(ranked, std::greater(), &Wanted::merit);
   const double least = queue_.empty() ? 0 : options_.give_up * queue_.back().merit;
   for (; may_give_up_ > 0 && ranked.size() > kAlwaysRun && ranked.back().merit < least; --may_give_up_)
     ranked.pop_back();
@@ -160,7 +161,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
     if (observation.index < space().size())
       known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
   if (known.empty()) return;
-  std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) { return a.objective < b.objective; });
+  std::ranges::sort(known, {}, &Known::objective);
   // Up to half of the start comes from the prior; more trust gives a larger part.
   const auto share = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
   for (std::size_t i = 0; i < std::min(share, known.size()); ++i)

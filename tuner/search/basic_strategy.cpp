@@ -1,8 +1,53 @@
 #include <tuner/search/basic_strategy.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tuner::search {
+Spread::Spread(const EnumeratedSpace& space) : space_(space) {
+  for (const TuningParameter& parameter : space.parameters()) uses_.emplace_back(parameter.values.size(), 0u);
+}
+
+void Spread::seen(Index index) {
+  for (std::size_t p = 0; p < uses_.size(); ++p) ++uses_[p][space_.digit(index, p)];
+  seen_.push_back(index);
+}
+
+std::optional<Index> Spread::next(History& history, Random& random) {
+  std::optional<Index> best;
+  double best_merit = 0;
+  const std::size_t width = uses_.size();
+  EnumeratedSpace::Digits mine(width);
+  EnumeratedSpace::Digits other(width);
+  const std::size_t looked_back = std::min<std::size_t>(seen_.size(), 64);
+  const std::size_t candidates = seen_.empty() ? 1 : 24;
+  for (std::size_t i = 0; i < candidates; ++i) {
+    const auto candidate = history.random_fresh(random);
+    if (!candidate) return std::nullopt;
+    space_.digits(*candidate, mine);
+    double crowding = 0;
+    for (std::size_t p = 0; p < width; ++p) {
+      const std::size_t values = uses_[p].size();
+      if (values > 1)
+        crowding += uses_[p][mine[p]] * static_cast<double>(values) / static_cast<double>(seen_.size() + 1);
+    }
+    double nearest = static_cast<double>(width);
+    for (std::size_t s = seen_.size() - looked_back; s < seen_.size(); ++s) {
+      space_.digits(seen_[s], other);
+      double distance = 0;
+      for (std::size_t p = 0; p < width; ++p)
+        if (mine[p] != other[p])
+          distance += 0.5 + 0.5 * std::abs(mine[p] - other[p]) / static_cast<double>(uses_[p].size() - 1);
+      nearest = std::min(nearest, distance);
+    }
+    const double merit = nearest - crowding;
+    if (!best || merit > best_merit) {
+      best = candidate;
+      best_merit = merit;
+    }
+  }
+  return best;
+}
 
 BasicStrategy::BasicStrategy(const EnumeratedSpace& space, const StrategyOptions& options)
     : history_(space),

@@ -50,8 +50,7 @@ class BayesOpt final : public BasicStrategy {
     if (rows.size() <= most) return rows;
     std::vector<Known> latest(rows.end() - static_cast<std::ptrdiff_t>(most / 2), rows.end());
     rows.resize(rows.size() - most / 2);
-    std::nth_element(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(most / 2), rows.end(),
-                     [](const Known& a, const Known& b) { return a.objective < b.objective; });
+    std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(most / 2), {}, &Known::objective);
     rows.resize(most / 2);
     rows.insert(rows.end(), latest.begin(), latest.end());
     return rows;

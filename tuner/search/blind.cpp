@@ -14,9 +14,7 @@ class Exhaustive final : public BasicStrategy {
  private:
   std::optional<Index> next() override {
     while (next_ < space().size() && !history_.is_fresh(static_cast<Index>(next_))) ++next_;
-    if (next_ == space().size())
-      return std::nullopt;  // the remaining fresh ones were withdrawn after next_ had passed
-                            // them
+    if (next_ == space().size()) return std::nullopt;  // the fresh ones were withdrawn after next_ had passed them
     return static_cast<Index>(next_);
   }
 
@@ -42,17 +40,13 @@ class RandomSearch final : public BasicStrategy {
 }  // namespace
 
 StrategyInfo exhaustive_entry() {
-  StrategyInfo entry = entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-");
-  entry.learns = false;
-  return entry;
+  return entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-", false);
 }
 
 StrategyInfo random_entry() {
-  StrategyInfo entry =
-      entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
-                             "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)");
-  entry.learns = false;
-  return entry;
+  return entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
+                                "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)",
+                                false);
 }
 
 }  // namespace tuner::search

@@ -38,8 +38,8 @@ Index crossing(const EnumeratedSpace& space, Random& random, const std::vector<K
   const Index first = parent();
   space.digits(first, child);
   space.digits(parent(), other);
-  const auto choices = std::count_if(space.parameters().begin(), space.parameters().end(),
-                                     [](const TuningParameter& parameter) { return parameter.values.size() > 1; });
+  const auto has_choice = [](const TuningParameter& parameter) { return parameter.values.size() > 1; };
+  const auto choices = std::ranges::count_if(space.parameters(), has_choice);
   const double mutation = 1 / static_cast<double>(choices);
   for (std::size_t p = 0; p < count; ++p) {
     if (random.chance(0.5)) child[p] = other[p];

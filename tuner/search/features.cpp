@@ -8,10 +8,8 @@ namespace tuner::search {
 namespace {
 
 bool are_sizes(const std::vector<Value>& values) {
-  if (!std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_integer() && v.integer() > 0; }))
-    return false;
-  const auto [low, high] = std::minmax_element(
-      values.begin(), values.end(), [](const Value& a, const Value& b) { return a.integer() < b.integer(); });
+  if (!std::ranges::all_of(values, [](const Value& v) { return v.is_integer() && v.integer() > 0; })) return false;
+  const auto [low, high] = std::ranges::minmax_element(values, {}, &Value::integer);
   return high->integer() / 4 >= low->integer();
 }
 

@@ -69,7 +69,7 @@ std::optional<Index> History::random_fresh(Random& random) {
 std::vector<Known> History::elites(std::size_t count) const {
   std::vector<Known> out(known_);
   count = std::min(count, out.size());
-  std::stable_sort(out.begin(), out.end(), [](const Known& a, const Known& b) { return a.objective < b.objective; });
+  std::ranges::stable_sort(out, {}, &Known::objective);
   while (count > 0 && !std::isfinite(out[count - 1].objective)) --count;
   out.resize(count);
   return out;

@@ -56,9 +56,7 @@ class GeneticAlgorithm final : public BasicStrategy {
     std::erase_if(members_, [&](const Known& member) { return member.index == observation.index; });
     if (!std::isfinite(objective)) return;
     const Known member{observation.index, objective};
-    members_.insert(std::upper_bound(members_.begin(), members_.end(), member,
-                                     [](const Known& a, const Known& b) { return a.objective < b.objective; }),
-                    member);
+    members_.insert(std::ranges::upper_bound(members_, objective, {}, &Known::objective), member);
     if (members_.size() > options_.population) members_.pop_back();
   }
 

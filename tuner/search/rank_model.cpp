@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tuner::search {
 
@@ -13,9 +14,8 @@ constexpr std::size_t kMostPrior = 1000;      // a prior takes this many of the 
 /// log((rank + 1/2) / count) of each row. Equal objectives share the mean of their ranks; failures are equal.
 std::vector<double> log_ranks(const std::vector<Known>& known) {
   std::vector<std::size_t> order(known.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return known[a].objective < known[b].objective; });
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return known[i].objective; });
   std::vector<double> out(known.size());
   const auto count = static_cast<double>(known.size());
   for (std::size_t first = 0; first < order.size();) {

@@ -44,8 +44,8 @@ void set(Option<T>& option, const std::map<std::string, double>& values) {
 
 /// \p Made: a strategy with a type Options. It is constructed from a space, the common options and its own options.
 template <typename Made>
-StrategyInfo entry_of(std::string name, std::string summary, std::string source) {
-  StrategyInfo entry{std::move(name), std::move(summary), std::move(source), {}, true, nullptr};
+StrategyInfo entry_of(std::string name, std::string summary, std::string source, bool learns = true) {
+  StrategyInfo entry{std::move(name), std::move(summary), std::move(source), {}, learns, nullptr};
   typename Made::Options presets;
   std::apply([&](const auto&... option) { (list(entry.options, option), ...); }, presets.all());
   entry.make = [](const EnumeratedSpace& space, const StrategyOptions& options) -> std::unique_ptr<Strategy> {
