@@ -2,7 +2,6 @@
 // The last thread of a block or warp to come computes the results of all and makes the others ready.
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>

@@ -17,8 +17,6 @@
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
-#include <tuner/backend/host/translation_unit.hpp>
-#include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
@@ -127,7 +125,7 @@ void warn_once(const std::string& message) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;  // never destroyed: see above
   const std::lock_guard lock(mutex);
-  if (told.insert(message).second) std::fputs((std::string(kWarningOfHost) + message + "\n").c_str(), stderr);
+  if (told.insert(message).second) std::fputs(("tuner: warning: " + message + "\n").c_str(), stderr);
 }
 
 /// Of NVRTC's options, the host compiler follows those that turn optimisation off and those that choose a language.

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include <tuner/backend/host/sanitizer.hpp>
-#include <tuner/backend/host/descriptor.hpp>
+#include <tuner/backend/host/process.hpp>
 #include <tuner/core/element_type.hpp>
 
 namespace tuner::host {
