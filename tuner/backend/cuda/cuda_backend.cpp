@@ -12,9 +12,8 @@
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/pending_launches.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
-#include <tuner/backend/cuda/yardsticks.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/core/threads.hpp>

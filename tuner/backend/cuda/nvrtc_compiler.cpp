@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/compile_log.hpp>
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
