@@ -11,8 +11,8 @@
 
 #include <tests/environment_variable.hpp>
 #include <tests/in_threads.hpp>
+#include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/process.hpp>
-#include <tuner/backend/host/thread_memory.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 

@@ -74,9 +74,7 @@ class Program {
     return text;
   }
   void require(nvrtcResult result, const char* call) {
-    if (result != NVRTC_SUCCESS) {
-      throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
-    }
+    if (result != NVRTC_SUCCESS) throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
   }
 
   const Nvrtc& nvrtc_;
@@ -362,9 +360,8 @@ class NvrtcCompiler : public Compiler {
       }
       if (!symbol) return CompileError{"'" + expression + "' names no kernel in " + request.file_name, log};
       const auto found = resources.find(*symbol);
-      if (found == resources.end() && !resources.empty()) {
+      if (found == resources.end() && !resources.empty())
         return CompileError{"'" + expression + "' is no kernel: it must be a __global__ function", log};
-      }
       image.functions.push_back({expression, *symbol, found == resources.end() ? Resources{} : found->second});
     }
     return image;

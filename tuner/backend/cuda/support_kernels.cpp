@@ -31,9 +31,8 @@ CompileRequest support_request(std::string_view file, std::vector<std::string> k
 }
 
 SupportKernels::SupportKernels(const CompileResult& compiled) {
-  if (const CompileError* error = std::get_if<CompileError>(&compiled)) {
+  if (const CompileError* error = std::get_if<CompileError>(&compiled))
     throw Error("tuner's own kernels do not compile: " + error->message + "\n" + error->log);
-  }
   const Image& image = std::get<Image>(compiled);
   module_ = load_module(image.code.data());
   for (const CompiledFunction& kernel : image.functions) {

@@ -71,9 +71,8 @@ std::vector<std::string> flags(bool gnu) {
 }
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
     text.replace(at, what.size(), with);
-  }
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
@@ -353,9 +352,8 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   const Includes includes = includes_of(request);
   const ProgramText program = whole_program(request, includes);
   Image image;
-  for (std::size_t i = 0; i < request.expressions.size(); ++i) {
+  for (std::size_t i = 0; i < request.expressions.size(); ++i)
     image.functions.push_back({request.expressions[i], symbol(i), {}});
-  }
   std::string key;
   if (cache_folder_ && !includes.unknown) {
     key = object_key(request, program.unit, includes);

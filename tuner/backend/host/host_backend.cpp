@@ -59,9 +59,8 @@ double rate(unsigned threads, std::size_t words, double bytes_a_word, Work work)
   for (int run = 0; run < 3; ++run) {
     const auto begin = std::chrono::steady_clock::now();
     std::vector<std::thread> pool;
-    for (unsigned t = 0; t < threads; ++t) {
+    for (unsigned t = 0; t < threads; ++t)
       pool.emplace_back([=] { work(words * t / threads, words * (t + 1) / threads); });
-    }
     for (std::thread& thread : pool) thread.join();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     best = std::max(best, static_cast<double>(words) * bytes_a_word / seconds);
@@ -222,9 +221,8 @@ class HostBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     const auto& loaded = static_cast<const host::HostModule&>(module);
     if (auto reason = refusal(loaded, function, shape)) throw Error("host backend: " + *reason);
-    if (auto failure = start(loaded, function, shape, parameters, 0)) {
+    if (auto failure = start(loaded, function, shape, parameters, 0))
       throw Error("host backend: " + std::visit([](const auto& value) { return value.message; }, *failure));
-    }
   }
   void synchronize(void*) override {}
 
@@ -259,9 +257,8 @@ class HostBackend final : public Backend {
     if (auto reason = refusal(module, launch.function, launch.shape)) return LaunchError{std::move(*reason)};
     if (auto reason = mismatch(launch, module)) return LaunchError{std::move(*reason)};
     std::vector<void*> arguments;
-    for (const Argument& argument : launch.arguments) {
+    for (const Argument& argument : launch.arguments)
       arguments.push_back(const_cast<void*>(static_cast<const void*>(argument.data())));
-    }
     return start(module, launch.function, launch.shape, arguments.data(),
                  timeout_s <= 0 ? 0 : std::max(1e-9, timeout_s - seconds_since(begin)));
   }
