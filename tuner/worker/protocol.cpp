@@ -1,11 +1,8 @@
 #include <tuner/worker/protocol.hpp>
 
-#include <concepts>
 #include <cstring>
 #include <map>
 #include <stdexcept>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace tuner {
@@ -48,20 +45,11 @@ auto fields(SourceFile& v) { return std::tie(v.path, v.text, v.line, v.of_refere
 auto fields(CompiledFunction& v) { return std::tie(v.expression, v.symbol, v.resources); }
 auto fields(Image& v) { return std::tie(v.code, v.functions, v.log); }
 
-auto fields(Resources& v) {
-  return std::tie(v.registers, v.spill_bytes, v.stack_bytes, v.static_shared_bytes, v.constant_bytes, v.blocks_per_sm,
-                  v.occupancy);
-}
-auto fields(Measurement& v) {
-  return std::tie(v.samples_ns, v.median_ns, v.low_ns, v.high_ns, v.relative_noise, v.cold, v.throttled, v.converged,
-                  v.abandoned, v.clock_mhz, v.metrics, v.no_metrics);
-}
 auto fields(CompileError& v) { return std::tie(v.message, v.log, v.machine_fault); }
 auto fields(LaunchError& v) { return std::tie(v.message, v.machine_fault); }
 auto fields(Timeout& v) { return std::tie(v.message); }
 auto fields(WrongResult& v) { return std::tie(v.message); }
 auto fields(Invalid& v) { return std::tie(v.reason); }
-auto fields(TrialTimes& v) { return std::tie(v.compile, v.load, v.verify, v.measure, v.wait); }
 auto fields(Trial& v) { return std::tie(v.configuration, v.outcome, v.resources, v.verified, v.crashed, v.times); }
 
 }  // namespace tuner

@@ -15,11 +15,14 @@
 ///
 /// A worker finishes one message before it begins the next. Answers come in the order of the requests.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -31,6 +34,26 @@
 #include <tuner/core/problem_size.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/runner.hpp>
+
+namespace tuner {
+
+template <typename V, typename T>
+concept Is = std::same_as<std::remove_const_t<V>, T>;
+
+// The members of the structs that travel between a session and its workers, and that records store as well. Those of
+// the other structs are in protocol.cpp.
+
+auto fields(Is<Resources> auto& v) {
+  return std::tie(v.registers, v.spill_bytes, v.stack_bytes, v.static_shared_bytes, v.constant_bytes, v.blocks_per_sm,
+                  v.occupancy);
+}
+auto fields(Is<Measurement> auto& v) {
+  return std::tie(v.samples_ns, v.median_ns, v.low_ns, v.high_ns, v.relative_noise, v.cold, v.throttled, v.converged,
+                  v.abandoned, v.clock_mhz, v.metrics, v.no_metrics);
+}
+auto fields(Is<TrialTimes> auto& v) { return std::tie(v.compile, v.load, v.verify, v.measure, v.wait); }
+
+}  // namespace tuner
 
 namespace tuner::worker {
 
