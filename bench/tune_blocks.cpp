@@ -139,7 +139,6 @@ int run(const Options& options, Clock::time_point start) {
     for (const Trial* trial : ranked) print(*trial, spec, size, device);
   for (const Trial& trial : trials)
     if (trial.measurement() == nullptr) print(trial, spec, size, device);
-  const SessionTimes times = evaluator.times();
   TrialTimes spent;
   for (const std::vector<Trial>* const some : {&trials, &again})
     for (const Trial& trial : *some) spent += trial.times;
@@ -150,10 +149,9 @@ int run(const Options& options, Clock::time_point start) {
   fmt::print("finalists, interleaved:\n");
   for (const Trial& trial : again) print(trial, spec, size, device);
   fmt::print("device known {:.3f} s, first trial {:.3f} s, searched {:.3f} s\n", device_s, first_s, searched_s);
-  fmt::print("run worker: start {:.3f} s, wait {:.3f}, load {:.3f}, verify {:.3f}, measure {:.3f}\n", times.start,
-             spent.wait, spent.load, spent.verify, spent.measure);
-  fmt::print("compile workers: {} configurations in {} compiles, {:.3f} s summed\n", times.compiled, times.compiles,
-             times.compile);
+  fmt::print("run worker: wait {:.3f} s, load {:.3f}, verify {:.3f}, measure {:.3f}\n", spent.wait, spent.load,
+             spent.verify, spent.measure);
+  fmt::print("compile workers: {:.3f} s summed\n", spent.compile);
   fmt::print("best: {} at {:.2f} us{}\n", decisive[standings.winner].configuration.text(),
              decisive[standings.winner].measurement()->median_ns / 1e3,
              standings.ties.empty() ? "" : fmt::format(" ({} tied)", standings.ties.size()));

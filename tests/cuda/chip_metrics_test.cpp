@@ -30,7 +30,7 @@ class SomeChip final : public ChipMetrics {
   }
   std::size_t passes(const MetricPlan&) const override { return 1; }
   std::vector<std::uint8_t> config_image(const MetricPlan&) const override { return {}; }
-  Metrics evaluate(const MetricPlan&, std::span<const std::uint8_t>, std::size_t) const override { return {}; }
+  Metrics evaluate(const MetricPlan&, std::span<const std::uint8_t>) const override { return {}; }
 
  private:
   std::string chip_ = "SC100";

@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/compile_log.hpp>
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
 #include <gtest/gtest.h>
 

@@ -330,7 +330,7 @@ std::vector<std::vector<int>> in_every_order(const std::string& source) {
   const std::unique_ptr<Module> module = load(source, {"k"});
   std::vector<std::vector<int>> results;
   for (const ThreadOrder::Kind kind :
-       {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::shuffled}) {
+       {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::interleaved}) {
     EXPECT_TRUE(backend().set_order({kind, 7}));
     std::vector<int> out(192, -1);
     EXPECT_EQ(text(launch(*module, 0, shape(3, 64), 20, backend(), out.data())), "done");
@@ -393,7 +393,7 @@ TEST(HostOrder, StartsEveryBlockOnce) {
   const auto module = load("__global__ void k(int* out) { out[blockIdx.x] += 1; }", {"k"});
   for (const std::int64_t blocks : {1, 2, 97, 1000}) {
     for (const ThreadOrder::Kind kind :
-         {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::shuffled}) {
+         {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::interleaved}) {
       backend().set_order({kind, 3});
       std::vector<int> out(static_cast<std::size_t>(blocks));
       EXPECT_EQ(text(launch(*module, 0, shape(blocks, 1), 20, backend(), out.data())), "done");

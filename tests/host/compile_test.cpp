@@ -11,7 +11,8 @@
 
 #include <tests/environment_variable.hpp>
 #include <tests/in_threads.hpp>
-#include <tuner/backend/host/private_directory.hpp>
+#include <tuner/backend/host/block_runner.hpp>
+#include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 
@@ -193,9 +194,7 @@ TEST(HostCompile, TellsAFaultOfTheMachineFromOneOfTheSourceAndHowTheCompilerDied
 }
 
 TEST(HostBackend, ThrowsWhereTheStacksOfItsThreadsHaveNoRoom) {
-  HostOptions options;
-  options.stack_bytes = std::size_t{1} << 44;
-  EXPECT_THROW(make_host_backend(options), Error);
+  EXPECT_THROW(host::StackPool(1024, std::size_t{1} << 44), Error);
 }
 
 /// The folder for temporary files is an empty one.

@@ -12,7 +12,6 @@
 #include <tests/child_process.hpp>
 #include <tests/environment_variable.hpp>
 #include <tests/wait_until.hpp>
-#include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/process.hpp>
 
 #include "host_fixture.hpp"

@@ -48,7 +48,7 @@ TEST(HostDynamicShared, HoldsNothingOfTheLastBlockWhileOrdersAreChecked) {
   const auto module = load(
       "__global__ void k(int* out) { extern __shared__ int s[]; *out += s[threadIdx.x] == -1; s[threadIdx.x] = 5; }",
       {"k"}, backend<1>());
-  for (const ThreadOrder::Kind kind : {ThreadOrder::Kind::reverse, ThreadOrder::Kind::shuffled}) {
+  for (const ThreadOrder::Kind kind : {ThreadOrder::Kind::reverse, ThreadOrder::Kind::interleaved}) {
     backend<1>().set_order({kind, 0});
     int out = 0;
     EXPECT_EQ(text(launch(*module, 0, shape(7, 4, 16), 20, backend<1>(), &out)), "done");

@@ -112,20 +112,15 @@ TEST(CompileQueue, DoesNotTakeAProgramForItsPart) {
 }
 
 TEST(CompileQueue, TakesOneAtATimeOnManyCoresWhereTheSearchLearns) {
-  DeviceKey gpu;
-  gpu.backend = kCudaBackend;
-  EXPECT_EQ(compile_batch(gpu, 16, true), 1u);
-  EXPECT_EQ(compile_batch(gpu, 16, false), 8u);
-  EXPECT_EQ(compile_batch(gpu, 2, true), 4u);
-  EXPECT_EQ(compile_batch(gpu, 2, false), 8u);
+  EXPECT_EQ(compile_batch(kCudaBackend, 16, true), 1u);
+  EXPECT_EQ(compile_batch(kCudaBackend, 16, false), 8u);
+  EXPECT_EQ(compile_batch(kCudaBackend, 2, true), 4u);
+  EXPECT_EQ(compile_batch(kCudaBackend, 2, false), 8u);
 }
 
 TEST(CompileQueue, LeavesNothingForBusyCompilersThatShareTheDevicesCores) {
-  DeviceKey key;
-  key.backend = kCudaBackend;
-  EXPECT_EQ(sharing_compilers(key, 4, 1), 4u);
-  key.backend = kHostBackend;
-  EXPECT_EQ(sharing_compilers(key, 4, 1), 1u);
+  EXPECT_EQ(sharing_compilers(kCudaBackend, 4, 1), 4u);
+  EXPECT_EQ(sharing_compilers(kHostBackend, 4, 1), 1u);
 }
 
 TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {

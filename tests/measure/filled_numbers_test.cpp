@@ -6,7 +6,7 @@
 #include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/measure/filled_numbers.hpp>
+#include <tuner/measure/problem_buffers.hpp>
 
 namespace tuner {
 namespace {

@@ -309,7 +309,6 @@ TEST_F(LanesTest, LoseNothingWhenWorkersAreKilledFiftyTimes) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   for (const auto& [configuration, trial] : evaluate(evaluator, all))
     EXPECT_EQ(kind(trial.outcome), "ok") << configuration.text() << ": " << message(trial.outcome);
-  EXPECT_EQ(evaluator.times().run_restarts, 50u);
   for (const LaneReport& lane : evaluator.lanes()) EXPECT_TRUE(lane.lost.empty()) << lane.lost;
 }
 

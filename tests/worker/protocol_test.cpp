@@ -67,7 +67,8 @@ std::vector<Message> samples() {
           Recall{},
           Ran{{measured}, true},
           Ran{{slow}, false},
-          Ran{{measured, failed, invalid}, true}};
+          Ran{{measured, failed, invalid}, true},
+          Warning{"CXX is not used"}};
 }
 
 Message passed_on(const Message& message) {

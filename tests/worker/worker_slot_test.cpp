@@ -1,4 +1,4 @@
-#include <tuner/worker/worker_slot.hpp>
+#include <tuner/worker/link.hpp>
 
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ class WorkerSlotTest : public ::testing::Test {
     slot.start([this] { return std::make_unique<WorkerOfATest>(worker); });
   }
   /// One turn of a loop that does not wait.
-  std::optional<Loss> turn() {
+  std::optional<WorkerEnd> turn() {
     std::vector<pollfd> fds;
     wake_up.reset();
     slot.collect(fds, wake_up);
@@ -74,11 +74,11 @@ TEST_F(WorkerSlotTest, DoesNotWaitForAWorkerThatTakesLongToDie) {
     EXPECT_TRUE(wake_up.has_value()) << "it is asked again";
   }
   worker->end = WorkerEnd{"killed by signal 9", true};
-  const std::optional<Loss> loss = turn();
+  const std::optional<WorkerEnd> loss = turn();
   ASSERT_TRUE(loss.has_value());
   EXPECT_TRUE(loss->hung);
-  EXPECT_FALSE(loss->innocent) << "it was we who killed it";
-  EXPECT_THAT(loss->message, HasSubstr("did not answer for 0.0 s"));
+  EXPECT_FALSE(loss->from_outside) << "it was we who killed it";
+  EXPECT_THAT(loss->text, HasSubstr("did not answer for 0.0 s"));
   EXPECT_FALSE(turn().has_value());
 }
 
@@ -88,31 +88,31 @@ TEST_F(WorkerSlotTest, TellsHowOneEndedThatClosedItsPipe) {
   EXPECT_FALSE(slot.running());
   EXPECT_FALSE(worker->killed) << "how it ends is its own";
   worker->end = WorkerEnd{"killed by signal 11", false};
-  const std::optional<Loss> loss = turn();
+  const std::optional<WorkerEnd> loss = turn();
   ASSERT_TRUE(loss.has_value());
   EXPECT_FALSE(loss->hung);
-  EXPECT_EQ(loss->message, "killed by signal 11");
+  EXPECT_EQ(loss->text, "killed by signal 11");
 }
 
 TEST_F(WorkerSlotTest, HearsNothingFromOneThatIsToEnd) {
-  slot.end({false, true, "enough"});
+  slot.end({"enough", true});
   write(encode(Prepared{}));
   EXPECT_FALSE(turn().has_value());
   worker->end = WorkerEnd{"ended with status 0", false};
-  const std::optional<Loss> loss = turn();
+  const std::optional<WorkerEnd> loss = turn();
   ASSERT_TRUE(loss.has_value());
-  EXPECT_EQ(loss->message, "enough");
-  EXPECT_TRUE(loss->innocent);
+  EXPECT_EQ(loss->text, "enough");
+  EXPECT_TRUE(loss->from_outside);
   EXPECT_EQ(messages, 0u);
 }
 
 TEST_F(WorkerSlotTest, EndsOneThatBabblesAtOnceWhereItIsDead) {
   worker->end = WorkerEnd{"killed by signal 9", true};
   write(std::vector<std::byte>(64, std::byte{'?'}));
-  const std::optional<Loss> loss = turn();
+  const std::optional<WorkerEnd> loss = turn();
   ASSERT_TRUE(loss.has_value());
   EXPECT_TRUE(worker->killed);
-  EXPECT_FALSE(loss->message.empty());
+  EXPECT_FALSE(loss->text.empty());
 }
 
 TEST_F(WorkerSlotTest, TakesAnotherInThePlaceOfOneThatIsGone) {

@@ -260,6 +260,9 @@ struct Sample {
 
 using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
 
+/// Receives a warning for the user: a sentence without its full stop.
+using Warn = std::function<void(const std::string& text)>;
+
 /// Something is not available here. The reason also says what to do about it: one sentence without its full stop.
 struct Unavailable {
   std::string reason;
@@ -295,7 +298,7 @@ inline constexpr double kShortestEnergyWindow = 1.0;
 /// result of a correct kernel does not depend on the order. interleaved: the threads of a block are shuffled. In an
 /// image that is compiled with CompileRequest::interleaved they also switch at loads and stores.
 struct ThreadOrder {
-  enum class Kind { forward, reverse, shuffled, interleaved };
+  enum class Kind { forward, reverse, interleaved };
   Kind kind = Kind::forward;
   std::uint64_t seed = 0;  ///< of the shuffle, and of the places where threads switch
 };

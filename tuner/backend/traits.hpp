@@ -19,8 +19,6 @@ inline constexpr std::string_view kCudaBackend = "cuda";
 inline constexpr const char* kInlinePtx = "this is inline PTX, which only a GPU runs";
 inline constexpr const char* kTensorCores = "nvcuda::wmma is for tensor cores, which only a GPU has";
 inline constexpr std::string_view kHostBackend = "host";
-/// Begins a line on standard error that is a warning of the host backend, unlike what a kernel prints.
-inline constexpr std::string_view kWarningOfHost = "tuner: warning: ";
 
 struct BackendTraits {
   bool is_gpu = true;          ///< has counters, an energy sensor and machine code to show; much faster than a CPU
@@ -30,10 +28,11 @@ struct BackendTraits {
   std::size_t batch = 0;      ///< the best number of configurations in one compile; 0: depends on the number of cores
 };
 
-inline BackendTraits traits(const DeviceKey& key) {
-  if (key.backend == kHostBackend) return {false, true, true, 16};
+inline BackendTraits traits(std::string_view backend) {
+  if (backend == kHostBackend) return {false, true, true, 16};
   return {};
 }
+inline BackendTraits traits(const DeviceKey& key) { return traits(key.backend); }
 
 /// CompileRequest::architecture for a device.
 inline std::string architecture_of(const DeviceKey& key) {

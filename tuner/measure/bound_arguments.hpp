@@ -51,9 +51,8 @@ bool store_number(std::byte* to, ElementType type, std::uint64_t value);
 template <typename Number>
 Argument number_argument(ElementType type, Number value) {
   Argument argument;
-  if (!store_number(argument.bytes, type, value)) {
+  if (!store_number(argument.bytes, type, value))
     throw Error(std::to_string(value) + " does not fit the type " + std::string(info(type).name));
-  }
   argument.size = info(type).bytes;
   return argument;
 }

@@ -83,17 +83,17 @@ void CompileQueue::split(std::vector<CompileJob> jobs) {
   split_.push_front(std::move(jobs));
 }
 
-std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns) {
+std::size_t compile_batch(std::string_view backend, std::size_t compilers, bool search_learns) {
   constexpr std::size_t cheapest = 8;  // larger batches save little of NVRTC's time for a configuration
   constexpr std::size_t for_few_compilers = 4;
-  const std::size_t wanted = traits(key).batch;
+  const std::size_t wanted = traits(backend).batch;
   if (wanted > 0) return wanted;
   if (!search_learns) return cheapest;
   return compilers >= for_few_compilers ? 1 : for_few_compilers;
 }
 
-std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t idle) {
-  return traits(key).shares_cores ? idle : all;
+std::size_t sharing_compilers(std::string_view backend, std::size_t all, std::size_t idle) {
+  return traits(backend).shares_cores ? idle : all;
 }
 
 CompileRequest merge(std::span<const CompileJob> jobs) {

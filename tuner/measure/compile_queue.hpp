@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -60,11 +61,11 @@ bool is_one_program(std::span<const CompileJob> jobs);
 
 /// The largest number of configurations that one compile should have if \p compilers work in parallel. Configurations
 /// of a batch share fixed costs, but their results come later: on many cores, a search that learns uses no batches.
-std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns);
+std::size_t compile_batch(std::string_view backend, std::size_t compilers, bool search_learns);
 
 /// The number of compilers among which waiting jobs are divided: usually \p all. If compilers run on the device's own
 /// cores, where fewer and larger batches cost less, only the \p idle ones.
-std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t idle);
+std::size_t sharing_compilers(std::string_view backend, std::size_t all, std::size_t idle);
 
 /// One request for all \p jobs, with each expression once. Precondition: at least one job.
 CompileRequest merge(std::span<const CompileJob> jobs);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <tuner/core/elapsed.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {

@@ -3,7 +3,6 @@
 /// and the usual clock and times. It does not compile (see expressions.hpp), so that compiling can happen elsewhere and
 /// earlier.
 
-#include <cstddef>
 #include <functional>
 #include <limits>
 #include <memory>

@@ -13,9 +13,8 @@ constexpr double kAnswerSeconds = 5;  // after the time limit, for a worker to s
 
 }  // namespace
 
-CompilePool::CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events,
-                         SessionTimes& times)
-    : options_(options), events_(std::move(events)), times_(times) {
+CompilePool::CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events)
+    : options_(options), events_(std::move(events)) {
   const auto add = [this](std::size_t count, const std::string& name, const StartWorker& start) {
     if (count == 0) return;
     hosts_.push_back({name, start});
@@ -67,10 +66,8 @@ void CompilePool::stop() {
 }
 
 std::size_t CompilePool::sharing() const {
-  DeviceKey key;
-  key.backend = options_.backend;
   const auto idle = std::ranges::count_if(workers_, &Worker::is_idle);
-  return sharing_compilers(key, workers_.size(), static_cast<std::size_t>(idle));
+  return sharing_compilers(options_.backend, workers_.size(), static_cast<std::size_t>(idle));
 }
 
 void CompilePool::schedule() {
@@ -90,7 +87,6 @@ void CompilePool::schedule() {
       message.request.carried = includes->files;
     worker.slot.send(message);
     worker.slot.expect_within(options_.compile_timeout_s + kAnswerSeconds);
-    ++times_.compiles;
   }
 }
 
@@ -100,8 +96,8 @@ void CompilePool::collect(std::vector<pollfd>& fds, std::optional<Clock::time_po
 
 void CompilePool::react(const std::vector<pollfd>& fds) {
   for (Worker& worker : workers_)
-    if (const auto loss = worker.slot.react(fds, [&](Message message) { handle(worker, std::move(message)); }))
-      lost(worker, *loss);
+    if (const auto end = worker.slot.react(fds, [&](Message message) { handle(worker, std::move(message)); }))
+      lost(worker, *end);
 }
 
 void CompilePool::handle(Worker& worker, Message message) {
@@ -119,10 +115,12 @@ void CompilePool::handle(Worker& worker, Message message) {
     if (worker.jobs.empty())
       start_failed(worker, *failed);
     else
-      lost(worker, {false, false, failed->message});
+      lost(worker, {failed->message});
   } else if (auto* compiled = std::get_if<CompileAnswer>(&message); compiled != nullptr && !worker.jobs.empty()) {
     worker.slot.expect_nothing();
     finish(worker, std::move(compiled->result), compiled->seconds);
+  } else if (const auto* warning = std::get_if<Warning>(&message)) {
+    options_.warn(warning->text);
   } else {
     throw ProtocolError("unexpected message from a compile worker");
   }
@@ -130,7 +128,6 @@ void CompilePool::handle(Worker& worker, Message message) {
 
 void CompilePool::finish(Worker& worker, CompileResult result, double seconds) {
   std::vector<CompileJob> jobs = std::exchange(worker.jobs, {});
-  times_.compile += seconds;
   for (CompileJob& job : jobs) job.seconds += seconds / double(jobs.size());
   CompiledImage shared;
   if (auto* error = std::get_if<CompileError>(&result)) {
@@ -140,19 +137,17 @@ void CompilePool::finish(Worker& worker, CompileResult result, double seconds) {
   } else {
     shared = std::make_shared<const Image>(std::move(std::get<Image>(result)));
   }
-  times_.compiled += jobs.size();
   for (CompileJob& job : jobs) events_.compiled(std::move(job), shared);
 }
 
-void CompilePool::lost(Worker& worker, const Loss& loss) {
-  if (!worker.open) return start_failed(worker, {loss.message});
-  ++times_.compile_restarts;
-  if (!worker.jobs.empty() && !(loss.innocent && try_again(worker.jobs))) {
-    const std::string message = loss.hung
+void CompilePool::lost(Worker& worker, const WorkerEnd& end) {
+  if (!worker.open) return start_failed(worker, {end.text});
+  if (!worker.jobs.empty() && !(end.from_outside && try_again(worker.jobs))) {
+    const std::string message = end.hung
                                     ? fmt::format("the compiler did not end within {:g} s", options_.compile_timeout_s)
-                                    : "the compiler crashed: " + loss.message;
-    if (loss.hung) queue_.take_fewer_than(worker.jobs.size());
-    finish(worker, CompileError{message, {}, loss.innocent}, seconds_since(worker.since));
+                                    : "the compiler crashed: " + end.text;
+    if (end.hung) queue_.take_fewer_than(worker.jobs.size());
+    finish(worker, CompileError{message, {}, end.from_outside}, seconds_since(worker.since));
   }
   start(worker);
 }
@@ -184,9 +179,8 @@ void CompilePool::give_up(Host& host, ErrorCode code, const std::string& reason)
     worker.open = false;
     for (CompileJob& job : std::exchange(worker.jobs, {})) urgent_.push_back(std::move(job));
   }
-  if (options_.warn)
-    options_.warn(fmt::format("the compilers of {} are given up, the others continue: {}",
-                              host.name.empty() ? "this host" : host.name, reason));
+  options_.warn(fmt::format("the compilers of {} are given up, the others continue: {}",
+                            host.name.empty() ? "this host" : host.name, reason));
 }
 
 }  // namespace tuner::worker

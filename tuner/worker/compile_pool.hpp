@@ -13,7 +13,7 @@
 
 #include <tuner/measure/compile_queue.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
-#include <tuner/worker/worker_slot.hpp>
+#include <tuner/worker/link.hpp>
 
 namespace tuner::worker {
 
@@ -27,10 +27,8 @@ struct CompilePoolEvents {
 
 class CompilePool {
  public:
-  /// \p options: complete. \p start_here: for workers of this host. \p times: the pool adds its work to it. Both must
-  /// outlive the pool.
-  CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events,
-              SessionTimes& times);
+  /// \p options: complete; must outlive the pool. \p start_here: for workers of this host.
+  CompilePool(const IsolatedOptions& options, const StartWorker& start_here, CompilePoolEvents events);
   /// Starts all workers. Like react(), throws WorkerError when no host can start workers or keep them alive.
   void start();
 
@@ -66,14 +64,13 @@ class CompilePool {
   void start(Worker& worker);
   void handle(Worker& worker, Message message);
   void finish(Worker& worker, CompileResult result, double seconds);
-  void lost(Worker& worker, const Loss& loss);
+  void lost(Worker& worker, const WorkerEnd& end);
   bool try_again(std::vector<CompileJob>& jobs);
   void start_failed(Worker& worker, const Failed& failed);
   void give_up(Host& host, ErrorCode code, const std::string& reason);
 
   const IsolatedOptions& options_;
   CompilePoolEvents events_;
-  SessionTimes& times_;
   std::deque<Host> hosts_;
   std::deque<Worker> workers_;
   std::string compiler_;  // of the first that opened

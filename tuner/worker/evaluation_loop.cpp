@@ -4,10 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,7 +61,7 @@ RunLanes EvaluationLoop::make_lanes() {
   };
   events.given_up = [this](int lane) { given_up(lane); };
   events.withdrawn = [this](Configuration configuration) { tell(Withdrawn{std::move(configuration)}); };
-  return {options_, start_here(options_, spec_), open, carried_files(), std::move(events), times_};
+  return {options_, start_here(options_, spec_), open, carried_files(), std::move(events)};
 }
 
 /// The files that other hosts may lack, as many as fit into a message.
@@ -90,7 +86,7 @@ CompilePool EvaluationLoop::make_pool() {
   const auto done = [this](CompileJob job, CompiledImage result) {
     compiled(std::move(job), std::move(result), false);
   };
-  return {options_, start_here(options_, spec_), {opened, done}, times_};
+  return {options_, start_here(options_, spec_), {opened, done}};
 }
 
 // ---------------------------------------------------------------- requests of the caller
@@ -138,7 +134,6 @@ void EvaluationLoop::work(const std::stop_token& stopping) {
     run_finalists();
     pool_.schedule();
     lanes_.schedule();
-    mailbox_.tell([this](News& news) { news.times = times_; });
 
     fds.clear();
     fds.push_back({mailbox_.wake_fd(), POLLIN, 0});
@@ -228,7 +223,6 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
     images_->post([this, request = job.request, compiler = *compiler_,
                    image = *known] { options_.images.put(request, compiler, *image); },
                   false);
-  if (from_store) ++times_.cached;
   if (job.id == kReferenceId) return reference_compiled(std::move(job), std::move(result));
   if (job.id >= kFirstFinalist) {
     Finals::Finalist& finalist = finals_.finalists().at(job.id - kFirstFinalist);
@@ -265,7 +259,7 @@ void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
 void EvaluationLoop::given_up(int lane) {
   tell_of_lanes();
   const LaneReport& report = lanes_.report(lane);
-  if (options_.warn) options_.warn(fmt::format("{} is given up, the others continue: {}", report.name, report.lost));
+  options_.warn(fmt::format("{} is given up, the others continue: {}", report.name, report.lost));
 }
 
 /// Tells the trial of a configuration that never ran.

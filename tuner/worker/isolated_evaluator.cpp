@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -30,9 +31,12 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
   if (options.program.empty() && !here) options.program = find_worker_program();
   if (options.compile_workers == 0)
     options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, here ? 16u : 64u);
-  DeviceKey key;
-  key.backend = options.backend;
-  if (options.batch == 0) options.batch = compile_batch(key, options.all_compile_workers(), options.search_learns);
+  options.warn = [warn = std::move(options.warn),
+                  told = std::set<std::string, std::less<>>()](std::string_view text) mutable {
+    if (warn && told.emplace(text).second) warn(text);  // workers repeat each other
+  };
+  if (options.batch == 0)
+    options.batch = compile_batch(options.backend, options.all_compile_workers(), options.search_learns);
   return options;
 }
 
@@ -73,8 +77,6 @@ std::size_t IsolatedEvaluator::capacity() const {
   const std::size_t batches = options.search_learns ? 2 : 4;
   return std::max(batches * options.batch * options.all_compile_workers(), 4 * options.lanes());
 }
-
-std::size_t IsolatedEvaluator::in_flight() const { return in_flight_; }
 
 void IsolatedEvaluator::submit(const Configuration& configuration, double best_ns) {
   ++in_flight_;
@@ -120,10 +122,6 @@ std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> f
 
 std::vector<LaneReport> IsolatedEvaluator::lanes() const {
   return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.lanes); });
-}
-
-SessionTimes IsolatedEvaluator::times() const {
-  return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.times); });
 }
 
 std::filesystem::path find_worker_program() {

@@ -83,8 +83,8 @@ struct IsolatedOptions {
   std::optional<Device> known_device = {};
   std::vector<RemoteHost> hosts = {};  ///< besides this one
   ImageStore images = {};
-  /// Receives a warning when a lane is given up while others continue, and once the text that a kernel prints. Called
-  /// on the evaluator's own thread. May be empty.
+  /// Receives the warnings of workers, a warning when a lane is given up while others continue, and once the text that
+  /// a kernel prints; nothing twice. Called on the evaluator's own thread. May be empty.
   std::function<void(std::string_view)> warn = {};
 
   /// Compile workers on all hosts.
@@ -98,16 +98,6 @@ struct IsolatedOptions {
     for (const RemoteHost& host : hosts) all += host.devices.size();
     return all;
   }
-};
-
-/// The work of an evaluator besides the times of its trials.
-struct SessionTimes {
-  double start = 0;          ///< seconds until the run worker was ready for its first configuration
-  double compile = 0;        ///< seconds, summed over compile workers
-  std::size_t compiled = 0;  ///< configurations compiled
-  std::size_t compiles = 0;  ///< compiler calls
-  std::size_t cached = 0;    ///< configurations whose image came from the image store
-  std::size_t run_restarts = 0, compile_restarts = 0;
 };
 
 class IsolatedEvaluator : public Evaluator {
@@ -127,7 +117,7 @@ class IsolatedEvaluator : public Evaluator {
 
   std::size_t capacity() const override;
   void submit(const Configuration& configuration, double best_ns) override;
-  std::size_t in_flight() const override;
+  std::size_t in_flight() const override { return in_flight_; }
   /// Throws WorkerError when workers cannot be kept alive, and Error when the kernel's reference fails.
   std::optional<Event> next_event(std::chrono::duration<double> patience) override;
   void prefer(std::span<const Configuration> order) override;
@@ -138,8 +128,6 @@ class IsolatedEvaluator : public Evaluator {
   /// False after the trial that made IsolatedOptions::here unusable. Processes are replaced.
   bool usable() const override { return usable_; }
   std::vector<LaneReport> lanes() const override;
-
-  SessionTimes times() const;
 
  private:
   std::unique_ptr<worker::EvaluationLoop> loop_;

@@ -12,6 +12,8 @@
 #include <span>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include <tuner/core/threads.hpp>
 #include <tuner/worker/serve.hpp>
 
@@ -21,7 +23,8 @@ namespace tuner::worker {
 namespace {
 
 constexpr std::chrono::seconds kLongestEnd{10};
-constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
+constexpr std::chrono::milliseconds kLookAgain{5};  // whether a worker has ended
+constexpr int kWorkerIn = 3, kWorkerOut = 4;        // the worker's own numbers of its pipes
 
 /// Waits for the end of \p pid on a thread that does nothing else, so that it does not stay a zombie.
 void reap_some_time(pid_t pid) {
@@ -78,7 +81,7 @@ void WorkerLink::close_pipes() {
 
 const std::optional<WorkerEnd>& WorkerLink::ended() {
   if (end_) return end_;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   if (!asked_since_) asked_since_ = now;
   receive_errors();  // a worker that still prints must not wait for this process
   if (std::optional<WorkerEnd> end = ask_end())
@@ -88,9 +91,8 @@ const std::optional<WorkerEnd>& WorkerLink::ended() {
   return end_;
 }
 
-WorkerEnd WorkerLink::wait() {
+void WorkerLink::wait() {
   for (int i = 0; !ended(); ++i) std::this_thread::sleep_for(std::chrono::microseconds(i < 100 ? 100 : 1000));
-  return *end_;
 }
 
 WorkerEnd WorkerLink::with_last_words(WorkerEnd end) {
@@ -191,7 +193,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits)
 WorkerProcess::~WorkerProcess() {
   kill();
   if (waits_)
-    (void)wait();
+    wait();
   else
     (void)ask_end();
   if (pid_ > 0 && !reaped_) reap_some_time(pid_);
@@ -235,9 +237,9 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
 WorkerThread::WorkerThread(const KernelSpec& spec, Backend& backend) : WorkerLink(std::chrono::hours(24)) {
   Pipe sockets(Pipe::Kind::sockets);
   Workplace place;
-  place.compiler = [&backend](const Open&) -> Compiler& { return backend.compiler(); };
-  place.device = [&backend](const Open&) { return backend.device(); };
-  place.backend = [&backend](const Device&) -> Backend& { return backend; };
+  place.compiler = [&backend](const Open&, const Warn&) -> Compiler& { return backend.compiler(); };
+  place.device = [&backend](const Open&, const Warn&) { return backend.device(); };
+  place.backend = [&backend](const Device&, const Warn&) -> Backend& { return backend; };
   place.spec = &spec;
   place.stop = &stop_;
   place.is_process = false;
@@ -281,6 +283,69 @@ StartWorker start_here(const IsolatedOptions& options, const KernelSpec& spec) {
     if (options.here != nullptr) return std::make_unique<WorkerThread>(spec, *options.here);
     return std::make_unique<WorkerProcess>(options.program, !options.grace);
   };
+}
+
+// ---------------------------------------------------------------- a worker in the event loop
+
+void WorkerSlot::end(WorkerEnd how) {
+  if (!running()) return;
+  end_ = std::move(how);
+  by_itself_ = false;
+  deadline_.reset();
+  worker_->kill();
+}
+
+void WorkerSlot::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
+  first_fd_.reset();
+  if (!worker_) return;
+  const auto wake_at = end_ ? std::optional(Clock::now() + kLookAgain) : deadline_;
+  if (wake_at && (!wake_up || *wake_at < *wake_up)) wake_up = wake_at;
+  if (end_) return;
+  first_fd_ = fds.size();
+  fds.push_back({worker_->read_fd(), POLLIN, 0});
+  fds.push_back({worker_->error_fd(), POLLIN, 0});
+  if (worker_->wants_write()) fds.push_back({worker_->write_fd(), POLLOUT, 0});
+}
+
+std::optional<WorkerEnd> WorkerSlot::react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle) {
+  if (end_) return take_end();
+  if (!worker_ || !first_fd_) return std::nullopt;
+  const std::size_t first = *first_fd_;
+  const std::uint64_t generation = generation_;
+  const auto is_the_same = [&] { return running() && generation_ == generation; };
+  if (fds[first + 1].revents != 0) worker_->receive_errors();
+  if (worker_->wants_write()) worker_->flush();
+  // Also at the deadline: if this process was stopped, the answer may have come in time.
+  const bool late = deadline_ && Clock::now() >= *deadline_;
+  if (fds[first].revents != 0 || late) {
+    const bool open = worker_->receive();
+    try {
+      while (is_the_same()) {
+        auto message = worker_->next();
+        if (!message) break;
+        handle(std::move(*message));
+      }
+    } catch (const ProtocolError& error) {
+      end({error.what()});
+    }
+    if (is_the_same() && !open) {
+      end_.emplace();
+      by_itself_ = true;
+      deadline_.reset();
+    }
+  }
+  if (is_the_same() && deadline_ && Clock::now() >= *deadline_)
+    end({fmt::format("did not answer for {:.1f} s", limit_s_), worker_->was_stopped(), true});
+  return end_ && generation_ == generation ? take_end() : std::nullopt;
+}
+
+/// How the worker was lost; nothing while it has not ended.
+std::optional<WorkerEnd> WorkerSlot::take_end() {
+  const std::optional<WorkerEnd>& end = worker_->ended();
+  if (!end) return std::nullopt;
+  const WorkerEnd how = by_itself_ ? *end : std::move(*end_);
+  stop();
+  return how;
 }
 
 }  // namespace tuner::worker

@@ -2,11 +2,13 @@
 /// A worker as a session sees it: pipes or a socket for messages, a pipe for its printed text, and how it ended. It is
 /// a process or a thread here, or a process of another host, whose bytes are carried here. Not thread-safe.
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -17,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/protocol.hpp>
 
@@ -24,8 +27,12 @@ namespace tuner::worker {
 
 /// How a worker ended.
 struct WorkerEnd {
-  std::string text;  ///< "killed by signal 11 (Segmentation fault)" or "ended with status 1", and its last lines
-  bool from_outside = false;  ///< a person or the system killed it: no kernel raises such a signal
+  /// "killed by signal 11 (Segmentation fault)" or "ended with status 1", and its last lines; "did not answer for 3.0
+  /// s"
+  std::string text;
+  /// A person or the system stopped or killed it: no kernel raises such a signal.
+  bool from_outside = false;
+  bool hung = false;  ///< killed at its deadline
 };
 
 class WorkerLink {
@@ -62,7 +69,7 @@ class WorkerLink {
   /// Such a worker counts as lost when `longest_end` has passed since the first call.
   const std::optional<WorkerEnd>& ended();
   /// Waits until it has ended.
-  WorkerEnd wait();
+  void wait();
 
  protected:
   explicit WorkerLink(std::chrono::seconds longest_end) : longest_end_(longest_end) {}
@@ -77,7 +84,7 @@ class WorkerLink {
   WorkerEnd with_last_words(WorkerEnd end);
 
   const std::chrono::seconds longest_end_;
-  std::optional<std::chrono::steady_clock::time_point> asked_since_;
+  std::optional<Clock::time_point> asked_since_;
   std::optional<WorkerEnd> end_;
   int to_ = -1, from_ = -1, errors_ = -1;
   std::deque<std::vector<std::byte>> outgoing_;
@@ -140,5 +147,66 @@ class WorkerThread final : public WorkerLink {
 
 /// Starts workers of this machine. \p options and \p spec must outlive it.
 StartWorker start_here(const IsolatedOptions& options, const KernelSpec& spec);
+
+constexpr double kOpenSeconds = 60;            ///< for opening the device, allocating and running the reference
+constexpr std::size_t kMostStartFailures = 3;  ///< in a row; after them WorkerError
+
+/// Whether no other worker could do what \p failed did not. Without a compiler here, no worker has one.
+inline bool is_last_start(const Failed& failed) { return failed.final || failed.code == ErrorCode::compiler; }
+
+/// A worker in the session's event loop: its descriptors in poll(), its deadline, and how it was lost. Used by the
+/// compile pool and the run lanes.
+class WorkerSlot {
+ public:
+  void start(const StartWorker& start) {
+    stop();
+    worker_ = start();
+    ++generation_;
+  }
+  /// Whether there is a worker that takes messages.
+  bool running() const { return worker_ != nullptr && !end_; }
+  /// Kills the worker and waits for its end.
+  void stop() {
+    worker_.reset();
+    deadline_.reset();
+    first_fd_.reset();
+    end_.reset();
+  }
+  /// Kills the worker and does not wait. react() returns \p how once it has ended.
+  void end(WorkerEnd how);
+  void quit() {
+    if (worker_) worker_->send(Quit{});
+  }
+  /// WorkerLink::was_stopped().
+  bool was_stopped() { return worker_ && worker_->was_stopped(); }
+
+  void send(const Message& message) { worker_->send(message); }
+  std::string take_said() { return worker_ ? worker_->take_said() : std::string(); }
+  /// The worker must answer or report within \p seconds.
+  void expect_within(double seconds) {
+    if (!worker_->can_be_killed()) return;
+    limit_s_ = seconds;
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  void expect_nothing() { deadline_.reset(); }
+
+  /// Adds its descriptors; react() is called with the same vector after poll().
+  void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
+  /// Reads and writes without waiting, and calls \p handle for each message. Returns how the worker was lost, once it
+  /// has ended; a process whose kernel hangs may take seconds to end. \p handle may throw ProtocolError, which counts
+  /// as a loss.
+  std::optional<WorkerEnd> react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle);
+
+ private:
+  std::optional<WorkerEnd> take_end();
+
+  std::unique_ptr<WorkerLink> worker_;
+  std::optional<Clock::time_point> deadline_;
+  double limit_s_ = 0;
+  std::optional<std::size_t> first_fd_;
+  std::optional<WorkerEnd> end_;  // while the lost worker has not ended
+  bool by_itself_ = false;        // end_ is filled in from its end
+  std::uint64_t generation_ = 0;  // number of the worker; changes when a message leads to its replacement
+};
 
 }  // namespace tuner::worker

@@ -33,14 +33,14 @@ int work(int in, int out) {
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Backend> backend;
   Workplace place;
-  place.compiler = [&](const Open& open) -> Compiler& {
+  place.compiler = [&](const Open& open, const Warn& warn) -> Compiler& {
     keep_freed_memory();
-    compiler = open_compiler(open.backend, open.gpus);
+    compiler = open_compiler(open.backend, open.gpus, warn);
     return *compiler;
   };
-  place.device = [](const Open& open) { return find_device(open.backend, open.device); };
-  place.backend = [&](const Device& device) -> Backend& {
-    backend = open_backend(device, OwnKernels::of_trials);
+  place.device = [](const Open& open, const Warn& warn) { return find_device(open.backend, open.device, true, warn); };
+  place.backend = [&](const Device& device, const Warn& warn) -> Backend& {
+    backend = open_backend(device, OwnKernels::of_trials, warn);
     return *backend;
   };
   return serve(in, out, place) ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,7 +1,6 @@
 #include <tuner/worker/run_lanes.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -14,16 +13,16 @@ namespace {
 
 constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: may be slow, but never hangs
 
-Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
+Trial failed_trial(const Configuration& configuration, const WorkerEnd& end, Phase phase) {
   Trial trial;
   trial.configuration = configuration;
-  trial.crashed = !loss.innocent;
+  trial.crashed = !end.from_outside;
   const std::string where =
       phase == Phase::prepare ? std::string("while starting") : fmt::format("in phase {}", text(phase));
-  if (loss.hung)
-    trial.outcome = Timeout{fmt::format("{} {}; its worker was killed", loss.message, where)};
+  if (end.hung)
+    trial.outcome = Timeout{fmt::format("{} {}; its worker was killed", end.text, where)};
   else
-    trial.outcome = LaunchError{fmt::format("its worker was {} {}", loss.message, where), 0, loss.innocent};
+    trial.outcome = LaunchError{fmt::format("its worker was {} {}", end.text, where), 0, end.from_outside};
   return trial;
 }
 
@@ -38,7 +37,7 @@ void RunQueue::fill_began_or_ended(bool began) {
   if (began && !filling_since) filling_since = Clock::now();
   if (began || !filling_since || slow_fill_told) return;
   slow_fill_told = true;
-  if (const double seconds = seconds_since(*filling_since); seconds > kSlowFillSeconds && options.warn)
+  if (const double seconds = seconds_since(*filling_since); seconds > kSlowFillSeconds)
     options.warn(fmt::format("filling the inputs took {:.0f} s. {}", seconds, kFillFaster));
 }
 
@@ -100,7 +99,7 @@ void RunLane::expect_work() {
 }
 
 void RunLane::react(const std::vector<pollfd>& fds) {
-  if (const auto loss = slot_.react(fds, [this](Message message) { handle(std::move(message)); })) lost(*loss);
+  if (const auto end = slot_.react(fds, [this](Message message) { handle(std::move(message)); })) lost(*end);
 }
 
 void RunLane::handle(Message message) {
@@ -120,18 +119,19 @@ void RunLane::handle(Message message) {
     state_ = State::prepared;
     slot_.expect_nothing();
     tell_suspect();
-    (void)take_printed();  // no configuration printed this
-    if (queue_.times.start == 0) queue_.times.start = seconds_since(queue_.started);
+    (void)slot_.take_said();  // no configuration printed this
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
     ran(std::move(*answer));
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
-    if (state_ == State::prepared) return slot_.end({false, true, "ended by an error: " + failed->message});
+    if (state_ == State::prepared) return slot_.end({"ended by an error: " + failed->message, true});
     slot_.stop();
     if (failed->final)
       throw PrepareError(failed->code, failed->message);
     else
       start_failed({"the device cannot be opened: " + failed->message, false, failed->code});
+  } else if (const auto* warning = std::get_if<Warning>(&message)) {
+    queue_.options.warn(warning->text);
   } else {
     throw ProtocolError("unexpected message from a run worker");
   }
@@ -177,46 +177,32 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// The worker's output since the last call. The host backend's warnings are shown, each once, and left out.
-std::string RunLane::take_printed() {
-  std::string printed;
-  std::istringstream lines(slot_.take_said());
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(kWarningOfHost))
-      printed += line + '\n';
-    else if (queue_.warnings.insert(line).second && queue_.options.warn)
-      queue_.options.warn(line.substr(kWarningOfHost.size()));
-  }
-  return printed;
-}
-
 /// A kernel prints in each of its many runs. Only the first lines of the first run are shown. A compiler may have
 /// printed them too.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
-  std::string said = take_printed();
+  std::string said = slot_.take_said();
   if (said.empty() || std::exchange(queue_.printed, true)) return;
   constexpr int most_lines = 10;
   std::size_t end = 0;
   for (int line = 0; line < most_lines && end != std::string::npos; ++line) end = said.find('\n', end + (line > 0));
   if (end != std::string::npos) said.resize(end);
   while (said.ends_with('\n')) said.pop_back();
-  if (queue_.options.warn)
-    queue_.options.warn(fmt::format("printed while the kernel ran; the first lines are shown once, here with {}:\n{}",
-                                    configuration.text(), said));
+  queue_.options.warn(fmt::format("printed while the kernel ran; the first lines are shown once, here with {}:\n{}",
+                                  configuration.text(), said));
 }
 
-/// A \p loss without a message: the worker's last answer has already told the trial.
-void RunLane::lost(const Loss& loss) {
-  if (phase_ == Phase::fill && loss.hung && !loss.innocent)
+/// An \p end without a text: the worker's last answer has already told the trial.
+void RunLane::lost(const WorkerEnd& end) {
+  if (phase_ == Phase::fill && end.hung && !end.from_outside)
     throw PrepareError(ErrorCode::other, fmt::format("{}: filling the inputs has no end: the worker {}. {}",
-                                                     open_.file_name, loss.message, kFillFaster));
-  if (state_ == State::preparing && !loss.innocent)
+                                                     open_.file_name, end.text, kFillFaster));
+  if (state_ == State::preparing && !end.from_outside)
     return start_failed({fmt::format("{}: the kernel's reference took its worker down, most likely by reading or "
                                      "writing outside its buffers or __shared__ arrays: {}",
-                                     open_.file_name, loss.message)},
+                                     open_.file_name, end.text)},
                         true);
-  if (state_ != State::prepared) return start_failed({"a run worker cannot start: " + loss.message});
-  const bool told = loss.message.empty();
+  if (state_ != State::prepared) return start_failed({"a run worker cannot start: " + end.text});
+  const bool told = end.text.empty();
   std::optional<RunJob> running;
   if (!told && !sent_.empty()) {
     running = std::move(sent_.front());
@@ -224,10 +210,9 @@ void RunLane::lost(const Loss& loss) {
   }
   take_back_sent();
   const bool guiltless = !told && !running;
-  if (running && !(loss.innocent && try_again(*running))) fail(std::move(*running), loss);
-  ++queue_.times.run_restarts;
+  if (running && !(end.from_outside && try_again(*running))) fail(std::move(*running), end);
   if (guiltless)
-    start_failed({"run workers end before they run anything: " + loss.message});
+    start_failed({"run workers end before they run anything: " + end.text});
   else
     start();
 }
@@ -244,14 +229,14 @@ void RunLane::take_back_sent() {
 
 /// A worker was lost while it ran \p job. One of several finalists may be the cause, so each of them is then measured
 /// alone, all in the time of one round.
-void RunLane::fail(RunJob job, const Loss& loss) {
+void RunLane::fail(RunJob job, const WorkerEnd& end) {
   if (job.configurations.size() > 1) {
     job.finals_s = *job.finals_s / static_cast<double>(job.configurations.size());
     for (std::size_t i = job.configurations.size(); i-- > 0;)
       own_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
     return;
   }
-  Trial trial = failed_trial(job.first(), loss, phase_);
+  Trial trial = failed_trial(job.first(), end, phase_);
   trial.times.compile = job.compile_s;
   suspect_.emplace(std::move(job), std::vector{std::move(trial)});
 }
@@ -286,11 +271,9 @@ void RunLane::start_failed(const Failed& failed, bool reference) {
 // ---------------------------------------------------------------- all lanes
 
 RunLanes::RunLanes(const IsolatedOptions& options, const StartWorker& start_here, const Open& open,
-                   const std::map<std::string, std::string>& carried, RunLanesEvents events, SessionTimes& times)
-    : events_(std::move(events)), queue_{options, times} {
-  DeviceKey key;
-  key.backend = options.backend;
-  const std::string kind = traits(key).is_gpu ? "GPU" : "host";
+                   const std::map<std::string, std::string>& carried, RunLanesEvents events)
+    : events_(std::move(events)), queue_{options} {
+  const std::string kind = traits(options.backend).is_gpu ? "GPU" : "host";
   const auto add = [&](int device, const StartWorker& start, const std::string& host) {
     Open one = open;
     one.device = device;
@@ -354,7 +337,6 @@ void RunLanes::tell_suspects() {
 }
 
 void RunLanes::start() {
-  queue_.started = Clock::now();
   for_each([](RunLane& lane) { lane.start(); });
 }
 

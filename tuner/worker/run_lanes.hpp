@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,7 +16,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
-#include <tuner/worker/worker_slot.hpp>
+#include <tuner/worker/link.hpp>
 
 namespace tuner::worker {
 
@@ -47,14 +46,11 @@ class PrepareError : public Error {
 /// Data that the lanes of a session share.
 struct RunQueue {
   const IsolatedOptions& options;
-  SessionTimes& times;  ///< counts start and restarts
-  Clock::time_point started = {};
   std::deque<RunJob> ready = {};  ///< compiled; the first lane with room takes the next
   /// The compiled reference; null for a kernel without one; nothing until it is known. Every new worker gets it first.
   std::optional<std::shared_ptr<const Image>> reference = {};
-  double best_ns = 0;                   ///< the fastest known so far, for jobs that are sent from now on; 0: none
-  bool printed = false;                 ///< the text that a kernel printed was shown
-  std::set<std::string> warnings = {};  ///< of workers, which were shown
+  double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
+  bool printed = false;  ///< the text that a kernel printed was shown
   std::optional<Clock::time_point> filling_since = {};
   bool slow_fill_told = false;
 
@@ -113,13 +109,12 @@ class RunLane {
   void handle(Message message);
   void ran(Ran answer);
   bool try_again(RunJob& job);
-  std::string take_printed();
   void tell_what_was_printed(const Configuration& configuration);
-  void lost(const Loss& loss);
+  void lost(const WorkerEnd& end);
   void take_back_sent();
   /// The queue in which \p job waits for a worker.
   std::deque<RunJob>& waiting(const RunJob& job) { return job.finals_s ? own_ : queue_.ready; }
-  void fail(RunJob job, const Loss& loss);
+  void fail(RunJob job, const WorkerEnd& end);
   void start_failed(const Failed& failed, bool reference = false);
   void expect_work();
 
@@ -148,9 +143,9 @@ class RunLanes {
  public:
   /// Makes a lane for each device of \p options and of its hosts. \p start_here: for workers of this host. \p open: the
   /// first message to each worker, without the device. \p carried: MeasureOptions::carried of other hosts. \p options
-  /// and \p times must outlive the lanes.
+  /// must outlive the lanes.
   RunLanes(const IsolatedOptions& options, const StartWorker& start_here, const Open& open,
-           const std::map<std::string, std::string>& carried, RunLanesEvents events, SessionTimes& times);
+           const std::map<std::string, std::string>& carried, RunLanesEvents events);
   RunLanes(const RunLanes&) = delete;
   RunLanes& operator=(const RunLanes&) = delete;
 

@@ -27,16 +27,17 @@ void once_for_all(const auto& step) try { step(); } catch (const Error& error) {
 class Server {
  public:
   Server(Connection& connection, const Workplace& place, const Open& open) : connection_(connection), place_(place) {
+    const Warn warn = [&connection](const std::string& text) { connection.send(Warning{text}); };
     if (open.role == Role::compile) {
-      compiler_ = &place.compiler(open);
+      compiler_ = &place.compiler(open, warn);
       connection_.send(Opened{std::nullopt, compiler_->identity()});
       return;
     }
     if (place.spec == nullptr)
       once_for_all([&] { parsed_ = parse_kernel_file(open.source, open.file_name, open.sources); });
-    const Device device = place.device(open);
+    const Device device = place.device(open, warn);
     connection_.send(Opened{device, {}});  // at once: opening the device takes longer
-    Backend& backend = place.backend(device);
+    Backend& backend = place.backend(device, warn);
     const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
     const auto tell = [this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); };

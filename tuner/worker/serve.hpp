@@ -67,11 +67,12 @@ class Connection {
   std::deque<Message> inbox_;
 };
 
-/// Gives a worker its compiler or its device. The returned objects must outlive serve().
+/// Gives a worker its compiler or its device. The returned objects must outlive serve(). Until it returns, they may
+/// call \p warn, in the worker's thread.
 struct Workplace {
-  std::function<Compiler&(const Open& open)> compiler;
-  std::function<Device(const Open& open)> device;  ///< returns soon
-  std::function<Backend&(const Device& device)> backend;
+  std::function<Compiler&(const Open& open, const Warn& warn)> compiler;
+  std::function<Device(const Open& open, const Warn& warn)> device;  ///< returns soon
+  std::function<Backend&(const Device& device, const Warn& warn)> backend;
   const KernelSpec* spec = nullptr;         ///< null: that of Open::source
   const std::atomic<bool>* stop = nullptr;  ///< CompileRequest::stop
   /// The worker owns its process: flushes its standard output, and ends it, without destructors, when a fault has made

@@ -24,19 +24,27 @@ constexpr std::string_view kKnown = "this program was built without CUDA headers
 /// The functions of a backend that need no open device.
 struct Kind {
   std::string_view name;
-  Device (*device)(int index, bool compiler);
-  std::unique_ptr<Backend> (*open)(int index, OwnKernels own);
-  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus);
+  Device (*device)(int index, bool compiler, const Warn& warn);
+  std::unique_ptr<Backend> (*open)(int index, OwnKernels own, const Warn& warn);
+  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus, const Warn& warn);
   std::string (*own_part)();
 };
 
+HostOptions warning(const Warn& warn) {
+  HostOptions options;
+  options.warn = warn;
+  return options;
+}
+
 constexpr Kind kKinds[] = {
-    {kHostBackend, [](int, bool) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
-     [](const std::vector<int>&) { return make_host_compiler(); }, [] { return std::string(); }},
+    {kHostBackend, [](int, bool, const Warn& warn) { return host_device(warning(warn)); },
+     [](int, OwnKernels, const Warn& warn) { return make_host_backend(warning(warn)); },
+     [](const std::vector<int>&, const Warn& warn) { return make_host_compiler(warning(warn)); },
+     [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
-    {kCudaBackend, &cuda::query_device,
-     [](int index, OwnKernels own) { return make_cuda_backend({.device = index, .own = own}); },
-     [](const std::vector<int>& gpus) { return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus)); },
+    {kCudaBackend, [](int index, bool compiler, const Warn&) { return cuda::query_device(index, compiler); },
+     [](int index, OwnKernels own, const Warn&) { return make_cuda_backend({.device = index, .own = own}); },
+     [](const std::vector<int>& gpus, const Warn&) { return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus)); },
      &cuda::own_part_of_images},
 #endif
 };
@@ -90,37 +98,49 @@ const Kind& kind_of(std::string_view backend) {
 
 }  // namespace
 
-bool gpu_available() {
 #ifdef TUNER_HAS_CUDA
+
+bool gpu_available() {
   if (cuda::driver_status().forked) throw Error(ErrorCode::context_lost, cuda::driver_status().reason);
   return cuda::driver_status().available;
-#else
-  return false;
-#endif
 }
 
-int gpu_count() {
-#ifdef TUNER_HAS_CUDA
-  if (cuda::driver_status().available) return cuda::driver_status().devices;
-#endif
-  return 0;
-}
+int gpu_count() { return cuda::driver_status().available ? cuda::driver_status().devices : 0; }
 
 std::string why_no_gpu() {
-#ifdef TUNER_HAS_CUDA
   if (!cuda::driver_status().available) return cuda::driver_status().reason;
   if (cuda::find_nvrtc_facts() == nullptr) {
     return "there is a GPU, but no NVRTC to compile for it: install the CUDA toolkit, or set TUNER_NVRTC to "
            "libnvrtc.so";
   }
   return {};
-#else
-  return "this tuner was built without the cuda backend (no cuda.h and nvrtc.h were found then)";
-#endif
 }
 
-Device find_device(std::string_view backend, int index, bool compiler) {
-  return kind_of(backend).device(index, compiler);
+std::string address_of(const Device& device) {
+  return device.key.backend == kCudaBackend ? cuda::pci_address(cuda::device_handle(device.index)) : std::string();
+}
+
+std::unique_ptr<Backend> open_backend(const ContextName& context) {
+  return is_host(context) ? make_host_backend() : make_cuda_backend({.use_current_context = true});
+}
+
+std::vector<int> compute_capabilities() { return cuda::query_compute_capabilities(); }
+
+#else
+
+bool gpu_available() { return false; }
+int gpu_count() { return 0; }
+std::string why_no_gpu() {
+  return "this tuner was built without the cuda backend (no cuda.h and nvrtc.h were found then)";
+}
+std::string address_of(const Device&) { return {}; }
+std::unique_ptr<Backend> open_backend(const ContextName&) { return make_host_backend(); }
+std::vector<int> compute_capabilities() { return {}; }
+
+#endif
+
+Device find_device(std::string_view backend, int index, bool compiler, const Warn& warn) {
+  return kind_of(backend).device(index, compiler, warn);
 }
 
 std::vector<Device> list_devices() {
@@ -130,36 +150,12 @@ std::vector<Device> list_devices() {
   return devices;
 }
 
-std::string address_of(const Device& device) {
-#ifdef TUNER_HAS_CUDA
-  if (device.key.backend == kCudaBackend) return cuda::pci_address(cuda::device_handle(device.index));
-#endif
-  (void)device;
-  return {};
+std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own, const Warn& warn) {
+  return kind_of(device.key.backend).open(device.index, own, warn);
 }
 
-std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own) {
-  return kind_of(device.key.backend).open(device.index, own);
-}
-
-std::unique_ptr<Backend> open_backend(const ContextName& context) {
-#ifdef TUNER_HAS_CUDA
-  if (!is_host(context)) return make_cuda_backend({.use_current_context = true});
-#endif
-  (void)context;
-  return make_host_backend();
-}
-
-std::vector<int> compute_capabilities() {
-#ifdef TUNER_HAS_CUDA
-  return cuda::query_compute_capabilities();
-#else
-  return {};
-#endif
-}
-
-std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus) {
-  return kind_of(backend).compiler(gpus);
+std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus, const Warn& warn) {
+  return kind_of(backend).compiler(gpus, warn);
 }
 
 std::string own_part_of_images(std::string_view backend) { return kind_of(backend).own_part(); }

@@ -21,8 +21,8 @@ std::string why_no_gpu();
 
 /// Device \p index of \p backend ("cuda", or "host", which has one device). Asks drivers but opens nothing. Throws
 /// Error if there is no such device. \p compiler: find out the compiler for Device::environment, which is slow for a
-/// GPU.
-Device find_device(std::string_view backend, int index = 0, bool compiler = true);
+/// GPU. \p warn: HostOptions::warn, here and below.
+Device find_device(std::string_view backend, int index = 0, bool compiler = true, const Warn& warn = {});
 /// All devices of this machine: GPUs in order, then the host.
 std::vector<Device> list_devices();
 
@@ -31,13 +31,15 @@ std::vector<Device> list_devices();
 std::string address_of(const Device& device);
 
 /// Opens \p device in this process; a GPU with its primary context. Throws Error.
-std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed);
+std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed,
+                                      const Warn& warn = {});
 /// Opens \p context, which is current on this thread and must stay alive. Throws Error.
 std::unique_ptr<Backend> open_backend(const ContextName& context);
 /// The compute capabilities of this machine's GPUs, in order: 90 for 9.0.
 std::vector<int> compute_capabilities();
 /// The compiler of \p backend, for \p gpus. Opens no device; without \p gpus asks the driver for them. Throws Error.
-std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus = {});
+std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus = {},
+                                        const Warn& warn = {});
 /// Identifies the code of tuner's that is part of every image of \p backend. An image depends on the request, the
 /// compiler and this.
 std::string own_part_of_images(std::string_view backend);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner::cuda {
@@ -66,13 +66,9 @@ const Row* find_row(std::optional<int> compute_capability) {
 std::optional<int> compute_capability(std::string_view architecture) {
   if (!architecture.starts_with("sm_")) return std::nullopt;
   architecture.remove_prefix(3);
-  int number = 0;
-  const char* end = architecture.data() + architecture.size();
-  const auto [rest, error] = std::from_chars(architecture.data(), end, number);
-  if (error != std::errc() || number < 10 || number > 999) return std::nullopt;
-  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-  if (!suffix.empty() && suffix != "a" && suffix != "f") return std::nullopt;
-  return number;
+  if (architecture.ends_with('a') || architecture.ends_with('f')) architecture.remove_suffix(1);
+  const std::optional<int> number = number_of<int>(architecture);
+  return number && *number >= 10 && *number <= 999 ? number : std::nullopt;
 }
 
 std::string architecture_name(int compute_capability) { return "sm_" + std::to_string(compute_capability); }

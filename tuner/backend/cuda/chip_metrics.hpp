@@ -62,9 +62,8 @@ class ChipMetrics {
 
   /// The image that configures the profiler. Throws Error.
   virtual std::vector<std::uint8_t> config_image(const MetricPlan& plan) const = 0;
-  /// The values of range \p range in \p counter_data, a decoded image. Throws Error.
-  virtual Metrics evaluate(const MetricPlan& plan, std::span<const std::uint8_t> counter_data,
-                           std::size_t range) const = 0;
+  /// The values of the only range in \p counter_data, a decoded image. Throws Error.
+  virtual Metrics evaluate(const MetricPlan& plan, std::span<const std::uint8_t> counter_data) const = 0;
 };
 
 /// The chips that CUPTI knows, in its order.

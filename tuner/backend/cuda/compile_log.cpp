@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/compile_log.hpp>
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -93,9 +93,8 @@ std::string first_error(std::string_view log, const std::vector<std::string_view
   rest = log;
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
-    if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error")) {
+    if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error"))
       return std::string(trimmed(line));
-    }
     if (const std::size_t at = line.find(": error: "); at != std::string_view::npos) {
       // `file(line): error: message`
       const std::size_t open = line.rfind('(', at);

@@ -5,8 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
+#include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/device.hpp>
 
@@ -93,6 +98,28 @@ struct BackendState {
   std::atomic<bool> usable = true;
 };
 using SharedState = std::shared_ptr<BackendState>;
+
+/// The number of launches from the device that may wait, a limit of the context. The context of \p state, which must
+/// outlive this, is current in each call.
+class PendingLaunches {
+ public:
+  explicit PendingLaunches(BackendState& state) : state_(state) {}
+
+  /// Makes the limit at least \p pending from now on. Thread-safe. Throws Error.
+  void allow(std::int64_t pending);
+  /// Sets the limit for \p launches, which run next; undoes what an earlier run needed. One run at a time.
+  std::optional<LaunchError> make_room_for(std::span<const Launch> launches);
+
+ private:
+  std::int64_t now();
+  std::int64_t for_good();
+  std::optional<std::string> make_room(std::int64_t pending);
+
+  BackendState& state_;
+  std::mutex mutex_;  // protects the limit
+  std::optional<std::int64_t> for_good_;
+  bool room_of_a_run_ = false;  // the limit may be above for_good_
+};
 
 /// Destroys a handle with a function of the driver. Its context must be current, or alive on the device.
 template <auto destroy>

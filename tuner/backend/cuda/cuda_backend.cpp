@@ -12,9 +12,8 @@
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/pending_launches.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
-#include <tuner/backend/cuda/yardsticks.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/core/threads.hpp>
@@ -377,9 +376,8 @@ class CudaBackend final : public Backend {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
       const CudaModule::Entry& entry = entry_of(launch);
-      if (std::optional<std::string> why = why_not_launchable(entry.kernel, launch.shape, device().limits)) {
+      if (std::optional<std::string> why = why_not_launchable(entry.kernel, launch.shape, device().limits))
         return LaunchError{*why + place(i, launches.size())};
-      }
       if (const auto sizes =
               entry.has_run ? std::nullopt : parameter_sizes(entry.kernel.handle, launch.arguments.size()))
         if (auto wrong = wrong_sizes(entry.expression, launch.arguments, *sizes)) return LaunchError{std::move(*wrong)};
@@ -396,9 +394,8 @@ class CudaBackend final : public Backend {
   std::optional<Outcome> run_prepared(std::span<const Launch> launches, std::span<PreparedLaunch> prepared,
                                       double timeout_s, const Deadline& deadline) {
     for (std::size_t i = 0; i < prepared.size(); ++i) {
-      if (const CUresult result = prepared[i](stream_.get()); result != CUDA_SUCCESS) {
+      if (const CUresult result = prepared[i](stream_.get()); result != CUDA_SUCCESS)
         return Outcome(refused(result, place(i, prepared.size())));
-      }
     }
     const CUresult result = wait_for(stream_.get(), deadline);
     if (result == CUDA_ERROR_NOT_READY) return Outcome(hung(timeout_s));

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/launch_shape.hpp>
 #include <tuner/core/element_type.hpp>
 
 namespace tuner::cuda {

@@ -1,17 +1,15 @@
 #include <tuner/backend/cuda/device_headers.hpp>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <vector>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <cache/sha256.hpp>
 
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/core/includes.hpp>
@@ -178,26 +176,19 @@ void add_own_headers(const CompileRequest& request, HostCode code, std::span<con
     if (taken.insert(name).second) headers.add(std::move(name), changed.at(file));
 }
 
-std::string device_headers_version() {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a, of eight bytes at a time
-  const auto add = [&hash](std::string_view text) {
-    const std::size_t size = text.size();
-    for (std::uint64_t word = 0; !text.empty(); word = 0) {
-      const std::size_t bytes = std::min(text.size(), sizeof word);
-      std::memcpy(&word, text.data(), bytes);
-      hash = (hash ^ word) * 1099511628211u;
-      hash ^= hash >> 32;
-      text.remove_prefix(bytes);
-    }
-    hash = (hash ^ size) * 1099511628211u;
-  };
-  for (const HeaderFile& file : header_files()) add(file.name), add(file.text);
-  add(kOfTheHost);
-  for_each_name(kProgramHeaders, [&](std::string_view name) { add(name), add(program_header_text(name)); });
-  add(kBuiltIn);
-  add(kOfTheToolkit);
-  add(of_the_toolkit(""));
-  return fmt::format("{:016x}", hash);
+const std::string& device_headers_version() {
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const auto& version = *new const std::string([] {
+    std::vector<std::string_view> parts{kOfTheHost, kBuiltIn, kOfTheToolkit};
+    for (const HeaderFile& file : header_files()) parts.insert(parts.end(), {file.name, file.text});
+    for_each_name(kProgramHeaders, [&](std::string_view name) {
+      parts.insert(parts.end(), {name, program_header_text(name)});
+    });
+    const std::string form = of_the_toolkit("");
+    parts.push_back(form);
+    return cache::sha256_of_parts(parts).substr(0, 16);
+  }());
+  return version;
 }
 
 }  // namespace tuner::cuda

@@ -56,6 +56,6 @@ void add_own_headers(const CompileRequest& request, HostCode code, std::span<con
                      DeviceHeaders& headers);
 
 /// Changes whenever one of the texts changes.
-std::string device_headers_version();
+const std::string& device_headers_version();
 
 }  // namespace tuner::cuda

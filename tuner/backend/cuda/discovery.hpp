@@ -1,7 +1,6 @@
 #pragma once
 /// The driver's facts about devices and addresses. Creates no context.
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include <utility>
 
 #include <cache/paths.hpp>
 
@@ -80,9 +79,8 @@ std::string try_load(const fs::path& file, Nvrtc& table) {
   if (!library.missing().empty())
     return file.string() + ": lacks " + library.missing() + " (NVRTC 11.2 or newer is needed)";
   int major = 0, minor = 0, count = 0;
-  if (table.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || table.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) {
+  if (table.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || table.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS)
     return file.string() + ": does not answer";
-  }
   table.version = major * 1000 + minor * 10;
   table.architectures.resize(static_cast<std::size_t>(count));
   if (table.nvrtcGetSupportedArchs(table.architectures.data()) != NVRTC_SUCCESS)

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/compile_log.hpp>
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
@@ -77,9 +74,7 @@ class Program {
     return text;
   }
   void require(nvrtcResult result, const char* call) {
-    if (result != NVRTC_SUCCESS) {
-      throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
-    }
+    if (result != NVRTC_SUCCESS) throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
   }
 
   const Nvrtc& nvrtc_;
@@ -365,9 +360,8 @@ class NvrtcCompiler : public Compiler {
       }
       if (!symbol) return CompileError{"'" + expression + "' names no kernel in " + request.file_name, log};
       const auto found = resources.find(*symbol);
-      if (found == resources.end() && !resources.empty()) {
+      if (found == resources.end() && !resources.empty())
         return CompileError{"'" + expression + "' is no kernel: it must be a __global__ function", log};
-      }
       image.functions.push_back({expression, *symbol, found == resources.end() ? Resources{} : found->second});
     }
     return image;

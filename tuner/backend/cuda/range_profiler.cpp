@@ -150,7 +150,7 @@ class CuptiCounters final : public Counters {
       last = profiler.stop();
     }
     profiler.decode();
-    return chip_->evaluate(plan_, profiler.counter_data(), 0);
+    return chip_->evaluate(plan_, profiler.counter_data());
   }
 
   const Cupti& cupti_;

@@ -2,7 +2,6 @@
 /// Times launches on one stream. A kernel holds the stream while the host queues a group of samples, each of which is
 /// preparation, flush, event, work, event. Then the stream is released, so no delay of the host is timed.
 
-#include <chrono>
 #include <optional>
 #include <span>
 #include <vector>

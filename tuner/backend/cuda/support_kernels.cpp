@@ -75,9 +75,8 @@ CompileResult compile_support(Compiler& compiler, const CompileRequest& request)
 }
 
 SupportKernels::SupportKernels(const CompileResult& compiled) {
-  if (const CompileError* error = std::get_if<CompileError>(&compiled)) {
+  if (const CompileError* error = std::get_if<CompileError>(&compiled))
     throw Error("tuner's own kernels do not compile: " + error->message + "\n" + error->log);
-  }
   const Image& image = std::get<Image>(compiled);
   module_ = load_module(image.code.data());
   for (const CompiledFunction& kernel : image.functions) {

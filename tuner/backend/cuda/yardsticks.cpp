@@ -1,5 +1,3 @@
-#include <tuner/backend/cuda/yardsticks.hpp>
-
 #include <algorithm>
 #include <array>
 #include <memory>

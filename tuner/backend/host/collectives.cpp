@@ -2,7 +2,6 @@
 // The last thread of a block or warp to come computes the results of all and makes the others ready.
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -187,9 +186,8 @@ void BlockRunner::complete_meeting(unsigned warp, std::list<Meeting>::iterator a
   const Meeting& meeting = *at;
   const unsigned arrived = meeting.arrived;
   const auto each = [&meeting, arrived](auto action) {
-    for (unsigned rest = arrived; rest != 0; rest &= rest - 1u) {
+    for (unsigned rest = arrived; rest != 0; rest &= rest - 1u)
       action(*meeting.requests[static_cast<unsigned>(__builtin_ctz(rest))], 1u << __builtin_ctz(rest));
-    }
   };
   unsigned long long common = 0;
   const auto fold = [&each, &common](auto start, auto combine) {

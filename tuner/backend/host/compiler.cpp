@@ -17,8 +17,6 @@
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
-#include <tuner/backend/host/translation_unit.hpp>
-#include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
@@ -73,9 +71,8 @@ std::vector<std::string> flags(bool gnu) {
 }
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
     text.replace(at, what.size(), with);
-  }
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
@@ -127,7 +124,7 @@ void warn_once(const std::string& message) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;  // never destroyed: see above
   const std::lock_guard lock(mutex);
-  if (told.insert(message).second) std::fputs((std::string(kWarningOfHost) + message + "\n").c_str(), stderr);
+  if (told.insert(message).second) std::fputs(("tuner: warning: " + message + "\n").c_str(), stderr);
 }
 
 /// Of NVRTC's options, the host compiler follows those that turn optimisation off and those that choose a language.
@@ -355,9 +352,8 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   const Includes includes = includes_of(request);
   const ProgramText program = whole_program(request, includes);
   Image image;
-  for (std::size_t i = 0; i < request.expressions.size(); ++i) {
+  for (std::size_t i = 0; i < request.expressions.size(); ++i)
     image.functions.push_back({request.expressions[i], symbol(i), {}});
-  }
   std::string key;
   if (cache_folder_ && !includes.unknown) {
     key = object_key(request, program.unit, includes);

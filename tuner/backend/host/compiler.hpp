@@ -12,7 +12,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/host_backend.hpp>
-#include <tuner/backend/host/private_directory.hpp>
+#include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
 #include <tuner/core/threads.hpp>

@@ -1,4 +1,4 @@
-#include <tuner/backend/host/faults.hpp>
+#include <tuner/backend/host/pool.hpp>
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <span>
 
-#include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 
 namespace tuner::host {

@@ -18,14 +18,13 @@ struct HostOptions {
   std::string compiler;
   /// Receives warnings for the user: CXX cannot be used, or the cache folder belongs to another user. Default: standard
   /// error, each sentence once in a process.
-  std::function<void(const std::string&)> warn;
+  Warn warn;
   double compile_timeout_s = 60;
   /// The folder that has, or gets, the folder `images/host` for compiled objects. Default: `$TUNER_CACHE_DIR`,
   /// `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`. If it cannot be written, only time is lost.
   std::optional<std::filesystem::path> cache_directory;
   bool cache_objects = true;
-  unsigned threads = 0;         ///< operating-system threads; 0: one for each core that this process may use
-  std::size_t stack_bytes = 0;  ///< of one kernel thread; 0: 64 KiB, 256 KiB under a sanitizer
+  unsigned threads = 0;  ///< operating-system threads; 0: one for each core that this process may use
 };
 
 /// Does not fail if there is no compiler: then each compile is a CompileError that names the compilers that were tried.

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include <tuner/backend/host/sanitizer.hpp>
-#include <tuner/backend/host/descriptor.hpp>
+#include <tuner/backend/host/process.hpp>
 #include <tuner/core/element_type.hpp>
 
 namespace tuner::host {
@@ -66,9 +66,8 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
     }
     module->path_ = path;
   }
-  if (!write_all(module->descriptor_, image.code)) {
+  if (!write_all(module->descriptor_, image.code))
     return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno)};
-  }
   {
     const std::lock_guard lock(loader_mutex);
     module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,5 @@
 #include <tuner/backend/host/pool.hpp>
 
-#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <string>
 #include <system_error>
 
-#include <tuner/backend/host/faults.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/core/error.hpp>
 
@@ -19,6 +17,7 @@ namespace tuner::host {
 namespace {
 
 constexpr std::size_t kMaxThreads = 1024;
+constexpr std::size_t kStackBytes = sanitizer::kActive ? 262144 : 65536;  // of a kernel thread
 constexpr std::chrono::milliseconds kStopInterval{5};
 
 // Other threads of the process handle its signals; these threads take only signals that a kernel itself can cause.
@@ -31,11 +30,9 @@ void block_signals() {
 
 }  // namespace
 
-Pool::Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared)
-    : Pool() {  // so that ~Pool() ends the threads if one cannot start
-  if (stack_bytes == 0) stack_bytes = sanitizer::kActive ? 262144 : 65536;
+Pool::Pool(unsigned threads, std::size_t max_shared) : Pool() {  // so that ~Pool() ends the threads if one cannot start
   for (unsigned i = 0; i < threads; ++i)
-    runners_.push_back(std::make_unique<BlockRunner>(kMaxThreads, max_shared, stack_bytes));
+    runners_.push_back(std::make_unique<BlockRunner>(kMaxThreads, max_shared, kStackBytes));
   threads_.reserve(threads);
   try {
     for (const auto& runner : runners_) threads_.emplace_back([this, &runner = *runner] { loop(runner); });
@@ -45,31 +42,17 @@ Pool::Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared)
   }
 }
 
-std::uint64_t Pool::block_number(std::uint64_t i) const {
-  __extension__ using Wide = unsigned __int128;
-  return step_ == 1 && first_block_ == 0 ? i : static_cast<std::uint64_t>((first_block_ + Wide{i} * step_) % blocks_);
-}
-
-/// A step that has no common divisor with the number of blocks visits each block once.
 void Pool::set_order(const ThreadOrder& order, std::size_t threads_of_block) {
-  first_block_ = 0;
-  step_ = 1;
+  backwards_ = order.kind == ThreadOrder::Kind::reverse;
   thread_order_.clear();
   if (order.kind == ThreadOrder::Kind::forward) return;
   thread_order_.resize(threads_of_block);
   std::iota(thread_order_.begin(), thread_order_.end(), static_cast<unsigned short>(0));
-  if (order.kind == ThreadOrder::Kind::reverse) {
-    std::ranges::reverse(thread_order_);
-    first_block_ = step_ = blocks_ - 1;
-    return;
-  }
   std::mt19937_64 random(order.seed);
-  std::ranges::shuffle(thread_order_, random);
-  if (order.kind == ThreadOrder::Kind::interleaved) return;
-  first_block_ = random() % blocks_;
-  do {
-    step_ = random() % blocks_;
-  } while (std::gcd(step_, blocks_) != 1);
+  if (backwards_)
+    std::ranges::reverse(thread_order_);
+  else
+    std::ranges::shuffle(thread_order_, random);
 }
 
 void Pool::work(BlockRunner& runner) {
@@ -79,7 +62,7 @@ void Pool::work(BlockRunner& runner) {
     if (first >= blocks_) break;
     const std::uint64_t last = std::min(first + chunk_, blocks_);
     for (std::uint64_t i = first; i < last && __atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0; ++i) {
-      std::optional<std::string> error = runner.run(block_number(i));
+      std::optional<std::string> error = runner.run(backwards_ ? blocks_ - 1 - i : i);
       if (!error && kernel_.barrier != nullptr) kernel_.barrier->leave();
       if (!error) continue;
       const std::lock_guard lock(mutex_);

@@ -1,5 +1,8 @@
 #pragma once
-/// Runs the blocks of a launch on a pool of operating-system threads, one for each core.
+/// Runs the blocks of a launch on a pool of operating-system threads, one for each core. Turns faults inside kernels
+/// into errors of their launch, and stops kernels that do not end.
+
+#include <pthread.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -18,11 +21,40 @@
 
 namespace tuner::host {
 
+// A fault is handled only if the interrupted instruction is in the kernel's own code, which holds no lock. A fault
+// anywhere else ends the process; tuner/worker isolates it. Works on x86-64 and AArch64 Linux, and does nothing on
+// other systems (faults.cpp).
+
+/// Installs the handlers while an object of this class lives. Signals from outside of kernels go to earlier handlers.
+/// A sanitizer reports faults better, so under one there is only the handler of request_stop().
+class FaultHandlers {
+ public:
+  FaultHandlers();
+  ~FaultHandlers();
+  FaultHandlers(const FaultHandlers&) = delete;
+  FaultHandlers& operator=(const FaultHandlers&) = delete;
+};
+
+/// A stack for signal handlers of the calling thread: a fiber that overflowed its own stack has none left.
+class SignalStack {
+ public:
+  SignalStack();
+  ~SignalStack();
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  void* memory_ = nullptr;
+};
+
+/// Asks a worker thread to leave its kernel. Repeat this until it has: a thread inside the C library does not react.
+void request_stop(pthread_t thread);
+
 class Pool {
  public:
-  /// \p stack_bytes: of one kernel thread; 0: 64 KiB, 256 KiB under a sanitizer. \p max_shared: bytes of dynamic shared
-  /// memory that a block may have. Throws Error when threads or stacks cannot be made.
-  Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared);
+  /// \p max_shared: bytes of dynamic shared memory that a block may have. Throws Error when threads or stacks cannot be
+  /// made.
+  Pool(unsigned threads, std::size_t max_shared);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -35,12 +67,12 @@ class Pool {
 
  private:
   Pool() = default;
-  std::uint64_t block_number(std::uint64_t i) const;
   void set_order(const ThreadOrder& order, std::size_t threads_of_block);
   void stop_all() { __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE); }
   void work(BlockRunner& runner);
   void loop(BlockRunner& runner);
 
+  FaultHandlers handlers_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
   std::vector<std::unique_ptr<BlockRunner>> runners_;  // one for each thread
@@ -51,7 +83,7 @@ class Pool {
   bool quit_ = false;
   Kernel kernel_;
   std::uint64_t blocks_ = 0, chunk_ = 1;
-  std::uint64_t first_block_ = 0, step_ = 1;  // the i-th block to run is (first_block_ + i * step_) % blocks_
+  bool backwards_ = false;  // the last block runs first
   std::vector<unsigned short> thread_order_;
   std::atomic<std::uint64_t> next_block_{0};
   int stop_ = 0;  // atomic access only

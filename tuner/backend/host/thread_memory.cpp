@@ -1,4 +1,4 @@
-#include <tuner/backend/host/thread_memory.hpp>
+#include <tuner/backend/host/block_runner.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,9 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <string>
 
-#include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner::host {

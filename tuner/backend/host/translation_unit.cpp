@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
-#include <iterator>
 #include <set>
 #include <sstream>
-#include <string_view>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/characters.hpp>

@@ -68,7 +68,8 @@ struct tuner_iterator {
   TUNER_BOTH bool operator!=(tuner_iterator) const;
 };
 
-/// Has the members of all containers. \p Key: what its elements are found by.
+/// Has the members of all containers. \p Key: what its elements are found by. Nothing calls them, so those of a constant
+/// container are not different.
 template <typename T, typename Key = size_t, typename Mapped = T>
 struct tuner_container {
   typedef T value_type;
@@ -78,39 +79,30 @@ struct tuner_container {
   typedef ptrdiff_t difference_type;
   typedef Key key_type;
   typedef Mapped mapped_type;
-  typedef tuner_iterator<T> iterator, reverse_iterator;
-  typedef tuner_iterator<const T> const_iterator, const_reverse_iterator;
+  typedef tuner_iterator<T> iterator, reverse_iterator, const_iterator, const_reverse_iterator;
   tuner_container() = default;
   TUNER_BOTH tuner_container(initializer_list<T>);
   template <typename... A>
   TUNER_BOTH tuner_container(size_t, const A&...);
   template <typename A>
   TUNER_BOTH tuner_container(A, A);
-  TUNER_BOTH Mapped& operator[](const Key&);
-  TUNER_BOTH const Mapped& operator[](const Key&) const;
-  TUNER_BOTH Mapped& at(const Key&);
-  TUNER_BOTH const Mapped& at(const Key&) const;
-  TUNER_BOTH iterator begin();
-  TUNER_BOTH iterator end();
-  TUNER_BOTH const_iterator begin() const;
-  TUNER_BOTH const_iterator end() const;
-  TUNER_BOTH const_iterator cbegin() const;
-  TUNER_BOTH const_iterator cend() const;
-  TUNER_BOTH iterator rbegin();
-  TUNER_BOTH iterator rend();
-  TUNER_BOTH iterator find(const Key&);
-  TUNER_BOTH const_iterator find(const Key&) const;
+  TUNER_BOTH Mapped& operator[](const Key&) const;
+  TUNER_BOTH Mapped& at(const Key&) const;
+  TUNER_BOTH iterator begin() const;
+  TUNER_BOTH iterator end() const;
+  TUNER_BOTH iterator cbegin() const;
+  TUNER_BOTH iterator cend() const;
+  TUNER_BOTH iterator rbegin() const;
+  TUNER_BOTH iterator rend() const;
+  TUNER_BOTH iterator find(const Key&) const;
   TUNER_BOTH size_t count(const Key&) const;
   TUNER_BOTH size_t size() const;
   TUNER_BOTH size_t capacity() const;
   TUNER_BOTH bool empty() const;
-  TUNER_BOTH T* data();
-  TUNER_BOTH const T* data() const;
-  TUNER_BOTH T& front();
-  TUNER_BOTH const T& front() const;
-  TUNER_BOTH T& back();
-  TUNER_BOTH const T& back() const;
-  TUNER_BOTH T& top();
+  TUNER_BOTH T* data() const;
+  TUNER_BOTH T& front() const;
+  TUNER_BOTH T& back() const;
+  TUNER_BOTH T& top() const;
   TUNER_BOTH void clear();
   TUNER_BOTH void pop();
   TUNER_BOTH void pop_back();
