@@ -12,7 +12,6 @@
 #include <cache/session.hpp>
 #include <cache/shipped.hpp>
 
-#include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
@@ -33,12 +32,6 @@ std::string lower_case(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
-}
-
-/// Whether \p device names a device of this machine, and none by its key or name.
-bool is_place(std::string_view device) {
-  return device == "auto" || device == kHostBackend || device == kCudaBackend ||
-         device.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 /// The names that this program and \p databases know.
@@ -144,7 +137,7 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   if (given.has("device")) {
     const std::string device = given.text("device");
     const std::vector<cache::DeviceRecord> known = stored_devices(databases);
-    if (!is_place(device)) {
+    if (!names_device(device)) {
       filter.device_key = find_device(known, device, "--device", as).key;
       return filter;
     }

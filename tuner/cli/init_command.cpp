@@ -13,14 +13,11 @@ namespace fs = std::filesystem;
 
 /// Throws an Error that names the files with kernels that \p text of \p file includes.
 [[noreturn]] void fail_without_kernel(const std::string& text, const std::string& file) {
-  std::string message = fmt::format("{}: no __global__ function is in it", printable(file));
-  std::string_view separator = "; a file that it includes has some, so name that one: ";
-  for (const std::string& path : convert::included_files_with_kernels(text, fs::absolute(file))) {
-    message += separator;
-    message += printable(fs::path(path).lexically_proximate(fs::current_path()).string());
-    separator = ", ";
-  }
-  throw Error(message);
+  std::vector<std::string> others = convert::included_files_with_kernels(text, fs::absolute(file));
+  for (std::string& path : others) path = printable(fs::path(path).lexically_proximate(fs::current_path()).string());
+  throw Error(fmt::format(
+      "{}: no __global__ function is in it{}{}", printable(file),
+      others.empty() ? "" : "; a file that it includes has some, so name that one: ", listed(others, ", ")));
 }
 
 /// \p name, or the only kernel of \p text. Throws for any other; \p file names the text.

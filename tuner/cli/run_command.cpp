@@ -184,8 +184,7 @@ class OneRun {
   }
 
   static std::string value_text(const OutputValues& values) {
-    std::string text;
-    for (std::size_t i = 0; i < values.first.size(); ++i) text += (i ? ", " : "") + values.first[i];
+    std::string text = listed(values.first, ", ");
     if (values.count > values.first.size()) text += ", ...";
     text = fmt::format("{}[{}] = {}", values.buffer, values.count, text);
     if (values.error) text += fmt::format("  (largest relative error {:.2g})", *values.error);

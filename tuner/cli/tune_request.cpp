@@ -308,12 +308,11 @@ TuneRequest read_tune_request(const Texts& words) {
   request.database = given.text("db");
   request.log = given.text("log");
   request.report = given.text("report");
-  for (const auto& [option, field] : {std::pair{"json", &request.json},
-                                      {"quiet", &request.quiet},
-                                      {"verbose", &request.verbose},
-                                      {"dry-run", &request.dry_run},
-                                      {"force", &request.force}})
-    *field = given.flag(option);
+  request.json = given.flag("json");
+  request.quiet = given.flag("quiet");
+  request.verbose = given.flag("verbose");
+  request.dry_run = given.flag("dry-run");
+  request.force = given.flag("force");
 
   SessionOptions& session = request.tuning.session;
   choose_objective(given, request);

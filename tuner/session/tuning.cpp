@@ -182,6 +182,18 @@ std::vector<std::string> measurable_metrics(const TuningOptions& options, const 
   return measurable;
 }
 
+void require_reference(const KernelSpec& spec) {
+  if (spec.reference_kind() != ReferenceKind::none) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      spec.program.file + ": kernel '" + spec.name +
+          "' has no reference, so no configuration could be verified and "
+          "none named best. Write a kernel that computes the outputs in the simplest way and name it: "
+          "'#pragma tuner reference NAME'. Or compare with the results of the default configuration: "
+          "'#pragma tuner reference default'. --unverified measures without a reference, but no call is served with "
+          "the result");
+}
+
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                           const TuningOptions& options, Observer* observer, Backend* backend) {
   const Clock::time_point started = options.session.started.value_or(Clock::now());
@@ -189,15 +201,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   if (!isolate && (!options.more_devices.empty() || !options.hosts.empty()))
     throw Error(ErrorCode::invalid_argument,
                 "tuning on several devices needs worker processes: leave isolation on, or name one device");
-  if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !options.measure.recorded.has_answers())
-    throw Error(
-        ErrorCode::invalid_argument,
-        spec.program.file + ": kernel '" + spec.name +
-            "' has no reference, so no configuration could be verified and "
-            "none named best. Write a kernel that computes the outputs in the simplest way and name it: "
-            "'#pragma tuner reference NAME'. Or compare with the results of the default configuration: "
-            "'#pragma tuner reference default'. --unverified measures without a reference, but no call is served with "
-            "the result");
+  if (options.measure.verify && !options.measure.recorded.has_answers()) require_reference(spec);
   const auto warn = [observer](std::string_view message) {
     if (observer) observer->on_warning(message);
   };
