@@ -37,19 +37,14 @@ VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Dev
   VerdictInput input;
   input.ns = measured.median_ns;
   input.cold = measured.cold;
-  input.limits = device.limits;
-  input.l2_bytes = device.key.l2_bytes;
+  input.device = device;
   input.metrics = measured.metrics;
   const Throughput rate = throughput(spec, size, device, measured.median_ns);
   if (rate.bytes_per_second) input.bytes = *rate.bytes_per_second * measured.median_ns / 1e9;
   if (rate.flops_per_second) input.flops = *rate.flops_per_second * measured.median_ns / 1e9;
   input.thread_bytes = thread_bytes(spec, size, device.limits, configuration);
-  input.rates.memory = rate.ceiling_rate.value_or(0);
-  input.rates.arithmetic = arithmetic_peak(spec, size, device);
-  input.rates.latency_ns = device.peaks.latency_ns;
-  input.rates.loaded_latency_ns = device.ceilings.loaded_latency_ns;
-  input.rates.launch_ns = device.peaks.launch_ns;
-  input.rates.block_ns = device.peaks.block_ns;
+  input.memory_rate = rate.ceiling_rate.value_or(0);
+  input.arithmetic_rate = arithmetic_peak(spec, size, device);
   return input;
 }
 
