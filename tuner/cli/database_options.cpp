@@ -227,10 +227,8 @@ cache::Database open_results(const std::string& file) {
 std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter) {
   const References known = references(database, filter);
   std::vector<StoredResult> results;
-  for (cache::BestRecord& best : cache::best_rows(database, filter)) {
-    std::string reference = reference_in(known, best);
-    results.push_back({std::move(best), std::move(reference)});
-  }
+  for (const cache::BestRecord& best : cache::best_rows(database, filter))
+    results.push_back({best, reference_in(known, best)});
   return results;
 }
 

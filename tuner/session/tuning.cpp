@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 #include <cache/browse.hpp>
 #include <cache/json.hpp>
@@ -89,22 +90,16 @@ Found found(double distance, const cache::Context& here, const cache::Context& t
 const cache::Context& context_of(const cache::SessionRecord& session) { return session.key; }
 const cache::Context& context_of(const cache::BestRecord& best) { return best; }
 
+/// The records that \p list finds in each database, with their distances, if they can be compared with \p here.
 template <typename Record>
-struct Near {
-  double distance = 0;
-  Record record;
-  cache::Database* database = nullptr;
-};
-
-/// The records that \p list finds in each database, if they can be compared with \p here.
-template <typename Record>
-std::vector<Near<Record>> nearest_first(const cache::Context& here, std::span<cache::Database* const> databases,
-                                        std::vector<Record> (*list)(cache::Database&, const cache::Filter&)) {
-  std::vector<Near<Record>> all;
+auto nearest_first(const cache::Context& here, std::span<cache::Database* const> databases,
+                   std::vector<Record> (*list)(cache::Database&, const cache::Filter&)) {
+  std::vector<std::tuple<double, Record, cache::Database*>> all;
   for (cache::Database* database : databases)
     for (Record& record : list(*database, {.kernel = here.kernel.name}))
-      if (const auto far = distance(here, context_of(record))) all.push_back({*far, std::move(record), database});
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; });
+      if (const auto far = distance(here, context_of(record))) all.emplace_back(*far, std::move(record), database);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
   return all;
 }
 
