@@ -22,7 +22,7 @@ VerdictInput input_of(double us, std::int64_t blocks = 10'000, std::int64_t thre
   input.device.peaks.launch_ns = 2000;
   input.memory_rate = 1e12;
   input.arithmetic_rate = 10e12;
-  LaunchUse launch;
+  LaunchDetail launch;
   launch.shape.grid[0] = blocks;
   launch.shape.block[0] = threads;
   launch.occupancy = Occupancy{8, 1.0, OccupancyLimiter::threads};

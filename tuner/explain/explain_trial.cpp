@@ -56,7 +56,7 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
   VerdictInput input = input_of(spec, size, device, configuration, measured);
   input.is_best = is_best;
   for (const LaunchDetail& launch : launches)
-    if (launch.timed) input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
+    if (launch.timed) input.launches.push_back(launch);
   return explain(input);
 }
 
@@ -65,14 +65,14 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
   input.is_best = true;
   try {
     for (const ResolvedLaunch& launch : resolve_launches(spec, size, device.limits, trial.configuration))
-      if (launch.timed) input.launches.push_back({launch.shape, std::nullopt, 0});
+      if (launch.timed) input.launches.emplace_back().shape = launch.shape;
   } catch (const Error&) {
     input.launches.clear();  // of another device, whose shapes are not known here
   }
   if (trial.resources && trial.resources->blocks_per_sm > 0)
-    for (LaunchUse& launch : input.launches) {
+    for (LaunchDetail& launch : input.launches) {
       launch.occupancy = Occupancy{trial.resources->blocks_per_sm, trial.resources->occupancy, {}};
-      launch.spill_bytes = trial.resources->spill_bytes;
+      launch.resources = *trial.resources;
     }
   return explain(input);
 }

@@ -100,7 +100,7 @@ std::vector<Use> uses(const VerdictInput& input) {
 std::optional<Use> start_of_blocks(const VerdictInput& input) {
   if (input.device.peaks.block_ns <= 0) return std::nullopt;
   std::int64_t blocks = 0;
-  for (const LaunchUse& launch : input.launches) blocks += launch.shape.blocks();
+  for (const LaunchDetail& launch : input.launches) blocks += launch.shape.blocks();
   const double ns = static_cast<double>(blocks) * input.device.peaks.block_ns;
   return Use{
       Limit::launch, ns / input.ns,
@@ -108,7 +108,7 @@ std::optional<Use> start_of_blocks(const VerdictInput& input) {
 }
 
 /// How many threads of one launch the whole device holds at a time.
-double resident_threads(const LaunchUse& launch, const DeviceLimits& limits) {
+double resident_threads(const LaunchDetail& launch, const DeviceLimits& limits) {
   const double blocks = static_cast<double>(launch.shape.blocks());
   const double fit = launch.occupancy ? launch.occupancy->blocks_per_sm
                                       : std::max<double>(1, static_cast<double>(limits.max_threads_per_sm) /
@@ -116,10 +116,11 @@ double resident_threads(const LaunchUse& launch, const DeviceLimits& limits) {
   return std::min(blocks, fit * limits.sm_count) * static_cast<double>(launch.shape.threads_per_block());
 }
 
-const LaunchUse* largest(const VerdictInput& input) {
-  const auto threads = [](const LaunchUse& one) { return one.shape.blocks() * one.shape.threads_per_block(); };
-  const auto at = std::max_element(input.launches.begin(), input.launches.end(),
-                                   [&](const LaunchUse& a, const LaunchUse& b) { return threads(a) < threads(b); });
+const LaunchDetail* largest(const VerdictInput& input) {
+  const auto threads = [](const LaunchDetail& one) { return one.shape.blocks() * one.shape.threads_per_block(); };
+  const auto at =
+      std::max_element(input.launches.begin(), input.launches.end(),
+                       [&](const LaunchDetail& a, const LaunchDetail& b) { return threads(a) < threads(b); });
   return at == input.launches.end() ? nullptr : &*at;
 }
 
@@ -138,7 +139,7 @@ struct InFlight {
   double allowed() const { return std::min(1.0, had / needed); }
 };
 
-std::optional<InFlight> in_flight(const VerdictInput& input, const LaunchUse& launch) {
+std::optional<InFlight> in_flight(const VerdictInput& input, const LaunchDetail& launch) {
   InFlight result;
   result.latency_ns = input.device.ceilings.loaded_latency_ns > 0 ? input.device.ceilings.loaded_latency_ns
                                                                   : input.device.peaks.latency_ns;
@@ -152,7 +153,7 @@ std::optional<InFlight> in_flight(const VerdictInput& input, const LaunchUse& la
   return result.of_thread > 0 ? std::optional(result) : std::nullopt;
 }
 
-void add_bytes_in_flight(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+void add_bytes_in_flight(const VerdictInput& input, const LaunchDetail& launch, Verdict& verdict) {
   const auto bytes = in_flight(input, launch);
   if (!bytes) return;
   std::string text = fmt::format("bytes in flight: {} are needed to keep {} going, as a load then takes {:.0f} ns",
@@ -169,7 +170,7 @@ void add_bytes_in_flight(const VerdictInput& input, const LaunchUse& launch, Ver
       warps / input.limits().sm_count, input.limits().max_threads_per_sm / input.limits().warp_size));
 }
 
-void add_warps_for_arithmetic(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+void add_warps_for_arithmetic(const VerdictInput& input, const LaunchDetail& launch, Verdict& verdict) {
   const double warps = warps_for_arithmetic(input.limits());
   if (warps <= 0 || !input.flops) return;
   verdict.numbers.push_back(fmt::format(
@@ -179,7 +180,7 @@ void add_warps_for_arithmetic(const VerdictInput& input, const LaunchUse& launch
       resident_threads(launch, input.limits()) / input.limits().warp_size / input.limits().sm_count));
 }
 
-void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+void add_numbers(const VerdictInput& input, const LaunchDetail& launch, Verdict& verdict) {
   add_bytes_in_flight(input, launch, verdict);
   add_warps_for_arithmetic(input, launch, verdict);
   if (launch.occupancy && launch.occupancy->blocks_per_sm > 0) {
@@ -195,7 +196,7 @@ void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
 }
 
 /// After the limit is known: sizes are advised only where something waits.
-void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+void add_remarks(const VerdictInput& input, const LaunchDetail& launch, Verdict& verdict) {
   const std::int64_t threads = launch.shape.threads_per_block(), blocks = launch.shape.blocks();
   const bool waits =
       verdict.limit == Limit::latency || verdict.limit == Limit::launch || verdict.limit == Limit::unknown;
@@ -212,8 +213,8 @@ void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
   else if (is_advised && static_cast<double>(blocks) < kManyBlocks * input.limits().sm_count)
     say(fmt::format("{} blocks are few for {} multiprocessors: many more are advised", blocks,
                     input.limits().sm_count));
-  if (launch.spill_bytes > 0)
-    say(fmt::format("{} bytes a thread are spilled from registers to memory", launch.spill_bytes));
+  if (launch.resources.spill_bytes > 0)
+    say(fmt::format("{} bytes a thread are spilled from registers to memory", launch.resources.spill_bytes));
   std::optional<double> lanes;
   if (const auto at = input.metrics.find("smsp__thread_inst_executed_per_inst_executed.ratio");
       at != input.metrics.end())
@@ -241,7 +242,7 @@ std::string_view how_to_know(const VerdictInput& input) {
 }
 
 /// For when nothing is busy: finds what waits, as far as the model and the counters show it.
-std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, const std::vector<Use>& all,
+std::string waiting_reason(const VerdictInput& input, const LaunchDetail* launch, const std::vector<Use>& all,
                            const Stalls& stalls) {
   std::string reason = "nothing is busy";
   if (!all.empty()) {
@@ -296,7 +297,7 @@ double bytes_in_flight(double rate, double latency_ns) { return rate * latency_n
 Verdict explain(const VerdictInput& input) {
   Verdict verdict;
   if (!(input.ns > 0)) return verdict;
-  const LaunchUse* const launch = largest(input);
+  const LaunchDetail* const launch = largest(input);
   const std::vector<Use> all = uses(input);
   verdict.counted = std::any_of(all.begin(), all.end(), [](const Use& use) { return use.counted; });
   if (launch) add_numbers(input, *launch, verdict);

@@ -13,16 +13,9 @@
 #include <vector>
 
 #include <tuner/core/device.hpp>
-#include <tuner/core/launch_shape.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 
 namespace tuner {
-
-/// One launch of the configuration.
-struct LaunchUse {
-  LaunchShape shape;
-  std::optional<Occupancy> occupancy;
-  int spill_bytes = 0;  ///< per thread
-};
 
 /// All inputs of the verdict.
 struct VerdictInput {
@@ -31,7 +24,7 @@ struct VerdictInput {
   std::optional<double> bytes;  ///< least traffic of one run
   std::optional<double> flops;
   std::optional<double> thread_bytes;  ///< that a thread asks memory for before it needs the first; nullopt: not known
-  std::vector<LaunchUse> launches;
+  std::vector<LaunchDetail> launches;  ///< those that are timed
   bool is_best = false;    ///< of a search: others were tried, so that it gets no advice on the sizes of grid and block
   Device device;           ///< with its measured peaks and latencies
   double memory_rate = 0;  ///< bytes/s that it reached for the kernel's own mix of reads and writes; 0: not measured
