@@ -178,6 +178,6 @@ int Answer::print(const Given& given, int code) {
   return code;
 }
 
-void Answer::end_facts() { text_ += facts(std::exchange(facts_, {}), "", width_); }
+void Answer::end_facts() { text_ += facts(std::exchange(facts_, {}), indent_, width_); }
 
 }  // namespace tuner::cli
