@@ -15,7 +15,6 @@ namespace {
 using report::Change;
 using report::Compared;
 
-/// One side of a comparison.
 struct Side {
   std::string name;
   std::vector<cache::BestRecord> best;  ///< of the kernel that is asked for

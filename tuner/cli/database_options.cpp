@@ -34,7 +34,6 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// The names that this program and \p databases know.
 std::vector<std::string> known_kernels(std::span<cache::Database> databases) {
   std::set<std::string> names;
   for (const KernelLibrary::Entry& entry : KernelLibrary().list()) names.insert(entry.name);
@@ -79,7 +78,6 @@ std::string reference_in(const References& all, const cache::BestRecord& best) {
   return at == all.end() ? std::string() : at->second;
 }
 
-/// For messages.
 std::string device_names(const std::vector<cache::DeviceRecord>& known) {
   std::vector<std::string> names;
   for (const cache::DeviceRecord& one : known) names.push_back(in_quotes(one.name.empty() ? one.key : one.name));

@@ -11,7 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Throws an Error that names the files with kernels that \p text of \p file includes.
 [[noreturn]] void fail_without_kernel(const std::string& text, const std::string& file) {
   std::vector<std::string> others = convert::included_files_with_kernels(text, fs::absolute(file));
   for (std::string& path : others) path = printable(fs::path(path).lexically_proximate(fs::current_path()).string());

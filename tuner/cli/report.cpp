@@ -25,7 +25,6 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
   return most == reasons.end() ? "" : most->first;
 }
 
-/// A line about the reference; empty if the kernel has one.
 std::string compared_with(const std::string& reference) {
   if (reference.empty()) return {};
   return fmt::format("      verified against the {}\n", printable(reference));

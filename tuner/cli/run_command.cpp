@@ -28,7 +28,6 @@ constexpr const char* kRunExamples =
     "  tune run sumMatrix2D --arch sm_90 --ptx\n"
     "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n";
 
-/// Columns of the longest label.
 constexpr std::size_t kLabelWidth = std::string_view("verified").size();
 
 class OneRun {

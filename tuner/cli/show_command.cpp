@@ -15,7 +15,6 @@ constexpr const char* kFrozenNote = " ($TUNER_FROZEN: calls are answered from th
 
 Cell sizes_cell(const cache::Sizes& sizes) { return {sizes, cache::sizes_text(sizes)}; }
 
-/// A table for each kernel and device.
 using BestTables = std::map<std::pair<std::string, std::string>, Table>;
 
 BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Database& database) {

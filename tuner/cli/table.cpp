@@ -9,7 +9,6 @@
 namespace tuner::cli {
 namespace {
 
-/// A field with a comma, a quote or a line end is quoted.
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";

@@ -69,7 +69,6 @@ std::pair<std::string, std::string> shape_text(const Subject& subject, const Con
   return {};  // its reason stands in the row
 }
 
-/// Every metric that any trial has.
 std::vector<std::string> metrics(const std::vector<Sweep>& sweeps) {
   std::set<std::string> names;
   for (const Sweep& sweep : sweeps)
@@ -89,7 +88,6 @@ struct BestFor {
   const Trial* trial = nullptr;
 };
 
-/// For each value of \p name, as best_by() has them.
 std::vector<BestFor> fastest_for_each(const std::vector<Sweep>& sweeps, const std::string& name) {
   std::vector<BestFor> all;
   if (sweeps.empty()) return all;

@@ -118,7 +118,6 @@ void add_problem_and_limits(Options& options) {
   options.group("When to stop (the first limit reached)").add("budget trials target until-unlikely");
 }
 
-/// The options \p words of a line at \p place of a list. Throws UsageError, which begins with the place.
 ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective) try {
   Options options;
   add_problem_and_limits(options);
@@ -134,7 +133,6 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words, 
   throw UsageError(place + ": " + error.what());
 }
 
-/// The part of \p spec that --fix and --vary name.
 KernelSpec part_of(const KernelSpec& spec, const SweepRequest& asked) try {
   return sub_space(spec, asked.fix, asked.vary);
 } catch (const Error& error) {

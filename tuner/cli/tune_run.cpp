@@ -58,7 +58,6 @@ std::string against_default(const ProblemResult& result) {
   return result.default_ns && result.is_found() ? fmt::format("{:.2f}", *result.default_ns / result.median_ns) : "";
 }
 
-/// A table with a line for each problem, and how many were tuned.
 void print_table(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted, Output& output) {
   Table table({"#", "kernel", "problem", "best", "speed-up", "configuration"});
   std::size_t tuned = 0, known = 0;
@@ -92,7 +91,6 @@ void print_sweeps(const TuneJobs& jobs, const std::vector<ProblemResult>& all, O
     output.line("table     written to " + asked.csv.string());
 }
 
-/// The document of a command with --json.
 Json json_results(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted) {
   if (!jobs.list.empty()) {
     Json list{{"tuner", kVersion}};
