@@ -24,11 +24,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kCheckExamples =
-    "  tune check ./mine.cu                    after each edit\n"
-    "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
-    "  tune check reduce --size n=1000 --config block=64\n";
-
 /// The default problem shrinks to this, so that a check takes a second.
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 
@@ -209,14 +204,16 @@ int run_check(const Given& given) { return Check(given).run(); }
 }  // namespace
 
 Command check_command() {
-  Options options(
-      "Usage: tune check KERNEL [options]\n"
-      "Reads a kernel file, runs its default configuration once on the host backend for\n"
-      "a small problem, compares the result with the reference, and compiles for GPUs:\n"
-      "those of this machine, or --arch. Prints every message. Stores nothing.",
-      kCheckExamples);
-  options.add("size type choice config arch kernel json").arguments({"kernel"});
-  return {options, run_check};
+  return {Options("Usage: tune check KERNEL [options]\n"
+                  "Reads a kernel file, runs its default configuration once on the host backend for\n"
+                  "a small problem, compares the result with the reference, and compiles for GPUs:\n"
+                  "those of this machine, or --arch. Prints every message. Stores nothing.",
+                  "  tune check ./mine.cu                    after each edit\n"
+                  "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
+                  "  tune check reduce --size n=1000 --config block=64\n")
+              .add("size type choice config arch kernel json")
+              .arguments({"kernel"}),
+          run_check};
 }
 
 }  // namespace tuner::cli

@@ -54,15 +54,15 @@ int run_init(const Given& given) {
 }  // namespace
 
 Command init_command() {
-  Options options(
-      "Usage: tune init FILE.cu [NAME] [-o OUT.cu] [--force]\n"
-      "Writes a kernel file beside an untouched source, for its kernel NAME: buffers,\n"
-      "scalars and sizes from the kernel's arguments, the block's shape as parameters,\n"
-      "and what they do not tell as questions in comments.",
-      "  tune init saxpy.cu saxpy -o saxpy.tuner.cu\n"
-      "  tune check ./saxpy.tuner.cu\n");
-  options.add("output force").arguments({"file..."});
-  return {options, run_init};
+  return {Options("Usage: tune init FILE.cu [NAME] [-o OUT.cu] [--force]\n"
+                  "Writes a kernel file beside an untouched source, for its kernel NAME: buffers,\n"
+                  "scalars and sizes from the kernel's arguments, the block's shape as parameters,\n"
+                  "and what they do not tell as questions in comments.",
+                  "  tune init saxpy.cu saxpy -o saxpy.tuner.cu\n"
+                  "  tune check ./saxpy.tuner.cu\n")
+              .add("output force")
+              .arguments({"file..."}),
+          run_init};
 }
 
 }  // namespace tuner::cli

@@ -21,13 +21,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kRunExamples =
-    "  tune run reduce --device host          the configuration of a call\n"
-    "  tune run sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
-    "  tune run reduce --metrics textbook     counters of this one\n"
-    "  tune run sumMatrix2D --arch sm_90 --ptx\n"
-    "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n";
-
 constexpr std::size_t kLabelWidth = std::string_view("verified").size();
 
 class OneRun {
@@ -321,7 +314,11 @@ Command run_command() {
       "Compiles, verifies and times one configuration in this process, and shows its\n"
       "launches, resources, time, limit and results. Without --config it is the one\n"
       "that a call would be served with.",
-      kRunExamples);
+      "  tune run reduce --device host          the configuration of a call\n"
+      "  tune run sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
+      "  tune run reduce --metrics textbook     counters of this one\n"
+      "  tune run sumMatrix2D --arch sm_90 --ptx\n"
+      "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n");
   options.add("size type choice config device hot metrics");
   options.flag("cpu", "time the kernel's reference on the CPU too, and compare the results");
   options.flag("once",
