@@ -199,8 +199,6 @@ class Check {
   Answer answer_{std::string_view("kernel").size()};
 };
 
-int run_check(const Given& given) { return Check(given).run(); }
-
 }  // namespace
 
 Command check_command() {
@@ -213,7 +211,7 @@ Command check_command() {
                   "  tune check reduce --size n=1000 --config block=64\n")
               .add("size type choice config arch kernel json")
               .arguments({"kernel"}),
-          run_check};
+          [](const Given& given) { return Check(given).run(); }};
 }
 
 }  // namespace tuner::cli

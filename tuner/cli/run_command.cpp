@@ -304,8 +304,6 @@ class OneRun {
   Answer answer_{kLabelWidth};
 };
 
-int run_one(const Given& given) { return OneRun(given).run(); }
-
 }  // namespace
 
 Command run_command() {
@@ -326,7 +324,7 @@ Command run_command() {
   options.flag("ptx", "print the compiler's PTX and stop");
   options.flag("sass", "print the machine code, by nvdisasm or cuobjdump, and stop");
   options.add("arch kernel db json").arguments({"kernel"});
-  return {options, run_one};
+  return {options, [](const Given& given) { return OneRun(given).run(); }};
 }
 
 }  // namespace tuner::cli
