@@ -389,7 +389,7 @@ TEST_F(Check, FailsWithoutAReferenceAndSaysHowToGetOne) {
   text += contents(small_kernel()).substr(contents(small_kernel()).find("template"));
   const Finished check = call("check " + file("unsure.cu", text));
   EXPECT_EQ(check.code, 1);
-  EXPECT_THAT(check.out, Holds("host    runs; nothing to compare with", "tune    failed: kernel scale has no reference",
+  EXPECT_THAT(check.out, Holds("host    runs; nothing to compare with", "unsure.cu: kernel 'scale' has no reference",
                                "'#pragma tuner reference default'"));
 }
 

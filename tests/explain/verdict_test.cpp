@@ -13,12 +13,16 @@ namespace {
 VerdictInput input_of(double us, std::int64_t blocks = 10'000, std::int64_t threads = 256) {
   VerdictInput input;
   input.ns = us * 1e3;
-  input.limits.sm_count = 100;
-  input.limits.compute_capability = 90;
-  input.limits.fp32_lanes_per_sm = 128;
-  input.l2_bytes = 50'000'000;
-  input.rates = {1e12, 10e12, 300, 500, 2000};
-  LaunchUse launch;
+  input.device.limits.sm_count = 100;
+  input.device.limits.compute_capability = 90;
+  input.device.limits.fp32_lanes_per_sm = 128;
+  input.device.key.l2_bytes = 50'000'000;
+  input.device.ceilings.loaded_latency_ns = 500;
+  input.device.peaks.latency_ns = 300;
+  input.device.peaks.launch_ns = 2000;
+  input.memory_rate = 1e12;
+  input.arithmetic_rate = 10e12;
+  LaunchDetail launch;
   launch.shape.grid[0] = blocks;
   launch.shape.block[0] = threads;
   launch.occupancy = Occupancy{8, 1.0, OccupancyLimiter::threads};
@@ -95,14 +99,14 @@ TEST(Verdict, BlamesBytesInFlightOnlyForTheRateThatTheyAllow) {
 TEST(Verdict, NamesTheStartingOfBlocksWhereItTakesMostOfTheTime) {
   VerdictInput input = input_of(1000, 1'000'000, 128);
   input.bytes = 1e8;
-  input.rates.block_ns = 0.9;
+  input.device.peaks.block_ns = 0.9;
   const Verdict verdict = explain(input);
   EXPECT_EQ(verdict.limit, Limit::launch);
   EXPECT_THAT(verdict.reason, HasSubstr("starting its 1000000 blocks takes about 900 us of its 1.00 ms"));
   input.bytes = 9.5e8;
   EXPECT_EQ(explain(input).limit, Limit::dram);
   input = input_of(1000);
-  input.rates.block_ns = 0.9;
+  input.device.peaks.block_ns = 0.9;
   EXPECT_EQ(explain(input).limit, Limit::unknown) << "few blocks say nothing about the rest";
 }
 
@@ -123,7 +127,7 @@ TEST(Verdict, GivesTheBestOfASearchAndTheHostNoAdviceOnSizes) {
   input.is_best = true;
   EXPECT_THAT(explain(input).remarks, IsEmpty());
   input = input_of(1000, 1, 1);
-  input.limits.compute_capability = 0;
+  input.device.limits.compute_capability = 0;
   EXPECT_THAT(explain(input).remarks, ElementsAre("its grid leaves 99 of 100 cores without work"));
 }
 
@@ -132,7 +136,7 @@ TEST(Verdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
   input.bytes = 1e8;
   input.flops = 1e9;
   EXPECT_EQ(explain(input).limit, Limit::latency);
-  input.rates.arithmetic = 0;
+  input.arithmetic_rate = 0;
   EXPECT_EQ(explain(input).limit, Limit::unknown);
   EXPECT_THAT(explain(input).reason, HasSubstr("the arithmetic rate of this device was not measured"));
   input.flops = 1e8;
@@ -181,7 +185,9 @@ TEST(Verdict, KeepsSilentAboutGuidelinesThatAreKept) {
 
 TEST(Verdict, SaysThatItKnowsNothingWhereNothingIsKnown) {
   VerdictInput input = input_of(1000);
-  input.rates = {};
+  input.device.ceilings = {};
+  input.device.peaks = {};
+  input.memory_rate = input.arithmetic_rate = 0;
   EXPECT_EQ(explain(input).limit, Limit::unknown);
   EXPECT_EQ(explain(VerdictInput{}).limit, Limit::unknown);
 }

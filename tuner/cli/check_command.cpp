@@ -14,6 +14,7 @@
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/nvrtc.hpp>
@@ -22,11 +23,6 @@
 
 namespace tuner::cli {
 namespace {
-
-constexpr const char* kCheckExamples =
-    "  tune check ./mine.cu                    after each edit\n"
-    "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
-    "  tune check reduce --size n=1000 --config block=64\n";
 
 /// The default problem shrinks to this, so that a check takes a second.
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
@@ -87,7 +83,11 @@ class Check {
 #else
     answer_.fact(people("gpu"), "not compiled: this program was built without the CUDA headers");
 #endif
-    if (spec_.reference_kind() == ReferenceKind::none) step("tune", [&] { return fail_without_reference(); });
+    if (spec_.reference_kind() == ReferenceKind::none)
+      step("tune", [&] {
+        require_reference(spec_);
+        return "";
+      });
     answer_.data("steps", steps_).data("ok", !failed_);
     return answer_.print(given_, failed_ ? kFailed : kDone);
   }
@@ -117,14 +117,6 @@ class Check {
     }
     steps_.push_back(std::move(entry));
     answer_.show(given_);
-  }
-
-  [[noreturn]] std::string fail_without_reference() const {
-    throw Error(fmt::format(
-        "kernel {} has no reference, so `tune` refuses it: no configuration could be verified. Name a kernel that "
-        "computes the outputs in the simplest way: '#pragma tuner reference NAME'. Or compare with the results of the "
-        "default configuration: '#pragma tuner reference default'",
-        spec_.name));
   }
 
   /// That of `--config`, else the default, else the first valid one.
@@ -207,19 +199,19 @@ class Check {
   Answer answer_{std::string_view("kernel").size()};
 };
 
-int run_check(const Given& given) { return Check(given).run(); }
-
 }  // namespace
 
 Command check_command() {
-  Options options(
-      "Usage: tune check KERNEL [options]\n"
-      "Reads a kernel file, runs its default configuration once on the host backend for\n"
-      "a small problem, compares the result with the reference, and compiles for GPUs:\n"
-      "those of this machine, or --arch. Prints every message. Stores nothing.",
-      kCheckExamples);
-  options.add("size type choice config arch kernel json").arguments({"kernel"});
-  return {options, run_check};
+  return {Options("Usage: tune check KERNEL [options]\n"
+                  "Reads a kernel file, runs its default configuration once on the host backend for\n"
+                  "a small problem, compares the result with the reference, and compiles for GPUs:\n"
+                  "those of this machine, or --arch. Prints every message. Stores nothing.",
+                  "  tune check ./mine.cu                    after each edit\n"
+                  "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
+                  "  tune check reduce --size n=1000 --config block=64\n")
+              .add("size type choice config arch kernel json")
+              .arguments({"kernel"}),
+          [](const Given& given) { return Check(given).run(); }};
 }
 
 }  // namespace tuner::cli

@@ -15,7 +15,6 @@ namespace {
 using report::Change;
 using report::Compared;
 
-/// One side of a comparison.
 struct Side {
   std::string name;
   std::vector<cache::BestRecord> best;  ///< of the kernel that is asked for
@@ -66,13 +65,12 @@ Cell ratio_cell(const Compared& one) {
 }
 
 std::string remarks(const Compared& one) {
-  std::string text;
-  const auto add = [&](const char* remark) { text += (text.empty() ? "" : ", ") + std::string(remark); };
-  if (one.a && one.b && !one.low) add("no interval");
-  if (!one.same_source) add("other source");
-  if (!one.same_software) add("other software");
-  if (one.a && one.b && one.a->configuration != one.b->configuration) add("other configuration");
-  return text;
+  std::vector<std::string> all;
+  if (one.a && one.b && !one.low) all.emplace_back("no interval");
+  if (!one.same_source) all.emplace_back("other source");
+  if (!one.same_software) all.emplace_back("other software");
+  if (one.a && one.b && one.a->configuration != one.b->configuration) all.emplace_back("other configuration");
+  return listed(all, ", ");
 }
 
 Cell side_cell(const std::optional<cache::BestRecord>& best) {
@@ -120,13 +118,12 @@ std::string table_text(const std::vector<Compared>& all, bool across_devices, co
 }
 
 std::string summary(const std::vector<Compared>& all, const Style& style) {
-  std::string text;
+  std::vector<std::string> parts;
   for (const Change change : {Change::faster, Change::same, Change::only_a, Change::only_b, Change::slower})
-    if (const std::size_t n = count(all, change); n > 0 || change == Change::slower) {
-      const std::string part = fmt::format("{} {}", n, name(change));
-      text += (text.empty() ? "" : ", ") + (change == Change::slower && n > 0 ? style.red(part) : part);
-    }
-  return text + '\n';
+    if (const std::size_t n = count(all, change); n > 0 || change == Change::slower)
+      parts.push_back(fmt::format("{} {}", n, name(change)));
+  if (count(all, Change::slower) > 0) parts.back() = style.red(parts.back());
+  return listed(parts, ", ") + '\n';
 }
 
 int run_compare(const Given& given) {

@@ -12,7 +12,6 @@
 #include <cache/session.hpp>
 #include <cache/shipped.hpp>
 
-#include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
@@ -35,13 +34,6 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// Whether \p device names a device of this machine, and none by its key or name.
-bool is_place(std::string_view device) {
-  return device == "auto" || device == kHostBackend || device == kCudaBackend ||
-         device.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-/// The names that this program and \p databases know.
 std::vector<std::string> known_kernels(std::span<cache::Database> databases) {
   std::set<std::string> names;
   for (const KernelLibrary::Entry& entry : KernelLibrary().list()) names.insert(entry.name);
@@ -86,7 +78,6 @@ std::string reference_in(const References& all, const cache::BestRecord& best) {
   return at == all.end() ? std::string() : at->second;
 }
 
-/// For messages.
 std::string device_names(const std::vector<cache::DeviceRecord>& known) {
   std::vector<std::string> names;
   for (const cache::DeviceRecord& one : known) names.push_back(in_quotes(one.name.empty() ? one.key : one.name));
@@ -144,7 +135,7 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   if (given.has("device")) {
     const std::string device = given.text("device");
     const std::vector<cache::DeviceRecord> known = stored_devices(databases);
-    if (!is_place(device)) {
+    if (!names_device(device)) {
       filter.device_key = find_device(known, device, "--device", as).key;
       return filter;
     }
@@ -234,10 +225,8 @@ cache::Database open_results(const std::string& file) {
 std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter) {
   const References known = references(database, filter);
   std::vector<StoredResult> results;
-  for (cache::BestRecord& best : cache::best_rows(database, filter)) {
-    std::string reference = reference_in(known, best);
-    results.push_back({std::move(best), std::move(reference)});
-  }
+  for (const cache::BestRecord& best : cache::best_rows(database, filter))
+    results.push_back({best, reference_in(known, best)});
   return results;
 }
 

@@ -22,7 +22,6 @@ void write(const std::string& file, const std::string& text) {
   if (write_or_print(file, text)) Console(stderr, false).line("{} written", printable(file));
 }
 
-/// The database to export, and the part of it that is asked for.
 struct Source {
   explicit Source(const Given& given)
       : database(open_for_reading(database_file(given))), filter(read_filter(given, {&database, 1})) {}

@@ -66,7 +66,6 @@ std::string today(const NamedMetric& metric, const std::vector<std::string>& cou
   return text;
 }
 
-/// The metrics of a set that the chip has.
 std::vector<std::string> metrics_of(const cuda::ChipMetrics& chip, const MetricSet& set) {
   std::vector<std::string> metrics;
   for (const std::string_view name : set.metrics) {
@@ -99,7 +98,6 @@ Table sets_table(const cuda::ChipMetrics& chip) {
   return table;
 }
 
-/// The chip's own.
 Table own_table(const cuda::ChipMetrics& chip) {
   Table table({named("metric", "name"), "kind", "unit", "meaning"});
   for (const cuda::ChipMetric& metric : chip.all()) table.add({metric.name, metric.kind, metric.unit, metric.meaning});

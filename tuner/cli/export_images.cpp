@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A kernel that is known here, with its results.
 struct Known {
   KernelSpec spec;
   std::vector<cache::BestRecord> best;

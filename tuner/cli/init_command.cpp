@@ -11,16 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Throws an Error that names the files with kernels that \p text of \p file includes.
 [[noreturn]] void fail_without_kernel(const std::string& text, const std::string& file) {
-  std::string message = fmt::format("{}: no __global__ function is in it", printable(file));
-  std::string_view separator = "; a file that it includes has some, so name that one: ";
-  for (const std::string& path : convert::included_files_with_kernels(text, fs::absolute(file))) {
-    message += separator;
-    message += printable(fs::path(path).lexically_proximate(fs::current_path()).string());
-    separator = ", ";
-  }
-  throw Error(message);
+  std::vector<std::string> others = convert::included_files_with_kernels(text, fs::absolute(file));
+  for (std::string& path : others) path = printable(fs::path(path).lexically_proximate(fs::current_path()).string());
+  throw Error(fmt::format(
+      "{}: no __global__ function is in it{}{}", printable(file),
+      others.empty() ? "" : "; a file that it includes has some, so name that one: ", listed(others, ", ")));
 }
 
 /// \p name, or the only kernel of \p text. Throws for any other; \p file names the text.
@@ -58,15 +54,15 @@ int run_init(const Given& given) {
 }  // namespace
 
 Command init_command() {
-  Options options(
-      "Usage: tune init FILE.cu [NAME] [-o OUT.cu] [--force]\n"
-      "Writes a kernel file beside an untouched source, for its kernel NAME: buffers,\n"
-      "scalars and sizes from the kernel's arguments, the block's shape as parameters,\n"
-      "and what they do not tell as questions in comments.",
-      "  tune init saxpy.cu saxpy -o saxpy.tuner.cu\n"
-      "  tune check ./saxpy.tuner.cu\n");
-  options.add("output force").arguments({"file..."});
-  return {options, run_init};
+  return {Options("Usage: tune init FILE.cu [NAME] [-o OUT.cu] [--force]\n"
+                  "Writes a kernel file beside an untouched source, for its kernel NAME: buffers,\n"
+                  "scalars and sizes from the kernel's arguments, the block's shape as parameters,\n"
+                  "and what they do not tell as questions in comments.",
+                  "  tune init saxpy.cu saxpy -o saxpy.tuner.cu\n"
+                  "  tune check ./saxpy.tuner.cu\n")
+              .add("output force")
+              .arguments({"file..."}),
+          run_init};
 }
 
 }  // namespace tuner::cli

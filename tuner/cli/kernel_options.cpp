@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include <tuner/backend/traits.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
@@ -102,7 +101,7 @@ std::string wanted_device(const Given& given) {
   if (given.has("device")) {
     const std::string text = given.text("device");
     for (const std::string& one : split({text}, ','))
-      if (!gpu_ordinal(one) && one != "auto" && one != kHostBackend && one != kCudaBackend && one != "all")
+      if (!names_device(one) && one != "all")
         throw UsageError(
             "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
             "commas (`tune devices` lists them)",

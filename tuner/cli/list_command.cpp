@@ -33,12 +33,11 @@ int run_list(const Given& given) {
 }  // namespace
 
 Command list_command() {
-  Options options(
-      "Usage: tune list\n"
-      "The kernels that have a name: those in the folders of $TUNER_TEMPLATE_PATH, and\n"
-      "the built-in ones.");
-  options.add("json");
-  return {options, run_list};
+  return {Options("Usage: tune list\n"
+                  "The kernels that have a name: those in the folders of $TUNER_TEMPLATE_PATH, and\n"
+                  "the built-in ones.")
+              .add("json"),
+          run_list};
 }
 
 }  // namespace tuner::cli

@@ -36,7 +36,6 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-/// The lines of \p text as they are.
 std::string roff_lines(std::string_view text) { return ".nf\n" + roff(text) + "\n.fi\n"; }
 
 std::string man_page(const std::vector<CommandPage>& pages) {

@@ -25,7 +25,6 @@ namespace tuner::cli {
 
 namespace {
 
-/// Calls \p visit with the name and the value of each field.
 void visit_fields(auto& member, const auto& visit) {
   visit("build", member.build), visit("host", member.host), visit("device_key", member.device_key);
   visit("device", member.device), visit("address", member.address), visit("driver", member.driver);

@@ -18,14 +18,12 @@
 namespace tuner::cli {
 namespace {
 
-/// The demands of one block on a multiprocessor.
 struct BlockNeed {
   std::int64_t threads = 0;
   std::int64_t registers = 0;     ///< a thread
   std::int64_t shared_bytes = 0;  ///< a block, static and dynamic
 };
 
-/// One row of a picture.
 struct PlotRow {
   std::string title;
   BlockNeed need;
@@ -163,7 +161,6 @@ std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) 
   return text;
 }
 
-/// Limits of every known architecture, a row each.
 Table architectures_table() {
   Table table({"architecture", named("threads", "max_threads_per_sm"), people("warps"),
                named("blocks", "max_blocks_per_sm"), named("registers", "registers_per_sm"),

@@ -32,8 +32,6 @@ class ProblemSpread {
 
   /// The number of devices that are not lost.
   std::size_t devices() const { return devices_; }
-  /// Problems that did not begin, or went back to the list.
-  std::size_t waiting() const { return waiting_.size(); }
   /// The part of \p all (cores) for \p share, if every device gets the same number; at least one.
   std::size_t part(const Share& share, std::size_t all) const;
 

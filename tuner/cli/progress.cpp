@@ -141,9 +141,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
   counts_.add(trial.outcome);
   if (trial.lane > 0 && static_cast<std::size_t>(trial.lane) <= lanes_.size())
     ++lanes_[static_cast<std::size_t>(trial.lane) - 1];
-  if (verbose) {
-    output.line("  {}  {}", trial.configuration.text(), result_text(trial));
-  }
+  if (verbose) output.line("  {}  {}", trial.configuration.text(), result_text(trial));
   output.status([&](std::size_t width) {
     return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
   });

@@ -14,13 +14,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kReplayExamples =
-    "  tune replay gemm.csv.gz --strategy auto,genetic_algorithm --seed 1\n"
-    "  tune replay *.csv.gz --plot curves.svg\n"
-    "  tune replay cachefile.json --trials 200 --json\n"
-    "  tune replay ~/.cache/tuner/wisdom.db --strategy auto,random\n"
-    "  tune replay --list\n";
-
 /// The columns that the scores of one space and the means of all share.
 std::vector<Table::Column> scored_columns() {
   return {"strategy", "score", named("", "standard_error"), named("best/opt", "best_relative_to_optimum")};
@@ -192,7 +185,11 @@ Command replay_command() {
       "results, tuner exports (plain or gzip) and databases; - is text on standard\n"
       "input. --strategy takes several names. A limit ends each run; without one a run\n"
       "ends where its score is complete.",
-      kReplayExamples);
+      "  tune replay gemm.csv.gz --strategy auto,genetic_algorithm --seed 1\n"
+      "  tune replay *.csv.gz --plot curves.svg\n"
+      "  tune replay cachefile.json --trials 200 --json\n"
+      "  tune replay ~/.cache/tuner/wisdom.db --strategy auto,random\n"
+      "  tune replay --list\n");
   options.add("strategy option seed");
   options.text("repeats,r", "N", "runs of each strategy on each space, with seeds that count up", "100");
   options.add("budget trials target until-unlikely");

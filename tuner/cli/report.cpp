@@ -7,23 +7,12 @@
 #include <tuner/core/format.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/explain/explain_trial.hpp>
-#include <tuner/measure/throughput.hpp>
 
 namespace tuner::cli {
 namespace {
 
 /// Above this fraction of a ceiling, which was measured itself, the rate is explained.
 constexpr double kExplained = 1.05;
-
-Throughput rates(const Subject& subject, double ns) {
-  return throughput(*subject.spec, *subject.size, *subject.device, ns);
-}
-
-std::optional<double> objective_value(const Subject& subject, const Trial& trial) {
-  return trial.measurement() ? subject.objective(*trial.measurement()) : std::nullopt;
-}
-
-std::string percent(double share) { return format_percent(share); }
 
 /// The most frequent message of failures of \p kind, or of all for an empty one; its first line.
 std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind) {
@@ -36,7 +25,6 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
   return most == reasons.end() ? "" : most->first;
 }
 
-/// A line about the reference; empty if the kernel has one.
 std::string compared_with(const std::string& reference) {
   if (reference.empty()) return {};
   return fmt::format("      verified against the {}\n", printable(reference));
@@ -47,6 +35,31 @@ std::string result_lines(const Subject& subject, const std::string& configuratio
                          const Style& style) {
   return fmt::format("{}  {}\nbest  {}\n{}      {}\n", style.bold(subject.spec->name), subject.size->text(),
                      style.bold(configuration), about, style.loud(speed_text(subject, ns)));
+}
+
+/// A line for each of several devices: its number of runs, and how much its times differ from those of the device that
+/// decides.
+std::string lanes_text(const std::vector<LaneReport>& lanes) {
+  std::string text;
+  for (const LaneReport& lane : lanes) {
+    text += fmt::format("{}  {}: {}", text.empty() ? "lanes   " : "        ", lane.name, plural(lane.trials, "run"));
+    if (lane.offset > 0)
+      text += fmt::format(", {:+.2f}% ({:+.2f} to {:+.2f}) in time", 100 * (lane.offset - 1),
+                          100 * (lane.offset_low - 1), 100 * (lane.offset_high - 1));
+    if (!lane.lost.empty()) text += ", given up: " + printable(lane.lost.substr(0, lane.lost.find('\n')));
+    text += '\n';
+  }
+  return text;
+}
+
+/// Why the best is below the first row of the table; empty if it is the first row, or ties tell.
+std::string passed_over(const Subject& subject, const SessionResult& result) {
+  const std::vector<const Trial*> rows = candidates(subject, result.trials);
+  if (rows.empty() || !subject.objective.is_time()) return {};
+  const Configuration& first = rows.front()->configuration;
+  if (first == result.best->configuration || contains(result.ties, first)) return {};
+  return "note      the rows above the best were measured once, in the search; the best is the fastest of those that\n"
+         "          were measured again, side by side\n";
 }
 
 }  // namespace
@@ -82,84 +95,6 @@ Json json_rates(const Subject& subject, double ns) {
   return object;
 }
 
-std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials) {
-  std::map<std::string, const Trial*> latest;
-  for (const Trial& trial : trials) latest[trial.configuration.text()] = &trial;
-  std::vector<const Trial*> order;
-  for (const Trial& trial : trials)
-    if (latest.at(trial.configuration.text()) == &trial) order.push_back(&trial);
-  const auto rank = [&](const Trial* trial) {
-    const auto known = objective_value(subject, *trial);
-    return std::pair(!known, known.value_or(0));
-  };
-  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) { return rank(a) < rank(b); });
-  return order;
-}
-
-void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
-                        const std::vector<std::string>& metrics) {
-  const std::string ceiling(rates(subject, 1).ceiling);
-  columns.insert(columns.end(),
-                 {named("median", "median_ns"), people("interval"), data("low_ns"), data("high_ns"), data("samples"),
-                  named("rate", "bytes_per_s"), people("of " + ceiling), named("arithmetic", "flops_per_s"),
-                  "registers", named("spill", "spill_bytes"), named("theoretical occupancy", "theoretical_occupancy")});
-  for (const std::string& metric : metrics) columns.emplace_back(metric);
-}
-
-void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Trial& trial,
-                      const std::vector<std::string>& metrics) {
-  if (const Measurement* const measured = trial.measurement()) {
-    const Throughput rate = rates(subject, measured->median_ns);
-    cells.insert(cells.end(), {Cell::ns(measured->median_ns),
-                               Cell::right(format_interval(measured->median_ns, measured->low_ns, measured->high_ns)),
-                               measured->low_ns, measured->high_ns, measured->samples_ns.size(),
-                               Cell::of(rate.bytes_per_second, format_rate), Cell::of(rate.ceiling_fraction, percent),
-                               Cell::of(rate.flops_per_second, format_flops)});
-  } else {
-    cells.resize(cells.size() + 8);
-  }
-  const Resources used = trial.resources.value_or(Resources{});
-  const bool has_code = used.registers > 0;
-  cells.insert(cells.end(),
-               {has_code ? Cell(used.registers) : Cell(),
-                has_code ? Cell(used.spill_bytes, used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "") : Cell(),
-                used.occupancy > 0 ? Cell::percent(used.occupancy) : Cell()});
-  for (const std::string& metric : metrics) {
-    const bool has = trial.measurement() && trial.measurement()->metrics.count(metric) > 0;
-    cells.push_back(has ? metric_cell(metric, trial.measurement()->metrics.at(metric)) : Cell());
-  }
-}
-
-/// The trials that can be the best, in the order of the table.
-std::vector<const Trial*> rows_of(const Subject& subject, const std::vector<Trial>& trials) {
-  std::vector<const Trial*> rows = ranked(subject, trials);
-  std::erase_if(rows, [&](const Trial* trial) {
-    return !objective_value(subject, *trial) || (subject.verified && !trial->verified);
-  });
-  return rows;
-}
-
-std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
-  const bool by_time = subject.objective.is_time();
-  std::vector<Table::Column> columns{"#", by_time ? "" : subject.objective.metric()};
-  add_result_columns(columns, subject, subject.metrics);
-  columns.emplace_back("configuration");
-  Table table(std::move(columns));
-  for (const Trial* const trial : rows_of(subject, trials)) {
-    if (table.rows() == rows) break;
-    std::vector<Cell> cells{table.rows() + 1};
-    cells.push_back(by_time ? Cell()
-                            : metric_cell(subject.objective.metric(), *subject.objective.value(*trial->measurement())));
-    add_result_cells(cells, subject, *trial, subject.metrics);
-    cells.push_back(trial->configuration.text());
-    table.add(std::move(cells));
-  }
-  std::string text = table.text(style);
-  if (!text.empty() && subject.spec->launches.size() > 1)
-    text += style.dim("of several launches: registers, spill and occupancy are of the one that is worst off") + '\n';
-  return text;
-}
-
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style) {
   OutcomeCounts counts;
   for (const Trial& trial : trials) counts.add(trial.outcome);
@@ -173,29 +108,6 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
                         style.dim(printable(usual_reason(trials, kind))));
   }
   return text;
-}
-
-std::string lanes_text(const std::vector<LaneReport>& lanes) {
-  std::string text;
-  for (const LaneReport& lane : lanes) {
-    text += fmt::format("{}  {}: {}", text.empty() ? "lanes   " : "        ", lane.name, plural(lane.trials, "run"));
-    if (lane.offset > 0)
-      text += fmt::format(", {:+.2f}% ({:+.2f} to {:+.2f}) in time", 100 * (lane.offset - 1),
-                          100 * (lane.offset_low - 1), 100 * (lane.offset_high - 1));
-    if (!lane.lost.empty()) text += ", given up: " + printable(lane.lost.substr(0, lane.lost.find('\n')));
-    text += '\n';
-  }
-  return text;
-}
-
-/// Why the best is below the first row of the table; empty if it is the first row, or ties tell.
-std::string passed_over(const Subject& subject, const SessionResult& result) {
-  const std::vector<const Trial*> rows = rows_of(subject, result.trials);
-  if (rows.empty() || !subject.objective.is_time()) return {};
-  const Configuration& first = rows.front()->configuration;
-  if (first == result.best->configuration || contains(result.ties, first)) return {};
-  return "note      the rows above the best were measured once, in the search; the best is the fastest of those that\n"
-         "          were measured again, side by side\n";
 }
 
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,

@@ -3,24 +3,10 @@
 
 #include <cache/lookup.hpp>
 
-#include <tuner/cli/table.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/objective.hpp>
+#include <tuner/cli/trial_tables.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner::cli {
-
-/// The kernel, problem and device of a tuning, and its objective.
-struct Subject {
-  const KernelSpec* spec = nullptr;
-  const ProblemSize* size = nullptr;
-  const Device* device = nullptr;
-  Objective objective;
-  std::vector<std::string> metrics = {};    ///< shown as columns if trials have them
-  std::vector<std::string> trade_off = {};  ///< objectives whose front is printed
-  bool verified = true;                     ///< false: results were compared with nothing
-  std::string reference = {};               ///< weaker_reference(): printed with the result
-};
 
 /// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
 /// arithmetic. If memory is not the limit: `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)`.
@@ -30,28 +16,12 @@ std::string limit_text(const Verdict& verdict);
 /// speed_text() for programs: bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
 Json json_rates(const Subject& subject, double ns);
 
-/// The latest of \p trials of each configuration: those with a value of the objective first and best first, then the
-/// others as they came.
-std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials);
-/// Columns and cells for the result of a trial: time, interval, samples, rates, fraction of the ceiling, resources and
-/// \p metrics. A cell without a value is empty.
-void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
-                        const std::vector<std::string>& metrics);
-void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Trial& trial,
-                      const std::vector<std::string>& metrics);
-
-/// The ten best measured configurations, best first.
-std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style,
-                       std::size_t rows = 10);
 /// `not ok: 12 of 130 trials` and a line for each kind with its count and most frequent message; empty without any.
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style);
 /// The end of the output: trials, times, ties, the database, and last the winner. \p below_table: best_table() is
 /// printed above it.
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,
                    bool below_table = true);
-/// A line for each of several devices: its number of runs, and how much its times differ from those of the device that
-/// decides.
-std::string lanes_text(const std::vector<LaneReport>& lanes);
 /// The answer from the cache, in place of a result. \p trials: of the tuning that it is of; 0: unknown.
 Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style);
 /// Why there is no winner.

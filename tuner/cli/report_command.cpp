@@ -142,14 +142,14 @@ void LiveReport::write(std::optional<report::Live> live) {
 }
 
 Command report_command() {
-  Options options(
-      "Usage: tune report [KERNEL] [options] -o FILE.html\n"
-      "One HTML file that shows what a database holds: the winner and why, every\n"
-      "trial, what matters. It needs no network. `tune KERNEL --report FILE` writes it\n"
-      "while tuning runs.",
-      "  tune report -o report.html\n  tune report reduce --device H200 -o reduce.html\n");
-  options.add("kernel device db output force").arguments({"kernel"});
-  return {options, run_report};
+  return {Options("Usage: tune report [KERNEL] [options] -o FILE.html\n"
+                  "One HTML file that shows what a database holds: the winner and why, every\n"
+                  "trial, what matters. It needs no network. `tune KERNEL --report FILE` writes it\n"
+                  "while tuning runs.",
+                  "  tune report -o report.html\n  tune report reduce --device H200 -o reduce.html\n")
+              .add("kernel device db output force")
+              .arguments({"kernel"}),
+          run_report};
 }
 
 }  // namespace tuner::cli

@@ -21,14 +21,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kRunExamples =
-    "  tune run reduce --device host          the configuration of a call\n"
-    "  tune run sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
-    "  tune run reduce --metrics textbook     counters of this one\n"
-    "  tune run sumMatrix2D --arch sm_90 --ptx\n"
-    "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n";
-
-/// Columns of the longest label.
 constexpr std::size_t kLabelWidth = std::string_view("verified").size();
 
 class OneRun {
@@ -184,8 +176,7 @@ class OneRun {
   }
 
   static std::string value_text(const OutputValues& values) {
-    std::string text;
-    for (std::size_t i = 0; i < values.first.size(); ++i) text += (i ? ", " : "") + values.first[i];
+    std::string text = listed(values.first, ", ");
     if (values.count > values.first.size()) text += ", ...";
     text = fmt::format("{}[{}] = {}", values.buffer, values.count, text);
     if (values.error) text += fmt::format("  (largest relative error {:.2g})", *values.error);
@@ -313,8 +304,6 @@ class OneRun {
   Answer answer_{kLabelWidth};
 };
 
-int run_one(const Given& given) { return OneRun(given).run(); }
-
 }  // namespace
 
 Command run_command() {
@@ -323,7 +312,11 @@ Command run_command() {
       "Compiles, verifies and times one configuration in this process, and shows its\n"
       "launches, resources, time, limit and results. Without --config it is the one\n"
       "that a call would be served with.",
-      kRunExamples);
+      "  tune run reduce --device host          the configuration of a call\n"
+      "  tune run sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
+      "  tune run reduce --metrics textbook     counters of this one\n"
+      "  tune run sumMatrix2D --arch sm_90 --ptx\n"
+      "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n");
   options.add("size type choice config device hot metrics");
   options.flag("cpu", "time the kernel's reference on the CPU too, and compare the results");
   options.flag("once",
@@ -331,7 +324,7 @@ Command run_command() {
   options.flag("ptx", "print the compiler's PTX and stop");
   options.flag("sass", "print the machine code, by nvdisasm or cuobjdump, and stop");
   options.add("arch kernel db json").arguments({"kernel"});
-  return {options, run_one};
+  return {options, [](const Given& given) { return OneRun(given).run(); }};
 }
 
 }  // namespace tuner::cli

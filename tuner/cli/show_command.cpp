@@ -15,7 +15,6 @@ constexpr const char* kFrozenNote = " ($TUNER_FROZEN: calls are answered from th
 
 Cell sizes_cell(const cache::Sizes& sizes) { return {sizes, cache::sizes_text(sizes)}; }
 
-/// A table for each kernel and device.
 using BestTables = std::map<std::pair<std::string, std::string>, Table>;
 
 BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Database& database) {
@@ -108,34 +107,43 @@ std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
   return spec.default_configuration ? spec.default_configuration->text() : "";
 }
 
-std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
-                        const cache::WisdomMatch& match) {
+Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
+                   const cache::WisdomMatch& match) {
   cache::Database& user = wisdom.user();
-  std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
-  Facts about{{"asked", user.path().empty() ? "memory"
-                                            : user.path().string() +
-                                                  (wisdom.frozen() ? " ($TUNER_FROZEN: this file and no other)" : "")}};
+  const std::string frozen_note = wisdom.frozen() ? " ($TUNER_FROZEN: this file and no other)" : "";
+  Answer answer(0, "  ");
+  answer.text("{}  {}  on {}\n", spec.name, size.text(), printable(device.name))
+      .data("kernel", spec.name)
+      .data("problem", size)
+      .data("device", device.key.text())
+      .fact(people("asked"), user.path().empty() ? "memory" : user.path().string() + frozen_note);
   for (const cache::Database* one : wisdom.databases())
-    if (one->is_shipped()) about.emplace_back("", one->path().string() + " (shipped)");
-  for (const cache::RejectedCandidate& one : match.rejected)
-    about.emplace_back("passed over", fmt::format("{} ({}, {}): {}", one.configuration, cache::name(one.tier),
-                                                  one.database, one.reason));
-  about.emplace_back("tier", std::string(cache::name(match.tier)));
-  about.emplace_back("reason", match.reason);
+    if (one->is_shipped()) answer.fact(people(""), one->path().string() + " (shipped)");
+  Table rejected({"configuration", "tier", "database", "reason"});
+  for (const cache::RejectedCandidate& one : match.rejected) {
+    rejected.add({one.configuration, cache::name(one.tier), one.database, one.reason});
+    answer.fact(people("passed over"),
+                fmt::format("{} ({}, {}): {}", one.configuration, cache::name(one.tier), one.database, one.reason));
+  }
+  answer.fact("tier", cache::name(match.tier))
+      .fact("reason", match.reason)
+      .data("database", match.database)
+      .data("shipped", match.shipped)
+      .data("frozen", wisdom.frozen());
   if (match.best) {
     const cache::BestRecord& best = *match.best;
-    about.emplace_back("database", match.database + (match.shipped ? " (shipped)" : ""));
-    about.emplace_back("measured", fmt::format("{} {} for {} on {}, {} UTC, {} samples", format_ns(best.median_ns),
-                                               format_interval(best.median_ns, best.low_ns, best.high_ns),
-                                               cache::sizes_text(best.problem.sizes), best.device.name,
-                                               format_instant(best.measured_ms), best.samples));
+    answer.fact(people("database"), match.database + (match.shipped ? " (shipped)" : ""))
+        .fact(people("measured"), fmt::format("{} {} for {} on {}, {} UTC, {} samples", format_ns(best.median_ns),
+                                              format_interval(best.median_ns, best.low_ns, best.high_ns),
+                                              cache::sizes_text(best.problem.sizes), best.device.name,
+                                              format_instant(best.measured_ms), best.samples));
     const std::string reference = match.shipped || wisdom.frozen() ? weaker_reference(spec) : reference_of(user, best);
-    if (!reference.empty()) about.emplace_back("verified", "against the " + reference);
-    about.emplace_back("software", best.environment.driver + ", " + best.environment.compiler);
+    if (!reference.empty()) answer.fact(people("verified"), "against the " + reference);
+    answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
   const std::string runs = served(spec, match);
-  about.emplace_back("served", runs.empty() ? "nothing: the kernel has no default" : runs);
-  return text + facts(about, "  ");
+  answer.fact("served", {runs, runs.empty() ? "nothing: the kernel has no default" : runs});
+  return answer.data("rejected", rejected.json());
 }
 
 int show_why(const Given& given) {
@@ -146,20 +154,9 @@ int show_why(const Given& given) {
   Json answers = Json::array();
   for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
     const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
-    answer.text(explanation(spec, size, device, wisdom, match));
-    Table rejected({"configuration", "tier", "database", "reason"});
-    for (const cache::RejectedCandidate& one : match.rejected)
-      rejected.add({one.configuration, cache::name(one.tier), one.database, one.reason});
-    answers.push_back({{"kernel", spec.name},
-                       {"problem", size},
-                       {"device", device.key.text()},
-                       {"tier", cache::name(match.tier)},
-                       {"reason", match.reason},
-                       {"database", match.database},
-                       {"shipped", match.shipped},
-                       {"frozen", wisdom.frozen()},
-                       {"served", served(spec, match)},
-                       {"rejected", rejected.json()}});
+    Answer one = explanation(spec, size, device, wisdom, match);
+    answer.styled(one.text());
+    answers.push_back(one.document());
   }
   return answer.data("answers", answers).print(given);
 }

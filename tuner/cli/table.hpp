@@ -122,9 +122,9 @@ std::string facts(const Facts& pairs, std::string_view indent = "", std::size_t 
 class Answer {
  public:
   Answer() = default;
-  /// Facts are aligned as if a name had \p width columns, so that parts that are shown one after the other are aligned
-  /// too.
-  explicit Answer(std::size_t width) : width_(width) {}
+  /// Facts begin with \p indent, and are aligned as if a name had \p width columns, so that parts that are shown one
+  /// after the other are aligned too.
+  explicit Answer(std::size_t width, std::string_view indent = "") : width_(width), indent_(indent) {}
 
   /// For people only. Control characters are shown as escapes.
   Answer& text(std::string_view text);
@@ -152,6 +152,7 @@ class Answer {
   void end_facts();
 
   std::size_t width_ = 0;
+  std::string indent_;
   Json document_ = Json::object();
   std::string text_;
   Facts facts_;  // not yet in text_: they are aligned with those that follow

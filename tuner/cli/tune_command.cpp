@@ -7,7 +7,6 @@
 #include <csignal>
 #include <deque>
 #include <future>
-#include <system_error>
 
 #include <tuner/cli/program.hpp>
 #include <tuner/version.hpp>
@@ -30,14 +29,7 @@ int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devi
     TuneRequest its = request;
     its.quiet = request.quiet || !outputs.empty();
     Output& output = outputs.emplace_back(its.quiet, Output::Text::kept);
-    try {
-      kinds.push_back(std::async(std::launch::async, [&tune, &one, &output, its] { return tune(its, one, output); }));
-    } catch (const std::system_error& failure) {
-      std::promise<TuneOutcome> none;
-      none.set_exception(
-          std::make_exception_ptr(Error(fmt::format("no thread can be started for it: {}", failure.what()))));
-      kinds.push_back(none.get_future());
-    }
+    kinds.push_back(std::async(kOnAThread, [&tune, &one, &output, its] { return tune(its, one, output); }));
   }
   for (const auto& one : kinds) one.wait();
 

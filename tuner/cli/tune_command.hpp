@@ -1,13 +1,18 @@
 #pragma once
 /// `tune KERNEL`: the main job. Finds the best configuration for each problem, or answers from the cache.
 
+#include <future>
+
 #include <tuner/backend/backend.hpp>
 #include <tuner/cli/progress.hpp>
-#include <tuner/cli/sweep.hpp>
+#include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
+
+/// For std::async: without a thread that can be started, whoever asks for the result does the work.
+inline constexpr auto kOnAThread = std::launch::async | std::launch::deferred;
 
 /// Adds other hosts to the request. May throw.
 using Join = std::function<void(TuneRequest&)>;

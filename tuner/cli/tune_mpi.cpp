@@ -14,8 +14,7 @@
 #include <tuner/cli/program.hpp>
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/mpi/communicator.hpp>
-#include <tuner/mpi/hub.hpp>
-#include <tuner/mpi/relay.hpp>
+#include <tuner/mpi/remote_workers.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::cli {

@@ -21,20 +21,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kTuneExamples =
-    "  tune sumMatrix2D                        tune with all defaults\n"
-    "  tune reduce --size n=2^24 --type float,int --budget 60s\n"
-    "  tune ./mine.cu --device host --trials 100 --seed 7\n"
-    "  tune --recording axpy-n=4096-1a2b3c4d.recording     the launch of a program\n"
-    "  tune reduce --dry-run                   what would be searched\n"
-    "  tune sumMatrix2D --metrics textbook     why: counters of the finalists\n"
-    "  tune reduce --device all                on all GPUs of this machine at once\n"
-    "  tune --problems overnight.txt           a list of problems\n"
-    "  tune reduce --json > result.json        everything, for programs\n"
-    "  tune sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
-    "  tune reduceClassic --by step            the best of each step\n"
-    "  tune --missed --budget 5m               what calls found no result for\n";
-
 Isolation read_isolation(const std::string& text) {
   require_known("isolation", text, {"process", "none"});
   return text == "none" ? Isolation::none : Isolation::process;
@@ -118,7 +104,6 @@ void add_problem_and_limits(Options& options) {
   options.group("When to stop (the first limit reached)").add("budget trials target until-unlikely");
 }
 
-/// The options \p words of a line at \p place of a list. Throws UsageError, which begins with the place.
 ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective) try {
   Options options;
   add_problem_and_limits(options);
@@ -134,7 +119,6 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words, 
   throw UsageError(place + ": " + error.what());
 }
 
-/// The part of \p spec that --fix and --vary name.
 KernelSpec part_of(const KernelSpec& spec, const SweepRequest& asked) try {
   return sub_space(spec, asked.fix, asked.vary);
 } catch (const Error& error) {
@@ -250,7 +234,18 @@ Options tune_options() {
       "host. Several GPUs of one kind (--device 0,1 or all) share the work.\n"
       "Other commands: run, check, init, list, devices, occupancy, show, report,\n"
       "compare, db, replay (`tune help`).",
-      kTuneExamples);
+      "  tune sumMatrix2D                        tune with all defaults\n"
+      "  tune reduce --size n=2^24 --type float,int --budget 60s\n"
+      "  tune ./mine.cu --device host --trials 100 --seed 7\n"
+      "  tune --recording axpy-n=4096-1a2b3c4d.recording     the launch of a program\n"
+      "  tune reduce --dry-run                   what would be searched\n"
+      "  tune sumMatrix2D --metrics textbook     why: counters of the finalists\n"
+      "  tune reduce --device all                on all GPUs of this machine at once\n"
+      "  tune --problems overnight.txt           a list of problems\n"
+      "  tune reduce --json > result.json        everything, for programs\n"
+      "  tune sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
+      "  tune reduceClassic --by step            the best of each step\n"
+      "  tune --missed --budget 5m               what calls found no result for\n");
   options.group("What to tune");
   add_problem_and_limits(options);
   options.group("Where, and in place of a kernel").add("device db");
@@ -308,12 +303,11 @@ TuneRequest read_tune_request(const Texts& words) {
   request.database = given.text("db");
   request.log = given.text("log");
   request.report = given.text("report");
-  for (const auto& [option, field] : {std::pair{"json", &request.json},
-                                      {"quiet", &request.quiet},
-                                      {"verbose", &request.verbose},
-                                      {"dry-run", &request.dry_run},
-                                      {"force", &request.force}})
-    *field = given.flag(option);
+  request.json = given.flag("json");
+  request.quiet = given.flag("quiet");
+  request.verbose = given.flag("verbose");
+  request.dry_run = given.flag("dry-run");
+  request.force = given.flag("force");
 
   SessionOptions& session = request.tuning.session;
   choose_objective(given, request);

@@ -5,7 +5,6 @@
 #include <exception>
 #include <future>
 #include <numeric>
-#include <system_error>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/output_file.hpp>
@@ -59,7 +58,6 @@ std::string against_default(const ProblemResult& result) {
   return result.default_ns && result.is_found() ? fmt::format("{:.2f}", *result.default_ns / result.median_ns) : "";
 }
 
-/// A table with a line for each problem, and how many were tuned.
 void print_table(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted, Output& output) {
   Table table({"#", "kernel", "problem", "best", "speed-up", "configuration"});
   std::size_t tuned = 0, known = 0;
@@ -88,12 +86,11 @@ void print_sweeps(const TuneJobs& jobs, const std::vector<ProblemResult>& all, O
   const SweepRequest& asked = jobs.request.sweep;
   const std::vector<Sweep> sweeps = sweeps_of(all);
   for (const std::string& name : asked.by)
-    if (!jobs.request.json) output.text(by_rows(best_by(sweeps, name), name).text(Style::of(stdout)) + '\n');
+    if (!jobs.request.json) output.text(best_by(sweeps, name).text(Style::of(stdout)) + '\n');
   if (!asked.csv.empty() && write_or_print(asked.csv, sweeps.empty() ? "" : sweep_rows(sweeps).csv()))
     output.line("table     written to " + asked.csv.string());
 }
 
-/// The document of a command with --json.
 Json json_results(const TuneJobs& jobs, const std::vector<ProblemResult>& all, bool interrupted) {
   if (!jobs.list.empty()) {
     Json list{{"tuner", kVersion}};
@@ -115,8 +112,7 @@ Json json_results(const TuneJobs& jobs, const std::vector<ProblemResult>& all, b
   if (!failed.empty()) kernel["failed"] = std::move(failed);
   if (jobs.request.dry_run) return kernel;
   const std::vector<Sweep> sweeps = sweeps_of(all);
-  for (const std::string& name : jobs.request.sweep.by)
-    kernel["by"][name] = by_rows(best_by(sweeps, name), name).json();
+  for (const std::string& name : jobs.request.sweep.by) kernel["by"][name] = best_by(sweeps, name).json();
   return kernel;
 }
 
@@ -148,11 +144,8 @@ class TuneRun {
     introduce_all();
     std::vector<std::future<void>> others;
     const std::size_t devices = spread_.devices();  // the threads change it
-    try {
-      for (std::size_t i = 1; side_by_side_ && i < devices; ++i)
-        others.push_back(std::async(std::launch::async, [this] { work(); }));
-    } catch (const std::system_error&) {  // the threads that there are tune all
-    }
+    for (std::size_t i = 1; side_by_side_ && i < devices; ++i)
+      others.push_back(std::async(kOnAThread, [this] { work(); }));
     work();
     for (std::future<void>& one : others) one.get();
     output_.end_status();

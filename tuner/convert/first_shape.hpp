@@ -4,12 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <tuner/convert/written_launch.hpp>
 #include <tuner/core/scoped_code.hpp>
 #include <tuner/core/signature.hpp>
 
@@ -22,6 +22,15 @@ std::string lower_case(std::string_view text);
 
 /// The first template parameters of \p kernel, up to one that is better left out.
 std::vector<Declared> template_parameters_to_name(const Signature& kernel);
+
+/// How a text launches a kernel: `name<<<grid, block>>>(…)`.
+struct WrittenLaunch {
+  std::vector<std::string> grid, block;  ///< the extents, as they are written; without `1` at their ends
+  std::string shared;                    ///< bytes of dynamic shared memory; empty if there are none
+  std::vector<std::string> template_arguments, arguments;
+  /// The values, as they are written, of the function's variables that these are computed from.
+  std::map<std::string, std::string, std::less<>> locals;
+};
 
 class FirstShape {
  public:

@@ -219,8 +219,8 @@ std::vector<RecordedTuning> recorded_tunings(std::span<cache::Database> database
   std::map<std::tuple<std::string, cache::ProblemRecord, std::string>, RecordedTuning> found;
   for (cache::Database& database : databases) {
     std::set<decltype(cache::SessionKey().identity())> seen;
-    for (const cache::SessionRecord& session : cache::sessions(database, {filter.kernel, filter.device_key})) {
-      if (!filter.source_hash.empty() && session.key.kernel.source_hash != filter.source_hash) continue;
+    for (const cache::SessionRecord& session :
+         cache::sessions(database, {filter.kernel, filter.device_key, filter.source_hash})) {
       if (!matches(session.key.problem, filter) || !seen.insert(session.key.identity()).second) continue;
       RecordedTuning tuning{session.key, cache::finished_trials(database, session.key)};
       // Files of results call everything that ran "correct".

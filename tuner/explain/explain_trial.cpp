@@ -37,19 +37,14 @@ VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Dev
   VerdictInput input;
   input.ns = measured.median_ns;
   input.cold = measured.cold;
-  input.limits = device.limits;
-  input.l2_bytes = device.key.l2_bytes;
+  input.device = device;
   input.metrics = measured.metrics;
   const Throughput rate = throughput(spec, size, device, measured.median_ns);
   if (rate.bytes_per_second) input.bytes = *rate.bytes_per_second * measured.median_ns / 1e9;
   if (rate.flops_per_second) input.flops = *rate.flops_per_second * measured.median_ns / 1e9;
   input.thread_bytes = thread_bytes(spec, size, device.limits, configuration);
-  input.rates.memory = rate.ceiling_rate.value_or(0);
-  input.rates.arithmetic = arithmetic_peak(spec, size, device);
-  input.rates.latency_ns = device.peaks.latency_ns;
-  input.rates.loaded_latency_ns = device.ceilings.loaded_latency_ns;
-  input.rates.launch_ns = device.peaks.launch_ns;
-  input.rates.block_ns = device.peaks.block_ns;
+  input.memory_rate = rate.ceiling_rate.value_or(0);
+  input.arithmetic_rate = arithmetic_peak(spec, size, device);
   return input;
 }
 
@@ -61,7 +56,7 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
   VerdictInput input = input_of(spec, size, device, configuration, measured);
   input.is_best = is_best;
   for (const LaunchDetail& launch : launches)
-    if (launch.timed) input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
+    if (launch.timed) input.launches.push_back(launch);
   return explain(input);
 }
 
@@ -70,14 +65,14 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
   input.is_best = true;
   try {
     for (const ResolvedLaunch& launch : resolve_launches(spec, size, device.limits, trial.configuration))
-      if (launch.timed) input.launches.push_back({launch.shape, std::nullopt, 0});
+      if (launch.timed) input.launches.emplace_back().shape = launch.shape;
   } catch (const Error&) {
     input.launches.clear();  // of another device, whose shapes are not known here
   }
   if (trial.resources && trial.resources->blocks_per_sm > 0)
-    for (LaunchUse& launch : input.launches) {
+    for (LaunchDetail& launch : input.launches) {
       launch.occupancy = Occupancy{trial.resources->blocks_per_sm, trial.resources->occupancy, {}};
-      launch.spill_bytes = trial.resources->spill_bytes;
+      launch.resources = *trial.resources;
     }
   return explain(input);
 }

@@ -6,7 +6,6 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/outcome.hpp>
 #include <tuner/explain/verdict.hpp>
-#include <tuner/measure/compiled_resources.hpp>
 
 namespace tuner {
 

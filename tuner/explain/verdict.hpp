@@ -13,27 +13,9 @@
 #include <vector>
 
 #include <tuner/core/device.hpp>
-#include <tuner/core/launch_shape.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 
 namespace tuner {
-
-/// The best measured rates of a device; 0: not measured.
-struct DeviceRates {
-  double memory = 0;      ///< bytes/s to and from device memory, for the kernel's own mix of reads and writes
-  double arithmetic = 0;  ///< operations/s of the kernel's kind; a multiply-add is two
-
-  double latency_ns = 0;         ///< one load from an idle device memory
-  double loaded_latency_ns = 0;  ///< one load while memory is about as busy as it can be
-  double launch_ns = 0;          ///< an empty kernel, measured like other kernels
-  double block_ns = 0;           ///< that each of many empty blocks takes
-};
-
-/// One launch of the configuration.
-struct LaunchUse {
-  LaunchShape shape;
-  std::optional<Occupancy> occupancy;
-  int spill_bytes = 0;  ///< per thread
-};
 
 /// All inputs of the verdict.
 struct VerdictInput {
@@ -42,12 +24,14 @@ struct VerdictInput {
   std::optional<double> bytes;  ///< least traffic of one run
   std::optional<double> flops;
   std::optional<double> thread_bytes;  ///< that a thread asks memory for before it needs the first; nullopt: not known
-  std::vector<LaunchUse> launches;
-  bool is_best = false;  ///< of a search: others were tried, so that it gets no advice on the sizes of grid and block
-  DeviceLimits limits;
-  std::int64_t l2_bytes = 0;
-  DeviceRates rates;
+  std::vector<LaunchDetail> launches;  ///< those that are timed
+  bool is_best = false;    ///< of a search: others were tried, so that it gets no advice on the sizes of grid and block
+  Device device;           ///< with its measured peaks and latencies
+  double memory_rate = 0;  ///< bytes/s that it reached for the kernel's own mix of reads and writes; 0: not measured
+  double arithmetic_rate = 0;             ///< operations/s that it reached of the kernel's kind; 0: not measured
   std::map<std::string, double> metrics;  ///< named as the chip or the text-books do; percentages from 0 to 100
+
+  const DeviceLimits& limits() const { return device.limits; }
 };
 
 enum class Limit { dram, l2, shared_memory, arithmetic, issue, latency, launch, unknown };

@@ -32,8 +32,6 @@ struct Frame {
 
 /// The largest number of bytes in a frame; longer ones are refused.
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
-/// Frames that are taken before the pipes are checked again.
-inline constexpr int kFramesATurn = 64;
 
 class Communicator {
  public:
@@ -46,9 +44,8 @@ class Communicator {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// The number of this rank on this host, and how many ranks the host has.
+  /// The number of this rank on this host.
   int local_rank() const { return local_rank_; }
-  int local_size() const { return local_size_; }
 
   /// Ends all ranks with an error.
   [[noreturn]] void abort();
@@ -67,7 +64,7 @@ class Communicator {
 
  private:
   struct Sending;
-  int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  int rank_ = 0, size_ = 1, local_rank_ = 0;
   std::vector<std::unique_ptr<Sending>> sending_;
 };
 

@@ -25,7 +25,7 @@ const idOf = (tuning) => [tuning.kernel.name, tuning.kernel.source, tuning.kerne
 
 // A tuning with values derived from it.
 function look(tuning) {
-  const {kernel, device, environment} = tuning, trials = tuning.trials ? new Trials(tuning.trials, kernel, tuning.bytes) : null;
+  const {kernel, device, environment} = tuning, trials = tuning.trials ? new Trials(tuning.trials, kernel) : null;
   const view = {tuning, kernel, device, environment, trials, all: data.tunings, isTime: kernel.is_time};
   const shower = showerOf(kernel.metric);
   // Internally the smallest value is the best. People see the metric itself.
@@ -204,7 +204,6 @@ function resultsPart(open) {
 
 // ---- putting it together ------------------------------------------------------------------------------------------
 
-let shownTuning = null;
 function choose(tuning, jump) {
   state.tuning = idOf(tuning);
   document.getElementById("shown").value = String(data.tunings.indexOf(tuning));
@@ -215,7 +214,6 @@ function choose(tuning, jump) {
 
 function show(tuning) {
   const view = look(tuning), later = [], parts = [answerPart(view)], trials = view.trials;
-  shownTuning = tuning;
   document.title = view.kernel.name + " \u2013 tuner report";
   if (trials && trials.measured.length > 1) {
     const varied = view.ranking.filter((one) => one.values > 1);

@@ -121,7 +121,7 @@ function scatterPicture(view, state) {
     const x = find(state.x, "p " + view.ranking[0].parameter.name), y = find(state.y, "objective"), c = find(state.colour, "trial");
     const rows = trials.first.filter((row) => !Number.isNaN(x.get(row)));
     const shades = c.values ? c.values.length : 8, ordered = !c.values || c.values.every((value) => typeof value === "number");
-    const cs = c.values ? null : scaleOf({...c, log: c.log}, rows.filter((row) => !Number.isNaN(c.get(row))));
+    const cs = c.values ? null : scaleOf(c, rows.filter((row) => !Number.isNaN(c.get(row))));
     const binOf = (row) => {
       const value = c.get(row);
       if (Number.isNaN(value)) return -1;

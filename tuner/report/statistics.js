@@ -10,7 +10,7 @@ function parameterOf(name, rows) {
 
 // Columns of the trials, with values derived from them.
 class Trials {
-  constructor(json, kernel, bytes) {
+  constructor(json, kernel) {
     this.count = json.count;
     this.parameters = json.parameters.map(({name, rows}) => parameterOf(name, rows));
     this.kind = json.states.map((state) => state[0]);
@@ -30,7 +30,6 @@ class Trials {
       this.first.push(row);
       if (Number.isFinite(this.objective[row])) this.measured.push(row);
     }
-    this.bytes = bytes;
   }
 
   value(parameter, row) { return parameter.values[parameter.places[row]]; }

@@ -32,6 +32,10 @@ std::optional<int> gpu_ordinal(std::string_view text) {
   return ordinal;
 }
 
+bool names_device(std::string_view text) {
+  return text == "auto" || text == kHostBackend || text == kCudaBackend || gpu_ordinal(text);
+}
+
 DeviceChoice choose_device(std::string_view device) {
   if (device == kHostBackend) return {find_device(kHostBackend), "asked for"};
   if (device == kCudaBackend) return choose_gpu(0, "asked for");

@@ -29,6 +29,8 @@ std::vector<DeviceChoice> by_kind(const std::vector<DeviceChoice>& devices);
 /// How the texts of two device keys differ: "sm=132 and sm=114".
 std::string difference(const std::string& a, const std::string& b);
 
+/// Whether \p text is one of the names that choose_device() takes.
+bool names_device(std::string_view text);
 /// A GPU's ordinal as people write it; nullopt for anything else.
 std::optional<int> gpu_ordinal(std::string_view text);
 

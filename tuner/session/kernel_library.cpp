@@ -13,11 +13,8 @@
 #include <tuner/session/records.hpp>
 
 namespace tuner {
-namespace {
 
 namespace fs = std::filesystem;
-
-}  // namespace
 
 KernelLibrary::KernelLibrary() : folders_(cache::path_list("TUNER_TEMPLATE_PATH")) {}
 

@@ -40,6 +40,9 @@ struct TuningOptions {
 std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device,
                                             const std::function<void(std::string_view)>& warn);
 
+/// Throws Error, with advice, when \p spec has no reference.
+void require_reference(const KernelSpec& spec);
+
 /// Collects measurable_metrics(). The wall time begins here. \p backend: used for Isolation::none; null: opened when
 /// needed. Throws Error in these cases. The kernel has no reference, or the reference fails. No configuration is valid.
 /// The worker program is missing. \p spec was described in code, so worker processes cannot read it.

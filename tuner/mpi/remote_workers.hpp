@@ -1,23 +1,25 @@
 #pragma once
-/// Rank 0's end of the workers that other ranks run: carries bytes between local pipes and the ranks. A session uses
-/// such a worker like a local one (WorkerLink).
+/// Workers that other ranks run for rank 0. A Hub on rank 0 and relay() on the others carry the bytes of their pipes. A
+/// session uses such a worker like a local one (WorkerLink).
 
 #include <poll.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include <tuner/mpi/byte_queue.hpp>
 #include <tuner/mpi/communicator.hpp>
 #include <tuner/worker/link.hpp>
 
 namespace tuner::mpi {
 
+/// Rank 0's end.
 class Hub {
  public:
   /// \p world must outlive this object. Throws WorkerError.
@@ -49,7 +51,11 @@ class Hub {
   std::atomic<bool> finished_ = false;
   std::atomic<std::uint64_t> next_channel_ = 1;
   std::map<std::uint64_t, std::shared_ptr<Channel>> channels_;  // of workers that have not ended
-  ByteReader reader_;
+  std::vector<std::byte> buffer_;
 };
+
+/// The work of the other ranks: starts workers on its host. Runs until rank 0 ends the job, then kills workers that
+/// still run. \p program: the worker program.
+void relay(Communicator& world, const std::filesystem::path& program);
 
 }  // namespace tuner::mpi
