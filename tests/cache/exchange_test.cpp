@@ -1,9 +1,6 @@
-#include <cache/browse.hpp>
 #include <cache/disk.hpp>
 #include <cache/exchange.hpp>
-#include <cache/session.hpp>
-
-#include <tests/matchers.hpp>
+#include <cache/fields.hpp>
 
 #include "fixture.hpp"
 
