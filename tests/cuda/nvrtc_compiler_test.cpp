@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <thread>
 
-#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 
