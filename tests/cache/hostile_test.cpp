@@ -234,7 +234,7 @@ TEST(ForeignRows, ThatNameWhatIsNoNameAreLeftOut) {
     EXPECT_TRUE(best_rows(database).empty()) << what;
     EXPECT_TRUE(quarantined(database).empty()) << what;
     EXPECT_TRUE(sessions(database).empty() || session_trials(database, "1").empty()) << what;
-    EXPECT_TRUE(export_all(database).find(kCode) == std::string::npos) << what;
+    EXPECT_THAT(export_all(database), Not(HasSubstr(kCode))) << what;
     EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("damaged rows were left out"))) << what;
   }
 }
