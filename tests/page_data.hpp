@@ -1,11 +1,9 @@
 #pragma once
 /// Reads the data of a report's page.
 
-#include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <string>
-#include <string_view>
+#include <tests/testing.hpp>
 
 namespace tuner::testing {
 

@@ -3,20 +3,13 @@
 #include <cmath>
 #include <mutex>
 #include <random>
-#include <set>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <SQLiteCpp/SQLiteCpp.h>
-
-#include <cache/browse.hpp>
 #include <cache/exchange.hpp>
-#include <cache/session.hpp>
 
 #include <tests/child_process.hpp>
 #include <tests/in_threads.hpp>
-#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 

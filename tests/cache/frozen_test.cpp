@@ -1,14 +1,9 @@
 // Frozen databases, which give the same answers everywhere.
 
-#include <set>
-
-#include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/sealed_file.hpp>
 #include <cache/shipped.hpp>
-#include <cache/store.hpp>
 
-#include <tests/matchers.hpp>
 #include <tests/memory_disk.hpp>
 
 #include "fixture.hpp"

@@ -1,11 +1,9 @@
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cache/images.hpp>
 
 #include <tests/child_process.hpp>
 #include <tests/memory_disk.hpp>
-#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 

@@ -1,10 +1,6 @@
 #include <random>
 
 #include <cache/exchange.hpp>
-#include <cache/lookup.hpp>
-#include <cache/store.hpp>
-
-#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 

@@ -1,10 +1,5 @@
 #include <limits>
 
-#include <cache/browse.hpp>
-#include <cache/store.hpp>
-
-#include <tests/matchers.hpp>
-
 #include "fixture.hpp"
 
 namespace tuner::cache::test {

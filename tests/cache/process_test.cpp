@@ -3,15 +3,9 @@
 #include <csignal>
 #include <random>
 
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
-
-#include <cache/browse.hpp>
-#include <cache/session.hpp>
-#include <cache/store.hpp>
 
 #include <tests/child_process.hpp>
 

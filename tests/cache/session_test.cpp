@@ -2,15 +2,6 @@
 #include <cmath>
 #include <thread>
 
-#include <SQLiteCpp/SQLiteCpp.h>
-
-#include <cache/browse.hpp>
-#include <cache/session.hpp>
-#include <cache/store.hpp>
-
-#include <tests/matchers.hpp>
-#include <tests/wait_until.hpp>
-
 #include "fixture.hpp"
 
 namespace tuner::cache::test {

@@ -1,12 +1,9 @@
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
 #include <cache/exchange.hpp>
-#include <cache/session.hpp>
 #include <cache/shipped.hpp>
 
-#include <tests/matchers.hpp>
 #include <tests/memory_disk.hpp>
 
 #include "fixture.hpp"

@@ -1,7 +1,4 @@
 // Command lines that are not understood, and options that have no effect: an error of every command, status 2.
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <tests/cli/program.hpp>
 

@@ -1,4 +1,5 @@
 // `tune init` writes a first kernel file, and `tune check` tells after each edit what is wrong.
+
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
@@ -69,7 +70,7 @@ __global__ void paint(float* to, const float* from, Shape shape, int n) {
 )");
   EXPECT_THAT(text,
               Holds("constant    colours[4]\n", "scalar      shape : { float scale; int2 shift; } = { 1, 1, 1 }\n"));
-  EXPECT_THAT(text, ::testing::Not(HasSubstr("unused")));
+  EXPECT_THAT(text, Not(HasSubstr("unused")));
 }
 
 TEST_F(FirstFile, DeclaresTheBuffersThatAStructLeadsTo) {
@@ -189,9 +190,7 @@ TEST_F(FirstFile, AKernelThatEndsItsProcessDoesNotEndTheCheck) {
   file("wild.cu",
        "__global__ void wild(int* a, int n) { volatile int* nowhere = (int*)(16 + n); *nowhere = 1; a[0] = 1; }\n");
   EXPECT_EQ(call("init wild.cu -o wild.tuner.cu").code, 0);
-  const Finished check = call("check ./wild.tuner.cu");
-  EXPECT_EQ(check.code, 1);
-  EXPECT_THAT(check.out, HasSubstr("host    failed: "));
+  EXPECT_THAT(out_of("check ./wild.tuner.cu", 1), HasSubstr("host    failed: "));
 }
 
 TEST_F(FirstFile, NamesArgumentsSoThatExpressionsMayUseThem) {
@@ -326,7 +325,7 @@ __global__ void see(float* to, camera** cam, bool adds, int n) {
   const std::string text = call("init mine.cu").out;
   EXPECT_THAT(text, Holds("constant    taps[144]\n", "consumed    cam[1] : uint64\n", "fill        cam = constant 0\n",
                           "scalar      adds : bool = true\n", "out         to[n] : float\n"));
-  EXPECT_THAT(text, ::testing::Not(HasSubstr("No buffer is `out`")));
+  EXPECT_THAT(text, Not(HasSubstr("No buffer is `out`")));
 }
 
 TEST_F(FirstFile, OfAHeaderWithoutKernelsNamesTheFilesThatHaveThem) {
@@ -340,9 +339,7 @@ TEST_F(FirstFile, OfAHeaderWithoutKernelsNamesTheFilesThatHaveThem) {
 class Check : public ProgramTest {};
 
 TEST_F(Check, OfARightKernelSaysSoAndStoresNothing) {
-  const Finished check = call("check scale.cu");
-  EXPECT_EQ(check.code, 0) << check.err;
-  EXPECT_THAT(check.out, Holds("host    runs, and is right: "));
+  EXPECT_THAT(out_of("check scale.cu"), Holds("host    runs, and is right: "));
   EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
 }
 
@@ -353,9 +350,8 @@ TEST_F(Check, GoesOnAfterAFailureAndGivesEachMessageItsPlace) {
   ASSERT_NE(body, std::string::npos);
   broken.insert(body + 1, " unknown_name = 1;");
   file("broken.cu", broken);
-  const Finished check = call("check ./broken.cu --arch sm_80,sm_90");
-  EXPECT_EQ(check.code, 1);
-  EXPECT_THAT(check.out, Holds("host    failed", "sm_80   failed", "sm_90   failed", "unknown_name", "broken.cu"));
+  EXPECT_THAT(out_of("check ./broken.cu --arch sm_80,sm_90", 1),
+              Holds("host    failed", "sm_80   failed", "sm_90   failed", "unknown_name", "broken.cu"));
 }
 
 TEST_F(Check, PrintsTheFirstLinesOfALongLog) {
@@ -387,10 +383,9 @@ TEST_F(Check, FailsWithoutAReferenceAndSaysHowToGetOne) {
   std::string text = contents(small_kernel());
   text.erase(text.find("#pragma tuner reference"));
   text += contents(small_kernel()).substr(contents(small_kernel()).find("template"));
-  const Finished check = call("check " + file("unsure.cu", text));
-  EXPECT_EQ(check.code, 1);
-  EXPECT_THAT(check.out, Holds("host    runs; nothing to compare with", "unsure.cu: kernel 'scale' has no reference",
-                               "'#pragma tuner reference default'"));
+  EXPECT_THAT(out_of("check " + file("unsure.cu", text), 1),
+              Holds("host    runs; nothing to compare with", "unsure.cu: kernel 'scale' has no reference",
+                    "'#pragma tuner reference default'"));
 }
 
 TEST_F(Check, CompilesForEachArchitectureThatIsAsked) {

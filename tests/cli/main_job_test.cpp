@@ -1,5 +1,5 @@
 // The main job end to end: tune, remember, answer from the cache, go on after an interruption.
-#include <algorithm>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -51,9 +51,7 @@ TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
 
 TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
   ASSERT_EQ(call("scale.cu").code, 0);
-  const Finished second = call("scale.cu");
-  EXPECT_EQ(second.code, 0);
-  EXPECT_THAT(second.out, Holds("answered from", ", the best of ", "--force"));
+  EXPECT_THAT(out_of("scale.cu"), Holds("answered from", ", the best of ", "--force"));
   EXPECT_EQ(document("scale.cu --force --json")["results"][0]["trials"].size(), 8u);
 }
 
@@ -256,9 +254,7 @@ TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKep
 TEST_F(MainJob, WhereNothingCompilesNothingIsSaidToBeKept) {
   std::string text = contents(small_kernel());
   text.insert(text.find('{', text.find("void scale(")) + 1, " nonsense;");
-  const Finished run = call(file("broken.cu", text) + " --trials 4");
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, Not(HasSubstr("is kept")));
+  EXPECT_THAT(err_of(file("broken.cu", text) + " --trials 4", 1), Not(HasSubstr("is kept")));
 }
 
 TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {

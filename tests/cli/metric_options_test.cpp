@@ -1,11 +1,9 @@
 #include <tuner/cli/metric_options.hpp>
 
-#include <tests/matchers.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::cli {
 namespace {
-
-using ::testing::ThrowsMessage;
 
 TEST(MetricOptions, TakesSetsNamesAndTheChipsOwn) {
   EXPECT_THAT(read_metrics({"textbook,ipc", "dram__bytes_read.sum"}, "--metrics"),

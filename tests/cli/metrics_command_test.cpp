@@ -54,9 +54,7 @@ TEST_F(MetricsCommand, NamesTheNearestChipForAMisspeltOne) {
 }
 
 TEST_F(MetricsCommand, AsksForAChipWhereThereIsNoGpu) {
-  const Finished run = call("devices --metrics --device host");
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, Holds("on a GPU only", "Name a chip with --chip, one of "));
+  EXPECT_THAT(err_of("devices --metrics --device host", 1), Holds("on a GPU only", "Name a chip with --chip, one of "));
 }
 
 TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
@@ -70,10 +68,9 @@ TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
 
 TEST_F(ProgramTest, RefusesAnObjectiveThatNothingHereMeasures) {
   for (const char* const objective : {"energy", "edp", "achieved_occupancy"}) {
-    const Finished run = call(std::string("scale.cu --device host --objective ") + objective);
-    EXPECT_EQ(run.code, 1);
-    EXPECT_THAT(run.err, AllOf(HasSubstr("the objective " + std::string(objective) + " cannot be measured: there "),
-                               HasSubstr("on a GPU only")));
+    EXPECT_THAT(err_of(std::string("scale.cu --device host --objective ") + objective, 1),
+                AllOf(HasSubstr("the objective " + std::string(objective) + " cannot be measured: there "),
+                      HasSubstr("on a GPU only")));
   }
 }
 

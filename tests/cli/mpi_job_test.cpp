@@ -1,11 +1,9 @@
 // The ranks of an MPI job: their descriptions, and whether they can work together.
 
-#include <vector>
-
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/mpi_job.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -23,7 +21,7 @@ Member on(const std::string& host) {
 }
 
 std::string why_not(const std::vector<Member>& members) {
-  return testing::error_of([&] { check_members(members); });
+  return error_of([&] { check_members(members); });
 }
 
 TEST(Job, ReadsWhatAMemberWrites) {
@@ -58,8 +56,7 @@ TEST(Job, RefusesAMemberThatCannotWorkWithTheFirstAndNamesItsHost) {
 
 TEST(Job, GivesEachRankItsOwnDeviceAndTakesNoNumbers) {
   EXPECT_EQ(device_of_rank("host", 3).device.key.backend, "host");
-  EXPECT_THAT(testing::error_of([] { device_of_rank("0,1", 0); }),
-              HasSubstr("--device is auto, cuda or host, not '0,1'"));
+  EXPECT_THAT(error_of([] { device_of_rank("0,1", 0); }), HasSubstr("--device is auto, cuda or host, not '0,1'"));
 }
 
 TEST(Job, RefusesTwoRanksWithOneGpu) {

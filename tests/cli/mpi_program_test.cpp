@@ -2,10 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <string>
 
 #include <tests/cli/program.hpp>
 #include <tests/wait_until.hpp>
@@ -73,7 +71,7 @@ TEST_F(MpiProgram, TunesOnTheDevicesOfAllRanksAndSpeaksWithOneVoice) {
   set("TERM", "xterm");
   const Finished answer = job("--kernel " + small_kernel());  // into a file, though mpirun gives it a terminal
   EXPECT_THAT(answer.out, HasSubstr("best  block="));
-  EXPECT_EQ(answer.out.find('\x1b'), std::string::npos) << answer.out;
+  EXPECT_THAT(answer.out, Not(HasSubstr("\x1b")));
 }
 
 TEST_F(MpiProgram, LeavesCommandsThatMeasureNothingToTheFirstRank) {

@@ -1,8 +1,13 @@
+// The problems that a command line and a list name, and how devices share them.
+
 #include <tuner/cli/problems.hpp>
 
-#include <tests/matchers.hpp>
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/problem_spread.hpp>
+#include <tuner/cli/tune_request.hpp>
 #include <tuner/core/kernel_file.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -50,12 +55,7 @@ Device device(const char* backend) {
 }
 
 std::string problem_complaint(const ProblemOptions& options) {
-  try {
-    select_problems(scale_kernel(), options, device("cuda"));
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of<UsageError>([&] { select_problems(scale_kernel(), options, device("cuda")); });
 }
 
 TEST(SelectProblems, TakesDefaultsWhenNothingIsGiven) {
@@ -125,6 +125,185 @@ TEST(SelectProblems, ChoicesTakeListsAsTypesDo) {
     found.push_back(one.choices_text());
   EXPECT_EQ(found, (std::vector<std::string>{"T=float operation=sum", "T=float operation=max", "T=int operation=sum",
                                              "T=int operation=max"}));
+}
+
+/// The message of the UsageError that \p text causes.
+std::string complaint(const std::string& text) {
+  return error_of<UsageError>([&] { parse_problem_list(text, "night.txt"); });
+}
+
+TEST(ProblemList, ReadsTheOptionsOfEachLine) {
+  const auto list = parse_problem_list(
+      "# overnight\n\n--kernel reduce --type float,int --size 'n=4; n=5'  # small ones\r\n"
+      "  -k ./mine.cu --choice operation=max --trials 7 --isolation none",
+      "night.txt");
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].place, "night.txt:3");
+  EXPECT_EQ(list[0].kernel, "reduce");
+  EXPECT_THAT(list[0].problems.types, ElementsAre("float,int"));
+  EXPECT_THAT(list[0].problems.sizes, ElementsAre("n=4; n=5"));
+  EXPECT_FALSE(list[0].budget || list[0].isolation) << "the command line's";
+  EXPECT_EQ(list[1].kernel, "./mine.cu");
+  EXPECT_THAT(list[1].problems.choices, ElementsAre("operation=max"));
+  EXPECT_EQ(list[1].budget->trials, 7u);
+  EXPECT_EQ(list[1].isolation, Isolation::none);
+}
+
+TEST(ProblemList, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(parse_problem_list("\xEF\xBB\xBF--kernel reduce\n", "night.txt").front().kernel, "reduce");
+}
+
+TEST(ProblemList, SaysWhichLineIsWrong) {
+  EXPECT_THAT(complaint("--kernel reduce\n--kernel reduce --sise n=4\n"),
+              AllOf(StartsWith("night.txt:2: "), HasSubstr("did you mean '--size'")));
+  EXPECT_THAT(complaint("\n\n--type float"), AllOf(StartsWith("night.txt:3: "), HasSubstr("which kernel?")));
+  EXPECT_THAT(complaint("reduce more"), AllOf(StartsWith("night.txt:1: "), HasSubstr("too many arguments")));
+  EXPECT_THAT(complaint("--kernel reduce --trials none"), StartsWith("night.txt:1: --trials"));
+  EXPECT_THAT(complaint("--kernel 'reduce"), AllOf(StartsWith("night.txt:1: "), HasSubstr("not closed")));
+  EXPECT_THAT(complaint("--kernel reduce --db other.db"), HasSubstr("unknown option '--db'"));
+}
+
+TEST(ProblemList, HasToNameSomething) {
+  EXPECT_THAT(complaint(""), HasSubstr("names no problem"));
+  EXPECT_THAT(complaint("  # nothing yet\n"), HasSubstr("names no problem"));
+}
+
+TEST(ProblemList, SplitsWordsAsAShellDoesWithoutExpandingThem) {
+  EXPECT_THAT(split_words("", "f:1"), IsEmpty());
+  EXPECT_THAT(split_words(" a\tb  'c d'\"e f\" x#y #z '", "f:1"), ElementsAre("a", "b", "c de f", "x#y"));
+  EXPECT_THAT(split_words("$HOME \\n ''", "f:1"), ElementsAre("$HOME", "\\n", ""));
+}
+
+using Share = ProblemSpread::Share;
+
+/// \p problems that can use all devices.
+std::vector<std::size_t> any(std::size_t problems) { return std::vector<std::size_t>(problems, 8); }
+
+/// All that begins now.
+std::vector<Share> begin(ProblemSpread& spread) {
+  std::vector<Share> all;
+  while (std::optional<Share> share = spread.next()) all.push_back(std::move(*share));
+  return all;
+}
+
+TEST(ProblemSpread, GivesEachDeviceItsOwnProblemWhileThereAreEnough) {
+  ProblemSpread spread(any(6), 4);
+  const std::vector<Share> first = begin(spread);
+  ASSERT_EQ(first.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(first[i].problem, i);
+    EXPECT_THAT(first[i].devices, ElementsAre(i));
+  }
+  spread.done(first[2]);
+  const std::vector<Share> next = begin(spread);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].problem, 4u);
+  EXPECT_THAT(next[0].devices, ElementsAre(2));
+}
+
+TEST(ProblemSpread, GivesSeveralDevicesToEachOfFewProblems) {
+  ProblemSpread spread(any(3), 4);
+  const std::vector<Share> all = begin(spread);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_THAT(all[0].devices, ElementsAre(0));
+  EXPECT_THAT(all[1].devices, ElementsAre(1));
+  EXPECT_THAT(all[2].devices, ElementsAre(2, 3));
+  EXPECT_THAT(ProblemSpread(any(1), 4).next()->devices, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(ProblemSpread, GivesAProblemNoMoreDevicesThanItCanUse) {
+  ProblemSpread spread({1, 8}, 4);
+  const std::vector<Share> all = begin(spread);
+  EXPECT_THAT(all[0].devices, ElementsAre(0));
+  EXPECT_THAT(all[1].devices, ElementsAre(1, 2, 3));
+}
+
+TEST(ProblemSpread, HandsOutWhatIsFreeWhenAProblemBegins) {
+  ProblemSpread spread(any(5), 2);
+  const std::vector<Share> first = begin(spread);
+  spread.done(first[1]);
+  spread.done(first[0]);
+  EXPECT_EQ(begin(spread).size(), 2u);
+}
+
+TEST(ProblemSpread, BringsTheProblemOfALostDeviceToAnotherOnce) {
+  ProblemSpread spread(any(3), 3);
+  const std::vector<Share> first = begin(spread);
+  EXPECT_TRUE(spread.lost(first[0]));
+  EXPECT_EQ(spread.devices(), 2u);
+  EXPECT_FALSE(spread.next()) << "the others are in use";
+  spread.done(first[2]);
+  const std::optional<Share> again = spread.next();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->problem, 0u);
+  EXPECT_THAT(again->devices, ElementsAre(2));
+  EXPECT_FALSE(spread.lost(*again)) << "it lost two devices: the problem is the cause";
+  EXPECT_EQ(spread.devices(), 3u) << "and they are not";
+}
+
+TEST(ProblemSpread, TakesADeviceAwayForGoodWhereItsProblemSucceedsOnAnother) {
+  ProblemSpread spread(any(2), 2);
+  const std::vector<Share> first = begin(spread);
+  EXPECT_TRUE(spread.lost(first[0]));
+  spread.done(first[1]);
+  spread.done(*spread.next());
+  EXPECT_EQ(spread.devices(), 1u);
+}
+
+TEST(ProblemSpread, RisksOneDeviceForAProblemThatLostSome) {
+  ProblemSpread spread(any(2), 4);
+  const std::vector<Share> first = begin(spread);
+  spread.done(first[0]);
+  EXPECT_TRUE(spread.lost(first[1]));
+  EXPECT_EQ(spread.next()->devices.size(), 1u);
+}
+
+TEST(ProblemSpread, DoesNotUseADeviceAgainThatOneOfSeveralLost) {
+  ProblemSpread spread(any(1), 2);
+  const Share share = *spread.next();
+  spread.done(share, {1});
+  EXPECT_EQ(spread.devices(), 1u);
+}
+
+TEST(ProblemSpread, TriesTheLastDeviceAgain) {
+  ProblemSpread spread(any(2), 1);
+  EXPECT_TRUE(spread.lost(*spread.next()));
+  const std::optional<Share> again = spread.next();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->problem, 0u);
+  EXPECT_FALSE(spread.lost(*again));
+  EXPECT_EQ(spread.next()->problem, 1u) << "for the others it may do";
+}
+
+TEST(ProblemSpread, BeginsNothingOnceTheLastDeviceDoesForNoProblemAnyMore) {
+  ProblemSpread spread(any(5), 1);
+  for (int lost = 0; lost < 6; ++lost) EXPECT_EQ(spread.lost(*spread.next()), lost % 2 == 0);
+  EXPECT_EQ(spread.devices(), 0u);
+  EXPECT_FALSE(spread.next());
+}
+
+TEST(ProblemSpread, BlamesNoDeviceForBadProblemsWhileAnotherRuns) {
+  ProblemSpread spread(any(6), 3);
+  const Share running = *spread.next();
+  for (int bad = 0; bad < 4; ++bad) {
+    const std::optional<Share> first = spread.next();
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(spread.lost(*first));
+    const std::optional<Share> second = spread.next();
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(spread.lost(*second));
+  }
+  EXPECT_EQ(spread.devices(), 3u);
+  spread.done(running);
+  EXPECT_TRUE(spread.next());
+}
+
+TEST(ProblemSpread, DividesTheCoresByDevices) {
+  ProblemSpread spread(any(2), 4);
+  const Share share = *spread.next();
+  EXPECT_EQ(share.devices.size(), 2u);
+  EXPECT_EQ(spread.part(share, 16), 8u);
+  EXPECT_EQ(spread.part(share, 1), 1u) << "none is left without";
 }
 
 }  // namespace

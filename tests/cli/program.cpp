@@ -5,12 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iterator>
-#include <set>
-#include <utility>
 
 #include <tuner/cli/options.hpp>
 #ifdef TUNER_HAS_CUDA
@@ -159,18 +156,22 @@ Finished ProgramTest::tune(const std::vector<std::string>& arguments) { return s
 
 Finished ProgramTest::call(const std::string& line) { return tune(split_words(line, "the test")); }
 
-nlohmann::json ProgramTest::document(const std::string& line) {
+std::string ProgramTest::out_of(const std::string& line, int code) {
   const Finished run = call(line);
-  EXPECT_EQ(run.code, 0) << line << '\n' << run.err;
-  return nlohmann::json::parse(run.out);
+  EXPECT_EQ(run.code, code) << line << '\n' << run.err;
+  return run.out;
 }
 
+std::string ProgramTest::err_of(const std::string& line, int code) {
+  const Finished run = call(line);
+  EXPECT_EQ(run.code, code) << line << '\n' << run.err;
+  return run.err;
+}
+
+nlohmann::json ProgramTest::document(const std::string& line) { return nlohmann::json::parse(out_of(line)); }
+
 void ProgramTest::expect_failures(int code, const std::string& text, const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    const Finished run = call(line);
-    EXPECT_EQ(run.code, code) << line << '\n' << run.err;
-    EXPECT_THAT(run.err, ::testing::HasSubstr(text)) << line;
-  }
+  for (const std::string& line : lines) EXPECT_THAT(err_of(line, code), HasSubstr(text)) << line;
 }
 
 bool ProgramTest::has_nvrtc() {

@@ -5,14 +5,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <map>
-#include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::cli {
 
@@ -62,6 +59,9 @@ class ProgramTest : public ::testing::Test {
   Finished tune(const std::vector<std::string>& arguments);
   /// The same of a line of words; quotes keep blanks: "scale.cu --trials 2".
   Finished call(const std::string& line);
+  /// What such a line prints to stdout, or to stderr. It must end with \p code.
+  std::string out_of(const std::string& line, int code = 0);
+  std::string err_of(const std::string& line, int code = 0);
   /// The document that such a line prints.
   nlohmann::json document(const std::string& line);
   /// Each of \p lines ends with \p code, and with a message that holds \p text.

@@ -1,7 +1,6 @@
 // The commands besides tuning, and how the program is asked for help.
-#include <algorithm>
+
 #include <sstream>
-#include <string_view>
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
@@ -76,7 +75,7 @@ TEST_F(Program, PrintsItsManPageAndCompletionsOfEveryOption) {
       if (!word.starts_with("--") || word.size() < 4) continue;
       std::string escaped;
       for (const char c : word) escaped += c == '-' ? "\\-" : std::string(1, c);
-      EXPECT_NE(man.find(escaped), std::string::npos) << command << ' ' << word;
+      EXPECT_THAT(man, HasSubstr(escaped)) << command << ' ' << word;
       EXPECT_NE(bash.find(word + ' '), std::string::npos) << command << ' ' << word;
       EXPECT_NE(zsh.find(word + '['), std::string::npos) << command << ' ' << word;
     }
@@ -181,9 +180,8 @@ TEST_F(Program, ExportsImportsAndMerges) {
   EXPECT_THAT(call("db import --db all.db all.gz").out, HasSubstr("1 session"));
   EXPECT_EQ(document("db import --json --db all.db all.gz")["sources"][0]["trials"], 0);
   file("bad.wisdom", "no wisdom\n");
-  const Finished half = call("db import --db half.db best.wisdom bad.wisdom");
-  EXPECT_EQ(half.code, 1);
-  EXPECT_THAT(half.out, HasSubstr("best.wisdom  new: 1 best")) << "each is reported at once";
+  EXPECT_THAT(out_of("db import --db half.db best.wisdom bad.wisdom", 1), HasSubstr("best.wisdom  new: 1 best"))
+      << "each is reported at once";
   EXPECT_EQ(document("db import --json --db two.db best.wisdom all.gz")["sources"].size(), 2u);
   ASSERT_EQ(call("db merge merged.db other.db cache/wisdom.db").code, 0);
   EXPECT_EQ(document("show --db merged.db --json")["best"].size(), 1u);
@@ -243,9 +241,7 @@ TEST_F(Program, LooksIntoADamagedDatabaseWithoutChangingIt) {
   damaged.replace(4096, 4096, std::string(4096, 'x'));
   file("cache/wisdom.db", damaged);
   for (const char* line : {"show", "db export -", "db", "show scale.cu --why"}) call(line);
-  const Finished check = call("db check");
-  EXPECT_EQ(check.code, 1);
-  EXPECT_THAT(check.out, HasSubstr("Nothing is read from it"));
+  EXPECT_THAT(out_of("db check", 1), HasSubstr("Nothing is read from it"));
   EXPECT_EQ(contents(cache() / "wisdom.db"), damaged);
 }
 
@@ -304,7 +300,6 @@ TEST_F(Program, ComputesOccupancyWithoutAGpu) {
 }
 
 TEST_F(Program, ComputesOccupancyOfABlockThatIsDescribedByHand) {
-  using ::testing::ContainsRegex;
   EXPECT_THAT(call("occupancy --threads 256 --registers 32 --shared 4k --arch sm_86").out,
               AllOf(StartsWith("sm_86: blocks of 256 threads, 32 registers a thread, 4 KiB"),
                     HasSubstr("6: 6 by threads, 16 by blocks, 8 by registers, 20 by shared memory"),

@@ -1,5 +1,7 @@
 // `tune run`: one configuration by itself, on the host backend.
 
+#include <sstream>
+
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
@@ -30,9 +32,7 @@ __global__ void inOrder(int* y) { for (int i = 0; i < 4; ++i) y[i] = i; }
 };
 
 TEST_F(Run, TellsLaunchTimeAndResultOfTheServedConfiguration) {
-  const Finished run = call("run scale.cu");
-  ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out,
+  EXPECT_THAT(out_of("run scale.cu"),
               Holds("config    block=32 unroll=1\n          as a call would be served",
                     "launch    scale<float, 32, 1><<<32, 32>>>", "95% interval", "verified  yes", "y[1000] = "));
 }
@@ -56,9 +56,8 @@ TEST_F(Run, SaysWhyAConfigurationIsImpossible) {
 TEST_F(Run, ShowsWhatItWillRunBeforeItRuns) {
   std::string broken = contents(small_kernel());
   broken.insert(broken.rfind('}'), "this does not compile");
-  const Finished run = call("run --kernel " + file("broken.cu", broken) + " --device host");
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.out, Holds("kernel    scale (", "problem   ", "config    block=32 unroll=1\n"));
+  EXPECT_THAT(out_of("run --kernel " + file("broken.cu", broken) + " --device host", 1),
+              Holds("kernel    scale (", "problem   ", "config    block=32 unroll=1\n"));
 }
 
 TEST_F(Run, ComparesWithTheReferenceOnTheCpu) {
@@ -111,16 +110,14 @@ __global__ void loud(int* y) {
   const Finished run = call("run --kernel " + kernel + " --device host");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.out.find("loud\n"), run.out.rfind("loud\n"));
-  EXPECT_EQ(run.out.find('\033'), std::string::npos);
+  EXPECT_THAT(run.out, Not(HasSubstr("\033")));
 }
 
 TEST_F(Run, NamesTheFirstWrongElementAndFails) {
   four_integers("wrong", R"(
 template <int threads> __global__ void wrong(int* y) { y[threadIdx.x] = threadIdx.x == 3 ? 7 : int(threadIdx.x); }
 )");
-  const Finished run = call("run wrong.cu");
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.out, HasSubstr("wrong: y[3] is 7, expected 3"));
+  EXPECT_THAT(out_of("run wrong.cu", 1), HasSubstr("wrong: y[3] is 7, expected 3"));
 }
 
 TEST_F(Run, PrintsPtxWithoutAGpu) {
@@ -130,6 +127,84 @@ TEST_F(Run, PrintsPtxWithoutAGpu) {
   EXPECT_THAT(run.out, HasSubstr(".target sm_90"));
   EXPECT_THAT(run.out, Not(HasSubstr("config ")));
   EXPECT_EQ(call("run --kernel scale.cu --device host --ptx").code, 2);
+}
+
+class SweepProgram : public ProgramTest {
+ protected:
+  static std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> all;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+  }
+};
+
+TEST_F(SweepProgram, TriesAllOfThePartAndShowsWhatCannotRunWithItsReason) {
+  const Finished run = call("scale.cu --fix block=128 --vary unroll --rows all");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("(8,1)"));    // the grid of unroll=1
+  EXPECT_THAT(run.out, HasSubstr("(128,1)"));  // its block
+  EXPECT_THAT(run.out, HasSubstr("small: block * unroll <= 256"));
+  EXPECT_THAT(run.err, Not(HasSubstr("budget")));
+}
+
+TEST_F(SweepProgram, DecidesNothing) {
+  ASSERT_EQ(call("scale.cu --fix 'block=64 unroll=1' --quiet").code, 0);
+  const json answer = document("show scale.cu --why --json");
+  EXPECT_EQ(answer["answers"][0]["tier"], "default");
+}
+
+TEST_F(SweepProgram, PrintsTheBestForEachValueInDeclaredOrder) {
+  const json by = document("scale.cu --fix unroll=1 --by block,T --type float,int --json")["by"];
+  ASSERT_EQ(by["block"].size(), 3u);
+  EXPECT_EQ(by["block"][0]["value"], "32");
+  EXPECT_EQ(by["block"][2]["value"], "128");
+  EXPECT_EQ(by["block"][0]["speed_up"], 1.0);
+  EXPECT_EQ(by["T"][1]["value"], "int");
+}
+
+TEST_F(SweepProgram, KeepsTheValueOfAParameterThatIsCalledStep) {
+  std::string text = contents(small_kernel());
+  for (std::size_t at = 0; (at = text.find("unroll", at)) != std::string::npos;) text.replace(at, 6, "step");
+  file("steps.cu", text);
+  const json by = document("steps.cu --fix block=32 --by step --json")["by"]["step"];
+  ASSERT_EQ(by.size(), 3u);
+  EXPECT_EQ(by[1]["value"], "2");
+  EXPECT_EQ(by[1]["over"], "1");
+  EXPECT_TRUE(by[1]["gain"].is_number());
+}
+
+TEST_F(SweepProgram, ComparesAValueWithTheOneThatItWasMadeFrom) {
+  file("parents.cu", contents(small_kernel()) + "#pragma tuner parents block = 128:32\n");
+  const json by = document("parents.cu --fix unroll=1 --by block --json")["by"]["block"];
+  ASSERT_EQ(by.size(), 3u);
+  EXPECT_EQ(by[1]["over"], "32");
+  EXPECT_EQ(by[2]["over"], "32");
+  EXPECT_EQ(by[2]["gain"], by[2]["speed_up"]);
+}
+
+TEST_F(SweepProgram, ShowsFailuresOfAWholeSpaceWhereAllRowsAreAskedFor) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find("  for (int k"), "  static_assert(block != 64 || unroll != 2, \"no such tile\");\n");
+  file("refuses.cu", text);
+  EXPECT_THAT(out_of("refuses.cu --rows all"), Holds("why not", "compile: "));
+}
+
+TEST_F(SweepProgram, WritesEveryRowAsCsvAndReplacesOnlyItsOwn) {
+  ASSERT_EQ(call("scale.cu --vary block,unroll --csv rows.csv").code, 0);
+  const std::vector<std::string> rows = lines(contents(folder() / "rows.csv"));
+  ASSERT_EQ(rows.size(), 10u);
+  EXPECT_THAT(rows[0], StartsWith("kernel,problem,block,unroll,launch.grid,launch.block,outcome,median_ns"));
+  EXPECT_THAT(rows[9], Holds(",128,4,", ",invalid,"));
+  EXPECT_EQ(call("scale.cu --fix 'block=32 unroll=1' --csv rows.csv").code, 0);
+  file("mine.txt", "notes\n");
+  EXPECT_EQ(call("scale.cu --fix 'block=32 unroll=1' --csv mine.txt").code, 1);
+  EXPECT_EQ(contents(folder() / "mine.txt"), "notes\n");
+}
+
+TEST_F(SweepProgram, RefusesUnknownNamesBeforeAnythingRuns) {
+  expect_failures(2, "did you mean 'block'", {"scale.cu --fix blok=32", "scale.cu --vary blok", "scale.cu --by blok"});
+  EXPECT_EQ(call("scale.cu --rows some").code, 2);
 }
 
 }  // namespace

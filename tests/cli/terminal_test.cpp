@@ -1,12 +1,10 @@
 #include <tuner/cli/terminal.hpp>
 
 #include <fstream>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::cli {
 namespace {

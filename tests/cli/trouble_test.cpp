@@ -1,7 +1,7 @@
 // What goes wrong: each with a message that says what, where and what to do, and nothing lost.
+
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include <tests/cli/program.hpp>
@@ -33,24 +33,18 @@ TEST_F(Trouble, WithoutACompilerThatWorksTheHostSaysWhatToInstallOrWhatTheCompil
                                     "echo 'out of order' >&2\nexit 1\n");
   fs::permissions(compiler, fs::perms::owner_all);
   set("CXX", compiler);
-  const Finished broken = call("scale.cu");
-  EXPECT_EQ(broken.code, 1) << broken.err;
-  EXPECT_THAT(broken.err, Holds("g++ 1.2.3", "out of order"));
+  EXPECT_THAT(err_of("scale.cu", 1), Holds("g++ 1.2.3", "out of order"));
   set("PATH", "/nonexistent");
   set("CXX", "");
-  const Finished none = call("scale.cu");
-  EXPECT_EQ(none.code, 1);
-  EXPECT_THAT(none.err, Holds("needs a C++ compiler", "CXX"));
+  EXPECT_THAT(err_of("scale.cu", 1), Holds("needs a C++ compiler", "CXX"));
 }
 
 TEST_F(Trouble, AFailedCompileIsShownWholeWithVerbose) {
   std::string text = contents(small_kernel());
   text.insert(text.find('{', text.find("void scale(")) + 1, " static_assert(block != 64, \"not 64\");");
   file("picky.cu", text);
-  const Finished run = call("picky.cu --trials 9 --verbose");
-  EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err,
-              ::testing::ContainsRegex("block=64 unroll=1  compile: .*\n    .*static assertion failed: not 64"));
+  EXPECT_THAT(err_of("picky.cu --trials 9 --verbose"),
+              ContainsRegex("block=64 unroll=1  compile: .*\n    .*static assertion failed: not 64"));
 }
 
 TEST_F(Trouble, AnUnwritableCacheCostsOneWarningAndTuningGoesOn) {
@@ -96,9 +90,8 @@ TEST_F(Trouble, WhatAKernelPrintsIsShownOnce) {
   std::string text = contents(small_kernel());
   text.insert(text.find("  for (int k"), "  if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"n is %d\\n\", n);\n");
   file("prints.cu", text);
-  const Finished run = call("prints.cu --trials 3");
-  EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, Holds("printed while the kernel ran; the first lines are shown once", "n is 33\n"));
+  EXPECT_THAT(err_of("prints.cu --trials 3"),
+              Holds("printed while the kernel ran; the first lines are shown once", "n is 33\n"));
 }
 
 TEST_F(Trouble, AWarningOfAWorkerIsNotCalledTheKernels) {
@@ -106,14 +99,14 @@ TEST_F(Trouble, AWarningOfAWorkerIsNotCalledTheKernels) {
   fs::permissions(cache(), fs::perms::all);
   const Finished run = call("scale.cu --trials 3");
   EXPECT_THAT(run.err, HasSubstr("warning: compiled objects are not kept: others can write to " + cache().string()));
-  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("printed while the kernel ran")));
+  EXPECT_THAT(run.err, Not(HasSubstr("printed while the kernel ran")));
 }
 
 TEST_F(Trouble, ACacheFolderThatCannotBeMadeIsToldOnce) {
   set("TUNER_CACHE_DIR", file("afile", ""));
   const Finished run = call("scale.cu --trials 3");
   EXPECT_THAT(run.err, HasSubstr("afile cannot be created"));
-  EXPECT_THAT(run.err, ::testing::Not(::testing::AnyOf(HasSubstr("printed while"), HasSubstr("objects are not kept"))));
+  EXPECT_THAT(run.err, Not(AnyOf(HasSubstr("printed while"), HasSubstr("objects are not kept"))));
 }
 
 TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {
@@ -123,7 +116,7 @@ TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {
   const Finished run = call("huge.cu --trials 1");
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, Holds("no room for ", "are free"));
-  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("cannot be opened")));
+  EXPECT_THAT(run.err, Not(HasSubstr("cannot be opened")));
 }
 
 TEST_F(Trouble, OutputThatCannotBeWrittenIsAFailure) {
@@ -158,7 +151,7 @@ TEST_F(Trouble, ClosedStreamsAreAFailureAndNoFileTakesTheirPlace) {
 
 TEST_F(Trouble, AReaderThatLeavesEndsACommand) {
   EXPECT_EQ(shell("{ \"$TUNE\" list --json; echo $? > code; } | head -c 1").code, 0);
-  EXPECT_THAT(contents(folder() / "code"), ::testing::AnyOf("0\n", "1\n", "141\n"));
+  EXPECT_THAT(contents(folder() / "code"), AnyOf("0\n", "1\n", "141\n"));
 }
 
 TEST_F(Trouble, AKernelFileIsARegularFileOfAReasonableSize) {
@@ -173,7 +166,7 @@ TEST_F(Trouble, AKernelFileIsARegularFileOfAReasonableSize) {
 TEST_F(Trouble, TextInFilesNeverReachesTheTerminalRaw) {
   const Finished run = call("x\x1b[2J.cu");
   EXPECT_THAT(run.err, HasSubstr("x\\x1b[2J.cu"));
-  EXPECT_EQ(run.err.find('\x1b'), std::string::npos);
+  EXPECT_THAT(run.err, Not(HasSubstr("\x1b")));
 }
 
 }  // namespace

@@ -1,21 +1,18 @@
 // Several problems and several devices. No GPU: the devices are names, or the CPU takes part several times.
+
 #include <tuner/cli/tune_command.hpp>
 
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <mutex>
-#include <set>
-#include <string>
 
 #include <nlohmann/json.hpp>
 
 #include <cache/disk.hpp>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/report_page.hpp>
@@ -84,7 +81,7 @@ struct OnGpus {
     CaptureStdout();
     CaptureStderr();
     Output output;
-    complaint = testing::error_of([&] {
+    complaint = error_of([&] {
       const TuneOutcome outcome = tune_all(std::move(jobs), stop, output, tune);
       code = outcome.code;
       document = outcome.document;
@@ -382,8 +379,8 @@ TEST_F(TuneRunOnTheHost, AReportOfADatabaseThatBreaksIsAWarning) {
 
 TEST_F(TuneRunOnTheHost, TunesNothingWhenALineIsWrong) {
   const std::string good = "--kernel " + kernel() + " --size n=1000\n";
-  EXPECT_THAT(testing::error_of([&] { tune(good + "--kernel ./none.cu\n"); }), HasSubstr("list.txt:2: "));
-  EXPECT_THAT(testing::error_of<UsageError>([&] { tune(good + "\n--kernel " + kernel() + " --size m=3\n"); }),
+  EXPECT_THAT(error_of([&] { tune(good + "--kernel ./none.cu\n"); }), HasSubstr("list.txt:2: "));
+  EXPECT_THAT(error_of<UsageError>([&] { tune(good + "\n--kernel " + kernel() + " --size m=3\n"); }),
               HasSubstr("list.txt:3: unknown size 'm'"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "wisdom.db"));
 }
@@ -393,7 +390,7 @@ struct Kinds {
   explicit Kinds(const TuneKind& tune, const TuneRequest& request = {}) {
     CaptureStdout();
     CaptureStderr();
-    complaint = testing::error_of<UsageError>([&] {
+    complaint = error_of<UsageError>([&] {
       code = tune_kinds(request, {kind("Large", 132), kind("Small", 46)}, tune);
     });
     err = GetCapturedStderr();

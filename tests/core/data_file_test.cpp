@@ -1,31 +1,32 @@
-#include <tuner/core/input_file.hpp>
+// Files that kernels and their data are read from: each kind of data file, and the ways in which a file is none.
 
 #include <cstring>
 #include <fstream>
-#include <string>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/input_file.hpp>
 
 namespace tuner {
 namespace {
 
+namespace fs = std::filesystem;
+
 class DataFile : public ::testing::Test {
  protected:
-  std::filesystem::path write(const std::string& bytes) const {
-    const std::filesystem::path file = folder_ / "a.npy";
-    std::ofstream(file, std::ios::binary) << bytes;
-    return file;
-  }
+  fs::path write(const std::string& bytes) const { return folder_.write("a.npy", bytes); }
   /// A file in the format of numpy.save().
-  std::filesystem::path npy(const std::string& dictionary, const std::string& data) const {
+  fs::path npy(const std::string& dictionary, const std::string& data) const {
     std::string header = dictionary + std::string(54 - dictionary.size() % 64 + 64, ' ');
     header.resize(118, ' ');
     header.back() = '\n';
     return write(std::string("\x93NUMPY\x01\0", 8) + char(header.size()) + '\0' + header + data);
   }
-  std::string refused(const std::filesystem::path& file, ElementType type, std::size_t count) const {
+  std::string refused(const fs::path& file, ElementType type, std::size_t count) const {
     return error_of([&] { read_data_file(file, type, count); });
   }
 
@@ -74,6 +75,38 @@ TEST_F(DataFile, IsWrittenAsItIsRead) {
   }
   EXPECT_THAT(npy_header(ElementType::float32, 7),
               HasSubstr("{'descr': '<f4', 'fortran_order': False, 'shape': (7,), }"));
+}
+
+class InputFile : public ::testing::Test {
+ protected:
+  static std::string complaint(const fs::path& path, std::int64_t limit = 100) {
+    return error_of([&] { read_input_file(path, limit, "kernel file"); });
+  }
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(InputFile, IsReadWhole) {
+  std::ofstream(folder_ / "a.cu") << std::string(100, 'x');
+  EXPECT_EQ(read_input_file(folder_ / "a.cu", 100, "kernel file"), std::string(100, 'x'));
+  std::ofstream(folder_ / "empty.cu").flush();
+  EXPECT_EQ(read_input_file(folder_ / "empty.cu", 100, "kernel file"), "");
+}
+
+TEST_F(InputFile, IsRefusedWhenItIsTooLarge) {
+  std::ofstream(folder_ / "a.cu") << std::string(101, 'x');
+  EXPECT_THAT(complaint(folder_ / "a.cu"), HasSubstr("a.cu': it is larger than 100 bytes"));
+}
+
+TEST_F(InputFile, IsRefusedUnlessItIsARegularFile) {
+  ASSERT_EQ(::mkfifo((folder_ / "fifo.cu").c_str(), 0600), 0);
+  EXPECT_THAT(complaint(folder_ / "fifo.cu"), HasSubstr("no regular file"));
+  EXPECT_THAT(complaint("/dev/zero"), HasSubstr("no regular file"));
+  EXPECT_THAT(complaint(folder_.path()), HasSubstr("a folder"));
+  EXPECT_THAT(complaint(folder_ / "none.cu"), HasSubstr("no such file"));
+}
+
+TEST_F(InputFile, HasALimitWhereItsSizeIsNotKnown) {  // files of /proc say that they are empty
+  EXPECT_THAT(complaint("/proc/self/status"), HasSubstr("larger than 100 bytes"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <tuner/core/definitions.hpp>
 
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

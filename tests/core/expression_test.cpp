@@ -1,9 +1,8 @@
 #include <tuner/core/expression.hpp>
 
-#include <cstdint>
-
-#include <tests/matchers.hpp>
 #include <tuner/core/message_text.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {
@@ -126,12 +125,7 @@ TEST(Expression, KnowsItsNamesTextAndPlace) {
 }
 
 TEST(Expression, LeavesThePlaceOutWhenItComesFromNoFile) {
-  try {
-    Expression::parse("1 +", {});
-    FAIL() << "half an expression was accepted";
-  } catch (const SpecError& error) {
-    EXPECT_STREQ(error.what(), "expected a value, not the end of the line");
-  }
+  EXPECT_EQ(error_of<SpecError>([] { Expression::parse("1 +", {}); }), "expected a value, not the end of the line");
 }
 
 TEST(Expression, SurvivesDeepTreesAndRefusesDeeperOnes) {

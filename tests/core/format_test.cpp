@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

@@ -257,12 +257,7 @@ TEST(KernelFile, TakesBoolsAsBytesAndVectorsForTheirSizes) {
 }
 
 TEST(KernelFile, SaysWhichFileCannotBeRead) {
-  try {
-    read_kernel_file("/nonexistent/kernel.cu");
-    FAIL() << "a file that is not there was read";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("/nonexistent/kernel.cu"));
-  }
+  EXPECT_THAT(error_of([] { read_kernel_file("/nonexistent/kernel.cu"); }), HasSubstr("/nonexistent/kernel.cu"));
   EXPECT_THROW(read_kernel_file(TUNER_SOURCE_DIR), Error);
 }
 

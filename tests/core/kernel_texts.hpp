@@ -2,11 +2,10 @@
 /// A kernel file that several tests of this folder modify.
 
 #include <sstream>
-#include <string>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::testing {
 

@@ -1,9 +1,6 @@
 #include <tuner/core/launch_shape.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

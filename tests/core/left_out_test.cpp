@@ -1,8 +1,6 @@
 // Directives that a kernel file may leave out.
 
-#include <algorithm>
 #include <fstream>
-#include <string>
 
 #include <tests/temporary_folder.hpp>
 

@@ -1,6 +1,6 @@
 #include <tuner/core/message_text.hpp>
 
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

@@ -1,9 +1,8 @@
 #include <tuner/core/metric.hpp>
 
-#include <set>
-
-#include <tests/matchers.hpp>
 #include <tuner/core/objective.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

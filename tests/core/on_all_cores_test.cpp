@@ -2,9 +2,9 @@
 #include <atomic>
 #include <stdexcept>
 
-#include <gtest/gtest.h>
-
 #include <tuner/core/threads.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

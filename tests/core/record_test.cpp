@@ -1,9 +1,5 @@
 // Elements that are structs, defined in the kernel file or in the text of the kernel.
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include <tuner/core/element_type.hpp>
 
 #include "kernel_texts.hpp"

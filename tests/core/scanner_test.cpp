@@ -1,6 +1,7 @@
-#include <tests/matchers.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/scanner.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

@@ -1,10 +1,11 @@
 #include <tuner/core/search_space.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <random>
 #include <stdexcept>
+
+#include <tests/testing.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/sub_space.hpp>
 
 namespace tuner {
 namespace {
@@ -100,12 +101,7 @@ TEST(SearchSpace, SaysWhatViolatesIt) {
 
 TEST(SearchSpace, ReportsAConstraintThatHasNoAnswerWithItsPlace) {
   const SearchSpace space({integers("x", {0, 1, 2})}, {constraint("divides", "12 % x == 0")});
-  try {
-    enumerated(space);
-    FAIL() << "12 % 0 has an answer";
-  } catch (const EvaluationError& error) {
-    EXPECT_STREQ(error.what(), "space:1:4: division by zero (of 12 and 0)");
-  }
+  EXPECT_EQ(error_of<EvaluationError>([&] { enumerated(space); }), "space:1:4: division by zero (of 12 and 0)");
 }
 
 TEST(SearchSpace, LetsAFalseConjunctShieldOneThatHasNoAnswer) {
@@ -154,24 +150,16 @@ SearchSpace late_space() {
 
 TEST(SearchSpace, EndsWhenItsStopHookSaysSo) {
   int looks = 0;
-  try {
-    enumerated(late_space(), {}, [&] { return ++looks == 5; });
-    FAIL() << "was not stopped";
-  } catch (const EnumerationStopped& stopped) {
-    EXPECT_STREQ(stopped.what(), "0 valid configurations found in 5120 steps, and the search is not finished");
-  }
+  EXPECT_EQ(error_of<EnumerationStopped>([&] { enumerated(late_space(), {}, [&] { return ++looks == 5; }); }),
+            "0 valid configurations found in 5120 steps, and the search is not finished");
 }
 
 TEST(SearchSpace, EndsAfterItsTimeHoweverManyConstraintsThereAre) {
   const SearchSpace space = late_space();
   const std::vector<Conjunct> many(200, {space.constraints().front().predicate});
-  try {
-    enumerate_conjuncts(space.parameters(), many, {}, {}, ~std::size_t{0}, 0.01);
-    FAIL() << "took its time";
-  } catch (const std::length_error& error) {
-    EXPECT_NE(std::string(error.what()).find("and the search is not finished after 0 s; split them"), std::string::npos)
-        << error.what();
-  }
+  EXPECT_THAT(error_of<std::length_error>(
+                  [&] { enumerate_conjuncts(space.parameters(), many, {}, {}, ~std::size_t{0}, 0.01); }),
+              HasSubstr("and the search is not finished after 0 s; split them"));
 }
 
 TEST(SearchSpace, RefusesProductsThatAnIndexCannotCode) {
@@ -277,6 +265,60 @@ TEST(SearchSpace, EnumeratesExactlyWhatABruteForceFilterKeeps) {
   }
   EXPECT_GT(compared, seeds / 3);
   EXPECT_GT(failed, seeds / 30);
+}
+
+class SubSpace : public ::testing::Test {
+ protected:
+  std::size_t size(const KernelSpec& part) const { return enumerate(part, complete(part, {}), limits).size(); }
+
+  DeviceLimits limits;
+  KernelSpec spec = parse_kernel_file(R"(
+#pragma tuner kernel      add
+#pragma tuner size        n = 1000
+#pragma tuner parameter   block_x = 1 16 256
+#pragma tuner parameter   block_y = 1 8
+#pragma tuner parameter   unroll  = 1 2 4
+#pragma tuner inout       x[n]  : float
+#pragma tuner block       block_x, block_y
+#pragma tuner grid        1
+#pragma tuner arguments   x, n
+#pragma tuner instantiate add<block_x, block_y, unroll>
+#pragma tuner reference   addReference
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   x, n
+#pragma tuner default     block_x=16 block_y=8 unroll=2
+)",
+                                      "add.cu");
+};
+
+TEST_F(SubSpace, FixedParametersHaveOneValueAndTheOthersStayFree) {
+  EXPECT_EQ(size(sub_space(spec, {{"unroll", 4}}, {})), 5u);  // 256 x 8 is too large
+}
+
+TEST_F(SubSpace, WhatIsNotVariedHasItsDefault) {
+  const KernelSpec part = sub_space(spec, {{"block_y", 1}}, {"unroll"});
+  const EnumeratedSpace space = enumerate(part, complete(part, {}), limits);
+  ASSERT_EQ(space.size(), 3u);
+  EXPECT_EQ(space.configuration(0).find("block_x")->text(), "16");
+  EXPECT_EQ(space.configuration(0).find("block_y")->text(), "1");
+}
+
+TEST_F(SubSpace, RefusesWhatTheKernelDoesNotHave) {
+  EXPECT_THAT(error_of([&] { sub_space(spec, {{"blok_x", 1}}, {}); }), HasSubstr("did you mean 'block_x'"));
+  EXPECT_THAT(error_of([&] { sub_space(spec, {{"unroll", 3}}, {}); }), HasSubstr("its values are 1 2 4"));
+  EXPECT_THAT(error_of([&] { sub_space(spec, {{"unroll", 2}}, {"unroll"}); }), HasSubstr("both fixed and varied"));
+  spec.default_configuration.reset();
+  EXPECT_THAT(error_of([&] { sub_space(spec, {}, {"unroll"}); }), HasSubstr("no default"));
+}
+
+TEST_F(SubSpace, NamesWhatCannotRunWithItsReason) {
+  const std::vector<Impossible> all =
+      impossible_configurations(sub_space(spec, {}, {"block_x", "block_y"}), complete(spec, {}), limits);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].configuration.text(), "block_x=256 block_y=8 unroll=2");
+  EXPECT_THAT(all[0].reason, HasSubstr("2048 threads exceeds the limit of 1024"));
+  EXPECT_TRUE(impossible_configurations(spec, complete(spec, {}), limits, 17).empty());
 }
 
 }  // namespace

@@ -5,10 +5,9 @@
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/problem_size.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <stdexcept>
+
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

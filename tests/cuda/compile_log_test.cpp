@@ -1,8 +1,8 @@
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
-#include <gtest/gtest.h>
-
 #include <tuner/core/message_text.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::cuda {
 namespace {

@@ -1,7 +1,7 @@
 /// NVRTC with headers of the C and C++ libraries, and with files that contain more than kernels.
+
 #include <tuner/backend/cuda/device_headers.hpp>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "nvrtc_fixture.hpp"

@@ -1,10 +1,7 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 
-#include <cstdint>
 #include <cstring>
-#include <optional>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "nvrtc_fixture.hpp"

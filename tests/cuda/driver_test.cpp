@@ -1,8 +1,12 @@
+// What is said where there is no driver, or where it refuses its counters.
+
 #include <tuner/backend/cuda/driver.hpp>
 
-#include <tests/matchers.hpp>
+#include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/device_report.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -42,9 +46,28 @@ TEST(Driver, EveryFaceGivesTheReasonWhenThereIsNoGpu) {
   EXPECT_EQ(driver_version(), driver_status().version);
   const std::string& reason = driver_status().reason;
   EXPECT_FALSE(reason.empty());
-  EXPECT_THAT([] { make_cuda_backend(); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));
-  EXPECT_THAT([] { device_report(0); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));
-  EXPECT_THAT([] { driver(); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { make_cuda_backend(); }, ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { device_report(0); }, ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { driver(); }, ThrowsMessage<Error>(HasSubstr(reason)));
+}
+
+TEST(ProfilingPermission, IsForAdministratorsAloneWhereTheDriverSaysSo) {
+  EXPECT_TRUE(only_for_administrators("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\nTCEBypassMode: 0\n"));
+  EXPECT_FALSE(only_for_administrators("RmProfilingAdminOnly: 0\n"));
+  EXPECT_FALSE(only_for_administrators(""));
+}
+
+TEST(ProfilingPermission, IsGivenByEitherCapability) {
+  EXPECT_TRUE(is_administrator("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+  EXPECT_TRUE(is_administrator("CapEff:\t0000000000200000\n")) << "CAP_SYS_ADMIN";
+  EXPECT_TRUE(is_administrator("CapEff:\t0000004000000000")) << "CAP_PERFMON";
+  EXPECT_FALSE(is_administrator("CapPrm:\t0000004000000000\nCapEff:\t00000000a80425fb\n"));
+  EXPECT_FALSE(is_administrator(""));
+}
+
+TEST(ProfilingPermission, NamesEachCure) {
+  for (const char* const cure : {"NVreg_RestrictProfilingToAdminUsers=0", "CAP_SYS_ADMIN", "CAP_PERFMON", "R565"})
+    EXPECT_THAT(permission_cure(), HasSubstr(cure));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "gpu_fixture.hpp"
 
-#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/device_report.hpp>
@@ -44,7 +43,7 @@ TEST_F(GpuDevice, HasTheLimitsOfItsArchitecture) {
 }
 
 TEST_F(GpuDevice, AnOrdinalThatDoesNotExistIsAnError) {
-  EXPECT_THAT([] { query_device(999); }, ::testing::ThrowsMessage<Error>(HasSubstr("device 999 does not exist")));
+  EXPECT_THAT([] { query_device(999); }, ThrowsMessage<Error>(HasSubstr("device 999 does not exist")));
   EXPECT_THROW(make_cuda_backend({.device = -1, .use_current_context = false}), Error);
 }
 

@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <iostream>
 
-#include <tests/matchers.hpp>
-
 #include "gpu_fixture.hpp"
 
 /// A fault or a hang destroys the context, so each happens in a separate process: this program again, with one

@@ -1,16 +1,11 @@
 #pragma once
 /// A fixture for tests on a GPU: skips without one, compiles a source, wraps device memory.
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::cuda {
 

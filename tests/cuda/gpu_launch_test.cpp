@@ -1,6 +1,3 @@
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
-
 #include "captured_graph.hpp"
 #include "gpu_fixture.hpp"
 
@@ -63,7 +60,7 @@ TEST_F(GpuLaunch, OptsInToMoreThan48KilobytesOfSharedMemory) {
   EXPECT_EQ(run(large), "ok");
   EXPECT_EQ(contents<int>(data->address(), 1)[0], 1023);
   const Launch larger = launch(*module, 0, 1, 1024, {Argument::of(data->address())}, most + 1);
-  EXPECT_NE(run(larger).find("launch: "), std::string::npos);
+  EXPECT_THAT(run(larger), HasSubstr("launch: "));
   EXPECT_TRUE(backend().usable());
 }
 
@@ -79,9 +76,7 @@ TEST_F(GpuLaunch, ReportsImpossibleLaunchesWithoutStartingThem) {
   for (const Row& row : rows) {
     const Launch wrong =
         launch(*module, row.function, 1, row.threads, {Argument::of(data->address()), Argument::of(0)});
-    const std::string said = run(wrong);
-    EXPECT_EQ(said.rfind("launch: ", 0), 0u) << said;
-    EXPECT_NE(said.find(row.part), std::string::npos) << said;
+    EXPECT_THAT(run(wrong), AllOf(StartsWith("launch: "), HasSubstr(row.part)));
     const SampleResult sampled = backend().sample({&wrong, 1}, {});
     EXPECT_TRUE(std::holds_alternative<LaunchError>(sampled));
   }
@@ -94,7 +89,7 @@ TEST_F(GpuLaunch, ReportsAnImageOfAnotherArchitecture) {
   if (backend().device().limits.compute_capability / 10 == 8) GTEST_SKIP() << "code of the same major version runs";
   const auto loaded = backend().load(std::get<Image>(compiled));
   ASSERT_TRUE(std::holds_alternative<LaunchError>(loaded));
-  EXPECT_NE(std::get<LaunchError>(loaded).message.find("does not load"), std::string::npos);
+  EXPECT_THAT(std::get<LaunchError>(loaded).message, HasSubstr("does not load"));
   Image broken;
   broken.code.resize(1000);
   EXPECT_TRUE(std::holds_alternative<LaunchError>(backend().load(broken)));
@@ -242,8 +237,7 @@ TEST_F(GpuCooperativeLaunch, IsCountedAndWeighedWhereThereAreCountersAndASensor)
 
 TEST_F(GpuCooperativeLaunch, IsRefusedWithOneBlockMore) {
   const Launch ready = all_resident(1);
-  const std::string said = run(ready);
-  EXPECT_EQ(said.rfind("launch: a cooperative grid of ", 0), 0u) << said;
+  EXPECT_THAT(run(ready), StartsWith("launch: a cooperative grid of "));
   EXPECT_TRUE(backend().usable());
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());

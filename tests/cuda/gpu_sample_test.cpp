@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <set>
 
 #include "gpu_fixture.hpp"
 

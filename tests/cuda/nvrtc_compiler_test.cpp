@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <thread>
 
 #include <tests/environment_variable.hpp>
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 #include <tuner/backend/cuda/support_kernels.hpp>

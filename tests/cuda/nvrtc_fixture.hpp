@@ -1,15 +1,13 @@
 #pragma once
 /// A fixture for tests that compile with NVRTC.
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
 #include <variant>
 
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/core/error.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::cuda {
 

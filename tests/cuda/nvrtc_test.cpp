@@ -1,15 +1,13 @@
 #include <tuner/backend/cuda/nvrtc.hpp>
 
-#include <optional>
-
 #include <cache/paths.hpp>
 
 #include <tuner/backend/cuda/toolkit.hpp>
 
 #include <tests/environment_variable.hpp>
-#include <tests/matchers.hpp>
 #include <tests/memory_disk.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::cuda {
 namespace {

@@ -1,12 +1,12 @@
 // Counting with a fake CUPTI.
+
 #include <tuner/backend/cuda/cupti.hpp>
 
 #include <dlfcn.h>
 
 #include <tests/environment_variable.hpp>
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::cuda {
 namespace {

@@ -1,10 +1,8 @@
 // Kernels whose limit is known by construction, on a device of round numbers.
+
 #include <tuner/explain/verdict.hpp>
 
-#include <map>
-#include <string>
-
-#include <tests/matchers.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

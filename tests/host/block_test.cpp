@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <tests/error_of.hpp>
 #include <tests/in_threads.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 
@@ -72,8 +71,7 @@ __global__ void early(int* out) {
   __syncwarp();
   atomicAdd(out, 1);
 })";
-  int out = 0;
-  EXPECT_EQ(text(run(source, "early", shape(3, 64), &out)), "done");
+  const int out = output<int>(source, "early", shape(3, 64));
   EXPECT_EQ(out, 120);
 }
 
@@ -94,8 +92,7 @@ __global__ void mirror(const int* in, int* out) {
 }
 
 TEST(HostBlock, RunsKernelsThatAreNoexcept) {
-  int out = 0;
-  EXPECT_EQ(text(run("__global__ void k(int* out) noexcept { *out = 3; }", "k", shape(1, 1), &out)), "done");
+  const int out = output<int>("__global__ void k(int* out) noexcept { *out = 3; }", "k", shape(1, 1));
   EXPECT_EQ(out, 3);
 }
 

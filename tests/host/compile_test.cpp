@@ -2,10 +2,7 @@
 
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include <cache/images.hpp>
 

@@ -1,7 +1,6 @@
 // Fills, comparisons, fingerprints, samples, the device, and half and bfloat16 arithmetic.
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include <tuner/backend/fill_value.hpp>
@@ -144,7 +143,7 @@ TEST(HostDevice, IsKeyedByItsCpu) {
   EXPECT_EQ(device.key.sm_count, 2);
   EXPECT_GT(device.key.l2_bytes, 0);
   EXPECT_EQ(device.limits.compute_capability, 0);
-  EXPECT_THAT(device.environment.compiler, ::testing::ContainsRegex("^(g|clang)\\+\\+ [0-9]+\\."));
+  EXPECT_THAT(device.environment.compiler, ContainsRegex("^(g|clang)\\+\\+ [0-9]+\\."));
 }
 
 TEST(HostDevice, MeasuresItsCeilingsWhenAsked) {
@@ -235,8 +234,7 @@ __global__ void arithmetic(float* out) {
   out[5] = sum;
   out[6] = __shfl_xor_sync(1u, __half(4.0f), 0);
 })";
-  std::vector<float> out(7);
-  EXPECT_EQ(text(run(source, "arithmetic", shape(1, 1), out.data())), "done");
+  const std::vector<float> out = outputs<float>(7, source, "arithmetic", shape(1, 1));
   EXPECT_EQ(out[0], 1.0f);
   EXPECT_TRUE(std::isinf(out[1]));
   EXPECT_EQ(out[2], 1.0f);
@@ -254,8 +252,7 @@ __global__ void bits(unsigned* out) {
   const float4 v = make_float4(1, 2, 3, 4); out[8] = sizeof(v) + alignof(float4) + sizeof(double2) + sizeof(uchar4) + (unsigned)v.w;
   out[9] = __ldg(&out[0]); __stcs(&out[10], 77u);
 })";
-  std::vector<unsigned> out(11);
-  EXPECT_EQ(text(run(source, "bits", shape(1, 1), out.data())), "done");
+  const std::vector<unsigned> out = outputs<unsigned>(11, source, "bits", shape(1, 1));
   EXPECT_THAT(out, ElementsAre(4u, 31u, 4u, 0x80000000u, 0x88552211u, 2u, 3u, 12u, 56u, 4u, 77u));
 }
 

@@ -10,8 +10,7 @@ namespace tuner::host_test {
 namespace {
 
 TEST(HostHeaders, GiveWhatTheToolkitsAndTheLibrariesGiveDeviceCode) {
-  int out[5] = {};
-  EXPECT_EQ(text(run(R"(
+  const std::vector<int> out = outputs<int>(5, R"(
 #include <assert.h>
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -47,14 +46,12 @@ __global__ void k(int* out) {
   out[3] = __funnelshift_lc(1, 2, 40) + __mul24(3, 5) + __hadd(3, 5) + __double2hiint(1.0) / (1 << 20);
   out[4] = static_cast<int>(rsqrt(0.25f)) + std::numeric_limits<int>::digits;
 })",
-                     "k", shape(1, 1), &out[0])),
-            "done");
+                                            "k", shape(1, 1));
   EXPECT_THAT(out, ElementsAre(13, -1, 4, 1 + 15 + 4 + 1023, 33));
 }
 
 TEST(HostHeaders, GiveComplexNumbersAndRoundingsOfSmallFloats) {
-  float out[8] = {};
-  EXPECT_EQ(text(run(R"(
+  const std::vector<float> out = outputs<float>(8, R"(
 #include <cuComplex.h>
 #include <cuda_fp8.h>
 #include <sm_61_intrinsics.h>
@@ -72,15 +69,13 @@ __global__ void k(float* out) {
   out[6] = both.x + both.y;
   out[7] = before.y;
 })",
-                     "k", shape(1, 1), &out[0])),
-            "done");
+                                                "k", shape(1, 1));
   EXPECT_THAT(out,
               ::testing::Pointwise(::testing::FloatEq(), std::vector<float>{3, 1, 2048, 2050, -2050, 65504, 10, 2}));
 }
 
 TEST(HostHeaders, GiveTilesOfAnyParentAndTheirCollectives) {
-  std::vector<int> out(64);
-  EXPECT_EQ(text(run(R"(
+  const std::vector<int> out = outputs<int>(64, R"(
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
@@ -92,15 +87,13 @@ __global__ void k(int* out) {
   const int i = block.thread_rank();
   out[i] = sum(tile, 1) + 100 * cg::inclusive_scan(tile, 1) + 10000 * cg::exclusive_scan(tile, 1, cg::plus<int>());
 })",
-                     "k", shape(1, 64), out.data())),
-            "done");
+                                            "k", shape(1, 64));
   EXPECT_EQ(out[0], 32 + 100);
   EXPECT_EQ(out[63], 32 + 3200 + 310000);
 }
 
 TEST(HostHeaders, GiveCubsCollectivesOfAWarpAsThoseOfABlock) {
-  std::vector<int> out(8 * 64);
-  EXPECT_EQ(text(run(R"(
+  const std::vector<int> out = outputs<int>(8 * 64, R"(
 #include <cub/util_type.cuh>
 #include <cub/thread/thread_operators.cuh>
 #include <cub/cub.cuh>
@@ -125,8 +118,7 @@ __global__ void k(int* out) {
   to[6 * all] = reduce.HeadSegmentedSum(1, t % 4 == 0);
   cub::BlockScan<int, 64>().InclusiveScan(t, to[7 * all], cuda::minimum<int>());
 })",
-                     "k", shape(1, 64), out.data())),
-            "done");
+                                            "k", shape(1, 64));
   const auto seen = [&](std::size_t thread) {
     std::vector<int> values;
     for (std::size_t i = 0; i < 8; ++i) values.push_back(out[i * 64 + thread]);
@@ -137,8 +129,7 @@ __global__ void k(int* out) {
 }
 
 TEST(HostHeaders, NameTypesOfLibrariesThatStandBesideKernels) {
-  int out = 0;
-  EXPECT_EQ(text(run(R"(
+  const int out = output<int>(R"(
 #include <cufft.h>
 #include <helper_timer.h>
 #include <opencv2/opencv.hpp>
@@ -150,32 +141,28 @@ __device__ float real(cufftComplex z) { return z.x; }
 __device__ int sum(thrust::pair<int, int> two) { return thrust::get<0>(thrust::make_tuple(two.first, 1)) + two.second; }
 __global__ void k(int* out) { *out = real(cufftComplex{3, 4}) + thrust::abs(thrust::complex<float>(3, 4)) + sum({1, 2}); }
 )",
-                     "k", shape(1, 1), &out)),
-            "done");
+                              "k", shape(1, 1));
   EXPECT_EQ(out, 3 + 5 + 3);
 }
 
 TEST(HostHeaders, HaveTheDeviceFunctionsOfCurandWhereTheToolkitIsFound) {
-  int out = 0;
-  EXPECT_EQ(
-      text(run("#if __has_include(<curand_uniform.h>)\n#include <curand_kernel.h>\n"
-               "__device__ unsigned drawn() { curandState s; curand_init(1, threadIdx.x, 0, &s); return curand(&s); }\n"
-               "#else\n__device__ unsigned drawn() { return 1; }\n#endif\n"
-               "__global__ void k(int* out) { *out = drawn() == drawn() && drawn() != 0; }\n",
-               "k", shape(1, 1), &out)),
-      "done");
+  const int out = output<int>(
+      "#if __has_include(<curand_uniform.h>)\n#include <curand_kernel.h>\n"
+      "__device__ unsigned drawn() { curandState s; curand_init(1, threadIdx.x, 0, &s); return curand(&s); }\n"
+      "#else\n__device__ unsigned drawn() { return 1; }\n#endif\n"
+      "__global__ void k(int* out) { *out = drawn() == drawn() && drawn() != 0; }\n",
+      "k", shape(1, 1));
   EXPECT_EQ(out, 1);
 }
 
 TEST(HostHeaders, LetClassesOfTheHostBe) {
-  int out = 0;
-  EXPECT_EQ(text(run("#include <cublas_v2.h>\n#include <mma.h>\nusing namespace nvcuda;\ncublasHandle_t handle;\n"
-                     "extern cudaDeviceProp properties;\n#if CUDART_VERSION < 9000\n#error old\n#endif\n"
-                     "template <typename T> struct Buffer { T* p; Buffer() { cudaMalloc(&p, 4); } };\n"
-                     "typedef cudaStream_t queue;\nstruct Mesh { queue s; };\nvoid stop() { cudaDeviceReset(); }\n"
-                     "__global__ void k(int* out) { *out = INT_MAX; }\n",
-                     "k", shape(1, 1), &out)),
-            "done");
+  const int out = output<int>(
+      "#include <cublas_v2.h>\n#include <mma.h>\nusing namespace nvcuda;\ncublasHandle_t handle;\n"
+      "extern cudaDeviceProp properties;\n#if CUDART_VERSION < 9000\n#error old\n#endif\n"
+      "template <typename T> struct Buffer { T* p; Buffer() { cudaMalloc(&p, 4); } };\n"
+      "typedef cudaStream_t queue;\nstruct Mesh { queue s; };\nvoid stop() { cudaDeviceReset(); }\n"
+      "__global__ void k(int* out) { *out = INT_MAX; }\n",
+      "k", shape(1, 1));
   EXPECT_EQ(out, 2147483647);
 }
 
@@ -256,7 +243,7 @@ TEST(HostHeaders, MayCallFunctionsOfOtherFilesInHostFunctions) {
   const std::string device =
       "__device__ int elsewhere(int a);\n__global__ void k(int* out) { out[0] = elsewhere(1); }\n";
   EXPECT_THAT(why_not(backend().compiler().compile(request(device, {"k"}))),
-              AllOf(::testing::StartsWith("test.cu: undefined reference to "), HasSubstr("elsewhere(int)"),
+              AllOf(StartsWith("test.cu: undefined reference to "), HasSubstr("elsewhere(int)"),
                     HasSubstr(": its definition is in another file, which a 'source' line can add")));
 }
 
@@ -284,8 +271,7 @@ TEST(HostHeaders, NameAHeaderThatIsMissingWithItsPlaceAndAWayOut) {
 }
 
 TEST(HostHeaders, SortKeysOfHalf) {
-  float out[64] = {};
-  EXPECT_EQ(text(run(R"(
+  const std::vector<float> out = outputs<float>(64, R"(
 #include <cub/cub.cuh>
 #include <cuda_fp16.h>
 __global__ void k(float* out) {
@@ -295,8 +281,7 @@ __global__ void k(float* out) {
   Sort(storage).Sort(key);
   out[threadIdx.x] = cub::ShuffleIndex<32>(__half2float(key[0]), threadIdx.x, 0xffffffff);
 })",
-                     "k", shape(1, 64), &out[0])),
-            "done");
+                                                "k", shape(1, 64));
   EXPECT_EQ(out[0], -31);
   EXPECT_EQ(out[31], 0);
   EXPECT_EQ(out[63], 32);
@@ -323,11 +308,10 @@ TEST(HostHeaders, OfTheAuthorComeBeforeOursOfTheSameName) {
 }
 
 TEST(HostHeaders, OfTheToolkitMayHaveAbsolutePaths) {
-  int out = 0;
-  EXPECT_EQ(text(run("#include \"/nowhere/cuda/include/cuda_runtime.h\"\n#include </nowhere/include/cccl/cub/cub.cuh>\n"
-                     "__global__ void k(int* x) { *x = sizeof(cub::BlockReduce<int, 32>) > 0; }",
-                     "k", shape(1, 1), &out)),
-            "done");
+  const int out = output<int>(
+      "#include \"/nowhere/cuda/include/cuda_runtime.h\"\n#include </nowhere/include/cccl/cub/cub.cuh>\n"
+      "__global__ void k(int* x) { *x = sizeof(cub::BlockReduce<int, 32>) > 0; }",
+      "k", shape(1, 1));
   EXPECT_EQ(out, 1);
 }
 

@@ -1,14 +1,11 @@
 #pragma once
 /// Shared by the host backend's tests: compiles kernels written in the test and runs them.
 
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <variant>
-#include <vector>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 
 namespace tuner::host_test {
@@ -94,6 +91,12 @@ std::vector<T> outputs(std::size_t count, const std::string& source, const std::
   std::vector<T> out(count);
   EXPECT_EQ(text(run(source, expression, at, out.data(), more...)), "done");
   return out;
+}
+
+/// As outputs() of one number.
+template <typename T, typename... A>
+T output(const std::string& source, const std::string& expression, const LaunchShape& at, const A&... more) {
+  return outputs<T>(1, source, expression, at, more...).front();
 }
 
 }  // namespace tuner::host_test

@@ -1,7 +1,5 @@
 // Images whose threads switch at memory accesses: races that no order of uninterrupted threads shows.
 
-#include <algorithm>
-
 #include "host_fixture.hpp"
 
 namespace tuner::host_test {

@@ -1,9 +1,6 @@
 // Texture and surface objects: what they give, where and how.
-#include <cstdint>
-#include <limits>
-#include <vector>
 
-#include <tests/error_of.hpp>
+#include <limits>
 
 #include "host_fixture.hpp"
 

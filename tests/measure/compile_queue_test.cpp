@@ -1,11 +1,10 @@
 #include <tuner/measure/compile_queue.hpp>
 
-#include <functional>
-
-#include <tests/matchers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/throughput.hpp>
+
+#include <tests/testing.hpp>
 
 #include "scale_spec.hpp"
 

@@ -1,10 +1,8 @@
 // Buffers of structs: how they are filled and compared, and the messages about them.
-#include <cstdint>
+
 #include <cstring>
 #include <limits>
-#include <set>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "runner_fixture.hpp"
@@ -12,15 +10,13 @@
 namespace tuner {
 namespace {
 
-using testing::argument;
-
 struct Star {
   float position[2];
   std::uint8_t bright;  // and three bytes of padding
   int id;
 };
 
-class RecordsTest : public testing::RunnerTest {
+class RecordsTest : public RunnerTest {
  protected:
   RecordsTest() {
     RecordType star;
@@ -32,7 +28,7 @@ class RecordsTest : public testing::RunnerTest {
       buffer.type = "uint8";
       buffer.components = sizeof(Star);
       buffer.record = star;
-      buffer.count = testing::parsed("16 * n");
+      buffer.count = parsed("16 * n");
     }
     for (const char* const name : {"reference", "scale<32>"})
       backend.kernels[name] = [](const Launch& l) { return move(l); };
@@ -63,7 +59,7 @@ class RecordsTest : public testing::RunnerTest {
   }
   Trial evaluate() {
     runner_ = runner();
-    return RunnerTest::evaluate(*runner_, testing::block(32));
+    return RunnerTest::evaluate(*runner_, block(32));
   }
 
   std::unique_ptr<Runner> runner_;
@@ -76,8 +72,8 @@ TEST_F(RecordsTest, AreComparedWithoutTheirPadding) {
 TEST_F(RecordsTest, NameTheFieldThatIsWrong) {
   EXPECT_THAT(failure([](Star* out) { out[7].id = 70; }), HasSubstr("c[7].id is 70, expected 6 (1 of 4000 elements"));
   EXPECT_THAT(failure([](Star* out) { out[7].position[1] = 9, out[8].id = 0; }),
-              ::testing::AllOf(HasSubstr("c[7].position[1] is 9, expected 1."), HasSubstr("tolerance"),
-                               HasSubstr("(2 of 4000 elements differ)")));
+              AllOf(HasSubstr("c[7].position[1] is 9, expected 1."), HasSubstr("tolerance"),
+                    HasSubstr("(2 of 4000 elements differ)")));
   EXPECT_THAT(failure([](Star* out) { out[9].position[0] = std::numeric_limits<float>::quiet_NaN(); }),
               HasSubstr("c[9].position[0] is nan"));
 }
@@ -108,7 +104,7 @@ TEST_F(RecordsTest, RefuseAReferenceThatLeavesAFieldOut) {
 }
 
 TEST_F(RecordsTest, CompareOnlyTheElementsThatMeanSomething) {
-  spec.buffers[1].compared = testing::parsed("i != 7");
+  spec.buffers[1].compared = parsed("i != 7");
   EXPECT_EQ(failure([](Star* out) { out[7].id = 70; }), "verified");
   EXPECT_THAT(failure([](Star* out) { out[8].id = 70; }), HasSubstr("(1 of 3996 compared elements differ)"));
 }
@@ -164,7 +160,7 @@ TEST_F(RecordsTest, AreShiftedByWholeRecords) {
     return move(launch);
   };
   EXPECT_TRUE(evaluate().verified);
-  EXPECT_THAT(places, ::testing::ElementsAre(0, sizeof(Star)));
+  EXPECT_THAT(places, ElementsAre(0, sizeof(Star)));
 }
 
 TEST_F(RecordsTest, AreMadeAnewForEachRunOfWhatChangesThem) {
@@ -200,8 +196,7 @@ TEST_F(RecordsTest, AreFilledFromAFileByBytesOrByField) {
 
 TEST_F(RecordsTest, MayBeNone) {
   spec.sizes[0].default_value = 0;
-  for (LaunchSpec* const launch : {&spec.launches[0], &spec.verification.reference[0]})
-    launch->grid[0] = testing::parsed("1");
+  for (LaunchSpec* const launch : {&spec.launches[0], &spec.verification.reference[0]}) launch->grid[0] = parsed("1");
   EXPECT_TRUE(evaluate().verified);
 }
 

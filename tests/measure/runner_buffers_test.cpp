@@ -1,10 +1,7 @@
 // Buffers: their fills, guards and work space, and the elements that are compared.
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <utility>
 
-#include <tests/matchers.hpp>
+#include <cmath>
+
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
@@ -13,12 +10,6 @@
 
 namespace tuner {
 namespace {
-
-using testing::argument;
-using testing::block;
-using testing::RunnerTest;
-using testing::scaled_after;
-using testing::scaled_except;
 
 class RunnerBuffers : public RunnerTest {};
 
@@ -41,11 +32,7 @@ TEST_F(RunnerBuffers, NamesTheElementThatAFaultWasAbout) {
 }
 
 TEST_F(RunnerBuffers, SeesAWriteToAnInputAndRepairsItForTheNext) {
-  backend.kernels["scale<32>"] = [](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
-    argument<float*>(launch, 0)[3] = 42;
-    return std::nullopt;
-  };
+  backend.kernels["scale<32>"] = scaled_then([](const Launch& launch) { argument<float*>(launch, 0)[3] = 42; });
   const auto shared = runner();
   EXPECT_THAT(message(evaluate(*shared, block(32)).outcome), HasSubstr("writes to its input a"));
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
@@ -94,13 +81,11 @@ TEST_F(RunnerBuffers, RunsAConfigurationAfterOneThatHadNoRoomForItsWorkSpace) {
 TEST_F(RunnerBuffers, IsNotFooledByAKernelThatOverwritesTheExpectedOutput) {
   float* expected = nullptr;
   backend.kernels["reference"] = scaled_after([&](const Launch& l) { expected = argument<float*>(l, 1); });
-  backend.kernels["scale<32>"] = [&](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  backend.kernels["scale<32>"] = scaled_then([&](const Launch& launch) {
     argument<float*>(launch, 1)[5] = 1;
     expected[5] = 1;
     expected[6] = 1;
-    return std::nullopt;
-  };
+  });
   const auto shared = runner();
   EXPECT_EQ(kind(evaluate(*shared, block(32)).outcome), "wrong");
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
@@ -109,11 +94,7 @@ TEST_F(RunnerBuffers, IsNotFooledByAKernelThatOverwritesTheExpectedOutput) {
 TEST_F(RunnerBuffers, ChecksThatZeroedWorkSpaceIsZeroAgain) {
   spec.buffers.push_back(testing::buffer("ticket", BufferRole::zeroed, "int32", "block"));
   spec.launches[0].arguments.push_back("ticket");
-  backend.kernels["scale<32>"] = [](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
-    argument<int*>(launch, 3)[31] += 1;
-    return std::nullopt;
-  };
+  backend.kernels["scale<32>"] = scaled_then([](const Launch& launch) { argument<int*>(launch, 3)[31] += 1; });
   backend.kernels["scale<64>"] = scaled_after([](const Launch& launch) {
     for (int i = 0; i < 64; ++i) EXPECT_EQ(argument<int*>(launch, 3)[i], 0);
   });
@@ -125,11 +106,10 @@ TEST_F(RunnerBuffers, GivesWorkSpaceItsSizeForEachConfigurationAndGuardsIt) {
   spec.buffers.push_back(testing::buffer("partials", BufferRole::scratch, "float", "block"));
   spec.launches[0].arguments.push_back("partials");
   for (const int size : {32, 256, 64}) {
-    backend.kernels["scale<" + std::to_string(size) + ">"] = [size](const Launch& launch) {
+    backend.kernels["scale<" + std::to_string(size) + ">"] = scaled_after([size](const Launch& launch) {
       EXPECT_TRUE(std::isnan(argument<float*>(launch, 3)[size - 1])) << "work space starts poisoned";
       for (int i = 0; i <= (size == 64 ? 64 : size - 1); ++i) argument<float*>(launch, 3)[i] = 0;
-      return testing::scale_kernel<float>(launch);
-    };
+    });
   }
   const auto shared = runner();
   EXPECT_TRUE(evaluate(*shared, block(32)).verified);
@@ -141,33 +121,28 @@ TEST_F(RunnerBuffers, GivesWorkSpaceItsSizeForEachConfigurationAndGuardsIt) {
 TEST_F(RunnerBuffers, VerifiesOnEveryFurtherProblemWithShiftedBuffers) {
   spec.verification.problems = {{{{"n", 7}}, 1}};
   std::set<int> sizes;
-  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+  backend.kernels["scale<32>"] = scaled_after([&](const Launch& launch) {
     sizes.insert(argument<int>(launch, 2));
     EXPECT_EQ(argument<std::uintptr_t>(launch, 0) % 256, argument<int>(launch, 2) == 7 ? 4u : 0u);
-    return testing::scale_kernel<float>(launch);
-  };
+  });
   EXPECT_TRUE(evaluate(block(32)).verified);
   EXPECT_THAT(sizes, ElementsAre(7, 1000));
 
-  backend.kernels["scale<64>"] = [](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  backend.kernels["scale<64>"] = scaled_then([](const Launch& launch) {
     if (argument<int>(launch, 2) == 7) argument<float*>(launch, 1)[6] = 0;
-    return std::nullopt;
-  };
+  });
   EXPECT_THAT(failure(block(64)), HasSubstr("on n=7 offset=1"));
 }
 
 /// Elements \p from to 999 are -5.
 testing::FakeKernel spoiled(int from, int step = 1) {
-  return [from, step](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  return scaled_then([from, step](const Launch& launch) {
     for (int i = from; i < 1000; i += step) argument<float*>(launch, 1)[i] = -5;
-    return std::nullopt;
-  };
+  });
 }
 
 TEST_F(RunnerBuffers, ComparesOnlyWhatIsAskedFor) {
-  spec.buffers[1].compared = testing::parsed("i < n - 100 and i > 0");
+  spec.buffers[1].compared = parsed("i < n - 100 and i > 0");
   backend.kernels["scale<32>"] = spoiled(900);
   EXPECT_TRUE(evaluate(block(32)).verified);
   backend.kernels["scale<32>"] = spoiled(899);
@@ -177,7 +152,7 @@ TEST_F(RunnerBuffers, ComparesOnlyWhatIsAskedFor) {
 }
 
 TEST_F(RunnerBuffers, ComparesElementsThatLieScattered) {
-  spec.buffers[1].compared = testing::parsed("i % 2 == 0");
+  spec.buffers[1].compared = parsed("i % 2 == 0");
   backend.kernels["scale<32>"] = spoiled(1, 2);
   EXPECT_TRUE(evaluate(block(32)).verified);
   backend.kernels["scale<32>"] = spoiled(998, 2);
@@ -191,9 +166,9 @@ TEST_F(RunnerBuffers, ComparesElementsThatLieScattered) {
 }
 
 TEST_F(RunnerBuffers, RefusesToCompareNothing) {
-  spec.buffers[1].compared = testing::parsed("i >= n");
+  spec.buffers[1].compared = parsed("i >= n");
   EXPECT_THAT(refusal(), HasSubstr("no element of c is compared on n=1000: 'i >= n' holds for none of 1000"));
-  spec.buffers[1].compared = testing::parsed("n / i > 3");
+  spec.buffers[1].compared = parsed("n / i > 3");
   EXPECT_THAT(refusal(), HasSubstr("division by zero"));
 }
 
@@ -213,20 +188,20 @@ TEST_F(RunnerBuffers, FillsWithWhatIsComputedOrStandsInAFile) {
   backend.kernels["scale<32>"] = [&](const Launch& launch) {
     const int* const a = argument<const int*>(launch, 0);
     seen.assign(a, a + 1000);
-    return testing::scale_kernel<int>(launch);
+    return scale_kernel<int>(launch);
   };
-  backend.kernels["reference"] = testing::scale_kernel<int>;
+  backend.kernels["reference"] = scale_kernel<int>;
   const auto filled = [&](FillSpec fill) {
     spec.buffers.front().fill = std::move(fill);
     EXPECT_TRUE(evaluate(block(32)).verified);
     return seen;
   };
   FillSpec fill;
-  fill.element = testing::parsed("n - 3 * i");
+  fill.element = parsed("n - 3 * i");
   EXPECT_EQ(filled(fill)[999], 1000 - 3 * 999);
   fill = {};
   fill.numbers.low = 995;
-  fill.high = testing::parsed("n");
+  fill.high = parsed("n");
   const std::vector<int> drawn = filled(fill);
   EXPECT_EQ(*std::min_element(drawn.begin(), drawn.end()), 995);
   EXPECT_EQ(*std::max_element(drawn.begin(), drawn.end()), 999);
@@ -279,18 +254,15 @@ TEST_F(RunnerBuffers, SaysWhyAnInputCannotBeMade) {
       refusal(),
       HasSubstr("scale.cu:9:24: the fill of a on n=1000: cannot read data file 'none.npy': there is no such file"));
   fill.path = "";
-  fill.element = testing::parsed("i");
+  fill.element = parsed("i");
   EXPECT_THAT(refusal(), HasSubstr("element 256 is 256, which does not fit the type uint8"));
-  fill.element = testing::parsed("10 / (3 - i)");
+  fill.element = parsed("10 / (3 - i)");
   EXPECT_THAT(refusal(), HasSubstr("division by zero"));
 }
 
 TEST_F(RunnerBuffers, SeesWhatIsCopiedFromBehindAnInput) {
-  backend.kernels["scale<32>"] = [](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
-    argument<float*>(launch, 1)[1000] = argument<float*>(launch, 0)[1000];
-    return std::nullopt;
-  };
+  backend.kernels["scale<32>"] =
+      scaled_then([](const Launch& launch) { argument<float*>(launch, 1)[1000] = argument<float*>(launch, 0)[1000]; });
   EXPECT_THAT(failure(block(32)), HasSubstr("wrong: writes out of bounds: c[1000], which has 1000 elements of float"));
 }
 
@@ -316,11 +288,9 @@ TEST_F(RunnerBuffers, CopiesTheContentsOfAFileAgainOnlyAfterAChange) {
   spec.buffers.front().role = BufferRole::inout;
   bool changes = false;
   for (auto& [name, kernel] : backend.kernels)
-    kernel = [&](const Launch& launch) {
-      testing::scale_kernel<float>(launch);
+    kernel = scaled_then([&](const Launch& launch) {
       if (changes) argument<float*>(launch, 0)[999] = 0;
-      return std::nullopt;
-    };
+    });
   const auto shared = runner();
   const auto copies = [&] {
     backend.uploads.clear();

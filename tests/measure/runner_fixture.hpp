@@ -4,15 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
+
+#include <tests/testing.hpp>
 
 #include "scale_spec.hpp"
 
@@ -78,3 +74,16 @@ class RunnerTest : public ::testing::Test {
 };
 
 }  // namespace tuner::testing
+
+namespace tuner {
+using testing::argument;
+using testing::block;
+using testing::kNan;
+using testing::parsed;
+using testing::RunnerTest;
+using testing::scale_kernel;
+using testing::scaled_after;
+using testing::scaled_except;
+using testing::scaled_then;
+using testing::scaled_while;
+}  // namespace tuner

@@ -1,11 +1,9 @@
 // The expected outputs: from a reference kernel, the default configuration, a file, or a recorded launch.
+
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <set>
-#include <utility>
 
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
@@ -13,12 +11,6 @@
 
 namespace tuner {
 namespace {
-
-using testing::argument;
-using testing::block;
-using testing::kNan;
-using testing::RunnerTest;
-using testing::scaled_except;
 
 class RunnerReference : public RunnerTest {};
 
@@ -79,23 +71,19 @@ TEST_F(RunnerReference, NeverVerifiesWhatAddsToAnOutputAsItsReferenceDoes) {
 }
 
 TEST_F(RunnerReference, SaysWhereAReferenceGivesNaN) {
-  backend.kernels["reference"] = [](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  backend.kernels["reference"] = scaled_then([](const Launch& launch) {
     for (const int i : {7, 9}) argument<float*>(launch, 1)[i] = kNan;
-    return std::nullopt;
-  };
+  });
   EXPECT_THAT(refusal(),
               HasSubstr("scale: the reference gives NaN at c[7] and 1 more element on n=1000. Is c of the type float "
                         "that is declared here? If so, the reference computes NaN, as by 0 / 0"));
 }
 
 TEST_F(RunnerReference, NamesTheInputThatAReferenceReadsBehind) {
-  backend.kernels["reference"] = [](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  backend.kernels["reference"] = scaled_then([](const Launch& launch) {
     const float* const a = argument<const float*>(launch, 0);
     argument<float*>(launch, 1)[998] = a[1000] + a[1001];
-    return std::nullopt;
-  };
+  });
   EXPECT_THAT(refusal(), HasSubstr("scale: the reference reads outside of `a[n]`, which has 1000 elements, on n=1000"));
 }
 
@@ -122,10 +110,7 @@ TEST_F(DefaultAsReference, RunsOnTheSecondInputsAndOnEveryProblemToo) {
   spec.verification.problems.push_back({{{"n", 33}}, 1});
   const auto all = runner();
   std::set<int> sizes;
-  backend.kernels["scale<64>"] = [&](const Launch& launch) {
-    sizes.insert(argument<int>(launch, 2));
-    return testing::scale_kernel<float>(launch);
-  };
+  backend.kernels["scale<64>"] = scaled_after([&](const Launch& launch) { sizes.insert(argument<int>(launch, 2)); });
   EXPECT_TRUE(evaluate(*all, block(64)).verified);
   EXPECT_THAT(sizes, ElementsAre(33, 1000));
 }
@@ -146,10 +131,9 @@ TEST_F(DefaultAsReference, LeavesWorkSpaceAsTheConfigurationNeedsItWhenItRunsAga
   spec.buffers.push_back(testing::buffer("s", BufferRole::scratch, "float", "block"));
   spec.launches[0].arguments = {"a", "c", "n", "s", "block"};
   float* expected = nullptr;
-  const auto scaled = [](const Launch& launch) {
+  const auto scaled = scaled_after([](const Launch& launch) {
     for (int i = 0; i < argument<int>(launch, 4); ++i) argument<float*>(launch, 3)[i] = 1;
-    return testing::scale_kernel<float>(launch);
-  };
+  });
   backend.kernels["scale<32>"] = [&](const Launch& launch) {
     expected = argument<float*>(launch, 1);
     return scaled(launch);
@@ -209,7 +193,7 @@ TEST_F(AnswerInAFile, IsOfOneSizeOfTheProblem) {
 }
 
 TEST_F(RunnerReference, WantsNoValueOfTheReferenceWhereNothingIsCompared) {
-  spec.buffers[1].compared = testing::parsed("i < 998");
+  spec.buffers[1].compared = parsed("i < 998");
   backend.kernels["reference"] = [](const Launch& launch) {  // 998 is NaN, 999 not written
     for (int i = 0; i < 998; ++i) argument<float*>(launch, 1)[i] = 2 * argument<const float*>(launch, 0)[i];
     argument<float*>(launch, 1)[998] = kNan;
@@ -243,11 +227,10 @@ TEST_F(RecordedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAs
   spec.verification.problems.push_back({{{"n", 7}}, 0});
   std::set<std::string> seen;
   for (const char* name : {"reference", "scale<32>"})
-    backend.kernels[name] = [&seen](const Launch& launch) {
+    backend.kernels[name] = scaled_after([&seen](const Launch& launch) {
       const int n = argument<int>(launch, 2);
       seen.insert(std::to_string(n) + (argument<const float*>(launch, 0)[n - 1] == float(n - 1) ? " recorded" : ""));
-      return testing::scale_kernel<float>(launch);
-    };
+    });
   EXPECT_TRUE(evaluate(block(32)).verified);
   EXPECT_THAT(seen, ElementsAre("1000 recorded", "7"));
 }
@@ -268,10 +251,8 @@ TEST_F(RecordedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
   options.recorded.scalars["shift"] = "9007199254740993";
   spec.verification.problems.push_back({{{"n", 7}}, 0});
   std::set<std::pair<int, std::int64_t>> seen;
-  backend.kernels["scale<32>"] = [&seen](const Launch& launch) {
-    seen.emplace(argument<int>(launch, 2), argument<std::int64_t>(launch, 3));
-    return testing::scale_kernel<float>(launch);
-  };
+  backend.kernels["scale<32>"] = scaled_after(
+      [&seen](const Launch& launch) { seen.emplace(argument<int>(launch, 2), argument<std::int64_t>(launch, 3)); });
   EXPECT_TRUE(evaluate(block(32)).verified);
   EXPECT_THAT(seen, ElementsAre(std::pair(7, 1), std::pair(1000, 9007199254740993)));
 }
@@ -296,8 +277,8 @@ TEST(RecordedNumber, ReadsBackToTheSameBits) {
   std::uint64_t natural = 0;
   std::memcpy(&natural, recorded_number(ElementType::uint64, number_text(largest)).bytes, sizeof natural);
   EXPECT_EQ(natural, largest);
-  EXPECT_THAT(testing::error_of([] { recorded_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
-  EXPECT_THAT(testing::error_of([] { recorded_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
+  EXPECT_THAT(error_of([] { recorded_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
+  EXPECT_THAT(error_of([] { recorded_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
 }
 
 }  // namespace

@@ -1,19 +1,11 @@
 // Configurations that are right, wrong, or cannot run.
-#include <algorithm>
+
+#include <tuner/measure/single_run.hpp>
 
 #include "runner_fixture.hpp"
 
 namespace tuner {
 namespace {
-
-using testing::argument;
-using testing::block;
-using ::testing::ContainsRegex;
-using testing::kNan;
-using testing::RunnerTest;
-using testing::scaled_after;
-using testing::scaled_except;
-using testing::scaled_while;
 
 TEST_F(RunnerTest, VerifiesAndMeasuresACorrectKernel) {
   backend.compiler_.resources["scale<32>"].registers = 12;
@@ -43,11 +35,7 @@ TEST_F(RunnerTest, NamesThePlaceAndBothValuesOfAWrongResult) {
 
 TEST_F(RunnerTest, SuggestsAToleranceWhereDifferencesAreSmall) {
   const auto off_by = [](float factor) {
-    return [factor](const Launch& launch) {
-      testing::scale_kernel<float>(launch);
-      argument<float*>(launch, 1)[7] *= factor;
-      return std::nullopt;
-    };
+    return scaled_then([factor](const Launch& launch) { argument<float*>(launch, 1)[7] *= factor; });
   };
   backend.kernels["scale<32>"] = off_by(1 + 1e-4f);
   EXPECT_THAT(failure(block(32)), HasSubstr("terms are added in another order; if that is right here, add "
@@ -121,7 +109,7 @@ TEST_F(RunnerTest, BelievesAKernelWhoseBlocksWaitForThoseBeforeThemIfItsThreadsM
         ++backwards;
         return Timeout{"did not end"};
       }
-      if (right || backend.order.kind == ThreadOrder::Kind::forward) testing::scale_kernel<float>(launch);
+      if (right || backend.order.kind == ThreadOrder::Kind::forward) scale_kernel<float>(launch);
       return std::nullopt;
     };
     const auto shared = runner();
@@ -159,7 +147,7 @@ TEST_F(RunnerTest, BelievesWhatCannotBeCompiledOrDoesNotEndWhileThreadsSwitch) {
   backend.has_order = true;
   backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
     if (backend.order.kind == ThreadOrder::Kind::interleaved) return Timeout{"slow"};
-    return testing::scale_kernel<float>(launch);
+    return scale_kernel<float>(launch);
   };
   EXPECT_TRUE(evaluate(block(32)).verified);
   const auto shared = runner();
@@ -170,16 +158,14 @@ TEST_F(RunnerTest, BelievesWhatCannotBeCompiledOrDoesNotEndWhileThreadsSwitch) {
 
 TEST_F(RunnerTest, StillRefusesAKernelThatIsWrongOnceOnly) {
   int runs = 0;
-  backend.kernels["scale<32>"] = [&](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  backend.kernels["scale<32>"] = scaled_then([&](const Launch& launch) {
     if (++runs == 1) argument<float*>(launch, 1)[5] = 1;
-    return std::nullopt;
-  };
+  });
   EXPECT_EQ(kind(evaluate(block(32)).outcome), "wrong");
 }
 
 TEST_F(RunnerTest, NeverLaunchesACooperativeGridThatIsNotResidentAtOnce) {
-  spec.launches[0].cooperative = testing::parsed("block == 64");
+  spec.launches[0].cooperative = parsed("block == 64");
   backend.compiler_.resources["scale<32>"].blocks_per_sm = 3;
   backend.compiler_.resources["scale<64>"] = {.registers = 40, .static_shared_bytes = 100, .blocks_per_sm = 7};
   options.second_inputs = false;
@@ -219,16 +205,69 @@ TEST_F(RunnerTest, NeverLaunchesWhatCannotRun) {
 
 TEST_F(RunnerTest, DoesNotBelieveAKernelThatGivesWhatAnEarlierRunComputed) {
   std::vector<float> known;
-  backend.kernels["scale<32>"] = [&](const Launch& launch) {
-    testing::scale_kernel<float>(launch);
+  backend.kernels["scale<32>"] = scaled_then([&](const Launch& launch) {
     auto* const c = argument<float*>(launch, 1);
     if (known.empty()) known.assign(c, c + 1000);
     std::copy(known.begin(), known.end(), c);
-    return std::nullopt;
-  };
+  });
   spec.verification.problems.clear();
   EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right for the inputs it was timed with, but with others c[0] is "));
   EXPECT_TRUE(evaluate(block(64)).verified);
+}
+
+class SingleRunTest : public RunnerTest {};
+
+TEST_F(SingleRunTest, TellsTheShapeAndResourcesOfEveryLaunch) {
+  backend.compiler_.resources["scale<32>"].registers = 32;
+  const SingleRun one(backend, spec, {}, block(32));
+  ASSERT_EQ(one.launches().size(), 1u);
+  const LaunchDetail& launch = one.launches()[0];
+  EXPECT_EQ(launch.expression, "scale<32>");
+  EXPECT_EQ(launch.shape.threads_per_block(), 32);
+  ASSERT_TRUE(launch.occupancy);
+  EXPECT_EQ(launch.occupancy->limiter, OccupancyLimiter::blocks);
+}
+
+TEST_F(SingleRunTest, VerifiesAndMeasuresAsATrialDoes) {
+  SingleRun one(backend, spec, {}, block(32));
+  const Trial trial = one.measure();
+  ASSERT_NE(trial.measurement(), nullptr) << message(trial.outcome);
+  EXPECT_TRUE(trial.verified);
+}
+
+TEST_F(SingleRunTest, LaunchesExactlyOnceAndLeavesTheOutputs) {
+  int launches = 0;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    ++launches;
+    scale_kernel<float>(launch);
+    return std::nullopt;
+  };
+  options.verify = false;
+  SingleRun one(backend, spec, {}, block(32), options);
+  EXPECT_FALSE(one.launch());
+  EXPECT_EQ(launches, 1);
+  const HostBuffers outputs = one.outputs();
+  ASSERT_EQ(outputs.count("c"), 1u);
+  EXPECT_NE(element_text(outputs.at("c"), 0), "nan");
+  EXPECT_TRUE(one.expected().empty());
+}
+
+TEST_F(SingleRunTest, SaysWhyAConfigurationCannotRun) {
+  EXPECT_THAT(error_of([&] { SingleRun(backend, spec, {}, block(33)); }), HasSubstr("cannot run on"));
+}
+
+TEST_F(SingleRunTest, TimesTheReferenceByItself) {
+  const ReferenceRun run = run_reference(backend, spec, {});
+  ASSERT_NE(std::get_if<Measurement>(&run.outcome), nullptr) << message(run.outcome);
+  EXPECT_EQ(run.outputs.count("c"), 1u);
+  spec.verification.reference.clear();
+  EXPECT_THAT(error_of([&] { run_reference(backend, spec, {}); }), HasSubstr("has no reference"));
+}
+
+TEST(LaunchShapeText, IsWrittenAsALaunchIs) {
+  EXPECT_EQ(text(LaunchShape{{64, 1, 1}, {256, 1, 1}, 0}), "<<<64, 256>>>");
+  EXPECT_EQ(text(LaunchShape{{64, 512, 1}, {32, 8, 1}, 4096}), "<<<(64, 512), (32, 8), 4096>>>");
+  EXPECT_EQ(text(LaunchShape{{1, 2, 3}, {4, 1, 5}, 0}), "<<<(1, 2, 3), (4, 1, 5)>>>");
 }
 
 }  // namespace

@@ -1,22 +1,16 @@
 // Launches that prepare or are not timed, finalists, and metrics.
-#include <algorithm>
-#include <set>
 
 #include "runner_fixture.hpp"
 
 namespace tuner {
 namespace {
 
-using testing::argument;
-using testing::block;
-using testing::RunnerTest;
-
 class RunnerTiming : public RunnerTest {};
 
 TEST_F(RunnerTiming, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAgain) {
   const auto shared = runner();
   bool writes = true;
-  backend.kernels["scale<64>"] = testing::scaled_while([&] { return writes; });
+  backend.kernels["scale<64>"] = scaled_while([&] { return writes; });
   backend.next_sample = [&](const std::string& expression, std::size_t) {
     if (expression == "scale<64>") writes = false;
     return Sample{1000, 0};
@@ -30,14 +24,14 @@ TEST_F(RunnerTiming, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAga
 TEST_F(RunnerTiming, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {
   int runs = 0;
   backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
-    if (++runs < 3) return testing::scale_kernel<float>(launch);
+    if (++runs < 3) return scale_kernel<float>(launch);
     argument<float*>(launch, 0)[3] = 42;
     return LaunchError{"illegal memory access"};
   };
   const auto shared = runner();
   bool saw_damage = false;
   backend.kernels["scale<64>"] =
-      testing::scaled_after([&](const Launch& launch) { saw_damage |= argument<float*>(launch, 0)[3] == 42; });
+      scaled_after([&](const Launch& launch) { saw_damage |= argument<float*>(launch, 0)[3] == 42; });
   const auto trials = remeasure(*shared);
   EXPECT_EQ(kind(trials[0].outcome), "launch");
   EXPECT_TRUE(trials[1].verified);
@@ -56,12 +50,11 @@ TEST_F(RunnerTiming, AnnouncesThePhasesWithTheirLimits) {
 }
 
 TEST_F(RunnerTiming, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThemTime) {
-  spec.device_launches = testing::parsed("block * 1000");
+  spec.device_launches = parsed("block * 1000");
   backend.device_.limits.compute_capability = 90;
   std::set<std::int64_t> pending;
   for (const char* name : {"scale<32>", "scale<64>"})
-    backend.kernels[name] =
-        testing::scaled_after([&](const Launch& launch) { pending.insert(launch.device_launches); });
+    backend.kernels[name] = scaled_after([&](const Launch& launch) { pending.insert(launch.device_launches); });
   double longest = 0;
   listener = [&](Phase phase, double limit) {
     if (phase == Phase::measure) longest = std::max(longest, limit);
@@ -76,14 +69,14 @@ TEST_F(RunnerTiming, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThe
 TEST_F(RunnerTiming, MakesAnUntimedLaunchForTheResultAndNeverInTheTime) {
   LaunchSpec finish = spec.launches.front();
   finish.instantiate = "finish";
-  finish.untimed = testing::parsed("block == 64");
+  finish.untimed = parsed("block == 64");
   spec.launches.push_back(finish);
   std::string kernels;
   for (const std::string name : {"scale<32>", "scale<64>", "finish"}) {
     backend.kernels[name] = [&, name](const Launch& launch) {
       kernels += name.front();
       if (name != "finish") return std::optional<Outcome>();
-      return testing::scale_kernel<float>(launch);
+      return scale_kernel<float>(launch);
     };
   }
   backend.next_sample = [&](const std::string& expression, std::size_t) {
@@ -94,8 +87,8 @@ TEST_F(RunnerTiming, MakesAnUntimedLaunchForTheResultAndNeverInTheTime) {
   EXPECT_THAT(kernels, HasSubstr("sf[")) << "timed whole";
   kernels.clear();
   EXPECT_TRUE(evaluate(block(64)).verified) << "what the second launch writes is compared";
-  EXPECT_THAT(kernels, ::testing::StartsWith("sfs[scale<64>]")) << "warmed up and timed by itself";
-  EXPECT_THAT(kernels, ::testing::EndsWith("sf")) << "verified again after its timed runs";
+  EXPECT_THAT(kernels, StartsWith("sfs[scale<64>]")) << "warmed up and timed by itself";
+  EXPECT_THAT(kernels, EndsWith("sf")) << "verified again after its timed runs";
 }
 
 /// A kernel that adds to its output, which is cleared before every run.
@@ -105,8 +98,8 @@ class PreparedRunner : public RunnerTest {
     spec.buffers[1].role = BufferRole::inout;
     LaunchSpec prepare;
     prepare.instantiate = "zero";
-    prepare.grid[0] = testing::parsed("ceil_div(n, 256)");
-    prepare.block[0] = testing::parsed("256");
+    prepare.grid[0] = parsed("ceil_div(n, 256)");
+    prepare.block[0] = parsed("256");
     prepare.arguments = {"c", "n"};
     spec.prepare = {prepare};
     backend.kernels["zero"] = [this](const Launch& launch) {
@@ -133,9 +126,9 @@ class PreparedRunner : public RunnerTest {
 TEST_F(PreparedRunner, LaunchesWhatPreparesBeforeEveryRunAndNeverInItsTime) {
   const Trial trial = evaluate(block(32));
   EXPECT_TRUE(trial.verified) << message(trial.outcome);
-  EXPECT_THAT(order, ::testing::StartsWith("zrzr")) << "for both sets of inputs";
+  EXPECT_THAT(order, StartsWith("zrzr")) << "for both sets of inputs";
   EXPECT_THAT(order, HasSubstr("zszsz[scale<32>]z[scale<32>]"));
-  EXPECT_THAT(order, ::testing::EndsWith("]zs")) << "verified again";
+  EXPECT_THAT(order, EndsWith("]zs")) << "verified again";
 }
 
 /// Its kernels find the output by an address that the launch that prepares stores.
@@ -191,7 +184,7 @@ TEST_F(PreparedRunner, PreparesEachPassThatIsCountedAndMeasuresNoEnergy) {
   options.metrics_for_all = true;
   const Trial trial = evaluate(block(32));
   ASSERT_NE(trial.measurement(), nullptr) << message(trial.outcome);
-  EXPECT_THAT(order, ::testing::EndsWith("zszs")) << "two passes";
+  EXPECT_THAT(order, EndsWith("zszs")) << "two passes";
   EXPECT_EQ(trial.measurement()->metrics.at("ipc"), 3);
   EXPECT_EQ(trial.measurement()->no_metrics,
             "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run");
@@ -256,7 +249,7 @@ TEST_F(RunnerTiming, CollectsMetricsOfFinalistsBehindEverythingThatIsTimed) {
 
 TEST_F(RunnerTiming, TellsHowFarAConfigurationIsFromTheReference) {
   backend.kernels["scale<64>"] = [](const Launch& launch) {
-    auto failure = testing::scale_kernel<float>(launch);
+    auto failure = scale_kernel<float>(launch);
     argument<float*>(launch, 1)[0] *= 1 + 1e-6F;
     return failure;
   };

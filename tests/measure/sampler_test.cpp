@@ -1,10 +1,8 @@
 #include <tuner/measure/sampler.hpp>
 
-#include <algorithm>
 #include <random>
-#include <vector>
 
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 #include "fake_backend.hpp"
 

@@ -51,13 +51,19 @@ std::optional<Outcome> scale_kernel(const Launch& launch) {
   return std::nullopt;
 }
 
-/// scale_kernel(), except that it then writes \p value to c[\p index].
-inline FakeKernel scaled_except(int index, float value) {
-  return [index, value](const Launch& launch) {
+/// scale_kernel() before \p after(launch).
+template <typename After>
+FakeKernel scaled_then(After after) {
+  return [after](const Launch& launch) {
     scale_kernel<float>(launch);
-    argument<float*>(launch, 1)[index] = value;
+    after(launch);
     return std::nullopt;
   };
+}
+
+/// scale_kernel(), except that it then writes \p value to c[\p index].
+inline FakeKernel scaled_except(int index, float value) {
+  return scaled_then([index, value](const Launch& launch) { argument<float*>(launch, 1)[index] = value; });
 }
 
 /// scale_kernel() while \p condition() holds; writes nothing otherwise.

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <random>
-#include <vector>
+#include <stdexcept>
 
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {
@@ -68,6 +68,113 @@ TEST(ClockStep, IsTheSmallestGapBetweenRepeatedValues) {
   EXPECT_EQ(clock_step(std::vector<double>{1000, 1001, 1002.5}, 99), 0) << "no value repeats: the clock is fine";
   EXPECT_EQ(clock_step(std::vector<double>{1000, 1000, 1000}, 99), 99);
   EXPECT_EQ(clock_step(std::vector<double>{1000}, 99), 0);
+}
+
+Trial trial(int block, int registers, std::vector<double> samples) {
+  Trial result;
+  result.configuration = Configuration{{"block", block}};
+  result.round = 1;
+  Measurement measurement;
+  measurement.median_ns = median(samples);
+  const MedianInterval interval = median_interval(samples);
+  measurement.low_ns = interval.low;
+  measurement.high_ns = interval.high;
+  measurement.samples_ns = std::move(samples);
+  result.outcome = measurement;
+  if (registers > 0) {
+    result.resources.emplace();
+    result.resources->registers = registers;
+  }
+  return result;
+}
+
+/// 20 samples around \p centre with a common drift of 2% and noise of the size \p own, whose order \p phase shifts.
+std::vector<double> drifting(double centre, double own, int phase = 0) {
+  std::vector<double> samples;
+  for (int i = 0; i < 20; ++i) samples.push_back(centre * (1 + 0.02 * i / 20) + own * (((i + phase) * 7) % 5 - 2));
+  return samples;
+}
+
+TEST(Decide, GoesToTheFastestWhenItIsAheadByMoreThanTheNoise) {
+  const std::vector<Trial> trials{trial(64, 16, drifting(1100, 1)), trial(32, 40, drifting(1000, 1))};
+  const Standings standings = decide(trials);
+  EXPECT_EQ(standings.winner, 1u);
+  EXPECT_EQ(standings.fastest, 1u);
+  EXPECT_TRUE(standings.ties.empty());
+}
+
+TEST(Decide, GoesToTheOneWithFewerRegistersInATie) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2))};
+  const Standings standings = decide(trials);
+  EXPECT_EQ(standings.fastest, 0u);
+  EXPECT_EQ(standings.winner, 1u);
+  EXPECT_EQ(standings.ties, std::vector<std::size_t>{0});
+}
+
+TEST(Decide, CallsALeadOfFewNanosecondsATieWhereItIsToldHowFew) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(5000, 1)), trial(64, 16, drifting(5150, 1))};
+  EXPECT_EQ(decide(trials, {.default_at = 1}).winner, 0u);
+  EXPECT_EQ(decide(trials, {.min_lead_ns = 160, .default_at = 1}).winner, 1u);
+  EXPECT_EQ(decide(trials, {.min_lead_ns = 140, .default_at = 1}).winner, 0u);
+}
+
+TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2)),
+                                  trial(128, 64, drifting(1002, 10, 1))};
+  const Standings standings = decide(trials, {.default_at = 2});
+  EXPECT_EQ(standings.winner, 2u);
+  EXPECT_EQ(standings.ties, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Decide, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
+  // In pairs, the third differs clearly from the first; the second, which has more noise, does not.
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 1)), trial(64, 16, drifting(1008, 30, 2)),
+                                  trial(128, 64, drifting(1006, 1))};
+  ASSERT_EQ(decide(trials).winner, 1u);
+  EXPECT_EQ(decide(trials, {.default_at = 2}).winner, 0u);
+}
+
+TEST(Decide, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
+  for (const int registers : {0, 24}) {
+    const std::vector<Trial> trials{trial(64, registers, drifting(1000, 1)), trial(32, registers, drifting(1000.5, 1))};
+    EXPECT_EQ(decide(trials).winner, 1u);
+  }
+}
+
+TEST(Decide, SeesADifferenceThroughCommonDriftByComparingPairs) {
+  // 0.5% apart with a drift of 2%: the intervals overlap, but pairs differ.
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
+  EXPECT_GT(trials[0].measurement()->high_ns, trials[1].measurement()->low_ns);
+  EXPECT_EQ(decide(trials).winner, 0u);
+}
+
+TEST(Decide, ComparesIntervalsWhenSamplesAreNoPairs) {
+  const std::vector<Trial> tied{trial(32, 40, {100, 100.5, 101, 100.2}), trial(64, 16, {100.6, 100.9, 100.4})};
+  EXPECT_EQ(decide(tied).winner, 1u);
+  const std::vector<Trial> apart{trial(32, 40, {100, 100.1, 100.1, 100}), trial(64, 16, {100.6, 100.9, 100.7})};
+  EXPECT_EQ(decide(apart).winner, 0u);
+}
+
+TEST(Decide, ComparesIntervalsOfEquallyManySamplesThatWereNotTakenSideBySide) {
+  // The same samples, but measured one after the other, so that they do not share the drift.
+  std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
+  for (const std::pair<int, int>& rounds : {std::pair(0, 0), std::pair(1, 2)}) {
+    trials[0].round = rounds.first;
+    trials[1].round = rounds.second;
+    EXPECT_EQ(decide(trials).winner, 1u);
+  }
+}
+
+TEST(Decide, NeverCallsAClearLossATieHoweverNoisyTheMeasurement) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 200)), trial(64, 16, drifting(1050, 200, 2))};
+  EXPECT_EQ(decide(trials).winner, 0u);
+}
+
+TEST(Decide, RefusesFailedTrials) {
+  EXPECT_THROW(decide({}), std::invalid_argument);
+  std::vector<Trial> failed(1);
+  failed[0].outcome = Timeout{"hangs"};
+  EXPECT_THROW(decide(failed), std::invalid_argument);
 }
 
 }  // namespace

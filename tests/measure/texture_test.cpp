@@ -1,5 +1,4 @@
 // Kernels that read and write through textures and surfaces: when these are copied, and which errors are found.
-#include <set>
 
 #include <tuner/measure/bound_arguments.hpp>
 
@@ -8,14 +7,11 @@
 namespace tuner {
 namespace {
 
-using testing::argument;
-using testing::error_of;
-
 TextureSpec texture(const std::string& name, const std::string& buffer, const std::string& extent = "n") {
   TextureSpec made;
   made.name = name;
   made.buffer = buffer;
-  made.extent = {testing::parsed(extent)};
+  made.extent = {parsed(extent)};
   return made;
 }
 TextureSpec surface(const std::string& name, const std::string& buffer) {
@@ -25,7 +21,7 @@ TextureSpec surface(const std::string& name, const std::string& buffer) {
 }
 
 /// c[i] = 2 * a[i] through `from` and `to`; its reference has pointers.
-class TexturesTest : public testing::RunnerTest {
+class TexturesTest : public RunnerTest {
  protected:
   TexturesTest() {
     spec.textures = {texture("from", "a"), surface("to", "c")};
@@ -34,7 +30,7 @@ class TexturesTest : public testing::RunnerTest {
   testing::FakeKernel& kernel() { return backend.kernels["scale<32>"]; }
 
   std::string outcome() {
-    const Trial trial = evaluate(testing::block(32));
+    const Trial trial = evaluate(block(32));
     return trial.verified ? "verified" : std::string(message(trial.outcome));
   }
 };
@@ -48,7 +44,7 @@ TEST_F(TexturesTest, ShowTheInputsAndTakeTheOutputs) {
 }
 
 TEST_F(TexturesTest, DoNotHideWhatIsWrong) {
-  kernel() = testing::scaled_except(7, -5);
+  kernel() = scaled_except(7, -5);
   EXPECT_THAT(outcome(), HasSubstr("c[7] is -5, expected "));
   kernel() = [](const Launch& launch) {
     for (int i = 1; i < argument<int>(launch, 2); ++i)
@@ -57,13 +53,13 @@ TEST_F(TexturesTest, DoNotHideWhatIsWrong) {
   };
   EXPECT_THAT(outcome(), HasSubstr("c[0] was not written"));
   spec.textures[0].is_surface = true;
-  kernel() = testing::scaled_after([](const Launch& launch) { argument<float*>(launch, 0)[3] = 0; });
+  kernel() = scaled_after([](const Launch& launch) { argument<float*>(launch, 0)[3] = 0; });
   EXPECT_THAT(outcome(), HasSubstr("writes to its input a"));
 }
 
 TEST_F(TexturesTest, ShowTheSecondSetOfInputsToo) {
   std::set<float> first;
-  kernel() = testing::scaled_after([&](const Launch& l) { first.insert(argument<const float*>(l, 0)[0]); });
+  kernel() = scaled_after([&](const Launch& l) { first.insert(argument<const float*>(l, 0)[0]); });
   EXPECT_EQ(outcome(), "verified");
   EXPECT_EQ(first.size(), 2u);
 }
@@ -87,7 +83,7 @@ TEST_F(TexturesTest, AreMadeAnewInEachRoundOfTheFinals) {
     options.finalist_rounds = rounds;
     const auto shared = runner();
     const Image image = compile({"scale<32>"});
-    const Runner::Finalist finalist{testing::block(32), &image};
+    const Runner::Finalist finalist{block(32), &image};
     const std::size_t before = backend.loads;
     shared->remeasure({&finalist, 1});
     return backend.loads - before;
@@ -97,7 +93,7 @@ TEST_F(TexturesTest, AreMadeAnewInEachRoundOfTheFinals) {
 
 TEST_F(TexturesTest, AreNoPointersAndNoNumbersOfAnotherSize) {
   const LaunchSpec& launch = spec.launches[0];
-  const auto bound = bind_arguments(spec, launch, size(), testing::block(32));
+  const auto bound = bind_arguments(spec, launch, size(), block(32));
   const auto problem = [&](const std::string& first) {
     return wrong_type(spec, launch, "scale", bound, {first, "unsigned long long", "int"});
   };
@@ -110,21 +106,21 @@ TEST_F(TexturesTest, AreNoPointersAndNoNumbersOfAnotherSize) {
 TEST_F(TexturesTest, OfOneBufferShareAnArrayWhereTheyHaveOneShape) {
   spec.textures.push_back(texture("again", "a"));
   spec.textures.push_back(texture("plane", "a"));
-  spec.textures.back().extent = {testing::parsed("n / 8"), testing::parsed("8")};
+  spec.textures.back().extent = {parsed("n / 8"), parsed("8")};
   EXPECT_EQ(outcome(), "verified");
   EXPECT_EQ(backend.shapes.size(), 3u);
 }
 
 TEST_F(TexturesTest, WithASurfaceAmongThemHaveOneShape) {
   spec.textures.push_back(texture("plane", "c"));
-  spec.textures.back().extent = {testing::parsed("8"), testing::parsed("n / 8")};
+  spec.textures.back().extent = {parsed("8"), parsed("n / 8")};
   EXPECT_THAT(error_of([&] { outcome(); }), HasSubstr("plane shows c in another shape than the textures and surfaces"));
 }
 
 TEST_F(TexturesTest, ShowAllElementsAndNoMore) {
-  spec.textures[0].extent = {testing::parsed("n - 1")};
+  spec.textures[0].extent = {parsed("n - 1")};
   EXPECT_THAT(error_of([&] { outcome(); }), HasSubstr("from shows 999 elements on n=1000, and a has 1000"));
-  spec.textures[0].extent = {testing::parsed("n - n")};
+  spec.textures[0].extent = {parsed("n - n")};
   EXPECT_THAT(error_of([&] { outcome(); }), HasSubstr("from has an extent of 0 on n=1000"));
 }
 

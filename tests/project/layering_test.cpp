@@ -1,14 +1,9 @@
 // The arrows of the folder tree: a room includes only rooms below it. See CONTRIBUTING.md, "Rooms".
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include <tests/testing.hpp>
 
 namespace {
 

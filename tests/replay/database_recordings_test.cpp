@@ -4,10 +4,9 @@
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tests/stored_tuning.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 
@@ -41,8 +40,8 @@ class DatabaseRecordings : public ::testing::Test {
     EXPECT_EQ(all.size(), 1u);
     return std::move(all.at(0));
   }
-  std::string error_of(const fs::path& path) {
-    return testing::error_of([&] { read(path); });
+  std::string refusal_of(const fs::path& path) {
+    return error_of([&] { read(path); });
   }
 
   const testing::TemporaryFolder folder_;
@@ -127,9 +126,9 @@ TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials)
 
 TEST_F(DatabaseRecordings, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
   cache::Database database = open();
-  EXPECT_THAT(error_of(file_), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
+  EXPECT_THAT(refusal_of(file_), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
   record(database, key_of(1000), 7);
-  EXPECT_THAT(error_of(file_), AllOf(HasSubstr("wisdom.db: holds no tuning with 8 measured configurations"),
+  EXPECT_THAT(refusal_of(file_), AllOf(HasSubstr("wisdom.db: holds no tuning with 8 measured configurations"),
                                      HasSubstr("tune KERNEL --strategy exhaustive")));
 }
 
@@ -152,17 +151,17 @@ TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
   }
   cache::write_text(folder_ / "best.jsonl", cache::export_wisdom(database));
   cache::write_text(folder_ / "broken.jsonl", text.substr(0, text.size() - 20));
-  EXPECT_THAT(error_of(folder_ / "best.jsonl"), HasSubstr("best.jsonl"));
-  EXPECT_THAT(error_of(folder_ / "broken.jsonl"), HasSubstr("broken.jsonl:15: not JSON"));
+  EXPECT_THAT(refusal_of(folder_ / "best.jsonl"), HasSubstr("best.jsonl"));
+  EXPECT_THAT(refusal_of(folder_ / "broken.jsonl"), HasSubstr("broken.jsonl:15: not JSON"));
 }
 
 TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
   folder_.write("other.db", std::string("SQLite format 3\0", 16) + std::string(8000, 'x'));
-  EXPECT_THAT(error_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is no wisdom database"));
+  EXPECT_THAT(refusal_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is no wisdom database"));
   EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
   cache::write_text(folder_ / "zipped.db.gz", std::string("SQLite format 3\0", 16));
-  EXPECT_THAT(error_of(folder_ / "zipped.db.gz"), HasSubstr("zipped.db.gz: a compressed database: gunzip it first"));
+  EXPECT_THAT(refusal_of(folder_ / "zipped.db.gz"), HasSubstr("zipped.db.gz: a compressed database: gunzip it first"));
 }
 
 TEST(KeptRecordings, AreReplayedAsTheyAre) {

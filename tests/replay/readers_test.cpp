@@ -3,17 +3,16 @@
 
 #include <zlib.h>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>
 
 namespace tuner::replay {
 namespace {
 
-std::string error_of(const std::string& text) {
-  return testing::error_of([&] { parse_recording(text, "spaces/made.csv"); });
+std::string refusal_of(const std::string& text) {
+  return error_of([&] { parse_recording(text, "spaces/made.csv"); });
 }
 
 double optimum_of(const Recording& recording) { return Scorer(recording).optimum(); }
@@ -63,7 +62,7 @@ TEST(CsvReader, NamesFileAndLineOfWhatItCannotRead) {
       {"bx,eval_time_s,objective\n", "made.csv: there is no row"},
       {"bx,eval_time_s,objective,outcome\n1,2,3,odd\n", "made.csv:2: unknown outcome 'odd'"},
   };
-  for (const auto& [text, message] : table) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
+  for (const auto& [text, message] : table) EXPECT_THAT(refusal_of(text), HasSubstr(message)) << text;
 }
 
 const std::string cache_head =
@@ -134,7 +133,7 @@ TEST(KernelTunerReader, MinimisesTheReciprocalOfARate) {
 
 TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
   const std::string entries = R"("1":{"bx":1,"time":2,"quality":100},"2":{"bx":2,"time":1,"quality":200})";
-  EXPECT_THAT(error_of(cache_of(R"("objective":"quality",)", entries)),
+  EXPECT_THAT(refusal_of(cache_of(R"("objective":"quality",)", entries)),
               HasSubstr("\"objective_higher_is_better\": true or false"));
   const std::string given = R"("objective":"quality","objective_higher_is_better":)";
   EXPECT_EQ(optimum_of(parse_recording(cache_of(given + "true,", entries), "x")), 1.0 / 200);
@@ -143,7 +142,7 @@ TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
 
 TEST(KernelTunerReader, DoesNotTakeATimeForAnotherObjective) {
   const std::string entries = R"("1":{"bx":1,"time":2,"GB/s":100},"2":{"bx":2,"time":1})";
-  EXPECT_THAT(error_of(cache_of(R"("objective":"GB/s",)", entries)), HasSubstr("the entry '2' has no 'GB/s'"));
+  EXPECT_THAT(refusal_of(cache_of(R"("objective":"GB/s",)", entries)), HasSubstr("the entry '2' has no 'GB/s'"));
 }
 
 TEST(ReadRecording, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords) {
@@ -153,13 +152,13 @@ TEST(ReadRecording, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords)
 }
 
 TEST(ReadRecording, RefusesWhatIsTooLargeOrTooDeepForASpace) {
-  EXPECT_THAT(error_of("{\"cache\":" + std::string(100000, '[')), HasSubstr("nested more than 64 levels deep"));
+  EXPECT_THAT(refusal_of("{\"cache\":" + std::string(100000, '[')), HasSubstr("nested more than 64 levels deep"));
   std::string wide = "eval_time_s,objective";
   for (int i = 0; i < 300; ++i) wide += ",p" + std::to_string(i);
-  EXPECT_THAT(error_of(wide + "\n1,2\n"), HasSubstr("made.csv:1: more than 256 columns"));
+  EXPECT_THAT(refusal_of(wide + "\n1,2\n"), HasSubstr("made.csv:1: more than 256 columns"));
   std::string many = "{\"cache\":[";
   many.append((std::size_t{1} << 24) + 2, ',');
-  EXPECT_THAT(error_of(many), HasSubstr("more than 16777216 values"));
+  EXPECT_THAT(refusal_of(many), HasSubstr("more than 16777216 values"));
 }
 
 TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
@@ -183,12 +182,12 @@ TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
       {"\xEF\xBB\xBF\n{\"cache\": {}}", "made.csv:2:1: there is no list \"tune_params_keys\""},
       {"{\"other\": 1}", "made.csv:1:1: JSON with neither"},
   };
-  for (const auto& [text, message] : table) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
+  for (const auto& [text, message] : table) EXPECT_THAT(refusal_of(text), HasSubstr(message)) << text;
 }
 
 TEST(KernelTunerReader, PlacesAFaultInATextThatBreaksOff) {
   const std::string text = cache_head + R"("32,1":{"bx":32,"time":1},)" + "\n" + second_entry.substr(0, 3);
-  EXPECT_THAT(error_of(text), HasSubstr("made.csv:3:8: the entry '32,1' has no value of 't'"));
+  EXPECT_THAT(refusal_of(text), HasSubstr("made.csv:3:8: the entry '32,1' has no value of 't'"));
 }
 
 TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
@@ -254,7 +253,7 @@ TEST(T4Reader, NamesLineAndColumnOfWhatMakesNoSense) {
        "made.csv:4:87: result 2: a time in 'runtimes' is negative"},
       {with("{\"configuration\" {}}"), "made.csv:3:18: not JSON: syntax error"},
   };
-  for (const auto& [text, message] : table) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
+  for (const auto& [text, message] : table) EXPECT_THAT(refusal_of(text), HasSubstr(message)) << text;
 }
 
 class Files : public ::testing::Test {
@@ -277,7 +276,7 @@ TEST_F(Files, AreReadPlainAndCompressed) {
 }
 
 TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
-  EXPECT_THAT(testing::error_of([&] { read_recordings(folder_ / "absent.csv"); }),
+  EXPECT_THAT(error_of([&] { read_recordings(folder_ / "absent.csv"); }),
               HasSubstr("absent.csv cannot be read: No such file"));
   std::string long_text = csv;
   for (int i = 64; i < 5000; ++i)

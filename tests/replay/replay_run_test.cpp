@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
-#include <tests/matchers.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::replay {
 namespace {
@@ -104,7 +102,7 @@ TEST(Replay, IsDrawn) {
   const std::string svg = svg_report(run_replay({convolution()}, quick()));
   EXPECT_TRUE(svg.starts_with("<svg"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
 TEST(Replay, IsDrawnAsXmlWhateverTheNameOfASpaceHolds) {
@@ -112,7 +110,7 @@ TEST(Replay, IsDrawnAsXmlWhateverTheNameOfASpaceHolds) {
   hostile.name = "a\x1b[2J\x01\xff\xef\xbf\xbf<&]]>";
   const std::string svg = svg_report(run_replay({hostile}, quick()));
   EXPECT_TRUE(std::none_of(svg.begin(), svg.end(), [](unsigned char c) { return c < ' ' && c != '\n'; })) << svg;
-  EXPECT_NE(svg.find("<title>a\\x1b[2J\\x01\\xff\\uffff&lt;&amp;]]&gt;</title>"), std::string::npos) << svg;
+  EXPECT_THAT(svg, HasSubstr("<title>a\\x1b[2J\\x01\\xff\\uffff&lt;&amp;]]&gt;</title>"));
 }
 
 /// The texts of the `<text …>` elements of \p svg.
@@ -149,8 +147,7 @@ TEST(ReplayDrawing, HasRoundTicksWithUnits) {
   EXPECT_THAT(texts_of(svg_report(drawn(0.1446))), Contains("100 ms"));
   EXPECT_THAT(texts_of(svg_report(drawn(1800))), Contains("20 min"));
   EXPECT_THAT(texts_of(svg_report(drawn(12.21))), Contains("100%"));
-  for (const std::string& text : texts_of(svg_report(drawn(12.21))))
-    EXPECT_EQ(text.find("12.21"), std::string::npos) << text;
+  for (const std::string& text : texts_of(svg_report(drawn(12.21)))) EXPECT_THAT(text, Not(HasSubstr("12.21")));
 }
 
 TEST(ReplayDrawing, CutsNoNameAtItsEdge) {
@@ -164,7 +161,7 @@ TEST(ReplayDrawing, CutsNoNameAtItsEdge) {
   EXPECT_NE(svg.find("<title>gemm T=float beta_is=zero k=2048 m=2048 n=2048 NVIDIA H200 of a very long name</title>"),
             std::string::npos);
   // Four names of strategies in one panel's width take more than one line.
-  EXPECT_NE(svg.find("y=\"90.0\" text-anchor=\"start\""), std::string::npos);
+  EXPECT_THAT(svg, HasSubstr("y=\"90.0\" text-anchor=\"start\""));
 }
 
 }  // namespace

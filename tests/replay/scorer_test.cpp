@@ -1,5 +1,4 @@
 // The scorer against the figures published with the recorded spaces (data/README.md).
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <sstream>
@@ -10,6 +9,8 @@
 
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::replay {
 namespace {

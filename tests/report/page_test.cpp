@@ -1,13 +1,9 @@
-
-#include <set>
-
 #include <nlohmann/json.hpp>
 
 #include <cache/sha256.hpp>
 
 #include <tuner/report/page.hpp>
 
-#include <tests/matchers.hpp>
 #include <tests/page_data.hpp>
 
 #include "sample.hpp"
@@ -31,7 +27,7 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
-TEST(Page, BeginsWithTheMarkByWhichItIsKnown) { EXPECT_EQ(page({}, test::sample_options()).rfind(kPageMark, 0), 0u); }
+TEST(Page, BeginsWithTheMarkByWhichItIsKnown) { EXPECT_THAT(page({}, test::sample_options()), StartsWith(kPageMark)); }
 
 TEST(Page, StaysSmallWithTenThousandTrials) { EXPECT_LE(page_of(test::sample_tuning(10'000)).size(), 300'000u); }
 
@@ -48,7 +44,7 @@ TEST(Page, HoldsTheSmallestNumbersThatThereAre) {
   Tuning tuning = test::sample_tuning(20);
   double metric = 1e-320;
   for (PlacedTrial& one : tuning.trials) one.trial.metrics["tiny"] = metric *= 2;
-  EXPECT_NE(data_text_of(page_of(tuning)).find("tiny"), std::string::npos);
+  EXPECT_THAT(data_text_of(page_of(tuning)), HasSubstr("tiny"));
 }
 
 TEST(Page, HoldsTheVerdictOnTheBest) {
@@ -84,10 +80,9 @@ TEST(Page, LetsNoStoredTextBecomeMoreThanText) {
   const std::string text = page_of(test::hostile_tuning());
   EXPECT_EQ(count(text, "<script"), 2u);
   EXPECT_EQ(count(text, "</script"), 2u);
-  EXPECT_EQ(text.find("<img"), std::string::npos);
-  EXPECT_EQ(text.find('\x01'), std::string::npos);
-  EXPECT_EQ(text.find("\xE2\x80\xAE"), std::string::npos) << "a mark that turns the direction of writing";
-  EXPECT_NE(data_of(text)["tunings"][0]["kernel"]["name"].get<std::string>().find("</script>"), std::string::npos);
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x01"))));
+  EXPECT_THAT(text, Not(HasSubstr("\xE2\x80\xAE"))) << "a mark that turns the direction of writing";
+  EXPECT_THAT(data_of(text)["tunings"][0]["kernel"]["name"].get<std::string>(), HasSubstr("</script>"));
 }
 
 TEST(Page, AsksTheNetworkForNothing) {
@@ -97,15 +92,15 @@ TEST(Page, AsksTheNetworkForNothing) {
     EXPECT_EQ(text.substr(at - 4, allowed.size()), allowed);
   for (const char* const asks : {"fetch(", "XMLHttpRequest", "import(", "@import", "url(", "innerHTML", "eval(",
                                  "document.write", "insertAdjacentHTML"})
-    EXPECT_EQ(text.find(asks), std::string::npos) << asks;
+    EXPECT_THAT(text, Not(HasSubstr(asks))) << asks;
 }
 
 TEST(Page, AllowsNoScriptButItsOwn) {
   const std::string text = page_of(test::sample_tuning(20));
   const std::string policy = between(text, "Content-Security-Policy\" content=\"", "\"");
-  EXPECT_EQ(policy.find("unsafe"), std::string::npos) << policy;
-  EXPECT_NE(policy.find("default-src 'none'"), std::string::npos) << policy;
-  EXPECT_THAT(policy, ::testing::ContainsRegex("script-src 'sha256-[A-Za-z0-9+/]+='")) << policy;
+  EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
+  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(policy, ContainsRegex("script-src 'sha256-[A-Za-z0-9+/]+='")) << policy;
 }
 
 TEST(Page, CountsMessagesThatDifferOnlyInNumbersAsOneReason) {

@@ -1,4 +1,5 @@
 // Processes of one job agree on configurations: by a frozen database, and on who tunes where nothing is known.
+
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
@@ -7,12 +8,6 @@
 #include <climits>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -25,7 +20,6 @@
 #include <tuner/session/records.hpp>
 
 #include <tests/child_process.hpp>
-#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 

@@ -1,14 +1,12 @@
 // Results, images and databases that do not work any more: what a call is served with, and what is told of it.
+
 #include <tuner/runtime/decide.hpp>
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include <cache/shipped.hpp>
 #include <cache/session.hpp>
 
-#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
@@ -32,16 +30,6 @@ constexpr const char* kPick = R"(
 #pragma tuner default mode=1
 template <int mode> __global__ void pick(int* y, int n) { y[0] = mode; }
 )";
-
-/// The Error that \p action throws; code "other" and an empty text when there is none.
-Error caught(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return Error("");
-}
 
 class BrokenResults : public testing::ServingEnvironment {
  protected:
@@ -128,7 +116,7 @@ TEST_F(BrokenResults, AreCompiledAndToldOfOnceWhateverIsCalled) {
 TEST_F(BrokenResults, ArePassedOverWhereTheyDoNotLoad) {
   store(1000, "mode=2");
   backend_->loads_images = false;
-  const Error error = caught([&] { plan(1000); });
+  const Error error = testing::thrown_by([&] { plan(1000); }).value();
   EXPECT_EQ(error.code(), ErrorCode::compiler) << "the default does not load either";
   EXPECT_THAT(error.what(), HasSubstr("does not load"));
   EXPECT_TRUE(warnings_.empty()) << "the error says it";
@@ -149,7 +137,7 @@ TEST_F(BrokenResults, AreNotTriedWithoutEnd) {
 TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenTheDefaultIsBrokenToo) {
   backend_->compiler().broken = {"pick<1>"};
   for (int call = 0; call < 2; ++call) {
-    const Error error = caught([&] { plan(1000); });
+    const Error error = testing::thrown_by([&] { plan(1000); }).value();
     EXPECT_EQ(error.code(), ErrorCode::compiler);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("pick<1> is broken"), HasSubstr("line 2")));
   }
@@ -161,7 +149,7 @@ TEST_F(BrokenResults, OfAFrozenDatabaseAreAnErrorOfEveryCall) {
   backend_->compiler().broken = {"pick<2>"};
   Wisdom job = frozen();
   for (const int n : {1000, 1000, 1100}) {
-    const Error error = caught([&] { plan(n, job); });
+    const Error error = testing::thrown_by([&] { plan(n, job); }).value();
     EXPECT_EQ(error.code(), ErrorCode::compiler) << n;
     EXPECT_THAT(error.what(), AllOf(StartsWith("TUNER_FROZEN=" + job_.string()), HasSubstr("mode=2"))) << n;
   }
@@ -176,7 +164,7 @@ TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
   fs::permissions(job_, fs::perms::owner_all);
   testing::write_file(job_, std::string(fs::file_size(job_), 'x'));
   for (const int n : {1000, 1000, 5000}) {
-    const Error error = caught([&] { plan(n, job); });
+    const Error error = testing::thrown_by([&] { plan(n, job); }).value();
     EXPECT_EQ(error.code(), ErrorCode::cache) << n;
     EXPECT_THAT(error.what(), StartsWith("TUNER_FROZEN=" + job_.string())) << n;
   }

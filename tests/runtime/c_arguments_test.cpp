@@ -2,18 +2,13 @@
 // all.
 
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include <tuner/tuner.h>
 
-#include <tests/matchers.hpp>
 #include <tests/runtime/serving_environment.hpp>
 
 namespace tuner {

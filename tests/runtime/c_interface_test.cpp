@@ -1,14 +1,9 @@
 // tuner.h on the host backend: right results.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
 
 #include <tuner/tuner.h>
 
-#include <tests/matchers.hpp>
 #include <tests/runtime/serving_environment.hpp>
 
 namespace tuner {

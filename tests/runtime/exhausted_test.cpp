@@ -1,12 +1,10 @@
 // Calls of the library while no memory can be allocated. This program replaces operator new.
+
 #include <atomic>
 #include <cstdlib>
-#include <functional>
 #include <new>
 
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include <tuner/tuner.hpp>
 

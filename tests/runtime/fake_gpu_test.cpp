@@ -1,10 +1,7 @@
 // Serving on a driver that only keeps books (fake_libcuda.cpp): what is asked of it, and what is refused before that.
+
 #include <filesystem>
-#include <functional>
-#include <memory>
-#include <set>
 #include <thread>
-#include <vector>
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/cuda/context.hpp>
@@ -17,7 +14,6 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/cuda/captured_graph.hpp>
-#include <tests/matchers.hpp>
 
 #include "fake_libcuda.hpp"
 #include "kernels.hpp"

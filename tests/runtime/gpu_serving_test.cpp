@@ -1,15 +1,11 @@
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <thread>
-#include <vector>
 
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/driver.hpp>
@@ -23,7 +19,6 @@
 
 #include <tests/cuda/captured_graph.hpp>
 #include <tests/in_threads.hpp>
-#include <tests/matchers.hpp>
 
 #include "kernels.hpp"
 #include "serving_environment.hpp"

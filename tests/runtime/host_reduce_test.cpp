@@ -1,16 +1,12 @@
 // The functions for tuner's own kernels, on the host backend.
 
-#include <functional>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <random>
-#include <vector>
 
 #include <tuner/tuner.hpp>
 
 #include <tests/in_threads.hpp>
-#include <tests/matchers.hpp>
 
 #include "serving_environment.hpp"
 

@@ -1,10 +1,8 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <thread>
-#include <vector>
 
 #include <tuner/core/error.hpp>
 #include <tuner/session/backends.hpp>
@@ -13,7 +11,6 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/child_process.hpp>
-#include <tests/matchers.hpp>
 
 #include "kernels.hpp"
 #include "serving_environment.hpp"

@@ -1,12 +1,10 @@
 // Served from images alone: on the bookkeeping driver (fake_libcuda.cpp), in a process that finds no NVRTC.
 
 #include <filesystem>
-#include <string>
 
 #include <cache/images.hpp>
 #include <cache/session.hpp>
 
-#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/backends.hpp>

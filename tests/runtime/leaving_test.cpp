@@ -1,22 +1,20 @@
 #include <tuner/runtime/leaving.hpp>
 
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 namespace tuner::runtime {
 namespace {
 
 /// The Error that a public function throws when \p action ends with an exception.
 Error left_with(void (*action)()) {
-  try {
+  const auto leave = [&] {
     try {
       action();
     } catch (...) {
       leave_with_error();
     }
-  } catch (const Error& error) {
-    return error;
-  }
-  return Error("");
+  };
+  return testing::thrown_by(leave).value();
 }
 
 TEST(Leaving, ConvertsEveryExceptionOfTheStandardLibrary) {

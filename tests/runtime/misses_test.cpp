@@ -1,10 +1,9 @@
 // What calls without a result leave in the user's database.
+
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include <cache/browse.hpp>
 
@@ -13,7 +12,6 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/child_process.hpp>
-#include <tests/matchers.hpp>
 
 #include "served_backend.hpp"
 #include "kernels.hpp"

@@ -1,15 +1,203 @@
 #include <tuner/runtime/plan.hpp>
+#include <tuner/runtime/plan_table.hpp>
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
+#include <tests/in_threads.hpp>
+#include <tests/testing.hpp>
 
 #include "served_backend.hpp"
 
 namespace tuner::runtime {
 namespace {
+
+class PlanTableTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Plan> plan_of(std::int64_t n, const char* chosen = "block=32") {
+    auto plan = std::make_shared<Plan>(backend_);
+    plan->key = key(n);
+    plan->configuration = Configuration::parse(chosen);
+    return plan;
+  }
+  /// The plan that the table has for it. \p only: the one size that the plan serves, of its class.
+  const Plan* insert(std::int64_t n, std::optional<std::int64_t> only = std::nullopt, const char* chosen = "block=32") {
+    auto plan = plan_of(n, chosen);
+    if (only) plan->only = Sizes{*only};
+    return table_.insert(std::move(plan), Sizes{only.value_or(n)}, table_.generation()).get();
+  }
+  const Plan* find(const PlanKey& wanted) { return find(wanted, wanted.classes); }
+  const Plan* find(const PlanKey& wanted, const Sizes& sizes) {
+    Plan::Shapes shapes;
+    return table_.find(wanted, sizes, shapes);
+  }
+  static PlanKey key(std::int64_t n) { return {{0x1a}, 0, {n}}; }
+
+  testing::ServedBackend backend_;
+  PlanTable table_;
+};
+
+TEST_F(PlanTableTest, FindsEveryPlanThatWasInserted) {
+  EXPECT_EQ(find(key(1)), nullptr);
+  for (std::int64_t n = 0; n < 1000; ++n) insert(n);
+  for (std::int64_t n = 0; n < 1000; ++n) {
+    const Plan* found = find(key(n));
+    ASSERT_NE(found, nullptr) << n;
+    EXPECT_EQ(found->key.classes[0], n);
+  }
+  EXPECT_EQ(find(key(1000)), nullptr);
+}
+
+TEST_F(PlanTableTest, FindsTheFirstOfTwoPlansForTheSameSizes) {
+  const Plan* first = insert(7);
+  EXPECT_NE(insert(7, std::nullopt, "block=64"), first);
+  EXPECT_EQ(insert(7), first) << "an equal one is not kept twice";
+  EXPECT_EQ(find(key(7)), first);
+}
+
+TEST_F(PlanTableTest, FindsThePlanOfASingleSizeWithoutLookingAtTheOthersOfItsClass) {
+  constexpr std::int64_t kSizes = 4000;
+  for (std::int64_t n = 0; n < kSizes; ++n) insert(1 << 20, (1 << 20) + n);
+  const auto time_of = [&](std::int64_t n) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i) {
+      const Plan* plan = find(key(1 << 20), Sizes{(1 << 20) + n});
+      if (plan == nullptr || *plan->only != Sizes{(1 << 20) + n}) ADD_FAILURE();
+    }
+    return std::chrono::steady_clock::now() - start;
+  };
+  auto first = time_of(0), last = time_of(kSizes - 1);
+  for (int i = 0; i < 10; ++i) first = std::min(first, time_of(0)), last = std::min(last, time_of(kSizes - 1));
+  EXPECT_LT(last, 100 * first) << "one after the other it takes 4000 times as long";
+}
+
+TEST_F(PlanTableTest, TriesFewPlansOfAClassAndKeepsFurtherOnesForTheirSizes) {
+  const std::string names[] = {"n"};
+  const OpenExpression value(Expression::parse("n", {}), names, {});
+  // None serves another size than its own, by a condition.
+  const auto insert_for = [&](std::int64_t n) {
+    auto plan = plan_of(1024);
+    plan->conditions = {{value, n, n, false}};
+    return table_.insert(std::move(plan), Sizes{n}, 0);
+  };
+  for (std::int64_t n = 1024; n < 1124; ++n) {
+    const bool within = n < 1024 + static_cast<std::int64_t>(PlanTable::kMaxOfClass);
+    EXPECT_EQ(insert_for(n)->only.has_value(), !within) << n;
+  }
+  for (std::int64_t n = 1024; n < 1124; ++n) EXPECT_NE(find(key(1024), Sizes{n}), nullptr) << n;
+}
+
+TEST_F(PlanTableTest, FindsThePlanOfAClassThatAdmitsTheSizesAlsoWhenTheTableHasGrown) {
+  const Plan* even = insert(64, 64);
+  const Plan* odd = insert(64, 65);
+  for (std::int64_t n = 1000; n < 1100; ++n) insert(n);
+  const Plan* third = insert(64, 66);
+  EXPECT_EQ(find(key(64), Sizes{64}), even);
+  EXPECT_EQ(find(key(64), Sizes{65}), odd);
+  EXPECT_EQ(find(key(64), Sizes{66}), third);
+  EXPECT_EQ(find(key(64), Sizes{67}), nullptr);
+}
+
+TEST_F(PlanTableTest, IsReadWhileItGrows) {
+  const Plan* const first = insert(0);
+  std::atomic<bool> growing{true};
+  std::thread reader([&] {
+    while (growing) ASSERT_EQ(find(key(0)), first);
+  });
+  for (std::int64_t n = 1; n < 1000; ++n) insert(n);
+  growing = false;
+  reader.join();
+}
+
+TEST_F(PlanTableTest, TellsApartPatternsConstantsAndNumbersOfSizes) {
+  insert(7);
+  EXPECT_EQ(find({{0x1b}, 0, {7}}), nullptr);
+  EXPECT_EQ(find({{0x1a, 1}, 0, {7}}), nullptr);
+  EXPECT_EQ(find({{0x1a}, 1, {7}}), nullptr);
+  EXPECT_EQ(find({{0x1a}, 0, {7, 0}}), nullptr);
+}
+
+TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {
+  const Plan* old = insert(7);
+  table_.renew();
+  EXPECT_EQ(find(key(7)), nullptr);
+  EXPECT_EQ(old->key.classes[0], 7);
+  const Plan* other = insert(7, std::nullopt, "block=64");
+  EXPECT_NE(other, old);
+  EXPECT_EQ(find(key(7)), other);
+}
+
+TEST_F(PlanTableTest, KnowsWhichPlanServedLast) {
+  Plan::Shapes shapes;
+  EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes), nullptr);
+  const Plan* old = insert(7);
+  table_.renew();
+  EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), old);
+  const Plan* other = insert(7, std::nullopt, "block=64");
+  EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), other);
+}
+
+TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
+  const Plan* old = insert(7);
+  for (std::size_t i = 0; i < 2 * PlanTable::kMaxPlans; ++i) {
+    table_.renew();
+    ASSERT_EQ(insert(7), old);
+    ASSERT_EQ(find(key(7)), old);
+  }
+}
+
+TEST_F(PlanTableTest, KeepsNoPlanThatWasDecidedBeforeNewWisdomCame) {
+  const std::uint64_t before = table_.generation();
+  table_.renew();
+  EXPECT_NE(table_.insert(plan_of(7), Sizes{7}, before), nullptr) << "for the call at hand";
+  EXPECT_EQ(find(key(7)), nullptr);
+}
+
+TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
+  insert(7);
+  table_.renew(/*if_some_wait=*/true);
+  EXPECT_NE(find(key(7)), nullptr);
+  table_.insert(plan_of(8), Sizes{8}, table_.generation(), /*for_now=*/true);
+  EXPECT_NE(find(key(8)), nullptr);
+  table_.renew(/*if_some_wait=*/true);
+  EXPECT_EQ(find(key(8)), nullptr);
+}
+
+TEST_F(PlanTableTest, FindsTheLatestPlansHoweverManyThereWereInBoundedMemory) {
+  constexpr auto kAll = static_cast<std::int64_t>(2 * (PlanTable::kMaxPlans + PlanTable::kMaxRecent));
+  std::weak_ptr<const Plan> displaced;
+  for (std::int64_t n = 0; n < kAll; ++n) {
+    insert(n);
+    Plan::Shapes shapes;
+    const std::shared_ptr<const Plan> recent = table_.find_recent(key(n), Sizes{n}, shapes);
+    ASSERT_EQ(recent == nullptr, n < static_cast<std::int64_t>(PlanTable::kMaxPlans)) << n;
+    if (n == static_cast<std::int64_t>(PlanTable::kMaxPlans)) displaced = recent;
+  }
+  EXPECT_NE(find(key(0)), nullptr);
+  EXPECT_TRUE(displaced.expired());
+}
+
+TEST_F(PlanTableTest, KeepsThePlansOfSeveralWritersWhileAReaderSearches) {
+  constexpr std::int64_t kWriters = 4, kPlans = 1000;
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      for (std::int64_t n = 0; n < kWriters * kPlans; ++n) {
+        const Plan* const found = find(key(n));
+        EXPECT_TRUE(found == nullptr || found->key.classes[0] == n);
+      }
+    }
+  });
+  testing::in_threads(kWriters, [&](std::int64_t writer) {
+    for (std::int64_t n = 0; n < kPlans; ++n) insert(writer * kPlans + n);
+  });
+  done = true;
+  reader.join();
+  for (std::int64_t n = 0; n < kWriters * kPlans; ++n) EXPECT_NE(find(key(n)), nullptr) << n;
+}
 
 using From = ParameterSource::Kind;
 

@@ -5,9 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <numeric>
-#include <vector>
 
-#include <tests/matchers.hpp>
 #include <tuner/recording/recording.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/error.hpp>

@@ -3,19 +3,14 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include <cache/session.hpp>
 
 #include <tuner/kernel.hpp>
 #include <tuner/settings.hpp>
 
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::testing {
 

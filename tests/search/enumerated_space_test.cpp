@@ -1,8 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
 #include <stdexcept>
+
+#include <tests/testing.hpp>
 
 #include "spaces.hpp"
 

@@ -1,13 +1,12 @@
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <vector>
 
 #include <tuner/search/features.hpp>
 #include <tuner/search/forest.hpp>
 #include <tuner/search/gaussian_process.hpp>
 #include <tuner/search/history.hpp>
 #include <tuner/search/candidates.hpp>
+
+#include <tests/testing.hpp>
 
 #include "spaces.hpp"
 

@@ -1,10 +1,10 @@
 // Each strategy must be clearly better than random draws on a made-up kernel, averaged over seeds.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include <tuner/search/strategy.hpp>
+
+#include <tests/testing.hpp>
 
 #include "spaces.hpp"
 

@@ -1,13 +1,12 @@
 // Properties that all strategies must have.
 
-#include <algorithm>
 #include <cmath>
 #include <deque>
-#include <set>
 #include <stdexcept>
 
-#include <tests/matchers.hpp>
 #include <tuner/search/strategy.hpp>
+
+#include <tests/testing.hpp>
 
 #include "spaces.hpp"
 
@@ -205,12 +204,7 @@ TEST_P(EveryStrategy, ProposesWhatItIsGivenFirstBeforeAnythingElse) {
 
 std::string message_of(std::string_view name, const StrategyOptions& options) {
   const EnumeratedSpace space = mixed_space();
-  try {
-    make_strategy(name, space, options);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no exception";
+  return error_of<std::invalid_argument>([&] { make_strategy(name, space, options); });
 }
 
 TEST_P(EveryStrategy, RefusesValuesThatItsOptionsCannotHave) {

@@ -1,9 +1,7 @@
 #include <tuner/session/tuning.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tuner/session/trial_store.hpp>
 
 #include "fakes.hpp"
@@ -12,7 +10,6 @@ namespace tuner {
 namespace {
 
 using namespace tuner::testing;
-using ::testing::SizeIs;
 
 class EarlierResults : public ::testing::Test {
  protected:

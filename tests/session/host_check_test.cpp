@@ -1,20 +1,16 @@
 // Real workers but no GPU: the tests ask about configurations that a GPU could name best.
-#include <atomic>
-#include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <atomic>
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/host_check.hpp>
 
+#include <tests/testing.hpp>
+
 namespace tuner {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Eq;
-using ::testing::Field;
-using ::testing::HasSubstr;
 
 constexpr const char* kDoesDirectives = R"(
 #pragma tuner kernel      k

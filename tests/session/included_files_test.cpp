@@ -2,16 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <set>
-#include <string>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -25,16 +18,14 @@ namespace tuner {
 namespace {
 
 using namespace tuner::testing;
-using ::testing::HasSubstr;
 
 class IncludedFiles : public ::testing::Test {
  protected:
   IncludedFiles() {
-    write("kernel.cu", "#include \"outer.h\"\n" + small_kernel().program.text);
-    write("outer.h", "# include \"inner.h\"\n");
-    write("inner.h", "// one\n");
+    folder_.write("kernel.cu", "#include \"outer.h\"\n" + small_kernel().program.text);
+    folder_.write("outer.h", "# include \"inner.h\"\n");
+    folder_.write("inner.h", "// one\n");
   }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
   KernelSpec read() const { return read_kernel_file(folder_ / "kernel.cu"); }
   static CompileRequest request(const KernelSpec& spec) {
     return compile_request(spec, complete(spec, {{{"n", 1000}}, {}}), {}, "sm_90",
@@ -50,7 +41,7 @@ TEST_F(IncludedFiles, BelongToTheIdentityOfImagesAndResultsHoweverDeepTheyAre) {
   const KernelSpec before = read();
   EXPECT_EQ(source_hash(read()), source_hash(before));
   EXPECT_EQ(key(read()), key(before));
-  write("inner.h", "// two\n");
+  folder_.write("inner.h", "// two\n");
   EXPECT_NE(source_hash(read()), source_hash(before));
   EXPECT_NE(key(read()), key(before));
   std::filesystem::remove(folder_ / "inner.h");
@@ -61,29 +52,29 @@ TEST_F(IncludedFiles, AreCountedBesideAllLinesOfTheKernelFileExceptThoseOfBytesI
   const std::string before = source_hash(read()), text = "#include \"outer.h\"\n" + small_kernel().program.text;
   const std::string in_flight = "\n#pragma tuner in_flight   2 * \\\n                          sizeof(float)";
   const std::size_t end = text.rfind("\n#pragma tuner");
-  write("kernel.cu", text.substr(0, end) + in_flight + text.substr(end));
+  folder_.write("kernel.cu", text.substr(0, end) + in_flight + text.substr(end));
   EXPECT_TRUE(read().work.in_flight);
   EXPECT_EQ(source_hash(read()), before);
   EXPECT_EQ(counted_text(text + in_flight), text);
-  write("kernel.cu", text.substr(0, end) + "\n" + text.substr(end));
+  folder_.write("kernel.cu", text.substr(0, end) + "\n" + text.substr(end));
   EXPECT_NE(source_hash(read()), before);
 }
 
 TEST_F(IncludedFiles, OfNumbersBelongToTheIdentityOfResults) {
-  write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
+  folder_.write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
   std::set<std::string> hashes{source_hash(read())};
   for (const char* content : {"1", "2", ""}) {
-    write("a.npy", content);
+    folder_.write("a.npy", content);
     EXPECT_TRUE(hashes.insert(source_hash(read())).second) << content;
   }
 }
 
 TEST_F(IncludedFiles, OfNumbersAreSeenToChangeAlsoWhereTheirTimeIsSetBack) {
-  write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
+  folder_.write("kernel.cu", small_kernel().program.text + "#pragma tuner fill a = file \"a.npy\"\n");
   const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   std::set<std::string> hashes;
   for (const char* content : {"one", "two", "six"}) {
-    write("a.npy", content);
+    folder_.write("a.npy", content);
     std::filesystem::last_write_time(folder_ / "a.npy", long_ago);
     EXPECT_TRUE(hashes.insert(source_hash(read())).second) << content;
   }
@@ -92,13 +83,13 @@ TEST_F(IncludedFiles, OfNumbersAreSeenToChangeAlsoWhereTheirTimeIsSetBack) {
 TEST_F(IncludedFiles, MakeAnImageUnfitToBeKeptWhenTheyChangedWhileItWasCompiled) {
   const CompileRequest before = request(read());
   EXPECT_TRUE(is_addressable(before));
-  write("inner.h", "// two\n");
+  folder_.write("inner.h", "// two\n");
   EXPECT_FALSE(is_addressable(before));
   EXPECT_TRUE(is_addressable(request(read())));
 }
 
 TEST_F(IncludedFiles, ThatAMacroNamesMakeAnImageUnfitToBeKept) {
-  write("kernel.cu", "#define FILE \"inner.h\"\n#include FILE\n" + small_kernel().program.text);
+  folder_.write("kernel.cu", "#define FILE \"inner.h\"\n#include FILE\n" + small_kernel().program.text);
   EXPECT_FALSE(is_addressable(request(read())));
 }
 

@@ -1,8 +1,5 @@
 #include <tuner/session/kernel_library.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <fstream>
 
@@ -12,18 +9,13 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 #include "fakes.hpp"
 
 namespace tuner {
 namespace {
-
-using ::testing::Contains;
-using testing::error_of;
-using ::testing::Field;
-using ::testing::HasSubstr;
 
 class KernelLibraryTest : public ::testing::Test {
  protected:

@@ -1,18 +1,13 @@
 #pragma once
 /// Sessions without devices, and with a database in memory, for tests.
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
 #include <tuner/session/records.hpp>
 #include <tuner/session/trial_store.hpp>
+
+#include <tests/testing.hpp>
 
 #include "fakes.hpp"
 

@@ -1,14 +1,9 @@
 /// The shipped wisdom, as a program on each GPU finds it.
-#include <cstdlib>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <cstdlib>
 
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>

@@ -1,13 +1,12 @@
 #include <tuner/session/trial_store.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cache/browse.hpp>
 
 #include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/session/wisdom.hpp>
+
+#include <tests/testing.hpp>
 
 #include "fakes.hpp"
 

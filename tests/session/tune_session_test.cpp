@@ -1,12 +1,6 @@
 // The course of a session: what it tries, resumes and reports, and when it ends.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
 #include <tuple>
-
-#include <tests/error_of.hpp>
 
 #include "session_fixture.hpp"
 
@@ -14,11 +8,6 @@ namespace tuner {
 namespace {
 
 using namespace tuner::testing;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST_F(TuneSession, TriesEachConfigurationOnceAndStoresEveryTrialAndTheBest) {
   FakeEvaluator evaluator;

@@ -1,6 +1,4 @@
 // The configuration that a session names best.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "session_fixture.hpp"
 
@@ -8,8 +6,6 @@ namespace tuner {
 namespace {
 
 using namespace tuner::testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
 
 /// Rejects every configuration that unrolls more than once.
 struct FussyCheck final : FinalistCheck {
@@ -135,7 +131,7 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithI
       return measured(c, c == optimum_ && (holds || !alone) ? 9000 : 10'000);
     };
     const SessionResult result = run(evaluator);
-    EXPECT_THAT(evaluator.remeasured, ::testing::UnorderedElementsAre(optimum_, first_));
+    EXPECT_THAT(evaluator.remeasured, UnorderedElementsAre(optimum_, first_));
     EXPECT_EQ(result.best->configuration, holds ? optimum_ : first_);
   }
 }

@@ -1,12 +1,7 @@
 // Wrong kernels on a GPU: a race that it hides, and the mistakes of data/wrong.cu that it always shows.
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>

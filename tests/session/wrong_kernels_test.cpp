@@ -1,15 +1,9 @@
 // The mistakes of data/wrong.cu: the host never verifies one, and a session never names one best.
+
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -18,10 +12,10 @@
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tune_session.hpp>
 
+#include <tests/testing.hpp>
+
 namespace tuner {
 namespace {
-
-using ::testing::HasSubstr;
 
 KernelSpec wrong_kernel() { return read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu"); }
 

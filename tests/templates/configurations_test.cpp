@@ -2,10 +2,9 @@
 /// reference's result: at an odd size, and on the `verify` problems of the file (nothing, one element, odd sizes,
 /// misaligned pointers). Built twice, for the host backend and for a GPU; see Subject.
 
-#include <algorithm>
+#include <tests/testing.hpp>
 
 #include "sample.hpp"
-#include <tests/matchers.hpp>
 
 namespace tuner {
 namespace {

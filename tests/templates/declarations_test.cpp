@@ -2,11 +2,8 @@
 /// wherever a caller may meet them.
 
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <tests/matchers.hpp>
+#include <tests/testing.hpp>
 
 #include "built_in.hpp"
 

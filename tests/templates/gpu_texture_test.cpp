@@ -1,17 +1,13 @@
 // Textures and surfaces on a GPU, held against what the host backend's kernels read from the same elements.
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 
 // What a kernel of the host backend includes before this header.
 #define TUNER_HOST_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
 namespace tuner_host {
 inline thread_local Context context{};
 inline const Api* api = nullptr;
@@ -19,8 +15,7 @@ inline const Api* api = nullptr;
 #include <tuner/backend/host/shim/tuner_host_texture.h>
 
 #include <tests/cuda/gpu_fixture.hpp>
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {

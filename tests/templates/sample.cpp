@@ -1,12 +1,9 @@
+#include <tests/testing.hpp>
+
 #include "sample.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <set>
-#include <utility>
 #include <variant>
-
-#include <gtest/gtest.h>
 
 #include <tuner/backend/fill_value.hpp>
 #include <tuner/measure/expressions.hpp>

@@ -1,16 +1,12 @@
 // Every way in which data/faulty.cu goes wrong, with real workers. For the host backend; built again for a GPU
 // (TUNER_TEST_BACKEND).
 
-#include <map>
-#include <string>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
+
+#include <tests/testing.hpp>
 
 #ifndef TUNER_TEST_BACKEND
 #define TUNER_TEST_BACKEND "host"
@@ -18,9 +14,6 @@
 
 namespace tuner {
 namespace {
-
-using ::testing::AnyOf;
-using ::testing::HasSubstr;
 
 std::map<std::string, Trial> evaluate_all(IsolatedEvaluator& evaluator, const KernelSpec& spec) {
   for (const Value& value : spec.space.parameters().front().values)

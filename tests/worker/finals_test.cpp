@@ -1,12 +1,10 @@
 // Finalists that several devices measure again.
 
-#include <memory>
 #include <span>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include <tuner/worker/finals.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner::worker {
 namespace {

@@ -8,26 +8,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <mutex>
-#include <set>
-#include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
+#include <tests/testing.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 namespace {
-
-using ::testing::AnyOf;
-using ::testing::HasSubstr;
-using ::testing::UnorderedElementsAre;
 
 constexpr const char* kernel_text = R"(
 #pragma tuner kernel      scripted
@@ -214,7 +204,7 @@ TEST_F(IsolationTest, RefusesAnotherDeviceThanTheOneItIsFor) {
   options.known_device->key.compute_capability = 2;
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   evaluator.submit(does("well"), 0);
-  EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("another device than the session is for"));
+  EXPECT_THAT(error_of([&] { evaluator.next(); }), HasSubstr("another device than the session is for"));
 }
 
 TEST_F(IsolationTest, AnswersInvalidConfigurationsItself) {
@@ -253,7 +243,7 @@ TEST_F(IsolationTest, SaysWhyNothingCanRun) {
 TEST_F(IsolationTest, SaysWhereItLookedForTheProgram) {
   options.program = "/nowhere/tuner-worker";
   IsolatedEvaluator evaluator(spec, {}, {}, options);
-  EXPECT_THAT(testing::error_of([&] { evaluator.device(); }), HasSubstr("/nowhere/tuner-worker"));
+  EXPECT_THAT(error_of([&] { evaluator.device(); }), HasSubstr("/nowhere/tuner-worker"));
   ::setenv("TUNER_WORKER", "/nowhere/else", 1);
   EXPECT_EQ(testing::code_of([] { (void)find_worker_program(); }), ErrorCode::not_found);
   ::unsetenv("TUNER_WORKER");

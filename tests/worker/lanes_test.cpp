@@ -1,29 +1,21 @@
-// Several devices that share a session's work, with workers that are scripted (scripted_worker.cpp).
+// Several devices that share a session's work, with workers that are scripted (scripted_worker.cpp); and workers of
+// another host.
 
 #include <cstdlib>
-#include <map>
-#include <memory>
+#include <filesystem>
 #include <mutex>
-#include <set>
-#include <string>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tests/testing.hpp>
 #include <tests/wait_until.hpp>
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/link.hpp>
 
 namespace tuner {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+namespace fs = std::filesystem;
 
 constexpr const char* lanes_kernel = R"(
 #pragma tuner kernel      scripted
@@ -266,7 +258,7 @@ TEST_F(LanesTest, TellOfAKernelAtFaultOnce) {
   {
     IsolatedEvaluator evaluator(spec, {}, {}, options);
     evaluator.submit(one("well", 1), 0);
-    EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("the reference gives NaN"));
+    EXPECT_THAT(error_of([&] { evaluator.next(); }), HasSubstr("the reference gives NaN"));
   }
   const std::lock_guard lock(mutex);
   EXPECT_TRUE(warnings.empty());
@@ -300,7 +292,7 @@ TEST_F(LanesTest, AreRefusedWhereDevicesAreOfDifferentKinds) {
   ::setenv("TUNER_TEST_WORKER", "of all kinds", 1);
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   evaluator.submit(one("meets_others", 1), 0);  // not done before the other device has said what it is
-  EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), AllOf(HasSubstr("cc=0.1"), HasSubstr("cc=0.2")));
+  EXPECT_THAT(error_of([&] { evaluator.next(); }), AllOf(HasSubstr("cc=0.1"), HasSubstr("cc=0.2")));
 }
 
 TEST_F(LanesTest, LoseNothingWhenWorkersAreKilledFiftyTimes) {
@@ -321,6 +313,78 @@ TEST_F(LanesTest, LoseOneTrialForEachFaultOfADevice) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   for (const auto& [configuration, trial] : evaluate(evaluator, all))
     EXPECT_EQ(kind(trial.outcome), configuration.find("does")->string() == "well" ? "ok" : "launch");
+}
+
+constexpr const char* kScale = R"(
+#include "factor.h"
+#pragma tuner kernel scale
+#pragma tuner size n = 64
+#pragma tuner parameter block = 32 64
+#pragma tuner in x[n] : float
+#pragma tuner out y[n] : float
+#pragma tuner fill x = file "../data/x.raw"
+#pragma tuner reference file y = "../data/y.raw"
+#pragma tuner grid ceil_div(n, block)
+#pragma tuner block block
+#pragma tuner arguments x, y, n
+#pragma tuner instantiate scale<block>
+template <int block> __global__ void scale(const float* x, float* y, int n) {
+  const int i = static_cast<int>(blockIdx.x * block + threadIdx.x);
+  if (i < n) y[i] = factor() * x[i];
+}
+)";
+
+std::string floats(float each) {
+  std::string bytes;
+  for (int i = 0; i < 64; ++i) {
+    const float value = each * static_cast<float>(i);
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  return bytes;
+}
+
+class OtherHostTest : public ::testing::Test {
+ protected:
+  /// A kernel that multiplies by 3, with its numbers, and \p factor times them as what is right.
+  void write_app(float factor) {
+    folder_.write("app/kernels/scale.cu", kScale);
+    folder_.write("app/kernels/factor.h", "__device__ float factor() { return 3; }\n");
+    folder_.write("app/data/x.raw", floats(1));
+    folder_.write("app/data/y.raw", floats(factor));
+  }
+
+  /// Of a kernel whose files are gone when the first worker of the other host starts; this one has no workers.
+  Trial evaluated(const MeasureOptions& measure = {}) {
+    const KernelSpec spec = read_kernel_file(folder_.path() / "app/kernels/scale.cu");
+    IsolatedOptions options;
+    options.program = "/nowhere/tuner-worker";
+    options.backend = "host";
+    options.devices = {0};
+    options.compile_workers = 1;
+    options.hosts.push_back({"elsewhere", {0}, 1, [this] {
+                               fs::remove_all(folder_.path() / "app");
+                               return std::make_unique<worker::WorkerProcess>(fs::path(TUNER_BINARY_DIR) /
+                                                                              "bin/tuner-worker");
+                             }});
+    IsolatedEvaluator evaluator(spec, {}, measure, options);
+    evaluator.submit(Configuration{{"block", std::int64_t{32}}}, 0);
+    Trial trial = evaluator.next();
+    EXPECT_FALSE(fs::exists(folder_.path() / "app"));
+    return trial;
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(OtherHostTest, HasTheHeadersAndTheNumbersOfTheKernel) {
+  write_app(3);
+  const Trial trial = evaluated();
+  EXPECT_TRUE(trial.verified) << message(trial.outcome);
+}
+
+TEST_F(OtherHostTest, ComparesWithTheNumbersThatItWasGiven) {
+  write_app(2);
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(evaluated().outcome));
 }
 
 }  // namespace

@@ -4,15 +4,10 @@
 #include <cstring>
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tests/error_of.hpp>
+#include <tests/testing.hpp>
 
 namespace tuner::worker {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// One of each kind, with every member set.
 std::vector<Message> samples() {
@@ -118,7 +113,7 @@ TEST(Protocol, NamesTheVersionsWhenTheyDiffer) {
   bytes[4] = std::byte{kProtocolVersion + 1};
   Decoder decoder;
   decoder.feed(bytes);
-  EXPECT_THAT(testing::error_of([&] { decoder.next(); }), HasSubstr("version " + std::to_string(kProtocolVersion + 1)));
+  EXPECT_THAT(error_of([&] { decoder.next(); }), HasSubstr("version " + std::to_string(kProtocolVersion + 1)));
 }
 
 TEST(Protocol, RejectsBadMagicTypesAndLengths) {

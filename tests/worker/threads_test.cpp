@@ -1,4 +1,5 @@
 // An evaluator whose workers are threads of this process, on a fake backend.
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,18 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
-#include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tests/child_process.hpp>
-#include <tests/error_of.hpp>
 #include <tests/measure/scale_spec.hpp>
+#include <tests/testing.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -27,7 +20,6 @@ namespace tuner {
 namespace {
 
 using testing::block;
-using ::testing::HasSubstr;
 
 class ThreadsTest : public ::testing::Test {
  protected:
@@ -133,13 +125,13 @@ TEST_F(ThreadsTest, TellThatTheReferenceDoesNotCompileOrFails) {
     backend.compiler_.refused["reference"] = 1;
     IsolatedEvaluator evaluator(spec, {}, {}, options);
     evaluator.submit(block(32), 0);
-    EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("the reference does not compile: refused"));
+    EXPECT_THAT(error_of([&] { evaluator.next(); }), HasSubstr("the reference does not compile: refused"));
   }
   backend.compiler_.refused.clear();
   backend.kernels["reference"] = [](const Launch&) { return LaunchError{"illegal address"}; };
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   evaluator.submit(block(32), 0);
-  EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("the reference failed on n=1000: illegal"));
+  EXPECT_THAT(error_of([&] { evaluator.next(); }), HasSubstr("the reference failed on n=1000: illegal"));
 }
 
 TEST_F(ThreadsTest, PassOnTheKindOfAnError) {

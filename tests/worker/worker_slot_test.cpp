@@ -3,19 +3,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/testing.hpp>
 
 namespace tuner::worker {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// The side of a worker that a test controls: the other ends of its pipes, and its end.
 struct Worker {

@@ -1,11 +1,10 @@
-// What every test must keep to, so that tests of two build trees run side by side and a skipped one tells why.
-#include <gtest/gtest.h>
-
+// What every test must keep to, so that tests of two build trees run side by side and a skipped one tells why; and that
+// examples in the documentation are run, or a comment says why not.
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <sstream>
+
+#include <tests/testing.hpp>
 
 namespace {
 
@@ -44,7 +43,7 @@ std::string complaint(std::string_view line) {
 /// The helpers that do what tests must not do, and this file.
 bool is_exempt(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name == "temporary_folder.hpp" || name == "wait_until.hpp" || name == "test_habits_test.cpp";
+  return name == "temporary_folder.hpp" || name == "wait_until.hpp" || name == "habits_test.cpp";
 }
 
 TEST(TestHabits, AreKeptByEveryTest) {
@@ -72,6 +71,41 @@ TEST(TestHabits, FindAFixedPathASleepAndASilentSkip) {
   EXPECT_NE(complaint("  if (!gpu) GTEST_SKIP();"), "");
   EXPECT_EQ(complaint("  if (!gpu) GTEST_SKIP() << \"no GPU\";"), "");
   EXPECT_EQ(complaint("  const TemporaryFolder folder;"), "");
+}
+
+/// Lines that begin an example in a language (```sh, ```cpp) without a comment in front that says what becomes of it:
+/// `<!-- test -->`, `<!-- file NAME -->` (readme_test.cmake) or `<!-- not run: why -->`.
+std::vector<std::string> unmarked_examples(std::istream& text) {
+  std::vector<std::string> found;
+  std::string before;
+  bool inside = false;
+  for (std::string line; std::getline(text, line);) {
+    if (line.rfind("```", 0) == 0) {
+      const bool marked = before == "<!-- test -->" || before.rfind("<!-- file ", 0) == 0 ||
+                          (before.rfind("<!-- not run: ", 0) == 0 && before.size() > 20);
+      if (!inside && line.size() > 3 && !marked) found.push_back(line);
+      inside = !inside;
+    }
+    if (!line.empty()) before = line;
+  }
+  return found;
+}
+
+TEST(Documentation, RunsItsExamplesOrSaysWhyNot) {
+  std::vector<fs::path> files{fs::path(TUNER_SOURCE_DIR) / "README.md"};
+  for (const auto& entry : fs::directory_iterator(fs::path(TUNER_SOURCE_DIR) / "docs"))
+    if (entry.path().extension() == ".md") files.push_back(entry.path());
+  EXPECT_GT(files.size(), 3u);
+  for (const fs::path& file : files) {
+    std::ifstream text(file);
+    for (const std::string& example : unmarked_examples(text)) ADD_FAILURE() << file.filename() << ": " << example;
+  }
+}
+
+TEST(Documentation, FindsAnExampleThatNothingRuns) {
+  std::istringstream text(
+      "```sh\na\n```\n<!-- test -->\n```sh\nb\n```\n```\noutput\n```\n<!-- not run: a part -->\n```cpp\n```\n");
+  EXPECT_EQ(unmarked_examples(text), std::vector<std::string>{"```sh"});
 }
 
 }  // namespace

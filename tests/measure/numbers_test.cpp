@@ -1,12 +1,15 @@
-// A number that its type cannot hold is an error for each kind of fill.
+// The numbers of a buffer: those that a kernel file fills it with, and those that a kernel left in it.
+
 #include <cmath>
+#include <cstring>
 #include <limits>
 
-#include <tests/error_of.hpp>
-#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/output_values.hpp>
 #include <tuner/measure/problem_buffers.hpp>
+
+#include <tests/testing.hpp>
 
 namespace tuner {
 namespace {
@@ -47,7 +50,7 @@ std::string complaint(const std::string& fill, const std::string& type) {
   names.set("n", 1000);
   const FilledBy by{spec, names, "n=1000", options};
   const BufferSpec& buffer = spec.buffers.front();
-  return testing::error_of([&] { filled_numbers(by, "a", buffer.fill, *element_type(type), 1000, 1); });
+  return error_of([&] { filled_numbers(by, "a", buffer.fill, *element_type(type), 1000, 1); });
 }
 
 TEST(FilledNumbers, NameThePlaceOfANumberThatItsTypeCannotHold) {
@@ -90,6 +93,45 @@ TEST(FilledNumbers, AreNotComputedForEver) {
   EXPECT_EQ(computed_elements(ElementType::float32, 100'000, element, {}).size(), 400'000u);
   EXPECT_THAT(error_of([&] { (void)computed_elements(ElementType::float32, 100'000, element, {}, 0); }),
               HasSubstr("of 100000 elements are computed: give a file"));
+}
+
+template <typename T>
+HostBuffer buffer(ElementType type, const std::vector<T>& values) {
+  HostBuffer made{type, values.size(), std::vector<std::byte>(values.size() * sizeof(T))};
+  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
+  return made;
+}
+
+HostBuffer floats(const std::vector<float>& values) { return buffer(ElementType::float32, values); }
+
+TEST(OutputValues, ShowElementsInAsManyDigitsAsTheyHave) {
+  EXPECT_EQ(element_text(floats({0.1f}), 0), "0.1");
+  EXPECT_EQ(element_text(buffer<std::uint64_t>(ElementType::uint64, {~std::uint64_t{0}}), 0), "18446744073709551615");
+  EXPECT_EQ(element_text(buffer<std::int8_t>(ElementType::int8, {-7}), 0), "-7");
+  EXPECT_EQ(element_text(buffer<std::uint16_t>(ElementType::half, {0x3c00}), 0), "1");
+  EXPECT_EQ(element_text(buffer<std::uint16_t>(ElementType::bfloat16, {0xc000}), 0), "-2");
+}
+
+TEST(OutputValues, MeasureErrorsAgainstTheLargestExpectedElement) {
+  EXPECT_DOUBLE_EQ(largest_error(floats({1, 4}), floats({1, 4})), 0);
+  EXPECT_DOUBLE_EQ(largest_error(floats({0.5f, 4}), floats({0, 4})), 0.125);
+  EXPECT_DOUBLE_EQ(largest_error(floats({3, 4}), floats({2, 4})), 0.25);
+}
+
+TEST(OutputValues, CallANaNBesideANumberAnInfiniteError) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isinf(largest_error(floats({nan}), floats({1}))));
+  EXPECT_EQ(largest_error(floats({nan}), floats({nan})), 0);
+}
+
+TEST(OutputValues, GiveTheFirstElementsOfEachBufferAndItsError) {
+  const HostBuffers actual{{"c", floats({1, 2, 3})}}, expected{{"c", floats({1, 2, 4})}};
+  const std::vector<OutputValues> all = output_values(actual, expected, 2);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].count, 3u);
+  EXPECT_THAT(all[0].first, ElementsAre("1", "2"));
+  EXPECT_DOUBLE_EQ(all[0].error.value(), 0.25);
+  EXPECT_FALSE(output_values(actual, {}, 2)[0].error);
 }
 
 }  // namespace
