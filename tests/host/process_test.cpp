@@ -77,6 +77,14 @@ TEST(HostProcess, EndsWhatAProgramLeavesRunning) {
   EXPECT_TRUE(wait_until([left] { return !is_alive(left); }));
 }
 
+TEST(HostProcess, TellsTheExitCodeAlsoToACallerThatIgnoresItsChildren) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(host::run_process({"/bin/sh", "-c", "exit 3"}, {}).exit_code, 3);
+  EXPECT_EQ(host::run_process({"/bin/true"}, {}).exit_code, 0);
+  EXPECT_EQ(host::run_process({"/bin/sh", "-c", "kill -11 $$"}, {}).exit_code, 128 + SIGSEGV);
+  ::signal(SIGCHLD, before);
+}
+
 TEST(HostProcess, EndsAProgramWhenItIsToldToStop) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();

@@ -55,6 +55,13 @@ void close_others(int& output, int& report) {
   for (int descriptor = 5; descriptor < 65536; ++descriptor) ::close(descriptor);
 }
 
+/// How a program ended, or why it could not be started. A program that ignores SIGCHLD gets no status from the system,
+/// so the keeper tells it.
+struct Report {
+  int error = 0;
+  int exit_code = 0;
+};
+
 [[noreturn]] void execute(const Program& program, int output, int report) {
   sigset_t none;
   sigemptyset(&none);
@@ -65,8 +72,8 @@ void close_others(int& output, int& report) {
   ::dup2(output, 1);
   ::dup2(output, 2);
   ::execve(program.path.c_str(), program.arguments.data(), program.environment.data());
-  const int error = errno;
-  (void)!::write(report, &error, sizeof error);
+  const Report failed{errno, 127};
+  (void)!::write(report, &failed, sizeof failed);
   ::_exit(127);
 }
 
@@ -88,14 +95,14 @@ void close_others(int& output, int& report) {
 
   const pid_t child = ::fork();
   if (child == 0) execute(program, output, report);
-  const int error = errno;
-  if (child < 0) (void)!::write(report, &error, sizeof error);
+  Report end{child < 0 ? errno : 0, 127};
   ::close(output);  // so that it ends when the program ends
-  ::close(report);
   int status = 127 << 8;
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  (void)!::write(report, &end, sizeof end);
+  ::_exit(0);
 }
 
 bool open_pipe(Descriptor& read, Descriptor& write) {
@@ -176,13 +183,6 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
     return result;
   }
   ::setpgid(keeper, keeper);  // here and in the keeper, because either may run first
-  int error = 0;
-  ssize_t reported;
-  do {
-    reported = ::read(report.get(), &error, sizeof error);
-  } while (reported < 0 && errno == EINTR);
-  if (reported == static_cast<ssize_t>(sizeof error)) result.error = arguments[0] + ": " + std::strerror(error);
-
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
   const auto must_end = [&] {
@@ -208,10 +208,13 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   while (!has_ended() && !must_end()) ::poll(nullptr, 0, 1);
   if (result.timed_out) result.cpu_s = cpu_seconds(keeper);
   ::kill(-keeper, SIGKILL);  // all that the program left running; no other process can have this number before waitpid
-  int status = 0;
-  while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
   }
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.exit_code = 128 + SIGKILL;  // unless the keeper has told another
+  for (Report one; ::read(report.get(), &one, sizeof one) == static_cast<ssize_t>(sizeof one);) {
+    if (one.error != 0) result.error = arguments[0] + ": " + std::strerror(one.error);
+    result.exit_code = one.exit_code;
+  }
   return result;
 }
 
