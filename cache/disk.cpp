@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -57,6 +58,17 @@ bool is_group_of_one(gid_t group) {
   for (char** member = entry.gr_mem; *member != nullptr; ++member)
     if (name != *member) return false;
   return true;
+}
+
+/// The owner that files of root have here. In a user namespace without root (rootless containers) the kernel shows one
+/// number for all users outside; who made the container has chosen what they can change.
+uid_t owner_for_root() {
+  std::ifstream map("/proc/self/uid_map");
+  for (std::int64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;)
+    if (inside == 0) return 0;
+  uid_t other = 0;
+  std::ifstream("/proc/sys/kernel/overflowuid") >> other;
+  return other;
 }
 
 class RealDisk : public Disk {
@@ -144,7 +156,8 @@ class RealDisk : public Disk {
       if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
       // In a folder with the sticky bit (like /tmp) everybody may add files, but only owners rename or remove them.
       const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
-      if (info.st_uid != ::geteuid() && !((above || installed) && info.st_uid == 0)) {
+      const auto is_of_root = [&] { return info.st_uid == 0 || info.st_uid == owner_for_root(); };
+      if (info.st_uid != ::geteuid() && !((above || installed) && is_of_root())) {
         return fmt::format("{} belongs to somebody else{}", place.string(),
                            installed ? "" : " (set TUNER_CACHE_DIR to a folder of your own)");
       }

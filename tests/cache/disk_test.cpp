@@ -2,7 +2,10 @@
 // renamed.
 
 #include <csignal>
+#include <fstream>
 
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +136,27 @@ TEST(Exposure, IsOfWhatOthersCanWriteToOrReplace) {
   EXPECT_THAT(exposure("above/below/file"), HasSubstr("others can write to"));
   EXPECT_THAT(exposure("above/below/file"), HasSubstr("chmod go-w " + (folder / "above").string()));
   EXPECT_THAT(exposure("missing"), HasSubstr("No such file"));
+}
+
+TEST(Exposure, IsNotOfFoldersOfRootWhereAContainerShowsAnotherOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr int kCannot = 77;
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "cache");
+  ASSERT_EQ(::chown((folder / "cache").c_str(), 12345, 12345), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool is_user = ::setresgid(12345, 12345, 12345) == 0 && ::setresuid(12345, 12345, 12345) == 0;
+    ::prctl(PR_SET_DUMPABLE, 1);  // for its own files in /proc
+    if (!is_user || ::unshare(CLONE_NEWUSER) != 0) ::_exit(kCannot);
+    std::ofstream("/proc/self/uid_map") << "12345 12345 1";
+    if (::geteuid() != 12345) ::_exit(kCannot);
+    ::_exit(real_disk().exposure_of(folder / "cache") ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == kCannot) GTEST_SKIP() << "this machine gives nobody a namespace of users";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Exposure, IsOfWhatBelongsToAnotherUserOrGroup) {
