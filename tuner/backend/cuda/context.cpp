@@ -33,10 +33,12 @@ Context::~Context() {
 }
 
 std::uint64_t context_id(CUcontext context) noexcept {
+#if CUDA_VERSION >= 12000
   if (driver().cuCtxGetId != nullptr) {
     unsigned long long id = 0;
     return driver().cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
   }
+#endif
   if (context == nullptr && driver().cuCtxGetCurrent(&context) != CUDA_SUCCESS) return 0;
   return reinterpret_cast<std::uintptr_t>(context);
 }

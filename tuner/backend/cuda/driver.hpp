@@ -10,8 +10,6 @@
 #include <tuner/backend/cuda/toolkit.hpp>
 #include <tuner/core/error.hpp>
 
-static_assert(CUDA_VERSION >= 12000, "tuner needs the headers of CUDA 12 or newer: set TUNER_CUDA_INCLUDE");
-
 namespace tuner::cuda {
 
 // clang-format off
@@ -32,8 +30,14 @@ namespace tuner::cuda {
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
   X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuMemcpyDtoDAsync) X(cuTexObjectCreate) \
   X(cuTexObjectDestroy) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) \
+  TUNER_CUDA_OPTIONAL_12(X)
+#if CUDA_VERSION >= 12000
+#define TUNER_CUDA_OPTIONAL_12(X) \
   X(cuCtxGetId) X(cuStreamGetId) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject) \
   TUNER_CUDA_OPTIONAL_12_4(X)
+#else
+#define TUNER_CUDA_OPTIONAL_12(X)
+#endif
 #if CUDA_VERSION >= 12040
 #define TUNER_CUDA_OPTIONAL_12_4(X) X(cuFuncGetParamInfo)
 #else

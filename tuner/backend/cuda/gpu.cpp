@@ -82,15 +82,16 @@ CallContext::Capture CallContext::capture() const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   CUgraph graph = nullptr;
   CUresult result = CUDA_SUCCESS;
-  if (driver.cuStreamGetCaptureInfo == nullptr) {
-    result = driver.cuStreamIsCapturing(handle, &status);
-  } else {
+#if CUDA_VERSION >= 12000
+  if (driver.cuStreamGetCaptureInfo != nullptr) {
 #if CUDA_VERSION >= 13000
     result = driver.cuStreamGetCaptureInfo(handle, &status, nullptr, &graph, nullptr, nullptr, nullptr);
 #else
     result = driver.cuStreamGetCaptureInfo(handle, &status, nullptr, &graph, nullptr, nullptr);
 #endif
-  }
+  } else
+#endif
+    result = driver.cuStreamIsCapturing(handle, &status);
   if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
     throw Error(
         ErrorCode::invalid_argument,
@@ -112,12 +113,14 @@ StreamName CallContext::stream_name() const {
   // A context has exactly one legacy default stream, so a constant identifies it.
   constexpr std::uint64_t kLegacyStream = ~std::uint64_t{0};
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return of_its_own(kLegacyStream);
+#if CUDA_VERSION >= 12000
   if (cuda::driver().cuStreamGetId != nullptr) {
     unsigned long long id = 0;
     cuda::check(cuda::driver().cuStreamGetId(handle, &id), "cuStreamGetId");
     // The per-thread default stream is one handle for many streams.
     return handle == CU_STREAM_PER_THREAD ? of_its_own(id) : StreamName{id, place};
   }
+#endif
   // Older drivers give streams no number: the handle identifies the stream.
   return of_its_own(handle == CU_STREAM_PER_THREAD ? this_thread_as_a_stream() << 32 : place);
 }
@@ -140,6 +143,7 @@ std::string CallContext::why_unreachable(const void* pointer) const {
 }
 
 void keep_until_destroyed(void* graph, void (*release)(void*), void* object) {
+#if CUDA_VERSION >= 12000
   const cuda::Driver& driver = cuda::driver();
   if (graph != nullptr && driver.cuUserObjectCreate != nullptr && driver.cuGraphRetainUserObject != nullptr) {
     CUuserObject owner = nullptr;
@@ -149,6 +153,8 @@ void keep_until_destroyed(void* graph, void (*release)(void*), void* object) {
                 "cuGraphRetainUserObject");
     return;
   }
+#endif
+  (void)release, (void)object;
   throw Error("this driver cannot lend work space to a graph: use CUDA 12.3 or later, or pass your own Workspace");
 }
 
