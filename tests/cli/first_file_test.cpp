@@ -81,7 +81,7 @@ __global__ void step(Fields f) {
   if (i < f.n) f.to[i] = f.vx[i] + f.dt * f.p[i];
 }
 )"),
-      Holds("size        n : int = 16777216\n", "inout       vx[n] : float\n", "out         to[n] : float\n",
+      Holds("size        n : int = 16777216\n", "in          vx[n] : float\n", "out         to[n] : float\n",
             "in          p[n] : float\n",
             "scalar      f : { float* vx; float* to; const float* p; int n; float dt; } = { vx, to, p, n, 1 }\n",
             "arguments   f\n"));
