@@ -393,6 +393,20 @@ TEST_F(Check, FailsWithoutAReferenceAndSaysHowToGetOne) {
                                "'#pragma tuner reference default'"));
 }
 
+TEST_F(Check, ListsTheQuestionsThatAreStillInTheFile) {
+  file("mine.cu", "__global__ void one(int* a) { a[0] = 1; }\n");
+  EXPECT_EQ(call("init mine.cu -o mine.tuner.cu").code, 0);
+  EXPECT_THAT(call("check ./mine.tuner.cu").out,
+              Holds("host    runs; nothing else checks its result yet, as the default configuration is the reference: ",
+                    "3 questions are still open; remove the line of each that you have answered:\n",
+                    "mine.tuner.cu:5: How many blocks does a launch have?", "mine.tuner.cu:6: How many elements",
+                    ": What is right?"));
+  const auto document = nlohmann::json::parse(call("check ./mine.tuner.cu --json").out);
+  EXPECT_EQ(document["questions"].size(), 3U);
+  EXPECT_EQ(document["questions"][0]["line"], 5);
+  EXPECT_THAT(call("check ./mine.tuner.cu --config block=64").out, HasSubstr("runs as the default configuration does"));
+}
+
 TEST_F(Check, CompilesForEachArchitectureThatIsAsked) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
   EXPECT_THAT(call("check scale.cu --arch sm_90").out, HasSubstr("sm_90   compiles: "));
