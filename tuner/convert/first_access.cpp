@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/scanner.hpp>
@@ -68,8 +69,9 @@ bool is_index(std::string_view before) {
   return object == "threadIdx" || object == "blockIdx" || object == "blockDim" || object == "gridDim";
 }
 
-/// The access of the pointer from \p begin to \p end of \p body.
-Access access_at(std::string_view code, std::string_view body, std::size_t begin, std::size_t end) {
+/// The access of the pointer from \p begin to \p end of \p body. \p harmless: functions of other texts, once known.
+Access access_at(std::string_view code, std::string_view body, std::size_t begin, std::size_t end,
+                 std::set<std::string_view>& harmless) {
   std::string_view before = before_space(body, begin);
   while (before.ends_with('.') || before.ends_with("->")) {  // a pointer of a struct: fields.x[i]
     const std::string_view object = before_space(before, before.size() - (before.back() == '.' ? 1 : 2));
@@ -95,7 +97,10 @@ Access access_at(std::string_view code, std::string_view body, std::size_t begin
   if (is_assignment(body, at)) return Access::writes;
   if (has_word(statement_before(body, begin), "asm")) return Access::both;
   const std::string_view called = called_with(before, body.substr(at));
-  if (called == "swap" || (!called.empty() && !is_word_of_cpp(called) && is_defined(code, called))) return Access::both;
+  if (!called.empty() && !harmless.contains(called)) {
+    if (called == "swap" || (!is_word_of_cpp(called) && is_defined(code, called))) return Access::both;
+    harmless.insert(called);
+  }
   if (before.ends_with('=')) {  // `float& to = y[i]`
     const std::string_view left = before_space(before, before.size() - 1), name = word_before(left, left.size());
     if (before_space(left, left.size() - name.size()).ends_with('&')) return Access::both;
@@ -109,11 +114,12 @@ Access access_of(std::string_view code, std::string_view body, std::string_view 
   for (const DirectiveLine& line : directives_of(code))
     if (line.name() == "define" && has_word(line.rest(), pointer)) return Access::both;
   std::optional<Access> all;
+  std::set<std::string_view> harmless;
   for (std::size_t at = 0; (at = find_word(body, pointer, at)) != npos; at += pointer.size()) {
     const std::string_view before = before_space(body, at);
     const bool is_member = before.ends_with('.') || before.ends_with("->");
     if (is_member && (place == PointerPlace::argument || is_index(before))) continue;
-    const Access one = access_at(code, body, at, at + pointer.size());
+    const Access one = access_at(code, body, at, at + pointer.size(), harmless);
     if (one == Access::both || all.value_or(one) != one) return Access::both;
     all = one;
   }

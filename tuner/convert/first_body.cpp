@@ -13,6 +13,9 @@
 namespace tuner::convert {
 namespace {
 
+/// Of an index. Without a limit, long products would cost quadratic time.
+constexpr std::size_t kMostFactors = 8;
+
 /// Removes `2*`, `(`, `size_t(` or `(int)` from the end of \p before, and adds the factor. False if there is none.
 bool take_before(std::string_view& before, std::vector<std::string>& factors) {
   if (before.ends_with('(')) {
@@ -50,11 +53,11 @@ std::vector<std::string> index_factors(std::string_view body, std::size_t axis) 
     std::vector<std::string> factors;
     std::string_view before = std::string_view(code).substr(0, at),
                      after = std::string_view(code).substr(at + block.size());
-    while (take_before(before, factors)) {
+    while (factors.size() < kMostFactors && take_before(before, factors)) {
     }
     for (;;) {
       while (after.starts_with(')')) after.remove_prefix(1);
-      if (!after.starts_with('*')) break;
+      if (!after.starts_with('*') || factors.size() > kMostFactors) break;
       std::size_t end = 1;
       while (end < after.size() && (is_word(after[end]) || after[end] == '.')) ++end;
       if (end == 1) break;

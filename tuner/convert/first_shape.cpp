@@ -72,7 +72,7 @@ std::vector<std::string> definition_texts(std::string_view code, std::string_vie
   for (const DirectiveLine& line : directives_of(code))
     if (line.name() == "define" && word_at(line.rest(), 0) == name) texts.emplace_back(line.rest());
   for (std::size_t at = 0; (at = find_word(code, name, at)) != npos; at += name.size()) {
-    const std::string_view text = code.substr(at, std::min(code.find(';', at) - at, longest));
+    const std::string_view near = code.substr(at, longest), text = near.substr(0, near.find(';'));
     const std::size_t next = skip_space(text, name.size());
     const std::size_t after = text.substr(next, 1) == "(" ? after_brackets(text, next) : npos;
     const bool is_function =
