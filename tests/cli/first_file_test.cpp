@@ -82,7 +82,7 @@ __global__ void step(Fields f) {
   if (i < f.n) f.to[i] = f.vx[i] + f.dt * f.p[i];
 }
 )"),
-      Holds("size        n : int = 16777216\n", "inout       vx[n] : float\n", "out         to[n] : float\n",
+      Holds("size        n : int = 16777216\n", "in          vx[n] : float\n", "out         to[n] : float\n",
             "in          p[n] : float\n",
             "scalar      f : { float* vx; float* to; const float* p; int n; float dt; } = { vx, to, p, n, 1 }\n",
             "arguments   f\n"));
@@ -386,6 +386,20 @@ TEST_F(Check, FailsWithoutAReferenceAndSaysHowToGetOne) {
   EXPECT_THAT(out_of("check " + file("unsure.cu", text), 1),
               Holds("host    runs; nothing to compare with", "unsure.cu: kernel 'scale' has no reference",
                     "'#pragma tuner reference default'"));
+}
+
+TEST_F(Check, ListsTheQuestionsThatAreStillInTheFile) {
+  file("mine.cu", "__global__ void one(int* a) { a[0] = 1; }\n");
+  EXPECT_EQ(call("init mine.cu -o mine.tuner.cu").code, 0);
+  EXPECT_THAT(call("check ./mine.tuner.cu").out,
+              Holds("host    runs; nothing else checks its result yet, as the default configuration is the reference: ",
+                    "3 questions are still open; remove the line of each that you have answered:\n",
+                    "mine.tuner.cu:5: How many blocks does a launch have?", "mine.tuner.cu:6: How many elements",
+                    ": What is right?"));
+  const auto document = nlohmann::json::parse(call("check ./mine.tuner.cu --json").out);
+  EXPECT_EQ(document["questions"].size(), 3U);
+  EXPECT_EQ(document["questions"][0]["line"], 5);
+  EXPECT_THAT(call("check ./mine.tuner.cu --config block=64").out, HasSubstr("runs as the default configuration does"));
 }
 
 TEST_F(Check, CompilesForEachArchitectureThatIsAsked) {

@@ -27,6 +27,9 @@ namespace {
 /// The default problem shrinks to this, so that a check takes a second.
 constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 
+/// How `tune init` begins a line that is a question.
+constexpr std::string_view kQuestion = "// ? ";
+
 constexpr int kVolta = 70;  // compute capability
 
 /// The first lines of a compiler's output \p log, which are about the causes of the others.
@@ -88,6 +91,7 @@ class Check {
         require_reference(spec_);
         return "";
       });
+    list_questions();
     answer_.data("steps", steps_).data("ok", !failed_);
     return answer_.print(given_, failed_ ? kFailed : kDone);
   }
@@ -119,6 +123,26 @@ class Check {
     answer_.show(given_);
   }
 
+  /// The lines of the kernel file that `tune init` wrote as questions and that are still there.
+  void list_questions() {
+    Json questions = Json::array();
+    std::string listed;
+    std::int64_t line = 0;
+    for (std::string_view rest = spec_.program.text; !rest.empty();) {
+      const std::string_view one = trimmed(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+      ++line;
+      if (!one.starts_with(kQuestion)) continue;
+      const std::string_view question = one.substr(kQuestion.size());
+      listed += fmt::format("  {}:{}: {}\n", spec_.program.file, line, question);
+      questions.push_back({{"line", line}, {"question", question}});
+    }
+    if (!questions.empty())
+      answer_.text("{} still open; remove the line of each that you have answered:\n{}",
+                   questions.size() == 1 ? "1 question is" : fmt::format("{} questions are", questions.size()), listed);
+    answer_.data("questions", questions);
+  }
+
   /// That of `--config`, else the default, else the first valid one.
   Configuration configuration(const ProblemSize& size, const DeviceLimits& limits) const {
     Configuration base = spec_.default_configuration.value_or(Configuration{});
@@ -146,12 +170,16 @@ class Check {
     const std::string what = fmt::format("{}  {}", size.text(), chosen.text());
     if (trial.measurement() == nullptr)
       throw Error(fmt::format("{}: {}\n{}", kind(trial.outcome), message(trial.outcome), what));
+    return fmt::format("{}: {}", verdict(trial, chosen), what);
+  }
+
+  /// What a run of \p chosen without a failure shows.
+  std::string verdict(const Trial& trial, const Configuration& chosen) const {
+    if (!trial.verified) return "runs; nothing to compare with: the kernel has no reference";
+    if (spec_.verification.default_is_reference && chosen == reference_configuration(spec_))
+      return "runs; nothing else checks its result yet, as the default configuration is the reference";
     const std::string reference = weaker_reference(spec_);
-    return fmt::format("{}: {}",
-                       !trial.verified     ? "runs; nothing to compare with: the kernel has no reference"
-                       : reference.empty() ? "runs, and is right"
-                                           : "runs as the " + reference + " does",
-                       what);
+    return reference.empty() ? "runs, and is right" : "runs as the " + reference + " does";
   }
 
 #ifdef TUNER_HAS_CUDA
@@ -205,7 +233,8 @@ Command check_command() {
   return {Options("Usage: tune check KERNEL [options]\n"
                   "Reads a kernel file, runs its default configuration once on the host backend for\n"
                   "a small problem, compares the result with the reference, and compiles for GPUs:\n"
-                  "those of this machine, or --arch. Prints every message. Stores nothing.",
+                  "those of this machine, or --arch. Prints every message, and the questions of\n"
+                  "`tune init` that are still in the file. Stores nothing.",
                   "  tune check ./mine.cu                    after each edit\n"
                   "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
                   "  tune check reduce --size n=1000 --config block=64\n")

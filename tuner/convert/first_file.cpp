@@ -9,13 +9,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>  // join, since fmt 11
 
+#include <tuner/convert/first_access.hpp>
+#include <tuner/convert/first_body.hpp>
 #include <tuner/convert/first_shape.hpp>
+#include <tuner/convert/first_template.hpp>
 #include <tuner/convert/source_files.hpp>
 #include <tuner/convert/written_struct.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/declared_types.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/expanded_code.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/record_type.hpp>
@@ -28,51 +32,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the operator at \p at updates the value before it: `+=`, `++`.
-bool is_update(std::string_view code, std::size_t at) {
-  const std::string_view two = code.substr(at, 2), three = code.substr(at, 3);
-  if (two == "++" || two == "--" || three == "<<=" || three == ">>=") return true;
-  return two.size() == 2 && two[1] == '=' && std::string_view("+-*/%&|^").find(two[0]) != std::string_view::npos;
-}
-
-/// Whether the operator at \p at is `=`.
-bool is_assignment(std::string_view code, std::size_t at) {
-  return code.substr(at, 1) == "=" && code.substr(at, 2) != "==";
-}
-
-/// The longest index, in characters. Without a limit, many brackets that nothing closes would cost quadratic time.
-constexpr std::size_t kLongestIndex = 4'096;
-
-/// Whether the statement updates elements of the pointer from \p begin to \p end, or with \p assigned assigns to them.
-bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool assigned) {
-  constexpr std::size_t kNear = 200;  // characters of the statement before it
-  const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
-  bool through = before.ends_with('*');
-  std::size_t at = skip_space(code, end);
-  if (code.substr(at, 1) == "[") {
-    at = std::min(after_brackets(code, at, kLongestIndex), code.size());
-    through = true;
-    if (code.substr(at, 1) == ".") at += 1 + word_at(code, at + 1).size();  // y[i].x
-    at = skip_space(code, at);
-  }
-  if (through && (before.ends_with("++") || before.ends_with("--"))) return true;
-  if (through && (is_update(code, at) || (assigned && is_assignment(code, at)))) return true;
-  // atomicAdd(y, 1), atomicMax(&y[i], 1), atomicAdd((unsigned*)y, 1)
-  const std::size_t open = before.rfind("atomic");
-  return open != std::string_view::npos && before.substr(open).find_first_of(",;{}") == std::string_view::npos &&
-         before.substr(open).find('(') != std::string_view::npos;
-}
-
-enum class Change { update, any };
-/// Whether \p body visibly changes elements of \p pointer: computes new values from old ones (`y[i] += 1`, `*y -= x`,
-/// `atomicAdd(&y[i], 1)`), or with \p wanted also assigns others.
-bool changes(std::string_view body, std::string_view pointer, Change wanted) {
-  const std::string_view inside = in_braces(body, 0);
-  for (std::size_t at = 0; (at = find_word(inside, pointer, at)) != std::string_view::npos; ++at)
-    if (is_changed(inside, at, at + pointer.size(), wanted == Change::any)) return true;
-  return false;
-}
-
 /// A usual value for an integer that does not grow with a problem, by its name; 0 for an offset.
 std::optional<int> small_value(std::string_view name) {
   constexpr std::pair<std::string_view, int> endings[] = {
@@ -84,9 +43,11 @@ std::optional<int> small_value(std::string_view name) {
   return std::nullopt;
 }
 
-/// Where the text of \p kernel ends at the latest.
-std::size_t end_of_body(std::string_view code, const Signature& kernel) {
-  return std::min(code.find("__global__", kernel.end), code.size());
+/// Where the text of \p kernel ends.
+std::size_t end_of(std::string_view code, const Signature& kernel) {
+  const std::size_t next = std::min(code.find("__global__", kernel.end), code.size());
+  const std::string_view body = in_braces(code.substr(0, next), kernel.end);
+  return body.empty() ? next : static_cast<std::size_t>(body.data() - code.data()) + body.size();
 }
 
 /// Writes a kernel file from the head and body of its kernel, with a comment for each question that they leave open.
@@ -97,9 +58,11 @@ class Writer {
         scoped_(code),
         all_(all),
         code_(code.text()),
-        body_(code_.substr(kernel_.begin, end_of_body(code_, kernel_) - kernel_.begin)),
+        body_(code_.substr(kernel_.begin, end_of(code_, kernel_) - kernel_.begin)),
         shape_(code, all, kernel_, body_),
         instantiate_(code.namespaces_at(kernel_.begin) + kernel_.name) {
+    for (std::size_t i = 0; i < kernel_.arguments.size(); ++i)
+      if (std::string& name = kernel_.arguments[i].name; name.empty()) name = fmt::format("argument_{}", i + 1);
     read_template();
     read_arguments();
     read_constants();
@@ -120,9 +83,7 @@ class Writer {
     lines_ += buffers_;
     add("block", fmt::format("{}", fmt::join(shape_.block(), ", ")));
     add("grid", grid);
-    const auto shared = shape_.shared(sizes_);
-    if (!shared) ask("How many bytes of dynamic shared memory does a block have? Your launch has some.");
-    if (!shared || !shared->empty()) add("shared", shared.value_or("0"));
+    add_shared();
     if (instantiate_ != kernel_.name) add("instantiate", instantiate_);
     add("arguments", fmt::format("{}", fmt::join(arguments_, ", ")));
     if (!bytes_.empty()) add("bytes", bytes_);
@@ -166,38 +127,90 @@ class Writer {
 
   std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
 
+  /// The bytes that the launch has, or a question if they are not in the text. Then, a number for each thread is
+  /// likely.
+  void add_shared() {
+    const auto shared = shape_.shared(sizes_);
+    const std::string type = dynamic_shared_type(body_);
+    if (shared && !shared->empty()) return add("shared", *shared);
+    if (shared && type.empty()) return;
+    ask("How many bytes of dynamic shared memory does a block have? The text does not tell.");
+    const auto numbers = this->numbers(type);
+    add("shared",
+        fmt::format("{} * sizeof({})", fmt::join(shape_.block(), " * "), numbers ? info(numbers->type).name : "float"));
+  }
+
   void read_template() {
-    std::string names;
-    for (const Declared& one : template_parameters_to_name(kernel_)) {
-      const bool is_flag = plain_type(one.type) == "bool";
-      const std::string name = possible_name(one.name);
-      names += (names.empty() ? "" : ", ") + name;
-      if (one.type == "typename" || one.type == "class") {
-        types_ += question(fmt::format("Which types is {} for?", name)) +
-                  line("type", name + (is_for_indices(name) ? " = int" : " = float"));
-        type_names_.push_back(name);
-        continue;
-      }
-      parameters_.push_back(name);
-      if (const auto* const block = find_named(shape_.parameters(), name)) {
-        add("parameter", fmt::format("{} = {}", name, block->values));
-        continue;
-      }
-      const std::string usual = one.may_be_left_out ? one.otherwise : is_flag ? "false" : "1";
-      ask(fmt::format("Which values may {} have?", name));
-      other_presets_ += fmt::format(" {}={}", name, usual);
-      const std::string others = one.may_be_left_out ? usual : "1 2 4";
-      add("parameter", fmt::format("{} = {}", name, is_flag ? "false true" : others));
+    std::vector<std::string> written;
+    for (const TemplateParameter& one : shape_.template_parameters()) written.push_back(template_argument(one));
+    if (!kernel_.template_parameters.empty()) instantiate_ += fmt::format("<{}>", fmt::join(written, ", "));
+  }
+
+  /// Whether an argument of the kernel has the type \p name.
+  bool is_argument_type(const std::string& name) const {
+    return std::ranges::any_of(kernel_.arguments, [&](const Declared& one) { return has_word(one.type, name); });
+  }
+
+  /// What is written for \p one in the name of the kernel: the argument of the launch, or the name of a parameter.
+  std::string template_argument(const TemplateParameter& one) {
+    using enum TemplateParameter::Kind;
+    switch (one.kind) {
+      case type:
+        return type_argument(one);
+      case integer:
+        if (const auto* const block = find_named(shape_.parameters(), one.name))
+          return add_template_parameter(one.name, block->values);
+        if (!one.value && !one.argument.empty()) return one.argument;
+        ask(fmt::format("Which {}values may {} have?", one.value ? "other " : "", one.name));
+        other_presets_ += fmt::format(" {}={}", one.name, one.value.value_or(1));
+        return add_template_parameter(one.name, one.value ? std::to_string(*one.value) : "1 2 4");
+      case flag:
+        if (!one.written.empty() && !one.argument.empty()) return one.argument;
+        ask(fmt::format("Which values may {} have?", one.name));
+        other_presets_ += fmt::format(" {}={}", one.name, one.argument.empty() ? "false" : one.argument);
+        return add_template_parameter(one.name, "false true");
+      case other:
+        break;
     }
-    if (!kernel_.template_parameters.empty()) instantiate_ += '<' + names + '>';
+    if (!one.argument.empty()) return qualified(all_, kernel_, one);
+    if (const auto all = enumerators_of(all_, kernel_, one.type)) {
+      ask(fmt::format("Does the caller choose {}? If all its values compute the same, make it a `parameter`.",
+                      one.name));
+      add("choice", fmt::format("{} = {}", one.name, fmt::join(all->names, " ")));
+      return all->path + one.name;
+    }
+    ask(fmt::format("Which value has {}, a {}? No launch in the text tells.", one.name, one.type));
+    return fmt::format("static_cast<{}>(0)", one.type);
+  }
+
+  std::string add_template_parameter(const std::string& name, const std::string& values) {
+    parameters_.push_back(name);
+    add("parameter", fmt::format("{} = {}", name, values));
+    return name;
+  }
+
+  /// A `type` for a type of numbers that the kernel's arguments have; any other as it is in the launch.
+  std::string type_argument(const TemplateParameter& one) {
+    const auto numbers = one.argument.empty() ? std::nullopt : this->numbers(one.argument);
+    const bool is_element = numbers && numbers->components == 1;
+    if (!one.argument.empty() && !(is_element && is_argument_type(one.name))) {
+      const std::string name = qualified(all_, kernel_, one);
+      for (Declared& argument : kernel_.arguments)
+        argument.type =
+            replace_words(argument.type, [&](auto word) { return word == one.name ? name : std::string(word); });
+      return name;
+    }
+    types_ += question(fmt::format("Which {}types is {} for?", is_element ? "other " : "", one.name)) +
+              line("type", fmt::format("{} = {}", one.name,
+                                       is_element                 ? info(numbers->type).name
+                                       : is_for_indices(one.name) ? "int"
+                                                                  : "float"));
+    type_names_.push_back(one.name);
+    return one.name;
   }
 
   /// \p type as the kernel's arguments use it.
-  UsedName used(std::string type) const {
-    const std::vector<Signature> heads = find_signatures(all_, kernel_.name);
-    const std::size_t at = heads.empty() ? 0 : heads.back().begin;
-    return without_aliases(all_, {std::move(type), all_.namespaces_at(at), at});
-  }
+  UsedName used(std::string type) const { return used_by(all_, kernel_, std::move(type)); }
   std::optional<VectorType> numbers(const std::string& type) const {
     const auto numbers = numbers_of(type);
     return numbers ? numbers : numbers_of(all_, used(type));
@@ -231,6 +244,9 @@ class Writer {
       if (value) small_values_.emplace(name, *value);
       if (value != 0) (value ? small : sizes_).push_back(name);
     }
+    const bool has_sizes = !sizes_.empty() || !small.empty();
+    if (has_sizes) sizes_text_ += question("Are these the extents of a typical problem?");
+    if (!has_sizes) sizes_ = constant_extents();
     // The buffers have at most some megabytes if there is much to ask.
     constexpr std::array<int, 3> usual{16'777'216, 4096, 256}, beside_small{262'144, 512, 64}, structs{16'384, 128, 32};
     // `n` of both axes of a grid is the extent of a square.
@@ -249,9 +265,18 @@ class Writer {
     count_ = first.empty() ? "1" : fmt::format("{}", fmt::join(first, " * "));
   }
 
+  /// The constants that indices of pointers name, such as WIDTH of `a[y * WIDTH + x]`, one for each axis.
+  std::vector<std::string> constant_extents() const {
+    std::vector<std::string> extents;
+    for (const std::string& word : words_in_indices(body_, kernel_.arguments))
+      if (!find_named(shape_.parameters(), word) && !is_parameter(word) && constant_called(all_, word).value_or(1) > 1)
+        extents.push_back(word);
+    while (extents.size() == 1 && extents.size() < shape_.grid_dimensions()) extents.push_back(extents[0]);
+    return extents;
+  }
+
   void read_arguments() {
     read_sizes();
-    if (!sizes_.empty()) sizes_text_ += question("Are these the extents of a typical problem?");
     for (const Declared& one : kernel_.arguments) {
       const std::string name = possible_name(one.name), type = type_of(one);
       arguments_.push_back(name);
@@ -390,18 +415,6 @@ class Writer {
     }
   }
 
-  /// `A * B` of `[A][B]`.
-  static std::string elements(std::string_view brackets) {
-    std::string product;
-    for (std::size_t at = 0; at < brackets.size() && brackets[at] == '[';) {
-      const std::size_t end = std::min(after_brackets(brackets, at), brackets.size() + 1);
-      const std::string_view one = trimmed(brackets.substr(at + 1, end - at - 2));
-      product = product.empty() ? std::string(one) : fmt::format("({}) * ({})", product, one);
-      at = skip_space(brackets, end);
-    }
-    return product;
-  }
-
   bool is_size(const Declared& argument) const {
     const auto numbers = this->numbers(plain_type(argument.type));
     if (!numbers || numbers->components != 1) return false;
@@ -409,14 +422,10 @@ class Writer {
     return numbers->type == int32 || numbers->type == uint32 || numbers->type == int64 || numbers->type == uint64;
   }
 
-  /// `out` only where the body has the name once, to write to it: else its old values may matter.
   void add_buffer(const Declared& one, const std::string& type) {
-    std::size_t uses = 0;
-    for (const std::string_view word : words_of(body_.substr(kernel_.end - kernel_.begin)))
-      uses += word == one.name ? 1 : 0;
-    const bool is_in = one.is_to_const();
-    const bool is_out =
-        !is_in && uses == 1 && changes(body_, one.name, Change::any) && !changes(body_, one.name, Change::update);
+    const PointerPlace place = find_named(kernel_.arguments, one.name) ? PointerPlace::argument : PointerPlace::member;
+    const Access access = one.is_to_const() ? Access::reads : access_of(code_, in_braces(body_, 0), one.name, place);
+    const bool is_in = access == Access::reads, is_out = access == Access::writes;
     has_out_ = has_out_ || is_out;
     // The type of a struct that the text defines may be left out.
     const bool is_struct = type.empty() && type_names_.empty() && record_called(all_, used(plain_type(one.type)));
@@ -431,6 +440,7 @@ class Writer {
                               : "inout",
                      fmt::format("{}[{}]{}", possible_name(one.name), count_,
                                  is_struct ? "" : " : " + (type.empty() ? "float" : type)));
+    if (is_in && type == "uint8") buffers_ += line("fill", possible_name(one.name) + " = uniform 0 256");
     if (is_struct || type.ends_with(']')) return;
     bytes_ += fmt::format("{}{}{} * sizeof({})", bytes_.empty() ? "" : " + ", is_in || is_out ? "" : "2 * ", count_,
                           type.empty() ? "float" : type);

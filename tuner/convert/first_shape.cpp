@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 #include <fmt/format.h>
 
+#include <tuner/convert/first_body.hpp>
 #include <tuner/core/characters.hpp>
-#include <tuner/core/declared_types.hpp>
 #include <tuner/core/definitions.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
@@ -22,9 +21,23 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 
-bool is_called_like_a_block(std::string_view name) {
-  const std::string lower = lower_case(name);
-  return lower.find("block") != npos || lower.find("threads") != npos;
+/// Usual names of a block's extent without `_`, without `x` at their ends and in small letters.
+constexpr std::string_view kBlockNames[] = {"block",    "blocksize",  "blockdim",        "blockthreads", "threads",
+                                            "nthreads", "numthreads", "threadsperblock", "tpb"};
+
+/// Whether \p name is usual for the extent of \p axis: `BLOCK_SIZE`, `kThreads`, `block_size_y`; not `THREADS_PER_ROW`.
+bool is_called_like_a_block(std::string_view name, std::size_t axis) {
+  if (name.size() > 1 && name[0] == 'k' && name[1] >= 'A' && name[1] <= 'Z') name.remove_prefix(1);
+  std::string plain = lower_case(name);
+  std::erase(plain, '_');
+  if (axis == 0 && contains(kBlockNames, plain)) return true;
+  if (plain.empty() || plain.back() != "xyz"[axis]) return false;
+  plain.pop_back();
+  return contains(kBlockNames, plain);
+}
+
+bool is_called_like_any_block(std::string_view name) {
+  return is_called_like_a_block(name, 0) || is_called_like_a_block(name, 1) || is_called_like_a_block(name, 2);
 }
 
 bool is_expression(const std::string& text) {
@@ -37,143 +50,61 @@ bool is_expression(const std::string& text) {
 
 bool is_word_or_number(std::string_view text) { return !text.empty() && word_at(text, 0) == text; }
 
-bool is_type(const Declared& one) { return one.type == "typename" || one.type == "class"; }
-
-/// The place after three characters \p c from \p at on; blanks may stand between them. npos if they are not there.
-std::size_t after_three(std::string_view code, std::size_t at, char c) {
-  for (int i = 0; i < 3; ++i) {
-    at = skip_space(code, at);
-    if (at >= code.size() || code[at] != c) return npos;
-    ++at;
+/// The macros with an integer value that \p code defines only where nothing else does: `#ifndef NAME`, `#define NAME
+/// 8`.
+std::vector<std::pair<std::string, std::int64_t>> guarded_macros(std::string_view code) {
+  std::vector<std::pair<std::string, std::int64_t>> macros;
+  std::string guard;
+  for (const DirectiveLine& line : directives_of(code)) {
+    const std::string_view name = defined_name(line);
+    if (!name.empty() && name == guard)
+      if (const auto value = number_of<std::int64_t>(trimmed(line.rest().substr(name.size()))))
+        macros.emplace_back(name, *value);
+    guard = line.name() == "ifndef" ? std::string(trimmed(line.rest())) : "";
   }
-  return at;
+  return macros;
 }
 
-/// Reads the function around one launch.
-class Reader {
- public:
-  Reader(const ScopedCode& code, std::size_t at) : code_(code), end_(at), begin_(at) {
-    while (begin_ > 0 && !code.is_in_namespace(begin_ - 1)) --begin_;
+/// The text of each function, lambda or macro \p name of \p code, up to its first `;`.
+std::vector<std::string> definition_texts(std::string_view code, std::string_view name) {
+  constexpr std::size_t longest = 256;  // characters
+  std::vector<std::string> texts;
+  for (const DirectiveLine& line : directives_of(code))
+    if (line.name() == "define" && word_at(line.rest(), 0) == name) texts.emplace_back(line.rest());
+  for (std::size_t at = 0; (at = find_word(code, name, at)) != npos; at += name.size()) {
+    const std::string_view near = code.substr(at, longest), text = near.substr(0, near.find(';'));
+    const std::size_t next = skip_space(text, name.size());
+    const std::size_t after = text.substr(next, 1) == "(" ? after_brackets(text, next) : npos;
+    const bool is_function =
+        after != npos && text.substr(std::min(text.find_first_of("{,)", after), text.size()), 1) == "{";
+    const bool is_lambda = text.substr(next, 1) == "=" && text.substr(skip_space(text, next + 1), 1) == "[";
+    if (is_function || is_lambda) texts.emplace_back(text);
   }
-
-  /// The extents that \p expression stands for: a `dim3`, a variable of that type, or a number.
-  std::vector<std::string> extents(std::string_view expression) {
-    std::string text(trimmed(expression));
-    if (is_name(text))
-      if (const std::string value = value_of(text); !in_dim3(value).empty()) text = value;
-    std::vector<std::string> all;
-    const std::string_view inside = in_dim3(text);
-    for (const std::string_view part : at_commas(inside.empty() ? text : inside, true)) all.emplace_back(part);
-    while (all.size() > 1 && all.back() == "1") all.pop_back();
-    for (const std::string& one : all) read_locals(one, kDeepest);
-    return all;
-  }
-
-  /// \p expression with the values of its variables read.
-  std::string number(std::string_view expression) {
-    read_locals(std::string(expression), kDeepest);
-    return expression == "0" ? "" : std::string(expression);
-  }
-
-  std::map<std::string, std::string, std::less<>> locals() && { return std::move(locals_); }
-
- private:
-  static constexpr int kDeepest = 4;             // values that are computed from others
-  static constexpr std::size_t kLongest = 1024;  // characters of a value
-
-  static bool is_name(std::string_view text) {
-    return !text.empty() && is_word_start(text.front()) && word_at(text, 0) == text;
-  }
-
-  /// `a, b` of `dim3(a, b)` and `{a, b}`; empty for anything else.
-  static std::string_view in_dim3(std::string_view text) {
-    if (word_at(text, 0) == "dim3")
-      text = trimmed(text.substr(4));
-    else if (text.substr(0, 1) != "{")
-      return {};
-    if (text.empty() || (text[0] != '(' && text[0] != '{') || after_brackets(text, 0) != text.size()) return {};
-    return trimmed(text.substr(1, text.size() - 2));
-  }
-
-  /// The last value of the function's variable \p name before the launch. Empty if it has none.
-  std::string value_of(std::string_view name) const {
-    const std::string_view code = std::string_view(code_.text()).substr(0, end_);
-    std::string value;
-    for (std::size_t at = begin_; (at = find_word(code, name, at)) != npos; ++at) {
-      const std::string_view before = code.substr(0, before_space(code, at).size());
-      if (before.ends_with('.') || before.ends_with("->")) continue;  // a member
-      const std::size_t sign = skip_space(code, at + name.size());
-      if (sign >= code.size()) break;
-      if (code[sign] == '=' && code.substr(sign, 2) != "==") {
-        const auto parts = at_commas(code.substr(sign + 1, code.find(';', sign) - sign - 1), true);
-        value = parts.empty() ? "" : parts.front();
-      } else if ((code[sign] == '(' || code[sign] == '{') && has_word(statement_before(code, at), "dim3")) {
-        const std::size_t after = after_brackets(code, sign);
-        if (after != npos) value = "dim3" + std::string(code.substr(sign, after - sign));
-      }
-    }
-    return value.size() <= kLongest && !has_word(value, name) ? value : "";
-  }
-
-  void read_locals(const std::string& text, int depth) {
-    for (const std::string_view word : words_of(text)) {
-      if (depth == 0 || locals_.find(word) != locals_.end() || others_.find(word) != others_.end()) continue;
-      const std::string value = value_of(word);
-      if (value.empty()) {
-        others_.emplace(word);
-        continue;
-      }
-      locals_.emplace(word, value);
-      read_locals(value, depth - 1);
-    }
-  }
-
-  const ScopedCode& code_;
-  std::size_t end_, begin_;  ///< of the function, up to the launch
-  std::map<std::string, std::string, std::less<>> locals_;
-  std::set<std::string, std::less<>> others_;  ///< words that are no variables with a value
-};
-
-/// The launch whose kernel's name stands from \p at to \p end of \p code.
-std::optional<WrittenLaunch> launch_at(const ScopedCode& scoped, std::size_t at, std::size_t end) {
-  const std::string_view code = scoped.text();
-  constexpr std::size_t longest = 4'096;  // characters, for brackets that nothing closes
-  WrittenLaunch launch;
-  end = skip_space(code, end);
-  if (end < code.size() && code[end] == '<' && after_three(code, end, '<') == npos) {
-    const std::size_t after = after_angles(code.substr(0, end + longest), end);
-    if (after == npos) return std::nullopt;
-    for (const std::string_view one : template_arguments(code.substr(at, after - at)))
-      launch.template_arguments.emplace_back(one);
-    end = after;
-  }
-  const std::size_t begin = after_three(code, end, '<');
-  if (begin == npos) return std::nullopt;
-  std::size_t close = begin;
-  while (close < std::min(code.size(), begin + longest) && after_three(code, close, '>') == npos) ++close;
-  if (after_three(code, close, '>') == npos) return std::nullopt;
-  const auto shape = at_commas(code.substr(begin, close - begin), true);
-  const std::size_t open = skip_space(code, after_three(code, close, '>'));
-  if (shape.size() < 2 || code.substr(open, 1) != "(") return std::nullopt;
-  Reader reader(scoped, at);
-  launch.grid = reader.extents(shape[0]);
-  launch.block = reader.extents(shape[1]);
-  if (shape.size() > 2) launch.shared = reader.number(shape[2]);
-  launch.locals = std::move(reader).locals();
-  if (const std::size_t after = after_brackets(code, open, longest); after != npos)
-    for (const std::string_view one : at_commas(code.substr(open + 1, after - open - 2), true))
-      launch.arguments.emplace_back(one);
-  return launch;
+  return texts;
 }
 
-/// The first launch of \p kernel in \p code.
-std::optional<WrittenLaunch> launch_of(const ScopedCode& code, std::string_view kernel) {
-  int left = 32;  // places that look like a launch
-  for (std::size_t at = 0; left > 0 && (at = find_word(code.text(), kernel, at)) != npos; at += kernel.size(), --left)
-    if (auto launch = launch_at(code, at, at + kernel.size());
-        launch && launch->grid.size() <= 3 && launch->block.size() <= 3 && !launch->block.empty())
-      return launch;
-  return std::nullopt;
+/// Whether \p name divides and rounds up: it is usual for that, or \p code defines it as `(a + b - 1) / b`.
+bool is_ceil_div(std::string_view code, std::string_view name) {
+  constexpr std::string_view usual[] = {"cdiv",   "ceildiv",  "divceil",    "divup",      "updiv",
+                                        "idivup", "divideup", "ceildivide", "divroundup", "idivceil"};
+  std::string plain = lower_case(name);
+  std::erase(plain, '_');
+  if (contains(usual, plain)) return true;
+  for (const std::string& text : definition_texts(code, name)) {
+    std::string compact = text;
+    std::erase_if(compact, [](char c) { return is_space(c) || c == '(' || c == ')'; });
+    const std::size_t minus = std::min(compact.find("-1/"), compact.size());
+    const std::string b(path_before(std::string_view(compact).substr(0, minus)));
+    const std::string_view before = std::string_view(compact).substr(0, minus - b.size());
+    if (b.empty() || !before.ends_with('+') || word_at(compact, minus + 3) != b) continue;
+    // `a` is a parameter, and stands before `b`. It may have `return` before it, now without a blank.
+    const std::string_view a = path_before(before.substr(0, before.size() - 1));
+    const std::vector<std::string_view> words = words_of(text);
+    if (std::ranges::any_of(words.begin(), std::ranges::find(words, b),
+                            [&](std::string_view word) { return word != name && a.ends_with(word); }))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -185,50 +116,27 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text) {
-  try {
-    const Expression expression = Expression::parse(text, {});
-    Bindings known;
-    for (const std::string& name : expression.names()) {
-      const auto value = constant_called(code, name);
-      if (!value) return std::nullopt;
-      known.set(name, Value(*value));
-    }
-    return expression.evaluate_integer(known);
-  } catch (const SpecError&) {
-    return std::nullopt;
-  }
-}
-
-std::vector<Declared> template_parameters_to_name(const Signature& kernel) {
-  std::vector<Declared> named;
-  for (const Declared& one : kernel.template_parameters) {
-    // One that may be left out is worth trying if its usual value is a literal.
-    const bool is_literal =
-        number_of<int>(one.otherwise).has_value() || one.otherwise == "true" || one.otherwise == "false";
-    if (one.is_pack() || (one.may_be_left_out && (is_type(one) || !is_literal))) break;
-    named.push_back(one);
-  }
-  return named;
-}
-
 FirstShape::FirstShape(const ScopedCode& code, const ScopedCode& all, const Signature& kernel, std::string_view body)
-    : code_(code), all_(all), kernel_(kernel), launch_(launch_of(code, kernel.name)) {
-  name_block(body);
-  if (launch_) {
-    for (std::size_t axis = 0; axis < block_.size(); ++axis) read_extent(axis);
-  } else if (block_.size() == 1) {
-    read_constant(body);
-  }
-  if (block_.size() == 1 && (!launch_ || !is_named_[0])) read_template_parameters();
+    : code_(code),
+      all_(all),
+      kernel_(kernel),
+      body_(body),
+      launch_(launch_of(code, kernel.name)),
+      template_(template_parameters_of(all, kernel, launch_)) {
+  name_block();
+  for (std::size_t axis = 0; axis < block_.size(); ++axis) factors_.push_back(index_factors(body, axis));
+  for (std::size_t axis = 0; launch_ && axis < block_.size(); ++axis) read_extent(axis);
+  const std::vector<Candidate> candidates = this->candidates();
+  for (std::size_t axis = 0; axis < block_.size(); ++axis)
+    if (!is_named_[axis]) tie(axis, candidates);
   list_parameters();
 }
 
-void FirstShape::name_block(std::string_view body) {
+void FirstShape::name_block() {
   std::size_t dimensions = launch_ ? launch_->block.size() : 1;
   for (std::size_t axis = 1; axis < 3 && !launch_; ++axis)
     for (const std::string_view index : {"threadIdx", "blockIdx"})
-      if (body.find(fmt::format("{}.{}", index, "xyz"[axis])) != npos) dimensions = axis + 1;
+      if (body_.find(fmt::format("{}.{}", index, "xyz"[axis])) != npos) dimensions = axis + 1;
   block_ = {dimensions == 1 ? "block" : "block_x", "block_y", "block_z"};
   usual_ = {dimensions == 1 ? "256" : "32", "8", "4"};
   block_.resize(dimensions);
@@ -240,85 +148,104 @@ void FirstShape::name_block(std::string_view body) {
 }
 
 std::optional<std::int64_t> FirstShape::constant(std::string_view word) const {
-  if (launch_->locals.find(word) != launch_->locals.end() || find_named(kernel_.arguments, word)) return std::nullopt;
+  if ((launch_ && launch_->locals.contains(word)) || find_named(kernel_.arguments, word)) return std::nullopt;
   if (const auto value = constant_called(all_, std::string(word))) return value;
   const std::vector<DefinedValue> all = definitions_of(all_.text(), word);  // also under an `#if`
   return all.size() == 1 ? number_of<std::int64_t>(all.front().value) : std::nullopt;
 }
 
-/// The name of an extent is a template parameter or a constant. Else, only its usual value is in the text.
+const TemplateParameter* FirstShape::parameter_given(std::string_view word) const {
+  const auto found = std::ranges::find_if(template_, [&](const TemplateParameter& one) {
+    return one.kind == TemplateParameter::Kind::integer && one.written == word && is_word_start(word.front());
+  });
+  return found == template_.end() ? nullptr : &*found;
+}
+
+/// The names in an extent are constants, or variables that the launch also gives to the template. Else, only its usual
+/// value is in the text.
 void FirstShape::read_extent(std::size_t axis) {
   const std::string& text = launch_->block[axis];
   const auto known = constant(text);
-  const auto value = known ? known : integer_in(all_, with_locals(text));
-  if (value && *value >= 1 && *value <= kMostThreads) usual_[axis] = std::to_string(*value);
-  const std::vector<std::string_view> words = words_of(text);
-  const auto is_constant = [&](std::string_view word) { return constant(word).has_value(); };
+  const auto value = known ? known : integer_in(all_, launch_->with_locals(text));
   const bool has_value = value && *value >= 1 && *value <= kMostThreads;
-  is_named_[axis] = has_value && !words.empty() && std::ranges::all_of(words, is_constant);
+  if (has_value) usual_[axis] = std::to_string(*value);
+  const std::vector<std::string_view> words = words_of(text);
+  const bool is_given = !words.empty() && std::ranges::all_of(words, [&](auto word) { return parameter_given(word); });
+  is_named_[axis] = is_given || (has_value && !words.empty() && std::ranges::all_of(words, [&](auto word) {
+                                   return parameter_given(word) || constant(word).has_value();
+                                 }));
   if (is_named_[axis])
-    block_[axis] = text;
+    block_[axis] = replace_words(text, [&](std::string_view word) {
+      const TemplateParameter* const one = is_word_start(word.front()) ? parameter_given(word) : nullptr;
+      return one != nullptr ? one->name : std::string(word);
+    });
   else if (has_value)
     literals_.at(axis) = value;
-  const std::vector<Declared> named = template_parameters_to_name(kernel_);
-  for (std::size_t i = 0; i < named.size() && i < launch_->template_arguments.size(); ++i) {
-    const std::string name = possible_name(named[i].name);
-    if (launch_->template_arguments[i] != text || is_type(named[i]) || contains(block_, name)) continue;
-    block_[axis] = name;
-    is_named_[axis] = true;
-    break;
-  }
 }
 
-/// A number of the text that the kernel uses and that is called like a block's extent is it.
-void FirstShape::read_constant(std::string_view body) {
-  constexpr int least = 16;
-  for (const std::string_view word : words_of(body)) {
-    if (!is_called_like_a_block(word) || find_named(kernel_.arguments, word)) continue;
-    const std::vector<DefinedValue> all = definitions_of(all_.text(), word);
-    const auto value = all.size() == 1 ? number_of<int>(all.front().value) : std::nullopt;
-    if (!value || *value < least || *value > kMostThreads) continue;
-    block_[0] = word;
-    usual_[0] = all.front().value;
-    return;
+/// Integers of the template, and numbers that the text defines once and the kernel uses.
+std::vector<FirstShape::Candidate> FirstShape::candidates() const {
+  std::vector<Candidate> all;
+  const std::string most = most_threads(body_);
+  for (const TemplateParameter& one : template_)
+    if (one.kind == TemplateParameter::Kind::integer) all.push_back({one.name, one.value});
+  for (const std::string_view word : words_of(body_)) {
+    const bool is_used_as_one = is_called_like_any_block(word) || word == most ||
+                                std::ranges::any_of(factors_, [&](auto& factors) { return contains(factors, word); });
+    if (launch_ || !is_used_as_one || find_named(kernel_.arguments, word) || find_named(all, word)) continue;
+    const std::vector<DefinedValue> defined = definitions_of(all_.text(), word);
+    const auto value = defined.size() == 1 ? number_of<std::int64_t>(defined.front().value) : std::nullopt;
+    if (value && *value >= 1 && *value <= kMostThreads) all.push_back({std::string(word), value});
   }
+  return all;
 }
 
-/// Template parameters that are called like a block's extent are it.
-void FirstShape::read_template_parameters() {
-  for (const Declared& one : template_parameters_to_name(kernel_)) {
-    if (is_type(one) || plain_type(one.type) == "bool" || !is_called_like_a_block(one.name)) continue;
-    block_[0] = possible_name(one.name);
-    if (one.may_be_left_out) usual_[0] = one.otherwise;
-  }
+/// A candidate is an extent of the block if the kernel uses it as one, or if its name is usual for that.
+void FirstShape::tie(std::size_t axis, const std::vector<Candidate>& candidates) {
+  const std::vector<std::string>& factors = factors_[axis];
+  const auto choose = [&](const auto& is_wanted) {
+    for (const Candidate& one : candidates) {
+      const bool differs = literals_.at(axis) && one.value && *literals_.at(axis) != *one.value;
+      if (is_named_[axis] || differs || !is_wanted(one.name)) continue;
+      is_named_[axis] = true;
+      block_[axis] = one.name;
+      if (one.value) usual_[axis] = std::to_string(*one.value);
+    }
+  };
+  choose([&](const std::string& name) {
+    return contains(factors, name) && (factors.size() == 1 || is_called_like_any_block(name));
+  });
+  if (block_.size() == 1) choose([&](const std::string& name) { return most_threads(body_) == name; });
+  choose([&](const std::string& name) { return is_called_like_a_block(name, axis) && !contains(block_, name); });
 }
 
 void FirstShape::list_parameters() {
+  const auto most = number_of<std::int64_t>(most_threads(body_));
+  const auto value_of = [&](std::string_view word) {
+    const auto* const one = find_named(template_, word);
+    return std::to_string((one != nullptr ? one->value : constant(word)).value_or(1));
+  };
   for (std::size_t axis = 0; axis < block_.size(); ++axis) {
     const std::string& extent = block_[axis];
     if (!is_word_or_number(extent)) {
       for (const std::string_view word : words_of(extent))
-        if (!find_named(parameters_, word) && !contains(block_, word)) {
-          const std::string value = std::to_string(constant(word).value_or(1));
-          parameters_.push_back({std::string(word), value, value, true});
-        }
+        if (!find_named(parameters_, word) && !contains(block_, word))
+          parameters_.push_back({std::string(word), value_of(word), value_of(word), true});
       continue;
     }
     if (find_named(parameters_, extent)) continue;
     std::string values = std::ranges::count(block_, extent) > 1 ? "8 16 32"
                          : axis == 0                            ? "32 64 128 256 512 1024"
                                                                 : "1 2 4 8 16";
+    while (most && block_.size() == 1 && values.find(' ') != npos &&
+           number_of<std::int64_t>(std::string_view(values).substr(values.rfind(' ') + 1)) > most)
+      values.erase(values.rfind(' '));
     if (!has_word(values, usual_[axis])) values += ' ' + usual_[axis];
     parameters_.push_back({extent, values, usual_[axis]});
   }
-}
-
-std::string FirstShape::with_locals(std::string_view text, int depth) const {
-  return replace_words(text, [&](std::string_view word) {
-    const auto local = launch_->locals.find(word);
-    return depth == 0 || local == launch_->locals.end() ? std::string(word)
-                                                        : '(' + with_locals(local->second, depth - 1) + ')';
-  });
+  for (const auto& [name, value] : guarded_macros(code_.text()))
+    if (has_word(body_, name) && !find_named(parameters_, name))
+      parameters_.push_back({name, std::to_string(value), std::to_string(value), true});
 }
 
 std::string FirstShape::size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const {
@@ -356,16 +283,14 @@ std::string FirstShape::translated(std::string_view text, std::size_t axis, cons
     const auto extent = std::ranges::find(launch_->block, word);
     if (extent != launch_->block.end()) return block_[static_cast<std::size_t>(extent - launch_->block.begin())];
     if (std::string size = size_passed_as(word, sizes); !size.empty()) return size;
+    if (const TemplateParameter* const one = parameter_given(word)) return one->name;
     if (const auto local = launch_->locals.find(word); local != launch_->locals.end() && depth > 0)
       return '(' + translated(local->second, axis, sizes, depth - 1, is_known) + ')';
     if (word == "min" || word == "max" || word == "sizeof" || numbers_of(word) || find_named(parameters_, word))
       return std::string(word);
     if (constant_called(all_, std::string(word))) return std::string(word);
-    // divUp, iDivUp, ceil_div, DIVUP
-    const std::string lower = lower_case(word);
     const auto next = static_cast<std::size_t>(word.data() - text.data()) + word.size();
-    if (lower.find("div") != npos && lower.find("floor") == npos && text.substr(skip_space(text, next), 1) == "(")
-      return "ceil_div";
+    if (text.substr(skip_space(text, next), 1) == "(" && is_ceil_div(all_.text(), word)) return "ceil_div";
     is_known = false;
     return {};
   });
@@ -385,15 +310,28 @@ std::optional<std::string> FirstShape::shared(const std::vector<std::string>& si
   return launch_ && !launch_->shared.empty() ? translated(launch_->shared, 0, sizes) : "";
 }
 
+/// How far the index moves from one block to the next: `block * 4` of `blockIdx.x * blockDim.x * 4 + threadIdx.x`.
+std::string FirstShape::covered(std::size_t axis) const {
+  std::string product;
+  for (const std::string& factor : factors_[axis]) {
+    const std::string name = factor == fmt::format("blockDim.{}", "xyz"[axis]) ? block_[axis] : factor;
+    if (name != block_[axis] && !find_named(parameters_, name) && !find_named(template_, name) &&
+        !number_of<std::int64_t>(name) && !constant_called(all_, name))
+      return block_[axis];
+    product += (product.empty() ? "" : " * ") + name;
+  }
+  return has_word(product, block_[axis]) ? product : block_[axis];
+}
+
 std::string FirstShape::grid(std::size_t axis, const std::vector<std::string>& sizes) const {
   const auto blocks = [&](const std::string& size) {
-    return axis < block_.size() ? fmt::format("max(1, ceil_div({}, {}))", size, block_[axis]) : size;
+    return axis < block_.size() ? fmt::format("max(1, ceil_div({}, {}))", size, covered(axis)) : size;
   };
   if (!launch_) return axis < sizes.size() ? blocks(sizes[axis]) : "1";
   const std::string& text = launch_->grid.at(axis);
   if (const auto whole = translated(text, axis, sizes))
     return is_word_or_number(*whole) ? *whole : "max(1, " + *whole + ')';
-  const std::string expanded = with_locals(text);
+  const std::string expanded = launch_->with_locals(text);
   for (const std::string_view word : words_of(expanded))
     if (const std::string size = size_passed_as(word, sizes); !size.empty()) return blocks(size);
   return axis < sizes.size() ? blocks(sizes[axis]) : "1";

@@ -4,33 +4,19 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tuner/convert/first_launch.hpp>
+#include <tuner/convert/first_template.hpp>
 #include <tuner/core/scoped_code.hpp>
 #include <tuner/core/signature.hpp>
 
 namespace tuner::convert {
 
-/// The value of \p text, an expression of integers and of constants that \p code defines once.
-std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text);
-
 std::string lower_case(std::string_view text);
-
-/// The first template parameters of \p kernel, up to one that is better left out.
-std::vector<Declared> template_parameters_to_name(const Signature& kernel);
-
-/// How a text launches a kernel: `name<<<grid, block>>>(…)`.
-struct WrittenLaunch {
-  std::vector<std::string> grid, block;  ///< the extents, as they are written; without `1` at their ends
-  std::string shared;                    ///< bytes of dynamic shared memory; empty if there are none
-  std::vector<std::string> template_arguments, arguments;
-  /// The values, as they are written, of the function's variables that these are computed from.
-  std::map<std::string, std::string, std::less<>> locals;
-};
 
 class FirstShape {
  public:
@@ -45,6 +31,8 @@ class FirstShape {
   /// The extents of a block, and the parameters that they are made of.
   const std::vector<std::string>& block() const { return block_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<TemplateParameter>& template_parameters() const { return template_; }
+  bool has_launch() const { return launch_.has_value(); }
   std::size_t grid_dimensions() const { return launch_ ? launch_->grid.size() : block_.size(); }
   /// An extent of the grid. Expressions may use \p sizes, the most likely ones first.
   std::string grid(std::size_t axis, const std::vector<std::string>& sizes) const;
@@ -55,14 +43,21 @@ class FirstShape {
   std::optional<std::string> shared(const std::vector<std::string>& sizes) const;
 
  private:
-  void name_block(std::string_view body);
+  /// A name that may be the extent of a block, with its value if the text tells it.
+  struct Candidate {
+    std::string name;
+    std::optional<std::int64_t> value;
+  };
+  void name_block();
   void read_extent(std::size_t axis);
-  void read_constant(std::string_view body);
-  void read_template_parameters();
+  std::vector<Candidate> candidates() const;
+  void tie(std::size_t axis, const std::vector<Candidate>& candidates);
   void list_parameters();
+  std::string covered(std::size_t axis) const;
   /// The value of a macro or constant with this name.
   std::optional<std::int64_t> constant(std::string_view word) const;
-  std::string with_locals(std::string_view text, int depth = 4) const;
+  /// The integer of the template that the launch gives \p word, a name; null if there is none.
+  const TemplateParameter* parameter_given(std::string_view word) const;
   /// The size that the launch passes as \p word; empty if it is none.
   std::string size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const;
   std::optional<std::string> block_for_number(std::string_view number, std::size_t axis) const;
@@ -75,7 +70,10 @@ class FirstShape {
   const ScopedCode& code_;
   const ScopedCode& all_;
   const Signature& kernel_;
+  std::string_view body_;  ///< with the head
   std::optional<WrittenLaunch> launch_;
+  std::vector<TemplateParameter> template_;
+  std::vector<std::vector<std::string>> factors_;  ///< of the index along each axis, beside blockIdx
   std::vector<std::string> block_;
   std::vector<std::string> usual_;                       ///< of each extent
   std::vector<bool> is_named_;                           ///< whether an extent has its name from the text

@@ -113,6 +113,12 @@ Declared declared(std::string_view part) {
     brackets = "*";
     part = trimmed(part.substr(0, part.rfind('[')));
   }
+  if (!brackets.empty() && part.ends_with(')')) {  // `float (&x)[3]`
+    part.remove_suffix(1);
+    const std::size_t open = part.rfind('(');
+    const std::string_view name = word_before(part, part.size());
+    if (open != npos && !name.empty()) return {std::string(trimmed(part.substr(0, open))) + '*', std::string(name)};
+  }
   std::string name(word_before(part, part.size()));
   std::string type(trimmed(part.substr(0, part.size() - name.size())));
   constexpr std::array<std::string_view, 6> kFirstWords = {"int", "float", "double", "char", "typename", "class"};

@@ -1,0 +1,212 @@
+/// What `tune init` writes, as far as no program is needed: tests/cli/first_file_test.cpp also checks the files.
+#include <tuner/convert/first_file.hpp>
+
+#include <tests/testing.hpp>
+
+namespace tuner::convert {
+namespace {
+
+/// The kernel file for the first kernel of \p source.
+std::string made(const std::string& source) {
+  return first_file(source, kernels_of(source).front(), "/nowhere/mine.cu", "/nowhere").text;
+}
+
+TEST(FirstFileOfATemplate, TakesTheArgumentsOfTheLaunch) {
+  EXPECT_THAT(made(R"(
+namespace acme { namespace detail {
+enum Mode { slow, fast };
+template <int TILE, class Acc = float, bool Relu = false, Mode mode = slow>
+__global__ void fused(const float* a, float* c, int m, int n) {
+  const int r = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+  if (r < m && col < n) c[r * n + col] = Relu ? fmaxf(0.f, Acc(a[r * n + col])) : a[r * n + col];
+}
+}}
+void run(const float* a, float* c, int m, int n) {
+  constexpr int T = 16;
+  dim3 block(T, T), grid(cdiv(n, T), cdiv(m, T));
+  acme::detail::fused<T, double, true, acme::detail::fast><<<grid, block>>>(a, c, m, n);
+}
+)"),
+              Holds("parameter   TILE = 8 16 32\n", "block       TILE, TILE\n",
+                    "grid        max(1, ceil_div(n, TILE)), max(1, ceil_div(m, TILE))\n",
+                    "instantiate acme::detail::fused<TILE, double, true, acme::detail::Mode::fast>\n",
+                    "default     TILE=16\n"));
+}
+
+TEST(FirstFileOfATemplate, KeepsAnIntegerAtItsValueInTheLaunchAndAsksForOthers) {
+  const std::string text = made(R"(
+template <int N, int M> __global__ void times(float* out, const float* in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * N;
+}
+void run(float* o, const float* i, int n) { times<3u, Traits::m><<<(n + 127) / 128, 128>>>(o, i, n); }
+)");
+  EXPECT_THAT(text, Holds("// ? Which other values may N have?\n", "parameter   N = 3\n",
+                          "instantiate times<N, Traits::m>\n", "default     block=128 N=3\n"));
+}
+
+TEST(FirstFileOfATemplate, TakesTheFirstLaunchThatHasArguments) {
+  EXPECT_THAT(made(R"(
+template <int N = 2> __global__ void times(float* x) { x[threadIdx.x] *= N; }
+void run(float* x) { times<<<1, 64>>>(x); times<5><<<1, 32>>>(x); times<7><<<1, 32>>>(x); }
+)"),
+              Holds("parameter   N = 5\n", "default     block=32 N=5\n"));
+}
+
+TEST(FirstFileOfATemplate, FollowsTheTemplateOfTheFunctionAroundTheLaunch) {
+  const std::string source = R"(
+template <typename T, int BLOCK, int EACH> __global__ void scale(T* x, int n) {
+  for (int k = 0; k < EACH; ++k)
+    if (const int i = (blockIdx.x * EACH + k) * BLOCK + threadIdx.x; i < n) x[i] *= 2;
+}
+template <typename T, int B, int E = 4> void run(T* x, int n) { scale<T, B, E><<<(n + B * E - 1) / (B * E), B>>>(x, n); }
+)";
+  EXPECT_THAT(
+      made(source + "void all(double* x, int n) { run<double, 128>(x, n); }\n"),
+      Holds("type        T = double\n", "parameter   BLOCK = 32 64 128 256 512 1024\n", "parameter   EACH = 4\n",
+            "grid        max(1, (n + BLOCK * EACH - 1) / (BLOCK * EACH))\n", "default     BLOCK=128 EACH=4\n"));
+  EXPECT_THAT(made(source), Holds("? Which types is T for?", "type        T = float\n", "block       BLOCK\n"));
+}
+
+TEST(FirstFileOfATemplate, WritesOtherTypesAsTheyAre) {
+  EXPECT_THAT(made(R"(
+namespace ops { struct Square { __device__ float operator()(float x) const { return x * x; } }; }
+template <typename T, class F> __global__ void apply(T* x, F f, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = f(x[i]);
+}
+using namespace ops;
+void run(float* x, int n) { apply<float, Square><<<n / 256, 256>>>(x, Square(), n); }
+)"),
+              Holds("type        T = float\n", "instantiate apply<T, ops::Square>\n"));
+}
+
+TEST(FirstFileOfATemplate, ListsTheEnumeratorsThatNoLaunchChooses) {
+  EXPECT_THAT(made(R"(
+namespace acme {
+enum class Op { Sum = 1, Max };
+template <Op OP, unsigned BLOCK> __global__ void fold(const float* in, float* out) { out[blockIdx.x] = in[threadIdx.x]; }
+}
+)"),
+              Holds("? Does the caller choose OP?", "choice      OP = Sum Max\n",
+                    "instantiate acme::fold<acme::Op::OP, BLOCK>\n"));
+  EXPECT_THAT(made("template <cub::Algorithm A> __global__ void fold(float* out) { out[threadIdx.x] = 1; }\n"),
+              Holds("? Which value has A, a cub::Algorithm?", "instantiate fold<static_cast<cub::Algorithm>(0)>\n"));
+}
+
+/// The `block` line for a template<int NAME> with this head and index, and this launch.
+std::string block_of(const std::string& name, const std::string& bounds, const std::string& index,
+                     const std::string& launch) {
+  const std::string text =
+      made("template <int " + name + "> __global__ void " + bounds + " f(float* x, int n) {\n  const int i = " + index +
+           ";\n  if (i < n) x[i] *= 2;\n}\nvoid run(float* x, int n, int t) { const int B = 256; " + launch + " }\n");
+  const std::size_t at = text.find("tuner block") + std::string("tuner block       ").size();
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+TEST(FirstFileOfATemplate, TakesAParameterForTheBlockOnlyIfTheTextTiesThem) {
+  const std::string any = "blockIdx.x * blockDim.x + threadIdx.x", launch = "f<256><<<n, 256>>>(x, n);";
+  EXPECT_EQ(block_of("BINS", "", any, launch), "block") << "equal values are no tie";
+  EXPECT_EQ(block_of("THREADS_PER_ROW", "", any, launch), "block") << "a part of a name is no tie";
+  EXPECT_EQ(block_of("BINS", "", any, "f<B><<<n, B>>>(x, n);"), "BINS") << "the launch names the same constant";
+  EXPECT_EQ(block_of("W", "__launch_bounds__(W, 2)", any, launch), "W");
+  EXPECT_EQ(block_of("W", "", "blockIdx.x * W + threadIdx.x", launch), "W");
+  EXPECT_EQ(block_of("W", "", "threadIdx.x + W * (size_t)blockIdx.x", ""), "W");
+  EXPECT_EQ(block_of("W", "", "blockIdx.x * W * 4 + threadIdx.x", ""), "block") << "4 elements a thread, or a part";
+  EXPECT_EQ(block_of("W", "", "blockIdx.x * W + threadIdx.x", "f<256><<<n, 128>>>(x, n);"), "block");
+  for (const char* const name : {"BLOCK", "BLOCK_SIZE", "kBlockSize", "BLOCK_DIM_X", "nThreads", "TPB"})
+    EXPECT_EQ(block_of(name, "", any, launch), name);
+}
+
+TEST(FirstFile, FillsBytesWithAllTheirValues) {
+  const std::string text = made(R"(
+template <int BINS> __global__ void __launch_bounds__(512) histogram(const unsigned char* data, unsigned* bins, size_t n) {
+  __shared__ unsigned local[BINS];
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+    atomicAdd(&local[data[i] % BINS], 1u);
+  for (int i = threadIdx.x; i < BINS; i += blockDim.x) if (local[i]) atomicAdd(&bins[i], local[i]);
+}
+void run(unsigned char* d, unsigned* b, size_t n) { dim3 b3(256), grid(80); histogram<256><<<grid, b3>>>(d, b, n); }
+)");
+  EXPECT_THAT(text, Holds("parameter   block = 32 64 128 256 512\n", "parameter   BINS = 256\n",
+                          "in          data[n] : uint8\n", "fill        data = uniform 0 256\n",
+                          "inout       bins[n] : unsigned\n", "grid        80\n", "default     block=256 BINS=256\n"));
+}
+
+TEST(FirstFile, CountsTheBlocksOfALaunchThatRoundsUpWithAHelper) {
+  const std::string kernel = "__global__ void f(float* x, int w, int h) { x[blockIdx.y * w + threadIdx.x] = h; }\n";
+  const std::string launch =
+      "void run(float* x, int a, int b) { dim3 g(up(b, 8), 2 * up(a, 32)); f<<<g, dim3(32, 8)>>>(x, a, b); }\n"
+      "int other(int n, int b) { return (n + b - 1) / b; }\n";
+  for (const char* const helper :
+       {"inline int up(int a, int b) { return (a + b - 1) / b; }\n", "#define up(a, b) (((a) + (b) - 1) / (b))\n",
+        "auto up = [](int a, int b) { return (a + (b - 1)) / b; };\n",
+        "template <class T> constexpr auto up(T x, T per) -> T {\n  return (x + per - 1) / per;\n}\n"})
+    EXPECT_THAT(made(helper + kernel + launch),
+                HasSubstr("grid        max(1, ceil_div(h, block_y)), max(1, 2 * ceil_div(w, block_x))\n"))
+        << helper;
+  // Without a helper that is known, an axis has the blocks for the size that it names.
+  for (const char* const helper : {"inline int up(int a, int b) { return a / b; }\n", "#define up(a, b) ((a) / (b))\n"})
+    EXPECT_THAT(made(helper + kernel + launch),
+                HasSubstr("grid        max(1, ceil_div(h, block_x)), max(1, ceil_div(w, block_y))\n"))
+        << helper;
+}
+
+/// `in`, `out` or `inout`: what `x` is for a kernel with these statements.
+std::string kind_of(const std::string& body) {
+  const std::string text = made(
+      "__device__ void change(float& x) { x += 1; }\n__global__ void f(float* x, float* y) {\n  const int i = "
+      "threadIdx.x;\n  " +
+      body + "\n}\n");
+  const std::size_t end = text.find(" ", text.find("x[1]") - 12), begin = text.rfind("tuner", end) + 6;
+  return text.substr(begin, end - begin);
+}
+
+TEST(FirstFile, TellsInputsAndOutputsByWhatTheKernelDoesWithThem) {
+  for (const char* const body : {"x[i] = 1;", "if (i < 3) x[i] = y[i]; else x[i] = 0;", "*x = 1;"})
+    EXPECT_EQ(kind_of(body), "out") << body;
+  for (const char* const body : {"y[i] = x[i] + x[i + 1];", "y[i] = fmaxf(x[i], 0);", "if (x[i] == 1) y[i] = *x;",
+                                 "y[i] = int(x[i]) & int(x[0]);"})
+    EXPECT_EQ(kind_of(body), "in") << body;
+  for (const char* const body : {"x[i] += 1;", "++x[i];", "x[i] = x[i] + 1;", "atomicAdd(&x[i], 1);", "change(x[i]);",
+                                 "float* p = x + i; *p = 1;", "float& t = x[i]; t = 1;", "(*x) = 1;", "*x++ = 1;",
+                                 "asm(\"mov.u32 %0, %%smid;\" : \"=r\"(x[i]));"})
+    EXPECT_EQ(kind_of(body), "inout") << body;
+}
+
+TEST(FirstFile, TakesGuardedMacrosForParameters) {
+  EXPECT_THAT(
+      made(R"(
+#ifndef block_size_x
+  #define block_size_x 16
+#endif
+#ifndef tile_size_y
+  #define tile_size_y 1
+#endif
+#define WIDTH 128
+__global__ void copy(float* C, float* A) {
+  const int x = blockIdx.x * block_size_x + threadIdx.x, y = blockIdx.y * block_size_x * tile_size_y + threadIdx.y;
+  for (int i = 0; i < tile_size_y; i++) C[(y + block_size_x * i) * WIDTH + x] = A[(y + block_size_x * i) * WIDTH + x];
+}
+)"),
+      Holds("parameter   block_size_x = 8 16 32\n", "parameter   tile_size_y = 1\n",
+            "? Which other values may tile_size_y have?", "out         C[WIDTH * WIDTH] : float\n",
+            "in          A[WIDTH * WIDTH] : float\n", "block       block_size_x, block_size_x\n",
+            "grid        max(1, ceil_div(WIDTH, block_size_x)), max(1, ceil_div(WIDTH, block_size_x * tile_size_y))\n",
+            "default     block_size_x=16 tile_size_y=1\n"));
+}
+
+TEST(FirstFile, AsksForSharedMemoryThatNoLaunchTells) {
+  EXPECT_THAT(
+      made("__global__ void f(int* x, int n) { extern __shared__ double s[]; s[threadIdx.x] = 1; x[0] = s[0]; }\n"),
+      Holds("? How many bytes of dynamic shared memory", "shared      block * sizeof(double)\n"));
+}
+
+TEST(FirstFile, NamesArgumentsThatHaveNoName) {
+  EXPECT_THAT(
+      made("__global__ void f(float*, const float (&by)[3], int n) {}\n"),
+      Holds("inout       argument_1[n] : float\n", "in          by[n] : float\n", "arguments   argument_1, by, n\n"));
+}
+
+}  // namespace
+}  // namespace tuner::convert
