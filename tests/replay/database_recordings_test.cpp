@@ -129,7 +129,7 @@ TEST_F(DatabaseRecordings, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
   EXPECT_THAT(refusal_of(file_), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
   record(database, key_of(1000), 7);
   EXPECT_THAT(refusal_of(file_), AllOf(HasSubstr("wisdom.db: holds no tuning with 8 measured configurations"),
-                                     HasSubstr("tune KERNEL --strategy exhaustive")));
+                                       HasSubstr("tune KERNEL --strategy exhaustive")));
 }
 
 TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
