@@ -143,6 +143,7 @@ TEST(Exposure, IsNotOfFoldersOfRootWhereAContainerShowsAnotherOwner) {
   constexpr int kCannot = 77;
   const TemporaryFolder folder;
   fs::create_directory(folder / "cache");
+  fs::permissions(folder.path(), fs::perms::others_exec | fs::perms::others_read, fs::perm_options::add);
   ASSERT_EQ(::chown((folder / "cache").c_str(), 12345, 12345), 0);
   const pid_t child = ::fork();
   if (child == 0) {
