@@ -16,8 +16,8 @@ endforeach()
 if(NOT TARGET tuner_third_party)
   add_library(tuner_third_party INTERFACE IMPORTED GLOBAL)
   target_link_libraries(tuner_third_party INTERFACE ${tuner_libraries} Threads::Threads ${CMAKE_DL_LIBS})
-  # Debian's archive is not compiled with -fPIC: a shared library can contain it only if it does not export it.
-  target_link_options(tuner_third_party INTERFACE LINKER:--exclude-libs,libsqlite3.a)
+  # Debian's archives are not compiled with -fPIC: a shared library can contain them only if it does not export them.
+  target_link_options(tuner_third_party INTERFACE LINKER:--exclude-libs,libsqlite3.a:libz.a)
 endif()
 unset(tuner_libraries)
 unset(tuner_library)
