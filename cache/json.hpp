@@ -18,7 +18,7 @@ Json json_or_discarded(std::string_view text);
 /// Whether \p text has more brackets in each other than any record.
 bool nests_deeply(std::string_view text);
 
-/// What the library says of a text that is not JSON, without its tag and the place: its message is
+/// The fault of a text that is not JSON, in the library's words. Leaves out tag and place of its message, which is
 /// `[json.exception.parse_error.101] parse error at line 1, column 2: WORDS`, or without a place
 /// `[json.exception.out_of_range.406] WORDS`.
 std::string json_fault(const Json::exception& error);

@@ -218,7 +218,7 @@ struct Ends {
 };
 Ends ends_of(Store& store);
 
-/// What was stored since: sessions with new trials are whole.
+/// Rows that were stored later. Sessions with new trials are whole.
 struct LaterRows {
   std::vector<SessionRecord> sessions;
   std::vector<StoredTrial> trials;

@@ -96,9 +96,9 @@ class Store {
   bool quick_check();
   void open_memory();
   void close();
-  /// Copies the file's contents to memory, as far as they can be read, and goes on there until return_to_file().
+  /// Copies the file's contents to memory, as far as they can be read, and uses that until return_to_file().
   void degrade(const std::string& reason);
-  /// If the file can be written again, goes on with it and writes what memory got meanwhile.
+  /// If the file can be written again, uses it from now on, and first adds what memory got meanwhile.
   void return_to_file();
   /// Renames the file and its journals, unless another process has replaced it already. Returns why that failed.
   std::optional<std::string> set_aside(const Refusal& refusal);

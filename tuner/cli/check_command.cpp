@@ -173,7 +173,7 @@ class Check {
     return fmt::format("{}: {}", verdict(trial, chosen), what);
   }
 
-  /// What a run of \p chosen without a failure shows.
+  /// The answer after a run of \p chosen without a failure.
   std::string verdict(const Trial& trial, const Configuration& chosen) const {
     if (!trial.verified) return "runs; nothing to compare with: the kernel has no reference";
     if (spec_.verification.default_is_reference && chosen == reference_configuration(spec_))

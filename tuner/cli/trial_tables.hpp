@@ -1,6 +1,6 @@
 #pragma once
-/// Tables of trials: the best of a tuning, every configuration of a small space with its launch shape or the reason why
-/// it cannot run, and the best for each value of a parameter, choice or size. Pure.
+/// Tables of trials: the best of a tuning, and the best for each value of a parameter, choice or size. Of a small space
+/// also every configuration, with its launch shape or the reason why it cannot run. Pure.
 
 #include <limits>
 
@@ -48,9 +48,9 @@ struct Sweep {
 /// impossible ones, both with their reasons. At most \p most.
 Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most = std::numeric_limits<std::size_t>::max());
 
-/// For each value of \p name, a parameter, choice, type or size, in declared order (sizes: ascending), the fastest
-/// verified trial, with the speed-up over the first and the gain over the value that each was made from. That is the
-/// value before it, if its kernel file does not declare another. Throws UsageError for a name that nothing has.
+/// The fastest verified trial for each value of \p name, a parameter, choice, type or size, in declared order (sizes:
+/// ascending). Beside it stand the speed-up over the first and the gain over the value that each was made from. That is
+/// the value before it, if its kernel file does not declare another. Throws UsageError for a name that nothing has.
 Table best_by(const std::vector<Sweep>& sweeps, const std::string& name);
 
 }  // namespace tuner::cli

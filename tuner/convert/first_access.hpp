@@ -1,5 +1,5 @@
 #pragma once
-/// What a kernel does with the elements of a pointer. Private to this room.
+/// Whether a kernel reads or writes the elements of a pointer. Private to this room.
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the text of a kernel tells about its launch. Private to this room. All \p body have its head.
+/// Facts about the launch in the text of a kernel. Private to this room. All \p body have its head.
 
 #include <string>
 #include <string_view>

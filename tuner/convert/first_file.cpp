@@ -151,7 +151,7 @@ class Writer {
     return std::ranges::any_of(kernel_.arguments, [&](const Declared& one) { return has_word(one.type, name); });
   }
 
-  /// What is written for \p one in the name of the kernel: the argument of the launch, or the name of a parameter.
+  /// The text for \p one in the name of the kernel: the argument of the launch, or the name of a parameter.
   std::string template_argument(const TemplateParameter& one) {
     using enum TemplateParameter::Kind;
     switch (one.kind) {

@@ -46,7 +46,7 @@ struct User {
 };
 
 /// Keeps the shared object that contains this code in memory though a program closes it: threads run in it until the
-/// process ends. Does nothing in a program of its own.
+/// process ends. Does nothing if that is the program itself.
 void stay_loaded() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<const void*>(&stay_loaded), &about) != 0 && about.dli_fname != nullptr)

@@ -1,6 +1,5 @@
 #pragma once
-/// What this process needs to run other programs: the program itself, a private directory for its files, and owners of
-/// file descriptors.
+/// Runs other programs, such as the compiler. Also a private directory for their files, and owners of descriptors.
 
 #include <sys/types.h>
 #include <unistd.h>
