@@ -66,6 +66,11 @@ Database Database::open_frozen(const fs::path& file, OpenOptions options) {
 const fs::path& Database::path() const { return store_->path(); }
 bool Database::is_frozen() const { return store_->is_frozen(); }
 bool Database::is_in_memory() const { return store_->in_memory(); }
+bool Database::is_away() {
+  if (path().empty() || !is_in_memory()) return false;
+  store_->read([] { return 0; });
+  return is_in_memory();
+}
 std::string Database::trouble() const { return store_->trouble(); }
 
 void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,

@@ -31,6 +31,8 @@ struct OpenOptions {
   WarningSink warn = {};
   /// How long to wait for other processes before continuing in memory.
   std::chrono::milliseconds busy_timeout{10'000};
+  /// The same for opening and reading; nullopt: as long.
+  std::optional<std::chrono::milliseconds> reading_timeout = {};
   /// After this time in memory, the next use tries the file again; later tries take their time.
   std::chrono::milliseconds look_again{1'000};
   /// A damaged file that is tuner's may be renamed, and a new one begun. If not, it counts as unusable.
@@ -51,8 +53,8 @@ struct OpenOptions {
 class Database {
  public:
   /// Opens or creates the user's database. Creates missing folders with mode 0700 and the file with 0600. Never fails
-  /// unless \p options are strict: if the file cannot be used or written, memory replaces it, with exactly one warning.
-  /// When the file can be written again, it is used again, and gets what memory got meanwhile.
+  /// unless \p options are strict: if the file cannot be used or written, memory replaces it, with one warning.
+  /// When the file can be written again, it is used again, and gets what was stored meanwhile; removals are lost.
   static Database open_user(const std::filesystem::path& file, OpenOptions options = {});
   /// Opens any database for reading. Creates, renames and writes nothing, with one exception: it rolls back a commit
   /// that was interrupted, as every next reader must. Throws CacheError when the file cannot be opened or, later, read.
@@ -76,6 +78,8 @@ class Database {
   bool is_frozen() const;  ///< opened by open_frozen()
   /// True when the next process will not find anything that is written now.
   bool is_in_memory() const;
+  /// Whether memory still stands in for the file, after another try.
+  bool is_away();
   /// The message of the last open or write that failed; empty when all is well.
   std::string trouble() const;
 

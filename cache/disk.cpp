@@ -60,15 +60,17 @@ bool is_group_of_one(gid_t group) {
   return true;
 }
 
-/// The owner that files of root have here. In a user namespace without root (rootless containers) the kernel shows one
-/// number for all users outside; who made the container has chosen what they can change.
-uid_t owner_for_root() {
+/// Whether a folder with this owner on \p device may be root's. In a user namespace without root (rootless containers)
+/// the kernel shows one number for all users outside: there only folders beside `/` itself count.
+bool may_be_of_root(uid_t owner, dev_t device) {
+  if (owner == 0) return true;
   std::ifstream map("/proc/self/uid_map");
   for (std::int64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;)
-    if (inside == 0) return 0;
+    if (inside == 0) return false;
   uid_t other = 0;
-  std::ifstream("/proc/sys/kernel/overflowuid") >> other;
-  return other;
+  struct stat root {};
+  return std::ifstream("/proc/sys/kernel/overflowuid") >> other && owner == other && ::stat("/", &root) == 0 &&
+         root.st_dev == device;
 }
 
 class RealDisk : public Disk {
@@ -156,8 +158,8 @@ class RealDisk : public Disk {
       if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
       // In a folder with the sticky bit (like /tmp) everybody may add files, but only owners rename or remove them.
       const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
-      const auto is_of_root = [&] { return info.st_uid == 0 || info.st_uid == owner_for_root(); };
-      if (info.st_uid != ::geteuid() && !((above || installed) && is_of_root())) {
+      const bool is_of_root = above ? may_be_of_root(info.st_uid, info.st_dev) : installed && info.st_uid == 0;
+      if (info.st_uid != ::geteuid() && !is_of_root) {
         return fmt::format("{} belongs to somebody else{}", place.string(),
                            installed ? "" : " (set TUNER_CACHE_DIR to a folder of your own)");
       }

@@ -37,16 +37,13 @@ struct Lockers {
 };
 
 /// Those of this process. A forked child has copies of its parent's descriptors, and locks through copies do not
-/// exclude each other. The child closes them, which does not unlock, and begins with none.
+/// exclude each other: it begins with none. It does not close the copies, as their numbers may be other files by now.
 Lockers& lockers() {
   static std::atomic<Lockers*> current{new Lockers};
   Lockers* known = current;
   if (known->process == ::getpid()) return *known;
   auto own = std::make_unique<Lockers>();
   if (!current.compare_exchange_strong(known, own.get())) return *known;  // another thread of the child was first
-  // A thread of the parent may hold the lock for ever.
-  if (const std::unique_lock lock(known->mutex, std::try_to_lock); lock)
-    for (const auto& [file, locker] : known->by_file) ::close(locker.descriptor);
   return *own.release();
 }
 

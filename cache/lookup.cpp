@@ -114,14 +114,18 @@ class Finder {
     });
   }
 
-  /// How many results for the query's kernel and choices are of other sources.
-  std::int64_t of_other_sources() {
+  /// How many results for the query's kernel and choices are of other sources; counts no further than kMostCounted.
+  int of_other_sources() {
     if (knows_nothing_) return 0;
-    return store_.read([&]() -> std::int64_t {
-      Query row = rows("count(*)", "backend = ? AND source <> ?", query_.device.backend, query_.kernel.source_hash);
-      return row.next() ? row.integer() : 0;
+    return store_.read([&] {
+      int found = 0;
+      Query row = rows("1", fmt::format("backend = ? AND source <> ? LIMIT {}", kMostCounted), query_.device.backend,
+                       query_.kernel.source_hash);
+      while (row.next()) ++found;
+      return found;
     });
   }
+  static constexpr int kMostCounted = 100;
 
   /// See measured_sizes().
   std::optional<std::vector<Sizes>> sizes_up_to(const Sizes& most, std::size_t limit) {
@@ -461,19 +465,20 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   for (const Step step : {kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable})
     for (std::size_t i = 0; i < databases.size(); ++i)
       if (serve(step, *databases[i], finders[i])) return match;
-  std::int64_t of_other_sources = 0;
-  for (Finder& finder : finders) of_other_sources += finder.of_other_sources();
+  int others = 0;
+  for (Finder& finder : finders) others += finder.of_other_sources();
   match.database = ":memory:";
   match.reason =
       !match.rejected.empty()
           ? fmt::format("none of the known configurations can be used here ({} were rejected)", match.rejected.size())
-          : fmt::format("nothing is known about {}{}{} on {} devices", query.kernel.name,
-                        query.problem.choices.empty() ? "" : " with ", query.problem.choices, query.device.backend);
-  if (match.rejected.empty() && of_other_sources > 0)
-    match.reason += fmt::format(
-        " as its source is now; {} of other sources of this name {} not used, as nothing proves them for this one",
-        of_other_sources == 1 ? "1 result" : fmt::format("{} results", of_other_sources),
-        of_other_sources == 1 ? "is" : "are");
+          : fmt::format("nothing is known about {}{}{}{} on {} devices", others > 0 ? "the present source of " : "",
+                        query.kernel.name, query.problem.choices.empty() ? "" : " with ", query.problem.choices,
+                        query.device.backend);
+  if (match.rejected.empty() && others > 0)
+    match.reason += fmt::format("; {}{} of other sources {} not used, as {} not verified with this one",
+                                others >= Finder::kMostCounted ? "at least " : "",
+                                others == 1 ? "1 result" : fmt::format("{} results", others),
+                                others == 1 ? "is" : "are", others == 1 ? "it was" : "they were");
   return match;
 }
 

@@ -58,24 +58,28 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
 }
 
 Ends ends_of(Store& store) {
-  Query row(store,
-            "SELECT (SELECT max(id) FROM trial), (SELECT max(id) FROM session), (SELECT max(id) FROM best), (SELECT "
-            "max(id) FROM quarantine)");
-  row.next();
-  return {row.integer(), row.integer(), row.integer(), row.integer()};
+  const auto end = [&](const char* table) {
+    Query row(store, fmt::format("SELECT id, crc FROM {} ORDER BY id DESC LIMIT 1", table));
+    return row.next() ? Ends::Row{row.integer(), row.integer()} : Ends::Row{};
+  };
+  return {end("trial"), end("session"), end("best"), end("quarantine")};
 }
 
 LaterRows rows_since(Store& store, const Ends& ends) {
-  // Also the last row of before: when a row is replaced, the new one may get the same number.
-  const auto from = [&]<class Record>(const Record&, std::int64_t end) {
-    return take_sound<Record>(store, Query(store, statements<Record>().select + " WHERE id >= ? ORDER BY id", end));
+  constexpr const char* later = "(id > ? OR (id = ? AND crc <> ?))";
+  const auto from = [&]<class Record>(const Record&, const Ends::Row& end) {
+    return take_sound<Record>(
+        store, Query(store, statements<Record>().select + " WHERE " + later + " ORDER BY id", end.id, end.id, end.crc));
   };
-  const std::string of_trials = "(SELECT of FROM trial WHERE id >= ?)";
-  const auto sessions = statements<SessionRecord>().select + " WHERE id >= ? OR session IN " + of_trials;
+  const std::string of_trials = fmt::format("(SELECT of FROM trial WHERE {})", later);
+  const auto sessions =
+      fmt::format("{} WHERE {} OR session IN {}", statements<SessionRecord>().select, later, of_trials);
   const auto trials = statements<StoredTrial>().select + " WHERE of IN " + of_trials;
-  return {take_sound<SessionRecord>(store, Query(store, sessions, ends.session, ends.trial)),
-          take_sound<StoredTrial>(store, Query(store, trials, ends.trial)), from(BestRecord{}, ends.best),
-          from(QuarantineRecord{}, ends.quarantine)};
+  const auto& [trial, session, best, quarantine] = ends;
+  return {take_sound<SessionRecord>(
+              store, Query(store, sessions, session.id, session.id, session.crc, trial.id, trial.id, trial.crc)),
+          take_sound<StoredTrial>(store, Query(store, trials, trial.id, trial.id, trial.crc)), from(BestRecord{}, best),
+          from(QuarantineRecord{}, quarantine)};
 }
 
 void put(Store& store, const LaterRows& rows) {

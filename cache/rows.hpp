@@ -212,9 +212,12 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
 /// The latest verified, finished measurement of \p best's configuration in its context, from any session.
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
 
-/// Where the tables of a store end: the numbers of their last rows.
+/// The last rows of the tables. A row that replaces the last one may get its number, but has another checksum.
 struct Ends {
-  std::int64_t trial = 0, session = 0, best = 0, quarantine = 0;
+  struct Row {
+    std::int64_t id = 0, crc = 0;
+  };
+  Row trial, session, best, quarantine;
 };
 Ends ends_of(Store& store);
 
@@ -224,6 +227,7 @@ struct LaterRows {
   std::vector<StoredTrial> trials;
   std::vector<BestRecord> best;
   std::vector<QuarantineRecord> quarantine;
+  bool none() const { return sessions.empty() && trials.empty() && best.empty() && quarantine.empty(); }
 };
 LaterRows rows_since(Store& store, const Ends& ends);
 void put(Store& store, const LaterRows& rows);

@@ -105,6 +105,7 @@ std::optional<BestRecord> SessionWriter::best() {
 }
 
 void SessionWriter::set_best(const std::string& configuration) {
+  store_.try_file_again();
   const auto& key = record_.key;
   commit([&] {
     Quarantine quarantine(key.device.key, key.kernel, {key.problem});
@@ -126,9 +127,10 @@ void SessionWriter::set_best(const std::string& configuration) {
 }
 
 void SessionWriter::finish() {
+  store_.try_file_again();
   commit([&] {
     record_.finished_ms = now_ms();
-    Query(store_, "UPDATE session SET finished = ? WHERE session = ?", record_.finished_ms, uuid()).run();
+    put(store_, record_);
   });
 }
 

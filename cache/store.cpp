@@ -50,11 +50,12 @@ bool nobody_writes(const fs::path& file) {
 struct Store::InMemory {
   Ends copied = {};  ///< what is before these rows is from the file
   std::chrono::milliseconds pause{};
+  bool is_last_chance = false;
   std::chrono::steady_clock::time_point look_again = std::chrono::steady_clock::now() + pause;
 };
 
 Store::Store(fs::path file, Mode mode, OpenOptions options)
-    : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(options_.busy_timeout) {
+    : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(reading_timeout()) {
   patience_.work_ends = cpu_time() + options_.longest_read;
   if (mode_ == Mode::memory) {
     open_memory();
@@ -136,7 +137,7 @@ std::optional<Store::Refusal> Store::open_once() {
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
     if (real_disk().make_folder(file_.parent_path(), 0700))
       return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
-    const FolderLock unreplaced(file_.parent_path(), LOCK_SH, options_.busy_timeout);
+    const FolderLock unreplaced(file_.parent_path(), LOCK_SH, patience_.limit);
     const bool existed = fs::exists(file_, error);
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     // SQLite creates files with mode 0644; its journals get the mode of the file.
@@ -254,6 +255,7 @@ void Store::degrade(const std::string& reason) {
   }
   in_memory_ = true;
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
+  warned_.erase("return");
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
                                    "this process unless it can be written again",
                                    file_.string(), reason));
@@ -279,29 +281,39 @@ void Store::degrade(const std::string& reason) {
   open_memory();
 }
 
+void Store::try_file_again() {
+  std::lock_guard lock(mutex_);
+  if (!meanwhile_) return;
+  meanwhile_->look_again = {};
+  meanwhile_->is_last_chance = true;
+}
+
 void Store::return_to_file() {
   const auto now = std::chrono::steady_clock::now();
   if (!meanwhile_ || now < meanwhile_->look_again) return;
   meanwhile_->pause = std::min<std::chrono::milliseconds>(2 * meanwhile_->pause, kLongestInMemory);
   meanwhile_->look_again = now + meanwhile_->pause;
-  const LaterRows rows = rows_since(*this, meanwhile_->copied);
-  statements_.clear();
-  const auto memory = std::exchange(connection_, nullptr);
-  in_memory_ = false;
-  patience_.limit = std::min(options_.busy_timeout, kPatienceAfterALock);
+  patience_.limit = std::exchange(meanwhile_->is_last_chance, false) ? options_.busy_timeout : kPatienceAfterALock;
+  const auto memory = connection_;
   try {
+    const LaterRows rows = rows_since(*this, meanwhile_->copied);
+    close();
+    in_memory_ = false;
     if (!open_once()) {
-      Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
-      put(*this, rows);
-      transaction.commit();
+      if (!rows.none()) {
+        Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
+        put(*this, rows);
+        transaction.commit();
+      }
       has_contents_ = false;
       meanwhile_.reset();
-      warn_once("return", fmt::format("wisdom database {} is written to again, with all that was kept in memory",
-                                      file_.string()));
+      warned_.erase("degrade");
+      warn_once("return",
+                fmt::format("wisdom database {} is written to again, with what was stored meanwhile", file_.string()));
       trouble_.clear();
       return;
     }
-  } catch (const SQLite::Exception&) {  // not yet
+  } catch (const std::exception&) {  // not yet
   }
   close();
   connection_ = memory;
@@ -413,7 +425,7 @@ void Store::guarded_read(const std::function<void()>& work) {
     Transaction transaction(*this, "BEGIN", options_.longest_read * (1 + stamp_.bytes / kBytesOfLongestRead));
     work();
     transaction.commit();
-    patience_.limit = options_.busy_timeout;
+    patience_.limit = reading_timeout();
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xff;
     // A call asks several times: it waits once.

@@ -75,6 +75,10 @@ class Store {
   /// Throws SQLite::Exception when the file cannot hold so many rows: its pages go in circles.
   void require_room_for(std::int64_t rows);
 
+  /// If memory stands in for the file, the next use tries it again at once, and waits for it as for any writing: this
+  /// may be the last chance.
+  void try_file_again();
+
   /// Warns at most once for each \p topic.
   void warn_once(const std::string& topic, const std::string& message);
 
@@ -110,6 +114,8 @@ class Store {
   void report_unreadable(const SQLite::Exception& error);
   /// Returns true when the work should run again, on the store as it is now.
   bool recover(const SQLite::Exception& error);
+
+  std::chrono::milliseconds reading_timeout() const { return options_.reading_timeout.value_or(options_.busy_timeout); }
 
   const std::filesystem::path file_;
   const Mode mode_;

@@ -328,7 +328,8 @@ TEST_F(Cuts, AreNeverServedAndNeverCrash) {
 }
 
 using FullDisk = FileTest;
-TEST_F(FullDisk, IsGoneOnFromInMemoryWithOneWarning) {
+using LockedDatabase = FileTest;
+TEST_F(FullDisk, IsGoneOnFromInMemoryUntilThereIsRoom) {
   auto database = open();
   fill_at_60_pages(database);
   store_best(database, session_key(), "block=1", 1);
@@ -336,17 +337,41 @@ TEST_F(FullDisk, IsGoneOnFromInMemoryWithOneWarning) {
     SessionWriter writer(database, session_key(77));
     add_large_trials(writer);
     writer.add(trial("block=2", 2));
+    writer.flush();
+    EXPECT_TRUE(database.is_in_memory());
+    EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("disk is full")));
+    EXPECT_EQ(find(database, query()).best->configuration, "block=1") << "what the file knew is still known";
     writer.set_best("block=2");
     writer.finish();
   }
-  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("disk is full")));
-  EXPECT_TRUE(database.is_in_memory());
-  EXPECT_EQ(find(database, query(77)).best->configuration, "block=2");
-  EXPECT_EQ(find(database, query()).best->configuration, "block=1") << "what the file knew is still known";
+  EXPECT_FALSE(database.is_in_memory()) << "only that connection had no room";
   EXPECT_EQ(finished_trials(database, session_key(77)).size(), 200u) << "one of them was tried twice";
   EXPECT_EQ(integrity(file), "ok");
-  auto on_disk = Database::open_user(file);
+  auto on_disk = Database::open_read_only(file);
   EXPECT_EQ(find(on_disk, query()).best->configuration, "block=1");
+  EXPECT_EQ(find(on_disk, query(77)).best->configuration, "block=2");
+  EXPECT_THAT(doctor(on_disk), ElementsAre());
+}
+
+TEST_F(LockedDatabase, KeepsWhatOthersChangeBeforeItIsWrittenAgain) {
+  make();
+  auto options = warnings.options();
+  options.busy_timeout = options.look_again = std::chrono::milliseconds(0);
+  auto database = Database::open_user(file, options);
+  {
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    database.quarantine(h200(), reduce_kernel(), problem(77), "block=3", "hung");
+    EXPECT_TRUE(database.is_in_memory());
+  }
+  {
+    auto other = Database::open_user(file);
+    EXPECT_EQ(remove_results(other, {}).best, 1);
+  }
+  EXPECT_EQ(find(database, query()).tier, Tier::fallback) << "the result that was removed does not come back";
+  EXPECT_FALSE(database.is_in_memory());
+  EXPECT_EQ(quarantined(database).size(), 1u);
+  EXPECT_TRUE(sessions(database).empty());
 }
 
 using UnwritablePlace = FileTest;
@@ -388,7 +413,6 @@ TEST_F(UnwritablePlace, WithoutPermissionStillServesWhatItHolds) {
   }
 }
 
-using LockedDatabase = FileTest;
 TEST_F(LockedDatabase, IsGoneOnFromInMemoryWhenTheOtherProcessNeverLetsGo) {
   auto options = warnings.options();
   options.busy_timeout = std::chrono::milliseconds(20);

@@ -62,7 +62,7 @@ TEST_F(Wisdom, HasATierThatSaysHowFarItIsFromTheQuestion) {
        },
        Tier::stale, "14.1"},
       {"a source", [](Context& q) { q.kernel.source_hash[0] = 'b'; }, Tier::fallback,
-       "1 result of other sources of this name is not used"},
+       "; 1 result of other sources is not used, as it was not verified with this one"},
       {"choices", [](Context& q) { q.problem.choices = "T=double"; }, Tier::fallback,
        "about reduce with T=double on cuda"},
       {"an objective", [](Context& q) { q.kernel.objective = "energy_j"; }, Tier::fallback, "nothing is known"},

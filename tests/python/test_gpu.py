@@ -73,14 +73,15 @@ class Torch(unittest.TestCase):
         self.assertEqual(out.item(), 3 * x.numel())
 
     def test_a_result_lies_in_the_memory_of_the_given_stream(self):
-        x, stream = torch.ones(1000, device="cuda"), torch.cuda.Stream()
+        x = torch.ones(1000, device="cuda")
         torch.cuda.synchronize()
-        total = tuner.reduce(x, stream=stream)
-        (owner,) = (one["stream"] for one in torch.cuda.memory_snapshot()
-                    if one["address"] <= total.data_ptr() < one["address"] + one["total_size"])
-        self.assertEqual(owner, stream.cuda_stream)
-        stream.synchronize()
-        self.assertEqual(total.item(), 1000)
+        for stream in (torch.cuda.Stream(), torch.cuda.default_stream()):
+            total = tuner.reduce(x, stream=stream)
+            (owner,) = (one["stream"] for one in torch.cuda.memory_snapshot()
+                        if one["address"] <= total.data_ptr() < one["address"] + one["total_size"])
+            self.assertEqual(owner, stream.cuda_stream)
+            stream.synchronize()
+            self.assertEqual(total.item(), 1000)
 
     def test_a_lazy_conjugate_is_refused(self):
         x = torch.ones(8, dtype=torch.complex64, device="cuda").conj()

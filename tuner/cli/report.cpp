@@ -178,8 +178,8 @@ std::string no_winner(const Subject& subject, const SessionResult& result) {
                        tuner::text(result.stop_reason),
                        result.stop_reason != StopReason::wall_time
                            ? ""
-                           : ": compiling, filling the inputs and running the reference took all of it. Raise --budget "
-                             "or choose a smaller --size; `tune check` runs the reference alone");
+                           : ": compiling, filling the inputs and running the reference took all the time. Raise "
+                             "--budget or choose a smaller --size; `tune check` runs the reference alone");
   const std::string trials = plural(result.trials.size(), "configuration");
   const auto ran = [](const Trial& trial) { return trial.measurement() != nullptr; };
   if (std::all_of(result.trials.begin(), result.trials.end(), ran))

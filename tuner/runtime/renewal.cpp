@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
@@ -70,8 +71,9 @@ void Renewal::renew_what_waits() {
   for_each([](ServedKernel& kernel) { kernel.renew(/*if_some_wait=*/true); });
 }
 
-void Renewal::watch(const std::filesystem::path& database) {
+void Renewal::watch(const std::filesystem::path& database, std::function<bool()> is_away) {
   const std::lock_guard lock(watching_);
+  is_away_ = std::move(is_away);
   watched_by_ = ::getpid();
   database_ = database;
   written_ = cache::real_disk().stamp_of(database_);
@@ -88,6 +90,7 @@ void Renewal::watch(const std::filesystem::path& database) {
 
 /// Reads the results in the thread, because the caller of watch() is a first call.
 void Renewal::begin() {
+  was_away_ = is_away_ && is_away_();
   results_ = results_in(database_);
   const cache::FileStamp now = cache::real_disk().stamp_of(database_);
   if (now == written_) return;
@@ -97,6 +100,8 @@ void Renewal::begin() {
 
 void Renewal::look_locked() {
   renew_what_waits();
+  const bool is_away = is_away_ && is_away_();
+  if (std::exchange(was_away_, is_away) && !is_away) renew_all();
   const cache::FileStamp now = cache::real_disk().stamp_of(database_);
   if (now == written_) return;
   const std::optional<std::string> results = results_in(database_);

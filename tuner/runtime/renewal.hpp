@@ -38,8 +38,8 @@ class Renewal {
   void renew_what_waits();
 
   /// Checks \p database every two seconds in a background thread, until end(). Allocates nothing unless a process
-  /// writes to it.
-  void watch(const std::filesystem::path& database);
+  /// writes to it. \p is_away: whether memory stands in for it; it is tried again then.
+  void watch(const std::filesystem::path& database, std::function<bool()> is_away = {});
   /// Checks it now.
   void look();
   /// For the end of the process: after it returns, the thread does nothing more.
@@ -59,6 +59,8 @@ class Renewal {
   std::condition_variable ending_;
   bool ended_ = false;
   std::filesystem::path database_;
+  std::function<bool()> is_away_;
+  bool was_away_ = false;
   cache::FileStamp written_;
   std::optional<std::string> results_;  // the stamp of the results; none: they could not be read
   int watched_by_ = 0;                  // the process that has the thread: a forked child has none

@@ -27,7 +27,7 @@
 namespace tuner::runtime {
 namespace {
 
-/// A first call waits no longer for another process that has locked the user's database.
+/// A call waits no longer for another process that has locked the user's database. Storing results may take longer.
 constexpr std::chrono::milliseconds kPatience{500};
 
 /// Threads that may hold a lock before a device is decided, and one more once it is. A child that is forked meanwhile
@@ -181,7 +181,8 @@ void Serving::open_wisdom(const Settings& settings) {
     options.patience = kPatience;
     wisdom_ = std::make_unique<Wisdom>(options);
     // Tuning uses objects that are destroyed at exit, so it stops then. Serving uses none of them.
-    if (!wisdom_->frozen() && !wisdom_->user().is_in_memory()) Renewal::process().watch(wisdom_->user().path());
+    if (!wisdom_->frozen() && !wisdom_->user().path().empty())
+      Renewal::process().watch(wisdom_->user().path(), [this] { return wisdom_->user().is_away(); });
     std::atexit([] {
       process().ending_ = true;
       Renewal::process().end();

@@ -14,7 +14,15 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
   quarantine_ = in_quarantine();
   writer_ = std::make_unique<cache::SessionWriter>(database_, key_, options_.session);
   standing_ = writer_->best();
-  if (standing_ && quarantine_.contains(standing_->configuration)) standing_.reset();
+  const auto is_configuration = [](const std::string& text) {
+    try {
+      return !Configuration::parse(text).empty();
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  };
+  if (standing_ && (quarantine_.contains(standing_->configuration) || !is_configuration(standing_->configuration)))
+    standing_.reset();
 }
 
 std::map<std::string, std::string> TrialStore::in_quarantine() {
@@ -47,11 +55,7 @@ std::optional<std::string> TrialStore::quarantined(const Configuration& configur
 
 std::optional<Configuration> TrialStore::standing() const {
   if (options_.resume || !standing_) return std::nullopt;
-  try {
-    return Configuration::parse(standing_->configuration);
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;
-  }
+  return Configuration::parse(standing_->configuration);
 }
 
 std::optional<std::string> TrialStore::objection(const Configuration& configuration) {

@@ -82,8 +82,8 @@ class Session {
     const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
     const std::optional<std::string> stays = store_->finish(best, done);
     if (stays)
-      observer_.on_warning("the stored best stays, as it was not measured again beside the new one: " + *stays +
-                           ". A larger budget measures both");
+      observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
+                           ". With --force and a larger budget both are measured");
   }
 
   /// Whether even the enumeration of the space has to end.

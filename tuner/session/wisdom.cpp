@@ -32,7 +32,7 @@ cache::Database open_user(const WisdomOptions& options) {
     options.warn(
         "no cache folder: set TUNER_CACHE_DIR or HOME; results stay in memory and are lost when this process ends");
   }
-  cache::OpenOptions opening{.warn = options.warn, .busy_timeout = options.patience};
+  cache::OpenOptions opening{.warn = options.warn, .reading_timeout = options.patience};
   if (!file || (options.read_only && !std::filesystem::exists(*file))) return cache::Database::in_memory(opening);
   if (!options.check) opening.check_bytes = 0;
   return options.read_only ? cache::Database::open_read_only(*file, opening)

@@ -29,7 +29,8 @@ struct WisdomOptions {
   std::function<void(std::string_view)> warn;
   bool read_only = false;  ///< the user's database is neither written nor created; a broken one is an error
   bool check = true;       ///< look for damage when the user's database is opened, which reads all of a small one
-  std::chrono::milliseconds patience{10'000};  ///< with another process that has locked the user's database
+  /// How long opening and reading wait for another process that has locked the user's database.
+  std::chrono::milliseconds patience{10'000};
 };
 
 class Wisdom {

@@ -64,7 +64,7 @@ def _refuse_mask():
 def _locate_torch(array):
     located = _native.dlpack(array) if _native.has_exchange(array) else (
         array.data_ptr(), _code_of(array.dtype), array.numel() if array.is_contiguous() else _refuse_gaps(), False)
-    if located[1] == VOID and (array.is_conj() or array.is_neg()):
+    if array.is_neg() or (located[1] == VOID and array.is_conj()):
         raise ValueError("tuner would use the tensor without its conjugation or its minus: call resolve_conj() or resolve_neg() first")
     return located
 
@@ -99,7 +99,8 @@ def _locate_by_interface(interface):
 
 
 def _locate_numpys_masked(array):
-    if sys.modules["numpy.ma"].is_masked(array):
+    masked, numpy = sys.modules["numpy.ma"].getmask(array), sys.modules["numpy"]
+    if masked is not sys.modules["numpy.ma"].nomask and numpy.ravel(masked).view(bool).any():
         _refuse_mask()
     return _locate_by_interface(array.__array_interface__)
 
@@ -296,7 +297,9 @@ def new_result_on(array, stream):
     """The same for a reduction on `stream`. The memory is of that stream's own, as others may still use theirs."""
     library, module = library_of(array), sys.modules.get(library_of(array))
     if library == "torch" and array.is_cuda:
-        with module.cuda.stream(module.cuda.ExternalStream(handle_of(stream), device=array.device)):
+        handle = handle_of(stream)  # 0 would be any stream of PyTorch's pool
+        of_library = module.cuda.ExternalStream(handle, device=array.device) if handle else module.cuda.default_stream(array.device)
+        with module.cuda.stream(of_library):
             return new_result(array)
     if library == "cupy":
         with module.cuda.ExternalStream(handle_of(stream)):

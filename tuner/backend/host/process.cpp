@@ -77,9 +77,9 @@ struct Report {
   ::_exit(127);
 }
 
-/// The keeper, which leads a new process group. It starts the program, waits for it, and exits as the program did. When
-/// the thread that started the keeper dies, even by kill -9, the system sends it a signal, and it kills the group. This
-/// runs in the child of a process with threads, so it only calls functions that are safe in signal handlers.
+/// The keeper, which leads a new process group. It starts the program, waits for it, and reports how the program ended.
+/// When the thread that started the keeper dies, even by kill -9, the system sends it a signal, and it kills the group.
+/// This runs in the child of a process with threads, so it only calls functions that are safe in signal handlers.
 [[noreturn]] void keep(const Program& program, int output, int report, pid_t parent) {
   ::setpgid(0, 0);
   ::signal(SIGTERM, &end_group);
@@ -207,10 +207,11 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   };
   while (!has_ended() && !must_end()) ::poll(nullptr, 0, 1);
   if (result.timed_out) result.cpu_s = cpu_seconds(keeper);
-  ::kill(-keeper, SIGKILL);  // all that the program left running; no other process can have this number before waitpid
+  ::kill(-keeper, SIGKILL);  // all that the program left running; until waitpid the number is not given again
   while (::waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
   }
-  result.exit_code = 128 + SIGKILL;  // unless the keeper has told another
+  result.exit_code = 128 + SIGKILL;            // unless the keeper has told another
+  ::fcntl(report.get(), F_SETFL, O_NONBLOCK);  // a child of another thread may keep the other end open
   for (Report one; ::read(report.get(), &one, sizeof one) == static_cast<ssize_t>(sizeof one);) {
     if (one.error != 0) result.error = arguments[0] + ": " + std::strerror(one.error);
     result.exit_code = one.exit_code;
