@@ -343,7 +343,7 @@ std::optional<WorkerEnd> WorkerSlot::react(const std::vector<pollfd>& fds, const
 std::optional<WorkerEnd> WorkerSlot::take_end() {
   const std::optional<WorkerEnd>& end = worker_->ended();
   if (!end) return std::nullopt;
-  const WorkerEnd how = by_itself_ ? *end : std::move(*end_);
+  const WorkerEnd how = by_itself_ ? *end : *end_;
   stop();
   return how;
 }
