@@ -64,7 +64,7 @@ def _refuse_mask():
 def _locate_torch(array):
     located = _native.dlpack(array) if _native.has_exchange(array) else (
         array.data_ptr(), _code_of(array.dtype), array.numel() if array.is_contiguous() else _refuse_gaps(), False)
-    if array.is_neg() or (located[1] == VOID and array.is_conj()):
+    if located[1] == VOID and (array.is_conj() or array.is_neg()):
         raise ValueError("tuner would use the tensor without its conjugation or its minus: call resolve_conj() or resolve_neg() first")
     return located
 
