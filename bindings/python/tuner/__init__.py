@@ -48,9 +48,9 @@ def reduce(x, op="sum", out=None, stream=None, order="fixed"):
     """The sum, "min", "max" or "product" of all elements of an array.
 
     The reduction is enqueued on the current stream of the array's library, or on `stream`, and its result is a new array
-    of one element, in memory of that stream, or `out`. For arrays whose library tuner cannot make arrays of, such as NumPy's and JAX's, the
-    call waits and returns a number, unless there is an `out`. Sums and products of 8- and 16-bit integers have 64 bits;
-    those of half and bfloat16 are float.
+    of one element, in memory of that stream, or `out`. For arrays whose library tuner cannot make arrays of, such as
+    NumPy's and JAX's, the call waits and returns a number, unless there is an `out`. Sums and products of 8- and 16-bit
+    integers have 64 bits; those of half and bfloat16 are float.
 
     With order="any", floating-point values are combined in the order in which blocks end, which can be faster.
     """

@@ -61,12 +61,20 @@ def _refuse_mask():
     raise ValueError("tuner takes no arrays with masked elements: it would use these too")
 
 
-def _locate_torch(array):
-    located = _native.dlpack(array) if _native.has_exchange(array) else (
-        array.data_ptr(), _code_of(array.dtype), array.numel() if array.is_contiguous() else _refuse_gaps(), False)
+def _not_lazy(array, located):
     if located[1] == VOID and (array.is_conj() or array.is_neg()):
         raise ValueError("tuner would use the tensor without its conjugation or its minus: call resolve_conj() or resolve_neg() first")
     return located
+
+
+def _locate_torch(array):
+    if not array.is_contiguous():
+        _refuse_gaps()
+    return _not_lazy(array, (array.data_ptr(), _code_of(array.dtype), array.numel(), False))
+
+
+def _locate_exchanged_torch(array):
+    return _not_lazy(array, _native.dlpack(array))
 
 
 def _locate_cupy(array):
@@ -117,10 +125,10 @@ def locate(array):
     `__cuda_array_interface__`, `__array_interface__` or `__dlpack__`. Raises TypeError for anything else, ValueError unless
     its elements are contiguous."""
     library = library_of(array)
+    if _native.has_exchange(array):
+        return _locate_exchanged_torch if library == "torch" else _native.dlpack
     if library == "torch":
         return _locate_torch
-    if _native.has_exchange(array):
-        return _native.dlpack
     if library == "cupy":
         return _locate_cupy
     if library == "jax":
@@ -295,7 +303,8 @@ def new_result(array):
 
 def new_result_on(array, stream):
     """The same for a reduction on `stream`. The memory is of that stream's own, as others may still use theirs."""
-    library, module = library_of(array), sys.modules.get(library_of(array))
+    library = library_of(array)
+    module = sys.modules.get(library)
     if library == "torch" and array.is_cuda:
         handle = handle_of(stream)  # 0 would be any stream of PyTorch's pool
         of_library = module.cuda.ExternalStream(handle, device=array.device) if handle else module.cuda.default_stream(array.device)
