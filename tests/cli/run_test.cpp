@@ -120,6 +120,17 @@ template <int threads> __global__ void wrong(int* y) { y[threadIdx.x] = threadId
   EXPECT_THAT(out_of("run wrong.cu", 1), HasSubstr("wrong: y[3] is 7, expected 3"));
 }
 
+TEST_F(Run, FailsIfTheKernelReadsSharedMemoryThatItNeverWrote) {
+  four_integers("unwritten", R"(
+template <int threads> __global__ void unwritten(int* y) {
+  __shared__ int bias[4];
+  y[threadIdx.x] = threadIdx.x + 2 * bias[threadIdx.x];
+}
+)");
+  EXPECT_THAT(out_of("run unwritten.cu", 1),
+              HasSubstr("or shared memory that it never wrote?) y[0] is -2, expected 0"));
+}
+
 TEST_F(Run, PrintsPtxWithoutAGpu) {
   if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine, or built without the CUDA headers";
   const Finished run = call("run --kernel scale.cu --arch sm_90 --ptx");

@@ -57,5 +57,26 @@ TEST(HostDynamicShared, HoldsNothingOfTheLastBlockWhileOrdersAreChecked) {
   backend<1>().set_order({});
 }
 
+TEST(HostStaticShared, HoldsNothingBeforeEachBlockWhileOrdersAreChecked) {
+  const std::string body =
+      " void k(int* out) {\n"
+      "  __shared__ int s[4], one;\n  __shared__ double d;\n  extern __shared__ int dynamic[];\n"
+      "  out[0] += s[threadIdx.x] == -1 && one == -1 && isnan(d) && dynamic[threadIdx.x] == -1;\n  __syncthreads();\n"
+      "  s[threadIdx.x] = one = dynamic[threadIdx.x] = 5;\n  d = 5;\n}\n";
+  for (const bool interleaved : {false, true}) {
+    for (const std::string declaration :
+         {"__global__", "extern \"C\" __global__", "template <typename T> __global__"}) {
+      CompileRequest kernel = request(declaration + body, {declaration.starts_with("template") ? "k<int>" : "k"});
+      kernel.interleaved = interleaved;
+      const auto module = load(backend<1>().compiler().compile(kernel), backend<1>());
+      backend<1>().set_order({ThreadOrder::Kind::reverse});
+      int out = 0;
+      EXPECT_EQ(text(launch(*module, 0, shape(7, 4, 16), 20, backend<1>(), &out)), "done");
+      EXPECT_EQ(out, 28) << declaration;
+    }
+  }
+  backend<1>().set_order({});
+}
+
 }  // namespace
 }  // namespace tuner::host_test

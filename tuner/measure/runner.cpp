@@ -28,7 +28,8 @@ constexpr std::string_view kOtherInputs = "right for the inputs it was timed wit
 /// Some races appear only if threads switch often, others only if they switch rarely.
 constexpr std::uint64_t kInterleavedRounds = 2;
 constexpr std::string_view kShuffled = "with its threads in another order (a missing __syncthreads()?) ";
-constexpr std::string_view kInReverse = "with its threads and blocks in reverse order (a missing __syncthreads()?) ";
+constexpr std::string_view kInReverse =
+    "with its threads and blocks in reverse order (a missing __syncthreads(), or shared memory that it never wrote?) ";
 constexpr std::string_view kWhileInterleaved =
     "with its threads switching at memory accesses (an update without atomics, or a missing __syncthreads()?) ";
 

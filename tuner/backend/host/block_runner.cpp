@@ -112,9 +112,12 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   block.live = block.threads;
   block.waiting = 0;
   std::memset(block.exited, 0, sizeof block.exited);
-  // A block that finds the numbers of the last one may be right without a needed barrier. These orders are for checks,
-  // not for timing.
-  if (block.order != nullptr) std::memset(shared_.begin(), kNothing, shared_.bytes());
+  // A block that finds zeros, or the numbers of the last one, may be right without a needed barrier or write. These
+  // orders are for checks, not for timing.
+  if (block.order != nullptr) {
+    std::memset(shared_.begin(), kNothing, shared_.bytes());
+    for (const auto& [offset, bytes] : kernel_->static_shared) std::memset(guards_[0].begin + offset, kNothing, bytes);
+  }
   failure_.reset();
   left_address_ = nullptr;
   if (accesses_ != nullptr) {

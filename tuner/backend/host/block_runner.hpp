@@ -13,6 +13,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -120,11 +121,18 @@ class GridBarrier {
   std::uint64_t meetings_ = 0;  // number of those that have ended
 };
 
+/// A static shared array.
+struct StaticShared {
+  std::size_t offset;  ///< from the beginning of the guard before them
+  std::size_t bytes;
+};
+
 /// The kernel of one launch, the same for all workers.
 struct Kernel {
   tuner_host::Entry* run = nullptr;
   tuner_host::GetContext* context = nullptr;
   std::array<tuner_host::GetGuard*, 2> guards{};  ///< before and after static shared memory
+  std::span<const StaticShared> static_shared;
   void* const* arguments = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;

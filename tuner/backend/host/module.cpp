@@ -9,8 +9,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <mutex>
+#include <span>
 
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/process.hpp>
@@ -26,6 +30,45 @@ std::mutex loader_mutex;
 struct Text {
   std::uintptr_t address, begin = 0, end = 0;
 };
+
+template <typename T>
+T read_at(std::span<const std::byte> code, std::size_t offset) {
+  T value{};
+  if (offset < code.size() && code.size() - offset >= sizeof value)
+    std::memcpy(&value, code.data() + offset, sizeof value);
+  return value;
+}
+
+/// The `__shared__` variables of functions in the ELF image \p code. A thread-local variable with a guard (`_ZGV`) is
+/// not one of them: it is the address of dynamic shared memory, which its thread computes once.
+std::vector<StaticShared> static_shared_of(std::span<const std::byte> code) {
+  std::map<std::string, ElfW(Sym)> variables;
+  std::size_t guard = std::numeric_limits<std::size_t>::max();  // the first of tuner_host_guard.h
+  const auto header = read_at<ElfW(Ehdr)>(code, 0);
+  const auto section = [&](std::size_t i) {
+    return read_at<ElfW(Shdr)>(code, header.e_shoff + i * sizeof(ElfW(Shdr)));
+  };
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const ElfW(Shdr) table = section(i);
+    if (table.sh_type != SHT_SYMTAB) continue;
+    const std::size_t names = section(table.sh_link).sh_offset,
+                      end = std::min(code.size(), table.sh_offset + table.sh_size);
+    for (std::size_t at = table.sh_offset; at < end; at += sizeof(ElfW(Sym))) {
+      const auto symbol = read_at<ElfW(Sym)>(code, at);
+      const std::size_t begin = names + symbol.st_name;
+      if ((symbol.st_info & 15) != STT_TLS || begin >= code.size()) continue;
+      const char* const text = reinterpret_cast<const char*>(code.data() + begin);
+      const std::string name(text, strnlen(text, code.size() - begin));
+      if (name == "_ZL5guard") guard = std::min<std::size_t>(guard, symbol.st_value);
+      variables.emplace(name, symbol);
+    }
+  }
+  std::vector<StaticShared> result;
+  for (const auto& [name, symbol] : variables)
+    if (name.starts_with("_ZZ") && symbol.st_value > guard && !variables.contains("_ZGV" + name.substr(2)))
+      result.push_back({symbol.st_value - guard, symbol.st_size});
+  return result;
+}
 
 /// The executable segment around text->address. The loader maps segments where stacks of ended threads were, unseen by
 /// ThreadSanitizer.
@@ -85,6 +128,8 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
       bind(&api()) == 0) {
     return LaunchError{"the kernel was not compiled by this version of the host backend"};
   }
+  module->static_shared_ = static_shared_of(std::as_bytes(std::span(image.code)));
+  kernel.static_shared = module->static_shared_;
   for (const CompiledFunction& function : image.functions) {
     using GetEntry = const tuner_host::EntryInfo*();
     using GetVariable = void*(void**);

@@ -46,7 +46,8 @@ class HostModule final : public Module {
   void* handle_ = nullptr;
   int descriptor_ = -1;
   std::string path_;  // of a file that the destructor removes; empty for a memory file
-  Kernel kernel_;     // the same for all functions
+  std::vector<StaticShared> static_shared_;
+  Kernel kernel_;  // the same for all functions
   std::vector<Function> functions_;
 };
 

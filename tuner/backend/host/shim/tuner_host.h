@@ -18,7 +18,8 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __shared__ static thread_local
+// Used: otherwise a compiler reads zero from a variable that it sees nobody write.
+#define __shared__ static thread_local __attribute__((used))
 #define __forceinline__ inline __attribute__((__always_inline__))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
