@@ -119,7 +119,9 @@ struct LaunchArgument {
 template <typename T>
 LaunchArgument launch_argument(T value) {
   LaunchArgument argument;
-  if constexpr (std::is_pointer_v<T>) {
+  if constexpr (std::is_null_pointer_v<T>) {
+    (void)value;  // a null pointer to elements of any type
+  } else if constexpr (std::is_pointer_v<T>) {
     using Pointee = std::remove_pointer_t<T>;
     argument.pointer = value;
     argument.is_const = std::is_const_v<Pointee>;

@@ -22,7 +22,8 @@ TEST(Complete, NamesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of([&] {
                 complete(spec, {{}, {{"T", "duoble"}}});
               }),
-              HasSubstr("T=duoble is not one of: float double int; did you mean 'double'?"));
+              HasSubstr("kernel 'add': T=duoble is not one of: float double int; did you mean 'double'?"));
+  EXPECT_EQ(error_of([&] { complete(spec, {{}, {{"Q", "half"}}}); }), "kernel 'add' has no choice 'Q'; its choices: T");
   EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"T", "half"}}}); }), HasSubstr("T=half is not one of"));
   EXPECT_THAT(error_of([&] {
                 complete(spec, {{{"n", 1}}, {}});

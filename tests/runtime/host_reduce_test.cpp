@@ -82,7 +82,7 @@ TEST_F(HostReduce, WorksInTheCallersWorkSpaceWhateverItHolds) {
   EXPECT_EQ(sum, 10'000);
   options.workspace.bytes = 8;
   EXPECT_THAT(error_of([&] { reduce_async(values.data(), values.size(), &sum, options); }),
-              HasSubstr("bytes of work space"));
+              HasSubstr("the call brings 8 bytes, 0 bytes after such a multiple"));
 }
 
 TEST_F(HostReduce, AddsUpRandomNumbersOfElementsAtRandomPlaces) {

@@ -241,6 +241,14 @@ __global__ void NAME(int n, const int* x, int* y, unsigned* ended) {
   EXPECT_EQ(ends, 11) << "the zeroed buffer kept what the failed launch left there";
 }
 
+TEST_F(HostServing, SaysWhyNothingWasTriedIfNothingWas) {
+  TuneOptions options;
+  options.force = true;
+  options.trials = 0;
+  EXPECT_THAT(error_of([&] { tune(scale_, {70}, {}, options); }),
+              HasSubstr("kernel 'scale': no configuration was tried for T=float n=70 (trial budget spent)"));
+}
+
 TEST_F(HostServing, LetsWhatACallersFunctionThrowsPass) {
   TuneOptions options;
   options.force = true;
@@ -258,7 +266,8 @@ TEST_F(HostServing, RefusesCallsThatItCannotMakeAndSaysWhy) {
          scale_.launch(nullptr, {10, 10}, x_.data(), 1, y_.data());
        },
        "takes 1 sizes, 2 were given"},
-      {[&] { scale_.launch(nullptr, {1000}, x_.data(), 1, doubles.data()); }, "'y' points to double, but T is float"},
+      {[&] { scale_.launch(nullptr, {1000}, x_.data(), 1, doubles.data()); },
+       "kernel 'scale': 'y' points to double, but T is float by another argument; all pointers to T"},
       {[&] { scale_.launch(nullptr, {1000}, x_.data(), 1, constant); },
        "'y' is written by the kernel, and the call gives a pointer to const"},
       {[&] { scale(-1, 1); }, "negative"},
@@ -281,6 +290,9 @@ TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
   EXPECT_THAT(error_of(prepare), HasSubstr("'x' is null"));
   scale_.prepare(nullptr, {700}, x_.data(), 1, static_cast<float*>(nullptr));
   EXPECT_THAT(error_of(prepare), HasSubstr("'x' is null"));
+  scale_.prepare(nullptr, {700}, x_.data(), 1, nullptr);
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {700}, nullptr, 1, nullptr); }), HasSubstr("'x' is null"));
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {}, {700}, x_.data(), 1, nullptr); }), HasSubstr("'y' is null"));
 }
 
 TEST_F(HostServing, RefusesAKernelWithoutLaunches) {
@@ -297,7 +309,8 @@ __global__ void repeat(float* y, int times, int n) {
   if (i < n) y[i] = times;
 }
 )");
-  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 1e300); }), HasSubstr("cannot hold"));
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 1e300); }),
+              HasSubstr("kernel 'repeat' takes argument 2 of the call as int, which cannot hold 1e+300"));
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 0.0 / 0.0); }), HasSubstr("nan"));
   kernel.launch(nullptr, {1000}, y_.data(), 7);
   EXPECT_THAT(y_, Each(7.0f));

@@ -217,15 +217,18 @@ TEST_F(IsolationTest, SaysWhyNothingCanRun) {
   const struct {
     const char *workers, *error;
     bool is_about_workers;  // or else about the kernel
-  } table[] = {{"dies", "ended with status 7", true},
-               {"no device", "no CUDA-capable device is detected", true},
-               {"old", "protocol version 99", true},
-               {"bad reference", "the reference gives NaN", false},
-               {"fills for ever", "scripted.cu: filling the inputs has no end: the worker did not answer for", false},
-               {"reference crashes",
-                "scripted.cu: the kernel's reference took its worker down, most likely by reading or writing outside "
-                "its buffers or __shared__ arrays: killed by signal 11 (Segmentation fault)",
-                false}};
+  } table[] = {
+      {"dies", "ended with status 7", true},
+      {"no device", "no CUDA-capable device is detected", true},
+      {"old", "protocol version 99", true},
+      {"bad reference", "the reference gives NaN", false},
+      {"fills for ever", "scripted.cu: filling the inputs has no end: the worker did not answer for", false},
+      {"reference exits",
+       "scripted.cu: the kernel's reference ended the process that ran it: ended with status 3; it must return", false},
+      {"reference crashes",
+       "scripted.cu: the kernel's reference took its worker down, most likely by reading or writing outside "
+       "its buffers or __shared__ arrays: killed by signal 11 (Segmentation fault)",
+       false}};
   for (const auto& [workers, wanted, is_about_workers] : table) {
     ::setenv("TUNER_TEST_WORKER", workers, 1);
     IsolatedEvaluator evaluator(spec, {}, {}, options);

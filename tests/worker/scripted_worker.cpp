@@ -169,6 +169,8 @@ int serve(const std::string& mode) {
         send(Failed{"the reference gives NaN", true});
       else if (mode == "reference crashes" || mode == "reference crashes" + here)
         crash();
+      else if (mode == "reference exits")
+        ::_exit(3);
       else
         send(Prepared{});
     }

@@ -11,12 +11,13 @@ namespace tuner {
 namespace {
 
 /// The allowed value that \p text names, aliases of types included.
-std::string canonical_choice(const ChoiceSpec& choice, const std::string& text) {
+std::string canonical_choice(const KernelSpec& spec, const ChoiceSpec& choice, const std::string& text) {
   const auto type = choice.is_type ? element_type(text) : std::nullopt;
   const std::string value = type ? std::string(info(*type).name) : text;
   if (contains(choice.values, value)) return value;
-  throw Error(ErrorCode::invalid_argument,
-              choice.name + "=" + text + " is not one of: " + listed(choice.values) + suggestion(text, choice.values));
+  throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "': " + choice.name + "=" + text +
+                                               " is not one of: " + listed(choice.values) +
+                                               suggestion(text, choice.values));
 }
 
 std::optional<std::string> count_problem(const BufferSpec& buffer, const Bindings& bindings) {
@@ -219,8 +220,9 @@ ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
     const ChoiceSpec* choice = spec.find_choice(name);
     if (!choice)
       throw Error(ErrorCode::invalid_argument,
-                  "kernel '" + spec.name + "' has no choice '" + name + "'" + suggestion(name, names));
-    value = canonical_choice(*choice, value);
+                  "kernel '" + spec.name + "' has no choice '" + name + "'" + suggestion(name, names) +
+                      (spec.choices.empty() ? "" : "; its choices: " + listed(names_of(spec.choices))));
+    value = canonical_choice(spec, *choice, value);
   }
   for (const auto& [name, value] : size.sizes) {
     if (!spec.find_size(name))

@@ -126,7 +126,8 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     const auto [at, added] = types.emplace(choice->name, type);
     if (added || at->second == type) continue;
     throw refusal_of(spec, spec.buffers[i],
-                     "points to " + type + ", but " + choice->name + " is " + at->second + " by another argument");
+                     "points to " + type + ", but " + choice->name + " is " + at->second +
+                         " by another argument; all pointers to " + choice->name + " must have one type");
   }
   bound.size = problem_of(spec, call.sizes, types);
   bound.lowest = problem_of(spec, key.classes, std::move(types));

@@ -140,13 +140,14 @@ ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const
   return {From::computed, 0, argument.type, {}, open};
 }
 
-void store_argument(std::byte* to, ElementType type, const detail::LaunchArgument& argument) {
+void store_argument(std::byte* to, const ParameterSource& source, const Call& call, const std::string& kernel) {
   const auto store = [&](auto number) {
-    if (store_number(to, type, number)) return;
-    throw Error(ErrorCode::invalid_argument, "the kernel takes a number as " + std::string(info(type).name) +
-                                                 ", which cannot hold " + number_text(number));
+    if (store_number(to, source.type, number)) return;
+    throw refusal(kernel, " takes argument " + std::to_string(source.index + 1) + " of the call as " +
+                              std::string(info(source.type).name) + ", which cannot hold " + number_text(number) +
+                              "; pass a number that fits");
   };
-  with_number(argument, store);
+  with_number(call.arguments[source.index], store);
 }
 
 std::byte* store_pointer(std::byte* to, DevicePointer address) {
@@ -155,7 +156,8 @@ std::byte* store_pointer(std::byte* to, DevicePointer address) {
 }
 
 /// A pointer to the value of a parameter, as the driver takes it. \p room: 8 bytes, for values that are not stored yet.
-void* parameter(const ParameterSource& source, const Call& call, const WorkSpace& work, std::byte* room) {
+void* parameter(const ParameterSource& source, const Call& call, const WorkSpace& work, std::byte* room,
+                const std::string& kernel) {
   using From = ParameterSource::Kind;
   switch (source.kind) {
     case From::constant:  // the driver only reads
@@ -167,7 +169,7 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
     case From::scratch:
       return store_pointer(room, work.scratch + source.index);
     case From::number:
-      store_argument(room, source.type, call.arguments[source.index]);
+      store_argument(room, source, call, kernel);
       return room;
     case From::computed:
       store_number(room, source.type, source.computed.evaluate(call.sizes.data()).value_or(0));
@@ -199,6 +201,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
                   "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
   const Sized sized(spec, bound, limits, configuration);
   auto made = std::make_unique<Plan>(*device.backend);
+  made->kernel = spec.name;
   Plan& plan = *made;
   plan.key = bound.key;
   plan.configuration = configuration;
@@ -261,7 +264,7 @@ void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space
   alignas(8) std::byte rooms[kMaxLaunches][kMaxParameters][8];
   for (std::size_t i = 0; i < launches.size(); ++i)
     for (std::size_t k = 0; k < launches[i].parameters.size(); ++k)
-      parameters[i][k] = parameter(launches[i].parameters[k], call, space, rooms[i][k]);
+      parameters[i][k] = parameter(launches[i].parameters[k], call, space, rooms[i][k], kernel);
   for (std::size_t i = 0; i < launches.size(); ++i)
     backend.enqueue(*module, launches[i].function, shapes[i], parameters[i], call.stream.handle());
 }

@@ -65,6 +65,7 @@ struct Plan {
   explicit Plan(Backend& on) : backend(on) {}
 
   Backend& backend;
+  std::string kernel;  ///< for messages
   PlanKey key;
   std::shared_ptr<const Module> module;
   std::vector<PlannedLaunch> launches;

@@ -230,6 +230,7 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
                        signal == SIGQUIT || signal == SIGXFSZ || signal == SIGXCPU;
   } else {
     end.text = "ended with status " + std::to_string(WEXITSTATUS(status));
+    end.exited = true;
   }
   return end;
 }

@@ -32,7 +32,8 @@ struct WorkerEnd {
   std::string text;
   /// A person or the system stopped or killed it: no kernel raises such a signal.
   bool from_outside = false;
-  bool hung = false;  ///< killed at its deadline
+  bool hung = false;    ///< killed at its deadline
+  bool exited = false;  ///< by itself, without a signal
 };
 
 class WorkerLink {

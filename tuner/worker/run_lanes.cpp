@@ -197,10 +197,14 @@ void RunLane::lost(const WorkerEnd& end) {
     throw PrepareError(ErrorCode::other, fmt::format("{}: filling the inputs has no end: the worker {}. {}",
                                                      open_.file_name, end.text, kFillFaster));
   if (state_ == State::preparing && !end.from_outside)
-    return start_failed({fmt::format("{}: the kernel's reference took its worker down, most likely by reading or "
-                                     "writing outside its buffers or __shared__ arrays: {}",
-                                     open_.file_name, end.text)},
-                        true);
+    return start_failed(
+        {end.exited ? fmt::format("{}: the kernel's reference ended the process that ran it: {}; it must return, "
+                                  "not call exit()",
+                                  open_.file_name, end.text)
+                    : fmt::format("{}: the kernel's reference took its worker down, most likely by reading or writing "
+                                  "outside its buffers or __shared__ arrays: {}",
+                                  open_.file_name, end.text)},
+        true);
   if (state_ != State::prepared) return start_failed({"a run worker cannot start: " + end.text});
   const bool told = end.text.empty();
   std::optional<RunJob> running;

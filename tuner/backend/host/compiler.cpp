@@ -186,7 +186,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
   std::error_code unknown;
   // The database's own warning says that the folder cannot be made.
   if (failure && std::filesystem::is_directory(*cache_folder_, unknown))
-    options_.warn("compiled objects are not kept: " + *failure);
+    options_.warn("compiled objects are not kept in " + cache_folder_->string() + ": " + *failure);
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
