@@ -18,6 +18,8 @@ inline namespace TUNER_ABI {
 
 struct TuneOptions {
   std::optional<std::chrono::duration<double>> wall_time;  ///< when the search ends; none: the strategy decides
+  /// None: the strategy decides. As the only limit, and larger than the number of trials that a known answer is the
+  /// best of, it continues that search.
   std::optional<std::size_t> trials;
   std::string strategy = "auto";
   std::uint64_t seed = 1;

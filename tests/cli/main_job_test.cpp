@@ -55,6 +55,17 @@ TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
   EXPECT_EQ(document("scale.cu --force --json")["results"][0]["trials"].size(), 8u);
 }
 
+TEST_F(MainJob, ContinuesAFinishedSearchForMoreTrialsUntilTheSpaceIsExhausted) {
+  ASSERT_EQ(call("scale.cu --trials 3").code, 0);
+  EXPECT_THAT(out_of("scale.cu --trials 3"), Holds("the best of 3 trials", "a larger --trials searches on"));
+  EXPECT_THAT(out_of("scale.cu --trials 6 --budget 1h"), HasSubstr("the best of 3 trials"));
+  const auto longer = document("scale.cu --trials 6 --json")["results"][0];
+  EXPECT_EQ(longer["resumed"], 3u);
+  EXPECT_EQ(longer["trials"].size(), 6u);
+  EXPECT_EQ(document("scale.cu --trials 100 --json")["results"][0]["trials"].size(), 8u);
+  EXPECT_THAT(out_of("scale.cu --trials 100"), HasSubstr("the best of 8 trials"));
+}
+
 TEST_F(MainJob, HoldsAKnownAnswerAgainstTheStoredCeilingsInsteadOfMeasuringThem) {
   measure_ceilings();
   ASSERT_EQ(call("scale.cu").code, 0);

@@ -465,5 +465,15 @@ TEST_F(HostServing, TunesExplicitlyAndUsesTheResult) {
   EXPECT_TRUE(tune(scale_, {1000}).from_cache);
 }
 
+TEST_F(HostServing, ContinuesATuningForMoreTrials) {
+  TuneOptions options;
+  options.trials = 1;
+  EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).trials, 1u);
+  EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache);
+  options.trials = 9;
+  EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).trials, 2u);
+  EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache) << "the space has two";
+}
+
 }  // namespace
 }  // namespace tuner

@@ -140,7 +140,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   return text + result_lines(subject, best.configuration.text(), about, measured.median_ns, style);
 }
 
-Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style) {
+Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::size_t tried, const Style& style) {
   const cache::BestRecord& best = *match.best;
   Json data{{"configuration", Configuration::parse(best.configuration)},
             {"configuration_text", best.configuration},
@@ -163,10 +163,11 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std
       .data("shipped", match.shipped)
       .data("best", std::move(data));
   answer.styled(
-      fmt::format("cache     answered from {}{}; nothing was measured (--force measures again)\n"
+      fmt::format("cache     answered from {}{}; nothing was measured ({}--force measures again)\n"
                   "          {}; on {} UTC, with {} samples\n\n",
-                  printable(match.database), trials > 0 ? fmt::format(", the best of {}", plural(trials, "trial")) : "",
-                  printable(match.reason), format_instant(best.measured_ms), best.samples));
+                  printable(match.database), tried > 0 ? fmt::format(", the best of {}", plural(tried, "trial")) : "",
+                  tried > 0 ? "a larger --trials searches on, " : "", printable(match.reason),
+                  format_instant(best.measured_ms), best.samples));
   answer.styled(
       result_lines(subject, printable(best.configuration), compared_with(subject.reference), best.median_ns, style));
   return answer;

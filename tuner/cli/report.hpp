@@ -23,7 +23,7 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,
                    bool below_table = true);
 /// The answer from the cache, in place of a result. \p trials: of the tuning that it is of; 0: unknown.
-Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::int64_t trials, const Style& style);
+Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::size_t tried, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
 

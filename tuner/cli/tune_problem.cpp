@@ -121,19 +121,16 @@ class ProblemTuning {
   bool is_asked_for_trials() {
     const MeasureOptions& measure = request_.tuning.measure;
     return request_.force || unknown_headers(spec_) != nullptr || job_.recording || request_.sweep.needs_trials() ||
-           !measure.cold || !measure.verify || !measure.metrics.empty() || was_interrupted();
+           !measure.cold || !measure.verify || !measure.metrics.empty() || was_interrupted() ||
+           asks_for_more(wisdom(), spec_, job_.size, seat_.device, request_.tuning, [this] { return stop_.load(); });
   }
 
   /// Whether the last session of exactly this problem was cut short. This run then continues it.
   bool was_interrupted() {
-    const auto last = last_session();
+    const auto last = cache::last_session(
+        wisdom().user(), {context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
+                          conditions_text(request_.tuning, spec_)});
     return last && !last->finished_ms && last->trials > 0;
-  }
-
-  std::optional<cache::SessionRecord> last_session() {
-    return cache::last_session(wisdom().user(),
-                               {context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
-                                conditions_text(request_.tuning, spec_)});
   }
 
   ProblemResult answer(const cache::WisdomMatch& match) {
@@ -144,8 +141,9 @@ class ProblemTuning {
     if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
     ProblemResult result{kDone, {}, match.best->configuration, match.best->median_ns};
     result.known = true;
-    const auto last = match.shipped ? std::nullopt : last_session();
-    return give(known_answer(what, match, last ? last->trials : 0, out_style_), std::move(result));
+    const std::size_t tried =
+        match.shipped ? 0 : tried_before(wisdom(), spec_, job_.size, seat_.device, request_.tuning);
+    return give(known_answer(what, match, tried, out_style_), std::move(result));
   }
 
   SessionResult measure() {

@@ -103,17 +103,6 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
   runtime::ServedDevice& served = problem.device;
   const Device device = served.tuned_device();
-  if (!options.force) {
-    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device);
-    if (match && match.tier == cache::Tier::exact) {
-      auto result = result_of<TuneResult>(match.best->configuration, *match.best);
-      result.from_cache = true;
-      runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
-      return result;
-    }
-  }
-  problem.terms.wisdom.require_not_frozen("tune");
-
   std::atomic<bool> stop{false};
   CallbackObserver observer(options, stop);
   TuningOptions tuning;
@@ -127,6 +116,17 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   tuning.measure.metrics = options.metrics;
+  if (!options.force && !asks_for_more(problem.terms.wisdom, spec, problem.size, device, tuning)) {
+    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device);
+    if (match && match.tier == cache::Tier::exact) {
+      auto result = result_of<TuneResult>(match.best->configuration, *match.best);
+      result.from_cache = true;
+      runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
+      return result;
+    }
+  }
+  problem.terms.wisdom.require_not_frozen("tune");
+
   const runtime::TuningHere here;
   const SessionResult session =
       tune_kernel(spec, problem.size, device, problem.terms.wisdom, tuning, &observer, served.backend.get());

@@ -59,4 +59,14 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
 /// The settings of measuring, as stored with every session. Trials are resumed only under equal conditions.
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec);
 
+/// The configurations that earlier runs tried, under the conditions of \p options: a run that resumes takes them over.
+std::size_t tried_before(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                         const TuningOptions& options);
+
+/// Whether a stored result is not the answer to \p options, because they ask for more trials than tried_before() and
+/// the space has more. Budgets with another limit beside the trials are taken as spent: the same call twice measures
+/// once. \p stop may end the count of a large space, which then has more.
+bool asks_for_more(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                   const TuningOptions& options, const StopHook& stop = {});
+
 }  // namespace tuner
