@@ -475,5 +475,15 @@ TEST_F(HostServing, ContinuesATuningForMoreTrials) {
   EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache) << "the space has two";
 }
 
+TEST_F(HostServing, ATuningThatTheCallerStoppedIsNotMadeAgain) {
+  const Kernel many = testing::kernel_named(
+      "many", testing::replaced(kScale, "parameter block = 32 64", "parameter block = 32 64 96 128 160 192"));
+  TuneOptions options;
+  options.trials = 6;
+  options.on_trial = [](std::size_t, double) { return false; };
+  EXPECT_LT(tune(many, {1000}, {{"T", "float"}}, options).trials, 6u);
+  EXPECT_TRUE(tune(many, {1000}, {{"T", "float"}}, options).from_cache);
+}
+
 }  // namespace
 }  // namespace tuner

@@ -22,7 +22,7 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
 /// printed above it.
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,
                    bool below_table = true);
-/// The answer from the cache, in place of a result. \p trials: of the tuning that it is of; 0: unknown.
+/// The answer from the cache, in place of a result. \p tried: of so many trials it is the best; 0: unknown.
 Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::size_t tried, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);

@@ -254,8 +254,10 @@ std::size_t tried_before(Wisdom& wisdom, const KernelSpec& spec, const ProblemSi
   const cache::SessionKey key{context_of(spec, size, device, options.session.objective),
                               conditions_text(options, spec)};
   std::set<std::string> tried;
+  const auto last = cache::last_session(wisdom.user(), key);
+  if (last && !last->finished_ms && last->trials > 0) return 0;
   for (const cache::TrialRecord& trial : cache::finished_trials(wisdom.user(), key)) tried.insert(trial.configuration);
-  if (tried.empty()) return 0;  // nothing to go on from
+  if (tried.empty()) return 0;  // all are damaged, or were machine faults
   for (const auto& one : wisdom.user().quarantined(key.device.key, key.kernel, key.problem))
     tried.insert(one.configuration);
   return tried.size();
@@ -264,12 +266,9 @@ std::size_t tried_before(Wisdom& wisdom, const KernelSpec& spec, const ProblemSi
 bool asks_for_more(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                    const TuningOptions& options, const StopHook& stop) try {
   const Budget& budget = options.session.budget;
-  if (wisdom.frozen() || (!budget.trials && !budget.fraction)) return false;
-  if (budget.wall_time || budget.target || budget.until_unlikely) return false;
+  if (wisdom.frozen() || !budget.trials || budget.wall_time || budget.target || budget.until_unlikely) return false;
   const std::size_t tried = tried_before(wisdom, spec, size, device, options);
-  if (tried == 0 || (budget.trials && *budget.trials <= tried)) return false;
-  const std::size_t valid = enumerate(spec, size, device.limits, stop).size();
-  return tried < std::min(valid, *budget.trials_of(valid));
+  return tried > 0 && *budget.trials > tried && enumerate(spec, size, device.limits, stop, tried + 1).size() > tried;
 } catch (const EnumerationStopped&) {
   return true;
 }

@@ -59,13 +59,14 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
 /// The settings of measuring, as stored with every session. Trials are resumed only under equal conditions.
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec);
 
-/// The configurations that earlier runs tried, under the conditions of \p options: a run that resumes takes them over.
+/// The configurations that need no trial because earlier runs made it under the conditions of \p options, or because
+/// they are in quarantine. 0 if the last run was interrupted. Faults of the machine do not count: they are not stored.
 std::size_t tried_before(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                          const TuningOptions& options);
 
 /// Whether a stored result is not the answer to \p options, because they ask for more trials than tried_before() and
-/// the space has more. Budgets with another limit beside the trials are taken as spent: the same call twice measures
-/// once. \p stop may end the count of a large space, which then has more.
+/// the space has more. With another limit beside the trials the answer is no: that limit may have ended the last run.
+/// \p stop may end the look at the space, which then has more.
 bool asks_for_more(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                    const TuningOptions& options, const StopHook& stop = {});
 

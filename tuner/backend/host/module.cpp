@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -40,7 +40,7 @@ T read_at(std::span<const std::byte> code, std::size_t offset) {
 }
 
 /// The `__shared__` variables of functions in the ELF image \p code. A thread-local variable with a guard (`_ZGV`) is
-/// not one of them: it is the address of dynamic shared memory, which its thread computes once.
+/// left out: it is the address of dynamic shared memory, which its thread computes once, or has a constructor.
 std::vector<StaticShared> static_shared_of(std::span<const std::byte> code) {
   std::map<std::string, ElfW(Sym)> variables;
   std::size_t guard = std::numeric_limits<std::size_t>::max();  // the first of tuner_host_guard.h
