@@ -8,6 +8,7 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>

@@ -9,6 +9,7 @@
 #include <cache/disk.hpp>
 
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/tune_session.hpp>

@@ -66,7 +66,7 @@ std::optional<Index> BasicStrategy::next_first() {
   while (!first_.empty()) {
     const Index index = first_.front();
     first_.pop_front();
-    if (index < space().size() && history_.is_fresh(index)) return index;
+    if (space().has(index) && history_.is_fresh(index)) return index;
   }
   return std::nullopt;
 }
@@ -78,6 +78,7 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
     std::optional<Index> wanted = next_first();
     if (!wanted) wanted = starting() ? spread_.next(history_, random_) : next();
     if (!wanted || !history_.is_fresh(*wanted)) wanted = history_.random_fresh(random_);
+    if (!wanted) break;  // an open space in which no more were found
     if (starting()) spread_.seen(*wanted);
     if (asker_) askers_[*wanted] = *asker_;
     history_.propose(*wanted);
@@ -89,7 +90,7 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
 
 void BasicStrategy::learn(std::span<const Observation> observations) {
   for (const Observation& observation : observations) {
-    if (observation.index >= space().size()) continue;
+    if (!space().has(observation.index)) continue;
     Asker asker;
     if (const auto asked = askers_.extract(observation.index)) asker = asked.mapped();
     if (observation.withdrawn) {
