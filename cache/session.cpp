@@ -50,7 +50,8 @@ void SessionWriter::commit(const std::function<void()>& also) {
   store_.write([&] {
     // If the file was set aside, the new one does not have this session and gets all of it.
     const bool is_new = !stored(store_, record_);
-    if (is_new) put(store_, record_);
+    // While memory stands in for the file, somebody may remove the session from it.
+    if (is_new || store_.keeps_changes()) put(store_, record_);
     for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store_, trial);
     if (also) also();
   });
