@@ -62,9 +62,11 @@ StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const Problem
   if (answer.match.shipped || wisdom.frozen()) return answer;
 
   const cache::SessionKey key{context_of(spec, size, device, objective), conditions_text(options, spec)};
-  const std::vector<cache::SessionRecord> sessions = cache::sessions_of(wisdom.user(), key);
+  // A database that cannot be asked now says nothing of its sessions: the result stands.
+  const std::vector<cache::SessionRecord> sessions =
+      cache::answer_or_nothing([&] { return cache::sessions_of(wisdom.user(), key); });
   if (sessions.empty()) return answer;
-  answer.tried = tried(wisdom.user(), key);
+  answer.tried = cache::answer_or_nothing([&] { return tried(wisdom.user(), key); });
   for (const cache::SessionRecord& session : sessions)
     if (const Spent spent = parse_spent(session.spent); !spent.part) answer.valid = std::max(answer.valid, spent.valid);
   if (!sessions.back().finished_ms && sessions.back().trials > 0) {
@@ -86,7 +88,8 @@ std::vector<Trial> stored_trials(Wisdom& wisdom, const KernelSpec& spec, const P
   const cache::SessionKey key{context_of(spec, size, device, options.session.objective),
                               conditions_text(options, spec)};
   std::vector<Trial> trials;
-  for (const cache::TrialRecord& record : cache::finished_trials(wisdom.user(), key))
+  for (const cache::TrialRecord& record :
+       cache::answer_or_nothing([&] { return cache::finished_trials(wisdom.user(), key); }))
     if (std::optional<Trial> trial = from_record(record)) trials.push_back(std::move(*trial));
   return trials;
 }
