@@ -127,10 +127,11 @@ void SessionWriter::set_best(const std::string& configuration) {
   });
 }
 
-void SessionWriter::finish() {
+void SessionWriter::finish(std::string spent) {
   store_.try_file_again();
   commit([&] {
     record_.finished_ms = now_ms();
+    record_.spent = std::move(spent);
     put(store_, record_);
   });
 }
@@ -173,11 +174,8 @@ std::vector<TrialRecord> session_trials(Database& database, const std::string& u
   });
 }
 
-std::optional<SessionRecord> last_session(Database& database, const SessionKey& key) {
-  return database.store().read([&] {
-    auto all = same_sessions(database.store(), key);
-    return all.empty() ? std::nullopt : std::optional(std::move(all.back()));
-  });
+std::vector<SessionRecord> sessions_of(Database& database, const SessionKey& key) {
+  return database.store().read([&] { return same_sessions(database.store(), key); });
 }
 
 }  // namespace tuner::cache

@@ -220,7 +220,7 @@ TEST_F(Damage, IsNotWhatANewerTunerWroteEvenInWordsThatWeDoNotKnow) {
 
 TEST_F(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   make();
-  execute(file, "PRAGMA user_version = 262151; ALTER TABLE best ADD COLUMN novelty TEXT");
+  execute(file, "PRAGMA user_version = 262152; ALTER TABLE best ADD COLUMN novelty TEXT");
   auto database = open();
   EXPECT_THAT(warnings.texts, ElementsAre());
   EXPECT_EQ(find(database, query()).tier, Tier::exact);
@@ -517,7 +517,7 @@ TEST_F(LockedDatabase, IsWrittenAgainWithAllThatMemoryGotWhenTheOtherProcessLets
     EXPECT_EQ(find(reader, query()).best->configuration, "block=1");
     EXPECT_EQ(find(reader, query(77)).best->configuration, "block=2");
     EXPECT_EQ(reader.quarantined(h200().key, reduce_kernel(), problem(77)).size(), 1u);
-    EXPECT_TRUE(last_session(reader, session_key(77))->finished_ms.has_value());
+    EXPECT_TRUE(sessions_of(reader, session_key(77)).back().finished_ms.has_value());
     EXPECT_THAT(doctor(reader), ElementsAre());
   }
 }

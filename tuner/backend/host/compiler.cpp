@@ -245,7 +245,12 @@ std::string HostCompiler::short_name() const {
       version = word;
     }
   }
-  return (is_gnu(compiler.version) ? "g++ " : "clang++ ") + version;
+  std::string name = (is_gnu(compiler.version) ? "g++ " : "clang++ ") + version;
+  // Options of $CXX change what is measured. Words before them name programs, as in `ccache g++`.
+  const auto first = std::find_if(compiler.command.begin(), compiler.command.end(),
+                                  [](const std::string& word) { return word.starts_with('-'); });
+  for (auto word = first; word != compiler.command.end(); ++word) name += ' ' + *word;
+  return name;
 }
 
 std::string HostCompiler::identity() const {
