@@ -49,6 +49,7 @@ EvaluationLoop::~EvaluationLoop() {
 RunLanes EvaluationLoop::make_lanes() {
   const Open open{.role = Role::run,
                   .backend = options_.backend,
+                  .gpus = {},
                   .source = spec_.program.text,
                   .file_name = spec_.program.file,
                   .sources = spec_.program.sources,
