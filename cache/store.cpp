@@ -5,6 +5,7 @@
 
 #include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 #include <cache/disk.hpp>
 #include <cache/shipped.hpp>
 #include <cache/paths.hpp>
-#include <cache/rows.hpp>
 #include <cache/schema.hpp>
 
 namespace tuner::cache {
@@ -33,6 +33,13 @@ bool is_damage_of_file(const SQLite::Exception& failure) {
   return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
 }
 
+/// Creates an empty file with \p mode, reduced by the umask, unless there is one. SQLite would not let a group write to
+/// it. Its journals get the mode of the file.
+void begin_file(const fs::path& file, unsigned mode) {
+  const int created = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
+  if (created >= 0) ::close(created);
+}
+
 /// Whether a database has neither write permission nor a journal, like shipped ones. Such files are replaced, never
 /// written to, and are read without locks. Not in WAL mode, where readers need locks; bytes 18 and 19 are then 2.
 bool nobody_writes(const fs::path& file) {
@@ -48,7 +55,6 @@ bool nobody_writes(const fs::path& file) {
 
 /// While memory stands in for the file.
 struct Store::InMemory {
-  Ends copied = {};  ///< what is before these rows is from the file
   std::chrono::milliseconds pause{};
   bool is_last_chance = false;
   std::chrono::steady_clock::time_point look_again = std::chrono::steady_clock::now() + pause;
@@ -146,13 +152,12 @@ std::optional<Store::Refusal> Store::open_once() {
   std::error_code error;
   try {
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
-    if (real_disk().make_folder(file_.parent_path(), 0700))
-      return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
+    const bool is_users_own = file_ == user_database_file();
+    if (const auto why = real_disk().make_folder(file_.parent_path(), is_users_own ? 0700 : 0777))
+      return Refusal{fmt::format("the folder {} cannot be created: {}", file_.parent_path().string(), *why)};
     const FolderLock unreplaced(file_.parent_path(), LOCK_SH, patience_.limit);
-    const bool existed = fs::exists(file_, error);
+    begin_file(file_, is_users_own ? 0600 : 0666);
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    // SQLite creates files with mode 0644; its journals get the mode of the file.
-    if (!existed) (void)::chmod(file_.c_str(), 0600);
     is_tuners_ = number(*connection_, "PRAGMA application_id") == kApplicationId;
     const auto state = inspect(*connection_);
     if (state == Contents::foreign) return Refusal{"it is no wisdom database", "foreign"};
@@ -165,9 +170,9 @@ std::optional<Store::Refusal> Store::open_once() {
       return Refusal{"it is frozen: every process of a job gets the same answers from it"};
     if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
     if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-      if (state == Contents::ours) return Refusal{"it is read-only"};
+      if (state == Contents::ours) return Refusal{read_only_reason(file_)};
       close();
-      return Refusal{"it is read-only and not usable as it is"};
+      return Refusal{read_only_reason(file_) + "; it is not usable as it is"};
     }
     if (state == Contents::empty) {
       connection_->exec("PRAGMA synchronous = OFF");  // a power cut can lose only an empty file
@@ -200,7 +205,7 @@ void Store::open_read_only() {
       rollback(connection_.get());
       close();
       require_memory(failure);
-      if (is_passing(failure, file_)) report_unavailable(explain(failure));
+      if (is_passing(failure, file_)) report_unavailable(explain(failure, file_, !read_only()));
       if (attempt > 0 || !is_damage_of_file(failure)) return drop(reason_of(failure));
     }
   }
@@ -208,8 +213,7 @@ void Store::open_read_only() {
 
 std::optional<Store::Refusal> Store::open_to_read() {
   std::error_code error;
-  if (!fs::is_regular_file(file_, error))
-    return Refusal{fs::exists(file_, error) ? "it is not a regular file" : "there is no such file"};
+  if (!fs::is_regular_file(file_, error)) return Refusal{why_no_file(file_)};
   connect(SQLite::OPEN_READONLY);
   std::optional<Contents> state;
   try {
@@ -233,7 +237,8 @@ std::string Store::reason_of(const SQLite::Exception& failure) const {
     return "it is no wisdom database, or damaged from its first bytes on";
   }
   if (is_frozen() && is_damage(failure.getErrorCode())) return kFrozenIsDamaged;
-  return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what()) : explain(failure);
+  return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what())
+                                    : explain(failure, file_, !read_only());
 }
 
 void Store::open_memory() {
@@ -248,6 +253,23 @@ void Store::close() {
   statements_.clear();
   connection_.reset();
 }
+
+/// What is written while it lives is kept for the file if memory stands in for it, unless done() is never called.
+struct Store::KeptChanges {
+  explicit KeptChanges(Store& owner) : store(owner), before(owner.changes_.size()) {
+    store.keeps_changes_ = store.meanwhile_ != nullptr;
+  }
+  ~KeptChanges() {
+    store.keeps_changes_ = false;
+    if (!is_done) store.changes_.resize(before);
+  }
+  KeptChanges(const KeptChanges&) = delete;
+  KeptChanges& operator=(const KeptChanges&) = delete;
+  void stop() { store.keeps_changes_ = false; }
+  Store& store;
+  const std::size_t before;
+  bool is_done = false;
+};
 
 /// Rolls back unless commit() was called. It may take \p longest of the processor's time.
 struct Store::Transaction {
@@ -289,6 +311,7 @@ void Store::degrade(const std::string& reason, bool for_now) {
   }
   in_memory_ = true;
   why_unknown_.reset();
+  changes_.clear();
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warned_.erase("return");
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
@@ -305,7 +328,6 @@ void Store::degrade(const std::string& reason, bool for_now) {
         memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
         has_contents_ = true;
-        meanwhile_->copied = ends_of(*this);
         return;
       }
     } catch (const SQLite::Exception&) {  // the contents are unknown
@@ -331,15 +353,15 @@ void Store::return_to_file() {
   patience_.limit = std::exchange(meanwhile_->is_last_chance, false) ? options_.busy_timeout : kPatienceAfterALock;
   const auto memory = connection_;
   try {
-    const LaterRows rows = rows_since(*this, meanwhile_->copied);
     close();
     in_memory_ = false;
     if (!open_once()) {
-      if (!rows.none()) {
+      if (!changes_.empty()) {
         Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
-        put(*this, rows);
+        for (const Change& change : changes_) repeat(change);
         transaction.commit();
       }
+      changes_.clear();
       has_contents_ = false;
       why_unknown_.reset();
       meanwhile_.reset();
@@ -354,6 +376,26 @@ void Store::return_to_file() {
   close();
   connection_ = memory;
   in_memory_ = true;
+}
+
+void Store::repeat(const Change& change) {
+  SQLite::Statement& again = statement(change.sql);
+  again.reset();
+  again.clearBindings();
+  for (int i = 0; i < static_cast<int>(change.values.size()); ++i)
+    std::visit(
+        [&](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::monostate>)
+            again.bind(i + 1);
+          else if constexpr (std::is_same_v<Value, Change::Blob>)
+            again.bind(i + 1, value.bytes.data(), static_cast<int>(value.bytes.size()));
+          else
+            again.bind(i + 1, value);
+        },
+        change.values[static_cast<std::size_t>(i)]);
+  again.exec();
+  again.reset();
 }
 
 std::optional<std::string> Store::set_aside(const Refusal& refusal) {
@@ -400,7 +442,7 @@ bool Store::recover(const SQLite::Exception& error, int attempt) {
     close();
     open_file();
   } else {
-    degrade(explain(error), is_passing(error, file_));
+    degrade(explain(error, file_, !read_only()), is_passing(error, file_));
   }
   return true;
 }
@@ -409,7 +451,8 @@ bool Store::recover_reading(const SQLite::Exception& error, int attempt) {
   rollback(connection_.get());
   require_memory(error);
   // Another process may have been stopped while it wrote. Whoever may write to the file takes that back.
-  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY) report_unavailable(explain(error));
+  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY)
+    report_unavailable(explain(error, file_, !read_only()));
   if (!read_only()) return recover(error, attempt);
   if ((error.getErrorCode() & 0xff) == SQLITE_INTERRUPT) return false;
   if (attempt == 0 && is_damage_of_file(error)) {  // one reading may have failed
@@ -428,7 +471,8 @@ void Store::report_unavailable(const std::string& reason) {
 }
 
 void Store::report_unreadable(const SQLite::Exception& error) {
-  const auto message = fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error));
+  const auto message =
+      fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error, file_, !read_only()));
   if (options_.strict) throw CacheError(message);
   warn_once("read", message);
 }
@@ -510,8 +554,11 @@ bool Store::write(const std::function<void()>& work) {
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
       Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
+      KeptChanges changes(*this);
       work();
+      changes.stop();
       transaction.commit();
+      changes.is_done = true;
       return true;
     } catch (const SQLite::Exception& error) {
       const std::string message = error.what();
