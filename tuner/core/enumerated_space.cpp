@@ -100,8 +100,7 @@ EnumeratedSpace EnumeratedSpace::from_configurations(std::span<const Configurati
 }
 
 std::size_t EnumeratedSpace::size() const {
-  constexpr double least = std::size_t{1} << 26;  // else it would be listed, unless that takes too long
-  return is_open() ? static_cast<std::size_t>(std::max(least, count_.number)) : codes_.size();
+  return is_open() ? static_cast<std::size_t>(std::max(1.0, count_.number)) : codes_.size();
 }
 
 SpaceCount EnumeratedSpace::count() const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <tuner/core/configuration.hpp>
+#include <tuner/core/space_count.hpp>
 #include <tuner/core/value.hpp>
 
 namespace tuner {
@@ -62,13 +63,6 @@ class MixedRadix {
 enum class Neighbourhood {
   hamming,   ///< exactly one parameter differs, by any amount
   adjacent,  ///< exactly one parameter differs, by one step in its order of values
-};
-
-/// The number of valid configurations, as far as it is known.
-struct SpaceCount {
-  enum class Kind { exact, about, more_than };
-  double number = 0;
-  Kind kind = Kind::exact;
 };
 
 /// What an open space knows about its configurations.

@@ -53,7 +53,8 @@ BasicStrategy::BasicStrategy(const EnumeratedSpace& space, const StrategyOptions
     : history_(space),
       random_(options.seed),
       first_(options.first.begin(), options.first.end()),
-      planned_trials_(std::min(space.size(), options.expected_trials.value_or(200))),
+      planned_trials_(
+          std::min(space.is_open() ? ~std::size_t{0} : space.size(), options.expected_trials.value_or(200))),
       spread_(space) {}
 
 EnumeratedSpace::Digits BasicStrategy::digits(Index index) const {

@@ -193,7 +193,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
   found_.tried += (found_.tried.empty() ? "" : ", ") + listed(command);
   const std::filesystem::path path = find_program(command[0]);
-  if (path.empty()) return "there is no program " + command[0];
+  if (path.empty()) return "there is no program " + printable(command[0]);
   std::vector<std::string> whole = command;
   whole[0] = path.string();
   std::vector<std::string> question = whole;
@@ -202,7 +202,7 @@ std::string HostCompiler::try_compiler(const std::vector<std::string>& command, 
   if (version.exit_code != 0) return "it fails when asked for its --version";
   const auto says = [&version](const char* word) { return version.output.find(word) != std::string::npos; };
   if (by_name && !says("clang") && !says("++"))
-    return "it does not say that it is g++ or clang++ (" + first_line(version.output) + ")";
+    return "it does not say that it is g++ or clang++ (" + printable(first_line(version.output)) + ")";
   found_.command = std::move(whole);
   found_.version = first_line(version.output);
   return {};
@@ -226,7 +226,7 @@ const HostCompiler::Found& HostCompiler::found() const {
     for (const char* candidate : {"c++", "g++", "clang++"}) {
       if (!try_compiler({candidate}, false).empty()) continue;
       if (!why.empty())
-        options_.warn("CXX=" + cxx + " is not used, because " + why + "; kernels are compiled with " +
+        options_.warn("CXX=" + printable(cxx) + " is not used, because " + why + "; kernels are compiled with " +
                       found_.command[0] + " (" + found_.version + ")");
       return;
     }
