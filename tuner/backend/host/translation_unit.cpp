@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
@@ -229,6 +230,13 @@ std::vector<std::string> without_macros(const CompileRequest& request, const Inc
   return texts;
 }
 
+std::vector<std::string> program_headers(const CompileRequest& request, const Includes& includes) {
+  std::vector<std::string> names = program_headers_in(request.source);
+  for (const IncludedFile& file : includes.files)
+    for (std::string& name : program_headers_in(file.text)) names.push_back(std::move(name));
+  return names;
+}
+
 /// \p message is about a macro of a parameter, and its place is our definition of the macro. Returns it with the place
 /// in the kernel that uses the macro, which is in \p log before the next error.
 std::string where_it_is_used(const std::string& message, const std::string& log) {
@@ -331,7 +339,7 @@ std::string own_text(const std::string& source) {
 
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
   return {unit_of(request, includes, request.source),
-          own_headers(request, includes, without_macros(request, includes))};
+          own_headers(request, includes, without_macros(request, includes)), program_headers(request, includes)};
 }
 
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
@@ -340,7 +348,7 @@ ProgramText program_without_host_functions(const CompileRequest& request, const 
   all.push_back(request.source);
   std::vector<std::string> texts = without_host_functions(all, request.expressions, true);
   const std::string source = std::move(texts.back());
-  return {unit_of(request, includes, source), own_headers(request, includes, texts)};
+  return {unit_of(request, includes, source), own_headers(request, includes, texts), program_headers(request, includes)};
 }
 
 std::string failure_message(const CompileRequest& request, const std::string& log, const std::string& unit) {
