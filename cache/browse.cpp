@@ -246,7 +246,8 @@ std::vector<std::string> doctor(Database& database) {
   auto& store = database.store();
   std::vector<std::string> findings;
   if (database.is_in_memory() && !database.trouble().empty()) findings.push_back(database.trouble());
-  const auto examine = [&] {
+  const auto examine = [&, before = findings.size()] {
+    findings.resize(before);
     Query check(store, "PRAGMA integrity_check(20)");
     while (check.next()) {
       if (auto text = check.text(); text != "ok") findings.push_back("damaged: " + text);

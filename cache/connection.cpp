@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <ctime>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <random>
 #include <thread>
@@ -51,6 +52,13 @@ std::string immutable_uri(const fs::path& file) {
     else
       uri += c;
   return uri + "?immutable=1";
+}
+
+/// Whether this process or the machine can open no more files.
+bool no_free_descriptor() {
+  const int one = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (one >= 0) ::close(one);
+  return one < 0 && (errno == EMFILE || errno == ENFILE);
 }
 
 /// Far more than any record.
@@ -124,13 +132,17 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &wait_for_lock, &patience);
-  sqlite3_progress_handler(handle, kStepsBetween, &has_taken_too_long, &patience);
+  limit_work(*db, patience);
   // The file may come from anywhere: none of its triggers and views runs, and SQL cannot write to its internal tables.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   db->exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
   return db;
+}
+
+void limit_work(SQLite::Database& db, const Patience& patience) {
+  sqlite3_progress_handler(db.getHandle(), kStepsBetween, &has_taken_too_long, const_cast<Patience*>(&patience));
 }
 
 std::shared_ptr<SQLite::Database> connect_memory() {
@@ -147,6 +159,65 @@ bool is_damage(int code) {
   return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT;
 }
 
+bool is_passing(const SQLite::Exception& error, const fs::path& file) {
+  switch (error.getErrorCode() & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+    case SQLITE_IOERR:
+    case SQLITE_FULL:
+    case SQLITE_PERM:  // of a journal, which somebody can remove
+      return true;
+    case SQLITE_CANTOPEN:  // the permissions and the name are in order
+      return ::access(file.c_str(), R_OK) == 0;
+    default:
+      return false;
+  }
+}
+
+void require_memory(const SQLite::Exception& error) {
+  if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM || error.getExtendedErrorCode() == SQLITE_IOERR_NOMEM)
+    throw std::bad_alloc();
+}
+
+std::optional<std::string> bytes_of_file(const fs::path& file, std::int64_t offset, std::int64_t count) {
+  lock_by_open_file();
+  sqlite3_vfs* const vfs = sqlite3_vfs_find("unix");
+  if (vfs == nullptr) throw std::bad_alloc();
+  std::error_code error;
+  const std::string name =
+      fs::absolute(file, error).string() + std::string(4, '\0');  // SQLite looks for parameters after it
+  const std::unique_ptr<char[]> room(new char[static_cast<std::size_t>(vfs->szOsFile)]());
+  auto* const opened = reinterpret_cast<sqlite3_file*>(room.get());
+  if (error || vfs->xOpen(vfs, name.c_str(), opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nullptr) != SQLITE_OK)
+    return std::nullopt;
+  const std::unique_ptr<sqlite3_file, void (*)(sqlite3_file*)> closing(
+      opened, [](sqlite3_file* one) { one->pMethods->xClose(one); });
+  sqlite3_int64 size = 0;
+  if (opened->pMethods->xFileSize(opened, &size) != SQLITE_OK) return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(std::clamp<std::int64_t>(size - offset, 0, count)), '\0');
+  constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
+  for (std::size_t done = 0; done < bytes.size(); done += kMostAtOnce)
+    if (opened->pMethods->xRead(opened, bytes.data() + done,
+                                static_cast<int>(std::min(kMostAtOnce, bytes.size() - done)),
+                                offset + static_cast<std::int64_t>(done)) != SQLITE_OK)
+      return std::nullopt;
+  return bytes;
+}
+
+std::shared_ptr<SQLite::Database> connect_bytes(std::string_view bytes) {
+  auto db = connect_memory();
+  auto* const copy = static_cast<unsigned char*>(sqlite3_malloc64(std::max<std::size_t>(bytes.size(), 1)));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::copy(bytes.begin(), bytes.end(), copy);
+  if (bytes.size() > 19) copy[18] = copy[19] = 1;  // memory has no write-ahead log
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  const int result = sqlite3_deserialize(db->getHandle(), "main", copy, size, size,
+                                         SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+  if (result != SQLITE_OK) throw SQLite::Exception(db->getHandle(), result);
+  return db;
+}
+
 std::string explain(const SQLite::Exception& error) {
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_FULL:
@@ -158,7 +229,8 @@ std::string explain(const SQLite::Exception& error) {
     case SQLITE_READONLY:
       return "it is read-only";
     case SQLITE_CANTOPEN:
-      return "it, its folder or its journal cannot be opened";
+      return no_free_descriptor() ? "no file descriptor is free: close files, or raise the limit (ulimit -n)"
+                                  : "it, its folder or its journal cannot be opened";
     case SQLITE_INTERRUPT:
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:
@@ -176,9 +248,9 @@ std::string word(SQLite::Database& db, const char* sql) {
 }
 
 void rollback(SQLite::Database* db) {
-  if (db != nullptr && sqlite3_get_autocommit(db->getHandle()) == 0) {
+  // It may fail for lack of memory. The transaction would then stay open.
+  for (int attempt = 0; attempt < 3 && db != nullptr && sqlite3_get_autocommit(db->getHandle()) == 0; ++attempt)
     sqlite3_exec(db->getHandle(), "ROLLBACK", nullptr, nullptr, nullptr);
-  }
 }
 
 FolderLock::FolderLock(const fs::path& folder, int operation, std::chrono::milliseconds wait)

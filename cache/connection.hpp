@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -43,6 +45,8 @@ void lock_by_open_file();
 std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience,
                                           bool never_written = false);
 std::shared_ptr<SQLite::Database> connect_memory();
+/// Ends work that takes longer than \p patience allows, which must outlive the connection.
+void limit_work(SQLite::Database& db, const Patience& patience);
 /// Chooses a rollback journal that is fully synchronised. SQLite before 3.51.3 can lose a commit when it resets a
 /// write-ahead log, and network file systems lack the memory that such a log needs (sqlite.org/wal.html). A transaction
 /// keeps readers out only while it commits: until then its pages stay in memory.
@@ -50,12 +54,24 @@ void prepare_for_writing(SQLite::Database& db);
 
 /// Whether SQLite's \p code means that the file itself is damaged.
 bool is_damage(int code);
+/// Whether \p error says nothing about the contents of \p file: it is locked, its disk failed, or no descriptor was
+/// free. Another try may succeed.
+bool is_passing(const SQLite::Exception& error, const std::filesystem::path& file);
+/// Throws std::bad_alloc if \p error means that SQLite had no memory.
+void require_memory(const SQLite::Exception& error);
 /// Explains in plain words why a file cannot be written.
 std::string explain(const SQLite::Exception& error);
 
 /// The first column of the first row. Without rows, number() throws SQLite::Exception and word() returns an empty text.
 std::int64_t number(SQLite::Database& db, const char* sql);
 std::string word(SQLite::Database& db, const char* sql);
+
+/// Reads \p count bytes of a database from \p offset on, or fewer if the file ends; past SQLite's pages and locks.
+/// Returns nullopt if they cannot be read. (If this program closed the file itself, the system would drop SQLite's
+/// locks on it.)
+std::optional<std::string> bytes_of_file(const std::filesystem::path& file, std::int64_t offset, std::int64_t count);
+/// A database in memory with these bytes, which nobody can write to.
+std::shared_ptr<SQLite::Database> connect_bytes(std::string_view bytes);
 
 /// Rolls back the open transaction, if there is one. \p db may be null.
 void rollback(SQLite::Database* db);

@@ -1,10 +1,13 @@
 #include <cache/database.hpp>
 
+#include <cstring>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
+#include <cache/connection.hpp>
+#include <cache/disk.hpp>
 #include <cache/paths.hpp>
 #include <cache/rows.hpp>
 #include <cache/sha256.hpp>
@@ -68,8 +71,19 @@ bool Database::is_frozen() const { return store_->is_frozen(); }
 bool Database::is_in_memory() const { return store_->in_memory(); }
 bool Database::is_away() {
   if (path().empty() || !is_in_memory()) return false;
-  store_->read([] { return 0; });
+  (void)answer_or_nothing([&] { return store_->read([] { return 0; }); });
   return is_in_memory();
+}
+std::optional<std::string> Database::why_unknown() const { return store_->why_unknown(); }
+
+std::optional<LastCommit> last_commit(const fs::path& file) {
+  const FileStamp::Identity identity = real_disk().stamp_of(file).identity;
+  if (identity == FileStamp::Identity()) return LastCommit{};
+  const auto counter = bytes_of_file(file, 24, 4);  // sqlite.org/fileformat2.html, "File change counter"
+  if (!counter) return std::nullopt;
+  LastCommit last{.file = identity};
+  std::memcpy(&last.counter, counter->data(), counter->size());
+  return last;
 }
 std::string Database::trouble() const { return store_->trouble(); }
 

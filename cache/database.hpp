@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cache/disk.hpp>
 #include <cache/error.hpp>
 #include <cache/records.hpp>
 
@@ -50,6 +51,9 @@ struct OpenOptions {
   bool strict = false;
 };
 
+/// All questions to a database, here and in the other headers of this room, throw Unavailable if the file could not be
+/// read now, after a warning; only lookup() returns that as a part of its answer. If memory stands in for the file,
+/// they tell what memory has: see why_unknown().
 class Database {
  public:
   /// Opens or creates the user's database. Creates missing folders with mode 0700 and the file with 0600. Never fails
@@ -60,7 +64,8 @@ class Database {
   /// that was interrupted, as every next reader must. Throws CacheError when the file cannot be opened or, later, read.
   static Database open_read_only(const std::filesystem::path& file, OpenOptions options = {});
   /// Opens a shipped database read-only. Returns nullopt, with one warning, when the file is missing, damaged, foreign
-  /// or of another version, or when its SHA-256 differs from the one in `MANIFEST.sha256` beside it.
+  /// or of another version, or when its SHA-256 differs from the one in `MANIFEST.sha256` beside it. Throws Unavailable
+  /// when it cannot be read now.
   static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
   /// Opens a database that `tune db freeze` made. Each part is checked when it is read. Throws CacheError, now or
   /// later, when the file is missing, damaged, not frozen or of another version. It never falls back to other wisdom,
@@ -80,6 +85,9 @@ class Database {
   bool is_in_memory() const;
   /// Whether memory still stands in for the file, after another try.
   bool is_away();
+  /// Why memory stands in for the file although its contents are not known now; nullopt if they are known, or the file
+  /// is of no use. It is tried again at later uses.
+  std::optional<std::string> why_unknown() const;
   /// The message of the last open or write that failed; empty when all is well.
   std::string trouble() const;
 
@@ -105,5 +113,15 @@ class Database {
   std::unique_ptr<Store> store_;
   bool shipped_ = false;
 };
+
+/// Says which commit to a database file was the last.
+struct LastCommit {
+  FileStamp::Identity file;   ///< device and inode; zeros: there is no such file
+  std::uint32_t counter = 0;  ///< changes with each commit
+  bool operator==(const LastCommit&) const = default;
+};
+/// Changes whenever any process commits to \p file, also twice within one step of the clock, and when another file
+/// takes its place. Takes no lock and waits for nobody. nullopt: it cannot be read now, ask again.
+std::optional<LastCommit> last_commit(const std::filesystem::path& file);
 
 }  // namespace tuner::cache

@@ -321,6 +321,8 @@ std::int64_t copy_for_freezing(Database& into, Database& from) {
   };
   const bool could_be_read = from.store().read([&] {
     entries = entries_of(from, {}, Part::served);
+    kept.clear();
+    banned.clear();
     for (const auto& entry : entries) {
       if (const auto* record = std::get_if<QuarantineRecord>(&entry))
         keep(banned[{record->configuration, record->device_key, record->kernel}][record->problem], *record);

@@ -76,6 +76,8 @@ constexpr int kMostVoters = 128;
 /// A step that has refused this many results leaves the answer to the next one: all results around may be quarantined.
 constexpr int kMostTried = 32;
 
+constexpr const char* kMaybeQuarantined =
+    "may be quarantined on this device: a database that would tell cannot be read now";
 constexpr const char* kEntryColumns =
     "id, sizes, backend, compute_capability, key, configuration, driver, compiler, measured, "
     "median_ns";
@@ -93,7 +95,10 @@ class Finder {
   std::optional<Candidate> next(Step step, std::set<std::string>& refused, Quarantine& quarantine,
                                 std::vector<RejectedCandidate>& rejected) {
     if (knows_nothing_) return std::nullopt;
+    bool begun = false;
     return store_.read([&]() -> std::optional<Candidate> {
+      if (std::exchange(begun, true))
+        throw Unavailable(fmt::format("wisdom database {} had to be opened again", store_.path().string()));
       if (!step_) {
         (void)quarantine.may_be_in(store_);
         knows_nothing_ = !rows("1", "1 LIMIT 1").next();
@@ -436,16 +441,35 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   Quarantine quarantine(query.device.key, query.kernel, std::move(problems));
   std::deque<Finder> finders;
   for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes);
-  const auto objection = [&](const std::string& configuration, const Database& own) {
-    for (Database* database : databases)
-      if (database != &own)
-        if (auto reason = quarantine.reason_against(database->store(), configuration)) return reason;
+  std::set<const Database*> away;
+  // Asks each database that is not available only once.
+  const auto ask = [&](Database& database, const auto& question) -> decltype(question()) {
+    if (away.contains(&database)) return {};
+    try {
+      return question();
+    } catch (const Unavailable& error) {
+      away.insert(&database);
+      if (match.unavailable.empty()) match.unavailable = error.what();
+      return {};
+    }
+  };
+  for (Database* database : databases)
+    if (auto why = database->why_unknown(); why && match.unavailable.empty())
+      match.unavailable = fmt::format("wisdom database {} cannot be read now: {}", database->path().string(), *why);
+  const auto objection = [&](const std::string& configuration, Database& own) -> std::optional<std::string> {
+    for (Database* database : databases) {
+      if (database == &own) continue;
+      if (auto reason = ask(*database, [&] { return quarantine.reason_against(database->store(), configuration); }))
+        return reason;
+      if (away.contains(database)) return kMaybeQuarantined;
+    }
     return accept ? accept(configuration) : std::nullopt;
   };
   // The first usable candidate ends the search.
   const auto serve = [&](Step step, Database& database, Finder& finder) {
     std::set<std::string> refused;
-    while (auto candidate = finder.next(step, refused, quarantine, match.rejected)) {
+    const auto next = [&] { return finder.next(step, refused, quarantine, match.rejected); };
+    while (auto candidate = ask(database, next)) {
       const auto configuration = candidate->best.configuration;
       const auto path = database.store().display_path();
       if (const auto reason = objection(configuration, database)) {
@@ -466,8 +490,13 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
     for (std::size_t i = 0; i < databases.size(); ++i)
       if (serve(step, *databases[i], finders[i])) return match;
   int others = 0;
-  for (Finder& finder : finders) others += finder.of_other_sources();
+  for (std::size_t i = 0; i < databases.size(); ++i)
+    others += ask(*databases[i], [&] { return finders[i].of_other_sources(); });
   match.database = ":memory:";
+  if (match.rejected.empty() && !match.unavailable.empty()) {
+    match.reason = match.unavailable;
+    return match;
+  }
   match.reason =
       !match.rejected.empty()
           ? fmt::format("none of the known configurations can be used here ({} were rejected)", match.rejected.size())

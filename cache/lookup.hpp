@@ -44,6 +44,9 @@ struct WisdomMatch {
   /// The measured result, with its own device, sizes and environment. Absent for Tier::fallback.
   std::optional<BestRecord> best;
   std::vector<RejectedCandidate> rejected;  ///< better candidates that could not be used, in order
+  /// Why a database could not be asked now; empty: all were asked. The database may have a better answer, or forbid
+  /// this one: use it for now, do not store it, and ask again.
+  std::string unavailable;
 
   explicit operator bool() const { return best.has_value(); }
 };
@@ -55,7 +58,7 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 /// \p databases are in order of preference: the user's first, then shipped ones. Within a tier, the earlier database
 /// wins. Configurations that any database quarantines on
 /// this device are rejected. Skips rows with a wrong checksum, with a warning. Never throws because of a database's
-/// contents.
+/// contents, and never Unavailable: see WisdomMatch::unavailable.
 ///
 /// \p around: sizes within a factor of two of the query's; empty: the query's own. They are used when nothing is known
 /// for the query's own sizes, so that all problems with the same \p around get the same answer.

@@ -17,7 +17,7 @@ const std::vector<std::string>& forbidding_rows() {
   return sql;
 }
 
-constexpr const char* kMaybeQuarantined =
+constexpr const char* kIsDamaged =
     "may be quarantined on this device: that row of the database is damaged (see `tune db check`)";
 
 }  // namespace
@@ -103,7 +103,7 @@ bool Quarantine::may_be_in(Store& store) {
 
 std::optional<std::string> Quarantine::reason_against(Store& store, const std::string& configuration) {
   if (!store.usable() || !may_be_in(store)) return std::nullopt;
-  std::optional<std::string> reason = kMaybeQuarantined;  // if nothing can be read
+  std::optional<std::string> reason = kIsDamaged;  // if reading it takes too long
   store.read([&] {
     reason.reset();
     for (const auto& problem : problems_)
@@ -123,7 +123,7 @@ std::optional<std::string> Quarantine::found(Store& store, const std::string& sq
     QuarantineRecord record;
     if (!take(row, record)) {
       warn_of_damaged_rows(store);
-      return kMaybeQuarantined;
+      return kIsDamaged;
     }
     if (record.kernel.objective == kernel_.objective && alike(record.problem, problem))
       return "quarantined on this device: " + record.reason;

@@ -94,13 +94,22 @@ int oldest_reader_of(SQLite::Database& db) {
   return oldest > 0 ? oldest : version_of(db);
 }
 
+/// A transaction for reading. SQLite::Transaction may leave it open when memory is short.
+struct Snapshot {
+  explicit Snapshot(SQLite::Database& of) : db(of) { db.exec("BEGIN"); }
+  ~Snapshot() { rollback(&db); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  SQLite::Database& db;
+};
+
 }  // namespace
 
 int version_of(SQLite::Database& db) { return static_cast<int>(number(db, "PRAGMA user_version") & 0xffff); }
 
 Contents inspect(SQLite::Database& db) {
   // One snapshot: another process may be creating the file, and a half-written one would look foreign.
-  std::optional<SQLite::Transaction> snapshot;
+  std::optional<Snapshot> snapshot;
   if (sqlite3_get_autocommit(db.getHandle()) != 0) snapshot.emplace(db);
   const auto application = number(db, "PRAGMA application_id");
   const int version = version_of(db);
@@ -151,9 +160,36 @@ std::vector<std::string> wrong_definitions(SQLite::Database& db) {
 
 bool has_its_definitions(SQLite::Database& db) { return wrong_definitions(db).empty(); }
 
-bool is_intact(SQLite::Database& db) {
-  return has_its_definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&
-         word(db, "PRAGMA foreign_key_check").empty();
+Finding examine(SQLite::Database& db, const std::filesystem::path& file) try {
+  const Contents contents = inspect(db);
+  if (contents == Contents::foreign) return Finding::foreign;
+  if (contents != Contents::ours) return Finding::sound;
+  const bool intact = has_its_definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&
+                      word(db, "PRAGMA foreign_key_check").empty();
+  return intact ? Finding::sound : Finding::damaged;
+} catch (const SQLite::Exception& error) {
+  require_memory(error);
+  const bool unknown = is_passing(error, file) || (error.getErrorCode() & 0xff) == SQLITE_INTERRUPT;
+  return unknown ? Finding::unknown : Finding::damaged;
+}
+
+Finding examine_twice(const std::filesystem::path& file, std::chrono::milliseconds patience) try {
+  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  constexpr std::chrono::minutes kLongest{1};
+  Patience wait(patience);
+  wait.work_ends = cpu_time() + kLongest;
+  const FileStamp before = real_disk().stamp_of(file);
+  if (before.bytes > kMostBytes) return Finding::unknown;
+  const Finding fresh = examine(*connect(file, SQLite::OPEN_READWRITE, wait), file);
+  if (fresh == Finding::sound || fresh == Finding::unknown) return fresh;
+  const auto bytes = bytes_of_file(file, 0, kMostBytes);
+  if (!bytes || real_disk().stamp_of(file) != before) return Finding::unknown;
+  const auto copy = connect_bytes(*bytes);
+  limit_work(*copy, wait);
+  return examine(*copy, file) == fresh ? fresh : Finding::unknown;
+} catch (const SQLite::Exception& error) {
+  require_memory(error);
+  return Finding::unknown;
 }
 
 }  // namespace tuner::cache

@@ -1,6 +1,8 @@
 #pragma once
 /// The tables of a wisdom database: creates them, and checks whether a file has them. Private to this room.
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,18 @@ void create(SQLite::Database& db);
 std::vector<std::string> wrong_definitions(SQLite::Database& db);
 bool has_its_definitions(SQLite::Database& db);
 
-/// Whether the file has its definitions and SQLite finds no fault in it. Reads the whole file.
-bool is_intact(SQLite::Database& db);
+/// What a look at all of a database finds.
+enum class Finding {
+  sound,  ///< also an empty one, and one of another version
+  foreign,
+  damaged,
+  unknown  ///< it could not be read now
+};
+/// Reads everything in \p db, which was opened from \p file.
+Finding examine(SQLite::Database& db, const std::filesystem::path& file);
+/// Opens \p file again and examines it, and then examines its bytes, which it reads without SQLite's pages. Returns
+/// what both find. If they differ, or \p file changed meanwhile, or it is too large to be held in memory, it is
+/// unknown.
+Finding examine_twice(const std::filesystem::path& file, std::chrono::milliseconds patience);
 
 }  // namespace tuner::cache

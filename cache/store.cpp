@@ -71,12 +71,12 @@ Store::~Store() { close(); }
 
 bool Store::usable() const {
   std::lock_guard lock(mutex_);
-  return connection_ != nullptr;
+  return !dropped_;
 }
 
 std::string Store::display_path() const {
   std::lock_guard lock(mutex_);
-  return connection_ != nullptr && (!in_memory_ || has_contents_) ? file_.string() : ":memory:";
+  return !dropped_ && (!in_memory_ || has_contents_) ? file_.string() : ":memory:";
 }
 
 bool Store::in_memory() const {
@@ -87,6 +87,11 @@ bool Store::in_memory() const {
 std::string Store::trouble() const {
   std::lock_guard lock(mutex_);
   return trouble_;
+}
+
+std::optional<std::string> Store::why_unknown() const {
+  std::lock_guard lock(mutex_);
+  return why_unknown_;
 }
 
 void Store::warn_once(const std::string& topic, const std::string& message) {
@@ -121,13 +126,19 @@ void Store::open_file() {
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto refusal = open_once();
     if (!refusal) return;
+    if (refusal->suffix != nullptr) {
+      // One failed read or allocation looks like damage, too.
+      const Finding finding = examine_twice(file_, patience_.limit);
+      if (finding == Finding::sound) continue;
+      if (finding == Finding::unknown) return degrade("it cannot be read completely now", /*for_now=*/true);
+    }
     if (refusal->suffix != nullptr && !is_tuners_ && file_ != user_database_file()) {
       refusal = Refusal{refusal->reason + "; it is left as it is: give another name, or move it away"};
     }
-    if (refusal->suffix == nullptr) return degrade(refusal->reason);
-    if (const auto failure = set_aside(*refusal)) return degrade(*failure);
+    if (refusal->suffix == nullptr) return degrade(refusal->reason, refusal->for_now);
+    if (const auto failure = set_aside(*refusal)) return degrade(*failure, /*for_now=*/false);
   }
-  degrade("it cannot be replaced");
+  degrade("it cannot be opened or replaced", /*for_now=*/true);
 }
 
 std::optional<Store::Refusal> Store::open_once() {
@@ -167,7 +178,11 @@ std::optional<Store::Refusal> Store::open_once() {
   } catch (const SQLite::Exception& failure) {
     rollback(connection_.get());
     close();
-    return Refusal{reason_of(failure), is_damage_of_file(failure) ? "corrupt" : nullptr};
+    require_memory(failure);
+    return Refusal{reason_of(failure), is_damage_of_file(failure) ? "corrupt" : nullptr, is_passing(failure, file_)};
+  } catch (const std::bad_alloc&) {
+    close();
+    throw;
   } catch (const std::exception& failure) {
     close();
     return Refusal{failure.what()};
@@ -175,28 +190,42 @@ std::optional<Store::Refusal> Store::open_once() {
 }
 
 void Store::open_read_only() {
-  try {
-    std::error_code error;
-    if (!fs::is_regular_file(file_, error))
-      return drop(fs::exists(file_, error) ? "it is not a regular file" : "there is no such file");
-    connect(SQLite::OPEN_READONLY);
-    std::optional<Contents> state;
+  for (int attempt = 0;; ++attempt) {
     try {
-      state = inspect(*connection_);
+      const auto refusal = open_to_read();
+      if (!refusal) return;
+      // One failed read or allocation looks like damage, too.
+      if (refusal->suffix == nullptr || attempt > 0) return drop(refusal->reason);
     } catch (const SQLite::Exception& failure) {
-      if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
-      // A commit was interrupted: the next reader must roll it back.
-      const FolderLock unreplaced(file_.parent_path(), LOCK_SH, options_.busy_timeout);
-      connect(SQLite::OPEN_READWRITE);
-      connection_->exec("PRAGMA query_only = ON");
-      state = inspect(*connection_);
+      rollback(connection_.get());
+      close();
+      require_memory(failure);
+      if (is_passing(failure, file_)) report_unavailable(explain(failure));
+      if (attempt > 0 || !is_damage_of_file(failure)) return drop(reason_of(failure));
     }
-    if (state == Contents::empty || state == Contents::foreign) return drop("it is no wisdom database");
-    if (state != Contents::ours) return drop(other_version(*connection_));
-    if (!quick_check()) drop("it is damaged");
-  } catch (const SQLite::Exception& failure) {
-    drop(reason_of(failure));
   }
+}
+
+std::optional<Store::Refusal> Store::open_to_read() {
+  std::error_code error;
+  if (!fs::is_regular_file(file_, error))
+    return Refusal{fs::exists(file_, error) ? "it is not a regular file" : "there is no such file"};
+  connect(SQLite::OPEN_READONLY);
+  std::optional<Contents> state;
+  try {
+    state = inspect(*connection_);
+  } catch (const SQLite::Exception& failure) {
+    if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
+    // A commit was interrupted: the next reader must roll it back.
+    const FolderLock unreplaced(file_.parent_path(), LOCK_SH, options_.busy_timeout);
+    connect(SQLite::OPEN_READWRITE);
+    connection_->exec("PRAGMA query_only = ON");
+    state = inspect(*connection_);
+  }
+  if (state == Contents::empty || state == Contents::foreign) return Refusal{"it is no wisdom database"};
+  if (state != Contents::ours) return Refusal{other_version(*connection_)};
+  if (!quick_check()) return Refusal{"it is damaged", "corrupt"};
+  return std::nullopt;
 }
 
 std::string Store::reason_of(const SQLite::Exception& failure) const {
@@ -209,9 +238,10 @@ std::string Store::reason_of(const SQLite::Exception& failure) const {
 
 void Store::open_memory() {
   in_memory_ = true;
-  connection_ = connect_memory();
-  create(*connection_);
-  connection_->exec("PRAGMA foreign_keys = ON");
+  auto memory = connect_memory();
+  create(*memory);
+  memory->exec("PRAGMA foreign_keys = ON");
+  connection_ = std::move(memory);
 }
 
 void Store::close() {
@@ -222,6 +252,7 @@ void Store::close() {
 /// Rolls back unless commit() was called. It may take \p longest of the processor's time.
 struct Store::Transaction {
   Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
+    rollback(store.connection_.get());  // of one that could not be rolled back
     Query(store, begin).run();
     store.patience_.work_ends = cpu_time() + longest;
     ++store.depth_;
@@ -239,6 +270,7 @@ struct Store::Transaction {
 
 void Store::drop(const std::string& reason) {
   close();
+  dropped_ = true;
   if (options_.strict) {
     trouble_ = fmt::format("wisdom database {} cannot be used: {}", file_.string(), reason);
     throw CacheError(trouble_);
@@ -246,14 +278,17 @@ void Store::drop(const std::string& reason) {
   warn_once("drop", fmt::format("wisdom database {} is ignored: {}", file_.string(), reason));
 }
 
-void Store::degrade(const std::string& reason) {
+void Store::degrade(const std::string& reason, bool for_now) {
   statements_.clear();
   auto old = std::move(connection_);
   if (options_.strict) {
     trouble_ = fmt::format("wisdom database {} cannot be written: {}", file_.string(), reason);
+    if (for_now) throw Unavailable(trouble_);
+    dropped_ = true;
     throw CacheError(trouble_);
   }
   in_memory_ = true;
+  why_unknown_.reset();
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warned_.erase("return");
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
@@ -273,10 +308,10 @@ void Store::degrade(const std::string& reason) {
         meanwhile_->copied = ends_of(*this);
         return;
       }
-    } catch (const SQLite::Exception&) {
-      // Contents that cannot be read are lost.
+    } catch (const SQLite::Exception&) {  // the contents are unknown
     }
   }
+  if (for_now) why_unknown_ = reason;
   connection_.reset();
   open_memory();
 }
@@ -306,6 +341,7 @@ void Store::return_to_file() {
         transaction.commit();
       }
       has_contents_ = false;
+      why_unknown_.reset();
       meanwhile_.reset();
       warned_.erase("degrade");
       warn_once("return",
@@ -336,29 +372,27 @@ std::optional<std::string> Store::set_aside(const Refusal& refusal) {
   }
 }
 
-bool Store::recover(const SQLite::Exception& error) {
+bool Store::recover(const SQLite::Exception& error, int attempt) {
   const int code = error.getErrorCode() & 0xff;
+  rollback(connection_.get());
+  require_memory(error);
   if (code == SQLITE_INTERRUPT) return false;  // other work may take less
-  if (read_only()) {
-    drop(reason_of(error));
-    return true;
-  }
-  if (mode_ == Mode::memory || in_memory_) return false;
-  for (const int other : {SQLITE_NOMEM, SQLITE_MISUSE, SQLITE_TOOBIG, SQLITE_RANGE})
+  if (attempt >= 4 || mode_ == Mode::memory || in_memory_) return false;
+  for (const int other : {SQLITE_MISUSE, SQLITE_TOOBIG, SQLITE_RANGE})
     if (code == other) return false;
-  bool damaged = is_damage(code);
-  if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA || code == SQLITE_MISMATCH) {
-    // Either tuner made a mistake, or the file is damaged and SQLite does not see it. Only damage may cost the file.
-    try {
-      damaged = !is_intact(*connection_);
-    } catch (const SQLite::Exception& again) {
-      damaged = is_damage(again.getErrorCode());
+  if (is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA ||
+      code == SQLITE_MISMATCH) {
+    // Either tuner made a mistake, or the file is damaged, or one reading of it failed. Only damage may cost the file.
+    close();
+    const Finding finding = examine_twice(file_, patience_.limit);
+    if (finding == Finding::sound) {
+      open_file();
+      return is_damage(code) || attempt == 0;
     }
-    if (!damaged) return false;
-  }
-  if (damaged) {
-    if (const auto failure = set_aside({fmt::format("it is damaged ({})", error.what()), "corrupt"})) {
-      degrade(*failure);
+    if (finding == Finding::unknown) {
+      degrade("it cannot be read completely now", /*for_now=*/true);
+    } else if (const auto failure = set_aside({fmt::format("it is damaged ({})", error.what()), "corrupt"})) {
+      degrade(*failure, /*for_now=*/false);
     } else {
       open_file();
     }
@@ -366,9 +400,31 @@ bool Store::recover(const SQLite::Exception& error) {
     close();
     open_file();
   } else {
-    degrade(explain(error));
+    degrade(explain(error), is_passing(error, file_));
   }
   return true;
+}
+
+bool Store::recover_reading(const SQLite::Exception& error, int attempt) {
+  rollback(connection_.get());
+  require_memory(error);
+  // Another process may have been stopped while it wrote. Whoever may write to the file takes that back.
+  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY) report_unavailable(explain(error));
+  if (!read_only()) return recover(error, attempt);
+  if ((error.getErrorCode() & 0xff) == SQLITE_INTERRUPT) return false;
+  if (attempt == 0 && is_damage_of_file(error)) {  // one reading may have failed
+    close();
+    open_read_only();
+  } else {
+    drop(reason_of(error));
+  }
+  return true;
+}
+
+void Store::report_unavailable(const std::string& reason) {
+  const auto message = fmt::format("wisdom database {} cannot be read now: {}", file_.string(), reason);
+  if (!options_.strict) warn_once("read", message);
+  throw Unavailable(message);
 }
 
 void Store::report_unreadable(const SQLite::Exception& error) {
@@ -379,12 +435,19 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 
 // ---- work ----------------------------------------------------------------------------------------------------------
 
-/// A strict store throws at every later use what it threw first. A frozen file that was written to in place may be half
-/// old and half new.
-void Store::require_usable() {
-  if (!options_.strict) return;
-  if (!connection_) throw CacheError(trouble_);
-  if (is_frozen() && is_rewritten()) drop("it was changed while it was in use");
+void Store::make_ready() {
+  if (dropped_ && options_.strict) throw CacheError(trouble_);
+  if (dropped_) return;
+  // A frozen file that was written to in place may be half old and half new.
+  if (is_frozen() && connection_ && is_rewritten()) return drop("it was changed while it was in use");
+  follow_file();
+  if (connection_) return;
+  if (in_memory_)
+    open_memory();
+  else if (read_only())
+    open_read_only();
+  else
+    open_file();
 }
 
 bool Store::is_rewritten() const {
@@ -404,38 +467,34 @@ void Store::require_room_for(std::int64_t rows) {
 void Store::follow_file() {
   if (mode_ != Mode::read_write) return;
   if (in_memory_) return return_to_file();
-  if (real_disk().stamp_of(file_).identity == stamp_.identity) return;
-  close();
-  open_file();
+  if (real_disk().stamp_of(file_).identity != stamp_.identity) close();
 }
 
 void Store::guarded_read(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
-  if (depth_ == 0) {
-    require_usable();
-    follow_file();
-  }
-  if (!connection_) return;
   if (depth_ > 0) return work();
-  try {
-    if (never_written_ && is_rewritten()) {  // SQLite would mix its old pages with new ones
+  make_ready();
+  for (int attempt = 0; connection_ != nullptr; ++attempt) {
+    try {
+      if (never_written_ && is_rewritten()) {  // SQLite would mix its old pages with new ones
+        close();
+        connect(SQLite::OPEN_READONLY);
+      }
+      Transaction transaction(*this, "BEGIN", options_.longest_read * (1 + stamp_.bytes / kBytesOfLongestRead));
+      work();
+      transaction.commit();
+      patience_.limit = reading_timeout();
+      return;
+    } catch (const SQLite::Exception& error) {
+      // A call asks several times: it waits once.
+      if ((error.getErrorCode() & 0xff) == SQLITE_BUSY)
+        patience_.limit = std::min(patience_.limit, kPatienceAfterALock);
+      if (!recover_reading(error, attempt)) return report_unreadable(error);
+    } catch (const DamagedRows& error) {
+      if (attempt > 0) return drop(error.what());
       close();
-      connect(SQLite::OPEN_READONLY);
+      open_read_only();
     }
-    Transaction transaction(*this, "BEGIN", options_.longest_read * (1 + stamp_.bytes / kBytesOfLongestRead));
-    work();
-    transaction.commit();
-    patience_.limit = reading_timeout();
-  } catch (const SQLite::Exception& error) {
-    const int code = error.getErrorCode() & 0xff;
-    // A call asks several times: it waits once.
-    if (code == SQLITE_BUSY) patience_.limit = std::min(patience_.limit, kPatienceAfterALock);
-    if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ||
-        !recover(error)) {
-      report_unreadable(error);
-    }
-  } catch (const DamagedRows& error) {
-    drop(error.what());
   }
 }
 
@@ -446,8 +505,7 @@ bool Store::write(const std::function<void()>& work) {
     work();
     return true;
   }
-  require_usable();
-  follow_file();
+  make_ready();
   patience_.limit = options_.busy_timeout;
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
@@ -457,7 +515,7 @@ bool Store::write(const std::function<void()>& work) {
       return true;
     } catch (const SQLite::Exception& error) {
       const std::string message = error.what();
-      if (attempt >= 4 || !recover(error)) {
+      if (!recover(error, attempt)) {
         throw CacheError(fmt::format("wisdom database {}: {}", display_path(), message));
       }
     }

@@ -50,9 +50,12 @@ class Store {
   bool usable() const;
   bool in_memory() const;
   std::string trouble() const;
+  /// Why memory stands in for a file whose contents are not known now; nullopt if they are, or the file is of no use.
+  std::optional<std::string> why_unknown() const;
 
-  /// Runs \p work while no other thread uses the store. Returns a default value when the store cannot be read. All
-  /// queries of one call see the same state of the file.
+  /// Runs \p work while no other thread uses the store. Runs it again from the start when the connection was lost. All
+  /// queries of one call see the same state of the file. Returns a default value when the store is of no use, as its
+  /// file is damaged. Throws Unavailable when it cannot be read now.
   template <class Work>
   auto read(Work&& work) -> decltype(work()) {
     using Result = decltype(work());
@@ -87,6 +90,7 @@ class Store {
   struct Refusal {
     std::string reason;
     const char* suffix = nullptr;  ///< for its new name, if a new file would help
+    bool for_now = false;          ///< another try may succeed
   };
 
   struct Transaction;
@@ -96,24 +100,31 @@ class Store {
   void open_file();
   std::optional<Refusal> open_once();
   void open_read_only();
+  std::optional<Refusal> open_to_read();
   void connect(int flags);
   bool quick_check();
   void open_memory();
   void close();
-  /// Copies the file's contents to memory, as far as they can be read, and uses that until return_to_file().
-  void degrade(const std::string& reason);
+  /// Copies the file's contents to memory, as far as they can be read, and uses that until return_to_file(). \p
+  /// for_now: the file can probably be read later.
+  void degrade(const std::string& reason, bool for_now);
   /// If the file can be written again, uses it from now on, and first adds what memory got meanwhile.
   void return_to_file();
   /// Renames the file and its journals, unless another process has replaced it already. Returns why that failed.
   std::optional<std::string> set_aside(const Refusal& refusal);
+  /// The file is of no use, as long as this store lives.
   void drop(const std::string& reason);
-  void require_usable();
+  /// Opens the store again if its connection was lost. A strict store throws if it is of no use.
+  void make_ready();
   void follow_file();
   /// Whether the open file was written to in place.
   bool is_rewritten() const;
+  /// Warns once, and throws.
+  [[noreturn]] void report_unavailable(const std::string& reason);
   void report_unreadable(const SQLite::Exception& error);
   /// Returns true when the work should run again, on the store as it is now.
-  bool recover(const SQLite::Exception& error);
+  bool recover(const SQLite::Exception& error, int attempt);
+  bool recover_reading(const SQLite::Exception& error, int attempt);
 
   std::chrono::milliseconds reading_timeout() const { return options_.reading_timeout.value_or(options_.busy_timeout); }
 
@@ -129,8 +140,10 @@ class Store {
   FileStamp stamp_;             // of the open file, when it was opened
   bool never_written_ = false;  // it is read without locks
   bool is_tuners_ = false;      // the open file says that it is a wisdom database
+  bool dropped_ = false;
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory holds the contents of the file
+  std::optional<std::string> why_unknown_;
   struct InMemory;
   std::unique_ptr<InMemory> meanwhile_;  // since degrade()
   int depth_ = 0;

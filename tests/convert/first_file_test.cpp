@@ -196,6 +196,68 @@ __global__ void copy(float* C, float* A) {
             "default     block_size_x=16 tile_size_y=1\n"));
 }
 
+TEST(FirstFile, LeavesConstantMemoryAloneThatTheTextInitialises) {
+  const auto constants = [](const std::string& declarations) {
+    const std::string text = made(declarations + R"(
+__global__ void permute(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i / 4 * 4 + order[i % 4]] * scale;
+}
+)");
+    std::string lines;
+    for (std::size_t at = 0; (at = text.find("tuner constant", at)) != std::string::npos; ++at)
+      lines += text.substr(at + 18, text.find('\n', at) - at - 18) + ' ';
+    return lines;
+  };
+  for (const char* const declarations : {"__constant__ int order[4] = {3, 1, 0, 2};\n__constant__ float scale = 2;",
+                                         "__constant__ int order[4]{3, 1, 0, 2};",
+                                         "const __constant__ float scale(2.f), unused[] = {1, 2};\n__constant__ "
+                                         "__align__(16) int order[] = {3, 1, 0, 2};",
+                                         "static __constant__ int order[2 * 2] = {3, 1, 0, 2}, other[3];"})
+    EXPECT_EQ(constants(declarations), "") << declarations;
+  EXPECT_EQ(constants("__constant__ int order[4];\n__constant__ float scale = 1;"), "order[4] ");
+  EXPECT_EQ(constants("namespace a { __constant__ float first[2] = {1, 2}, scale, order[4]; } using namespace a;"),
+            "a::scale[1] a::order[4] ");
+  EXPECT_THAT(made("__constant__ int t[4];\n__global__ void f(int* x) { x[threadIdx.x] = t[threadIdx.x]; }\n"),
+              HasSubstr("? Which numbers does the host copy into t?"));
+}
+
+/// A kernel file for a launch with \p grid in a function that starts with \p before.
+std::string launched(const std::string& grid, const std::string& before = "") {
+  return made(
+      "__global__ void scale(float* x, int width, int channels) {\n  x[blockIdx.z * width + blockIdx.x * blockDim.x + "
+      "threadIdx.x] *= channels;\n}\nvoid run(float* x, Shape p, int batch, int c, int w, int channels) {\n  " +
+      before + "\n  dim3 grid(" + grid + ");\n  scale<<<grid, 256>>>(x, w, c);\n}\n");
+}
+
+TEST(FirstFile, AsksForTheVariablesOfTheHostInAGrid) {
+  for (const auto& [grid, before, expected, name] :
+       {std::tuple{"(w + 255) / 256, 1, batch", "", "max(1, (width + (block - 1)) / block), 1, batch\n", "batch"},
+        {"cdiv(w, 256) * batch", "", "max(1, ceil_div(width, block) * batch)\n", "batch"},
+        {"cdiv(w, 256), p.batch", "", "max(1, ceil_div(width, block)), batch\n", "batch"},
+        {"cdiv(w, 256), p->shape.batch", "", "max(1, ceil_div(width, block)), batch\n", "batch"},
+        {"cdiv(w, 256), z", "const int z = 2 * batch;", "max(1, ceil_div(width, block)), max(1, 2 * batch)\n", "batch"},
+        {"cdiv(w, 256), z", "const int z = t.size(0);", "max(1, ceil_div(width, block)), z\n", "z"},
+        {"min(w, sms * 4)", "int sms; get(&sms);", "max(1, min(width, sms * 4))\n", "sms"},
+        {"w, channels", "", "width, host_channels\n", "host_channels"},
+        {"w, blocks(x)", "", "width, blocks_y\n", "blocks_y"}}) {
+    const std::string text = launched(grid, before);
+    EXPECT_THAT(text, Holds("? Only the host knows " + std::string(name) + ",",
+                            "size        " + std::string(name) + " = 1\n", "grid        " + std::string(expected)))
+        << grid << before;
+  }
+}
+
+TEST(FirstFile, SaysWhatItGuessedOfALaunch) {
+  EXPECT_THAT(launched("blocks(w, 256)"), Holds("? The text's grid is 'blocks(w, 256)': is this guess the same?\n",
+                                                "grid        max(1, ceil_div(width, block))\n"));
+  EXPECT_THAT(
+      made("__global__ void f(float* x, int n) { x[threadIdx.x] = n; }\nvoid run(float* x, int n, int t) { f<<<n, "
+           "t>>>(x, n); }\n"),
+      HasSubstr("? The text's block is 't', which only the host knows: is this one right?\n"));
+  EXPECT_THAT(launched("cdiv(w, 256)"), Not(HasSubstr("guess")));
+}
+
 TEST(FirstFile, AsksForSharedMemoryThatNoLaunchTells) {
   EXPECT_THAT(
       made("__global__ void f(int* x, int n) { extern __shared__ double s[]; s[threadIdx.x] = 1; x[0] = s[0]; }\n"),

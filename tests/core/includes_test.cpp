@@ -107,7 +107,7 @@ TEST_F(IncludedTypes, ThatAreNotFoundAreNamedWithThePlacesThatWereRead) {
                 "common.h ('missing/config.h' was not found: give its folder, as in 'include_path \"include\"')"));
   folder_.write("common.h", "struct real { float* data; int n; };\n");
   EXPECT_THAT(error("#include \"common.h\""),
-              HasSubstr("'real', the type that 'scale' has for it, has members that are no numbers"));
+              HasSubstr("'real', the type that 'scale' has for it, has members that are not numbers"));
   folder_.write("common.h", "typedef float real;\n");
   EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner scratch other[n]\n"),
               HasSubstr("'other' is no argument of the kernel"));

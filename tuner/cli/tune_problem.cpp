@@ -127,9 +127,11 @@ class ProblemTuning {
 
   /// Whether the last session of exactly this problem was cut short. This run then continues it.
   bool was_interrupted() {
-    const auto last = cache::last_session(
-        wisdom().user(), {context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
-                          conditions_text(request_.tuning, spec_)});
+    const auto last = cache::answer_or_nothing([&] {
+      return cache::last_session(wisdom().user(),
+                                 {context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
+                                  conditions_text(request_.tuning, spec_)});
+    });
     return last && !last->finished_ms && last->trials > 0;
   }
 

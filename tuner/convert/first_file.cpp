@@ -76,10 +76,18 @@ class Writer {
       preset += fmt::format(" {}={}", one.name, one.usual);
     }
     if (!fixed.empty()) ask(fmt::format("Which other values may {} have?", fixed));
-    for (std::size_t axis = 0; axis < shape_.grid_dimensions(); ++axis)
-      grid += (axis == 0 ? "" : ", ") + shape_.grid(axis, sizes_);
-    ask(sizes_.empty() ? "How many blocks does a launch have? No argument tells."
-                       : "Is this the grid of your launches?");
+    bool is_guess = false;
+    for (std::size_t axis = 0; axis < shape_.grid_dimensions(); ++axis) {
+      const FirstShape::GridExtent extent = shape_.grid(axis, sizes_);
+      for (const std::string& name : extent.host_variables) add_host_variable(name);
+      is_guess = is_guess || extent.is_guess;
+      grid += (axis == 0 ? "" : ", ") + extent.text;
+    }
+    if (const std::string block = shape_.unknown_block(); !block.empty())
+      ask(fmt::format("The text's block is {}, which only the host knows: is this one right?", in_quotes(block)));
+    ask(is_guess ? fmt::format("The text's grid is {}: is this guess the same?", in_quotes(shape_.written_grid()))
+        : sizes_.empty() && host_variables_.empty() ? "How many blocks does a launch have? No argument tells."
+                                                    : "Is this the grid of your launches?");
     lines_ += buffers_;
     add("block", fmt::format("{}", fmt::join(shape_.block(), ", ")));
     add("grid", grid);
@@ -124,6 +132,17 @@ class Writer {
            name.find("offset") != npos;
   }
   bool is_parameter(const std::string& name) const { return contains(parameters_, name); }
+
+  /// Adds a size for a variable that the grid needs and that no argument gives to the kernel.
+  void add_host_variable(const std::string& name) {
+    if (contains(host_variables_, name)) return;
+    host_variables_.push_back(name);
+    sizes_text_ +=
+        question(fmt::format("Only the host knows {}, which the grid has: which value is usual, and which buffers grow "
+                             "with it?",
+                             name)) +
+        line("size", name + " = 1");
+  }
 
   std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
 
@@ -398,21 +417,42 @@ class Writer {
                 line(is_texture ? "texture" : "surface", fmt::format("{0} = {0}_data[{1}]", name, extent));
   }
 
-  /// The variables in constant memory that the body names, with the number of elements if that is written as one.
+  /// The variables in constant memory that the body names and the text does not initialise, with the number of elements
+  /// if that is written as one.
   void read_constants() {
     constexpr std::string_view word = "__constant__";
     std::vector<std::string> known = arguments_;
     for (std::size_t at = 0; (at = find_word(code_, word, at)) != std::string_view::npos; at += word.size()) {
-      const std::string_view rest = code_.substr(at, code_.find_first_of(";={", at) - at);
-      const std::string_view head = trimmed(rest.substr(0, rest.find('[')));
-      const std::string name(word_before(head, head.size()));
-      if (name == word || !has_word(body_, name) || contains(known, name)) continue;
-      known.push_back(name);
-      const std::string count = elements(rest.substr(std::min(rest.find('['), rest.size())));
-      const auto number = count.empty() ? 1 : integer_in(all_, count);
-      if (!number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
-      buffers_ += line("constant", fmt::format("{}{}[{}]", scoped_.namespaces_at(at), name, number.value_or(1)));
+      const std::size_t begin = at + word.size();
+      for (const std::string_view part : at_commas(code_.substr(begin, end_of_statement(begin) - begin), true)) {
+        const std::size_t value = std::min(part.find_first_of("={"), part.size());
+        const std::string_view head = trimmed(part.substr(0, std::min(part.find('['), value)));
+        const std::string name(word_before(head, head.size()));
+        if (name.empty() || value < part.size() || !has_word(body_, name) || contains(known, name)) continue;
+        known.push_back(name);
+        add_constant(fmt::format("{}{}", scoped_.namespaces_at(at), name), name,
+                     elements(part.substr(std::min(part.find('['), part.size()))));
+      }
     }
+  }
+
+  /// The `;` after \p at that is in no brackets.
+  std::size_t end_of_statement(std::size_t at) const {
+    while (at < code_.size() && code_[at] != ';') {
+      const bool opens = code_[at] == '(' || code_[at] == '[' || code_[at] == '{';
+      const std::size_t end = opens ? after_brackets(code_, at) : at + 1;
+      if (end == npos) break;
+      at = end;
+    }
+    return std::min(at, code_.size());
+  }
+
+  void add_constant(const std::string& path, const std::string& name, const std::string& count) {
+    const auto number = count.empty() ? 1 : integer_in(all_, count);
+    if (!number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
+    buffers_ +=
+        question(fmt::format("Which numbers does the host copy into {}? Without a `fill`, they are random.", name)) +
+        line("constant", fmt::format("{}[{}]", path, number.value_or(1)));
   }
 
   bool is_size(const Declared& argument) const {
@@ -452,7 +492,7 @@ class Writer {
   std::string_view code_;
   std::string_view body_;  ///< with the head
   FirstShape shape_;
-  std::vector<std::string> type_names_, parameters_, sizes_, arguments_, questions_;
+  std::vector<std::string> type_names_, parameters_, sizes_, arguments_, questions_, host_variables_;
   std::map<std::string, int, std::less<>> small_values_;  ///< of arguments that are sizes, or offsets (0)
   int extent_ = 1;                                        ///< of the other sizes
   std::string count_;                                     ///< of elements in each buffer

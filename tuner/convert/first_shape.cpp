@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/convert/first_body.hpp>
 #include <tuner/core/characters.hpp>
@@ -105,6 +106,32 @@ bool is_ceil_div(std::string_view code, std::string_view name) {
       return true;
   }
   return false;
+}
+
+/// \p text with the last name in place of each path of members: `batch` of `p.shape->batch`. Calls of members stay.
+std::string with_members(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view word = word_at(text, at);
+    if (word.empty()) {
+      result += text[at++];
+      continue;
+    }
+    std::string_view last = word;
+    std::size_t end = at + word.size();
+    while (is_word_start(word.front())) {
+      std::size_t next = skip_space(text, end);
+      const std::size_t length = text.substr(next, 1) == "." ? 1 : text.substr(next, 2) == "->" ? 2 : 0;
+      next = skip_space(text, next + length);
+      const std::string_view member = length == 0 ? std::string_view() : word_at(text, next);
+      if (member.empty() || text.substr(skip_space(text, next + member.size()), 1) == "(") break;
+      last = member;
+      end = next + member.size();
+    }
+    result += last;
+    at = end;
+  }
+  return result;
 }
 
 }  // namespace
@@ -270,44 +297,74 @@ std::optional<std::string> FirstShape::block_for_number(std::string_view number,
   return std::string(number);
 }
 
-/// \p text of the launch in words of the kernel file. Clears \p is_known if it has a word that is no size and no
-/// number.
-std::string FirstShape::translated(std::string_view text, std::size_t axis, const std::vector<std::string>& sizes,
-                                   int depth, bool& is_known) const {
+/// The name of a size for \p word, a variable of the host. A name that the kernel has for something else gets more
+/// words.
+std::string FirstShape::host_variable(std::string_view word, Translation& to) const {
+  std::string name = possible_name(std::string(word));
+  const auto is_taken = [&] {
+    return find_named(kernel_.arguments, name) || contains(*to.sizes, name) || find_named(parameters_, name);
+  };
+  while (is_taken()) name.insert(0, "host_");
+  if (!contains(to.host_variables, name)) to.host_variables.push_back(name);
+  return name;
+}
+
+/// \p text of the launch in words of the kernel file. Clears Translation::is_known if it has a word that is none of
+/// those that translated() lists.
+std::string FirstShape::translate(std::string_view text, Translation& to, int depth) const {
   return replace_words(text, [&](std::string_view word) -> std::string {
     if (is_digit(word.front())) {
-      auto number = block_for_number(word, axis);
-      is_known = is_known && number;
+      auto number = block_for_number(word, to.axis);
+      to.is_known = to.is_known && number;
       return std::move(number).value_or("");
     }
     const auto extent = std::ranges::find(launch_->block, word);
     if (extent != launch_->block.end()) return block_[static_cast<std::size_t>(extent - launch_->block.begin())];
-    if (std::string size = size_passed_as(word, sizes); !size.empty()) return size;
+    if (std::string size = size_passed_as(word, *to.sizes); !size.empty()) return size;
     if (const TemplateParameter* const one = parameter_given(word)) return one->name;
-    if (const auto local = launch_->locals.find(word); local != launch_->locals.end() && depth > 0)
-      return '(' + translated(local->second, axis, sizes, depth - 1, is_known) + ')';
+    const auto begin = static_cast<std::size_t>(word.data() - text.data()), end = begin + word.size();
+    const std::string_view before = before_space(text, begin), after = text.substr(skip_space(text, end));
+    const bool is_variable = !before.ends_with('.') && !before.ends_with("->") && !before.ends_with(':') &&
+                             (after.empty() || std::string_view("(.[:<").find(after[0]) == npos) &&
+                             !after.starts_with("->") && !is_word_of_cpp(word);
+    if (const auto local = launch_->locals.find(word); local != launch_->locals.end() && depth > 0) {
+      Translation inner = to;
+      std::string value = translate(local->second, inner, depth - 1);
+      if (inner.is_known || !is_variable || !to.takes_host_variables) {
+        to = inner;
+        return '(' + std::move(value) + ')';
+      }
+      return host_variable(word, to);
+    }
     if (word == "min" || word == "max" || word == "sizeof" || numbers_of(word) || find_named(parameters_, word))
       return std::string(word);
     if (constant_called(all_, std::string(word))) return std::string(word);
-    const auto next = static_cast<std::size_t>(word.data() - text.data()) + word.size();
-    if (text.substr(skip_space(text, next), 1) == "(" && is_ceil_div(all_.text(), word)) return "ceil_div";
-    is_known = false;
+    if (after.starts_with('(') && is_ceil_div(all_.text(), word)) return "ceil_div";
+    if (is_variable && to.takes_host_variables) return host_variable(word, to);
+    to.is_known = false;
     return {};
   });
 }
 
-std::optional<std::string> FirstShape::translated(std::string_view text, std::size_t axis,
-                                                  const std::vector<std::string>& sizes) const {
-  std::string one(text);
-  for (int depth = 0; depth < 4 && size_passed_as(one, sizes).empty() && !contains(launch_->block, one); ++depth)
-    if (const auto local = launch_->locals.find(one); local != launch_->locals.end()) one = local->second;
-  bool is_known = true;
-  std::string whole = translated(one, axis, sizes, 4, is_known);
-  return is_known && is_expression(whole) ? std::optional(std::move(whole)) : std::nullopt;
+std::optional<std::string> FirstShape::translated(std::string_view text, Translation& to) const {
+  const std::string whole = with_members(text);
+  std::string value = whole;
+  for (int depth = 0; depth < 4 && size_passed_as(value, *to.sizes).empty() && !contains(launch_->block, value);
+       ++depth)
+    if (const auto local = launch_->locals.find(value); local != launch_->locals.end()) value = local->second;
+  for (const std::string& one : {value, whole}) {
+    Translation attempt = to;
+    std::string result = translate(one, attempt, 4);
+    if (!attempt.is_known || !is_expression(result)) continue;
+    to = std::move(attempt);
+    return result;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> FirstShape::shared(const std::vector<std::string>& sizes) const {
-  return launch_ && !launch_->shared.empty() ? translated(launch_->shared, 0, sizes) : "";
+  Translation to{.axis = 0, .sizes = &sizes, .takes_host_variables = false};
+  return launch_ && !launch_->shared.empty() ? translated(launch_->shared, to) : "";
 }
 
 /// How far the index moves from one block to the next: `block * 4` of `blockIdx.x * blockDim.x * 4 + threadIdx.x`.
@@ -323,24 +380,40 @@ std::string FirstShape::covered(std::size_t axis) const {
   return has_word(product, block_[axis]) ? product : block_[axis];
 }
 
-std::string FirstShape::grid(std::size_t axis, const std::vector<std::string>& sizes) const {
+FirstShape::GridExtent FirstShape::grid(std::size_t axis, const std::vector<std::string>& sizes) const {
   const auto blocks = [&](const std::string& size) {
     return axis < block_.size() ? fmt::format("max(1, ceil_div({}, {}))", size, covered(axis)) : size;
   };
-  if (!launch_) return axis < sizes.size() ? blocks(sizes[axis]) : "1";
+  if (!launch_) return {axis < sizes.size() ? blocks(sizes[axis]) : "1"};
   const std::string& text = launch_->grid.at(axis);
-  if (const auto whole = translated(text, axis, sizes))
-    return is_word_or_number(*whole) ? *whole : "max(1, " + *whole + ')';
+  for (const bool takes_host_variables : {false, true}) {
+    Translation to{.axis = axis, .sizes = &sizes, .takes_host_variables = takes_host_variables};
+    if (const auto whole = translated(text, to))
+      return {is_word_or_number(*whole) ? *whole : "max(1, " + *whole + ')', std::move(to.host_variables)};
+  }
   const std::string expanded = launch_->with_locals(text);
   for (const std::string_view word : words_of(expanded))
-    if (const std::string size = size_passed_as(word, sizes); !size.empty()) return blocks(size);
-  return axis < sizes.size() ? blocks(sizes[axis]) : "1";
+    if (const std::string size = size_passed_as(word, sizes); !size.empty())
+      return {.text = blocks(size), .is_guess = true};
+  Translation to{.axis = axis, .sizes = &sizes, .takes_host_variables = true};
+  const std::string name = host_variable(fmt::format("blocks_{}", "xyz"[axis]), to);
+  return {name, {name}, true};
+}
+
+std::string FirstShape::written_grid() const {
+  return launch_ ? fmt::format("{}", fmt::join(launch_->grid, ", ")) : std::string();
+}
+
+std::string FirstShape::unknown_block() const {
+  for (std::size_t axis = 0; launch_ && axis < block_.size(); ++axis)
+    if (!is_named_[axis] && !literals_.at(axis)) return fmt::format("{}", fmt::join(launch_->block, ", "));
+  return {};
 }
 
 std::size_t FirstShape::axes_of(const std::string& size) const {
   std::size_t axes = 0;
   for (std::size_t axis = 0; launch_ && axis < grid_dimensions(); ++axis)
-    if (has_word(grid(axis, {size}), size)) ++axes;
+    if (has_word(grid(axis, {size}).text, size)) ++axes;
   return std::max<std::size_t>(axes, 1);
 }
 

@@ -35,7 +35,16 @@ class FirstShape {
   bool has_launch() const { return launch_.has_value(); }
   std::size_t grid_dimensions() const { return launch_ ? launch_->grid.size() : block_.size(); }
   /// An extent of the grid. Expressions may use \p sizes, the most likely ones first.
-  std::string grid(std::size_t axis, const std::vector<std::string>& sizes) const;
+  struct GridExtent {
+    std::string text;
+    std::vector<std::string> host_variables = {};  ///< names in \c text that only the host knows
+    bool is_guess = false;                         ///< the text's launch has another expression
+  };
+  GridExtent grid(std::size_t axis, const std::vector<std::string>& sizes) const;
+  /// `up(n, 32), m` of the text's launch; empty without one.
+  std::string written_grid() const;
+  /// Likewise of the block, if its extents are not known.
+  std::string unknown_block() const;
   /// How many axes of the grid of the text's launch depend on \p size, at least 1.
   std::size_t axes_of(const std::string& size) const;
   /// The bytes of dynamic shared memory of the text's launch, likewise. Empty if there are none, nothing if the text
@@ -61,11 +70,18 @@ class FirstShape {
   /// The size that the launch passes as \p word; empty if it is none.
   std::string size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const;
   std::optional<std::string> block_for_number(std::string_view number, std::size_t axis) const;
-  std::string translated(std::string_view text, std::size_t axis, const std::vector<std::string>& sizes, int depth,
-                         bool& is_known) const;
-  /// Nothing if a word in \p text is no size and no number.
-  std::optional<std::string> translated(std::string_view text, std::size_t axis,
-                                        const std::vector<std::string>& sizes) const;
+  /// What translate() needs and finds.
+  struct Translation {
+    std::size_t axis;
+    const std::vector<std::string>* sizes;
+    bool takes_host_variables;
+    std::vector<std::string> host_variables = {};
+    bool is_known = true;
+  };
+  std::string translate(std::string_view text, Translation& to, int depth) const;
+  std::string host_variable(std::string_view word, Translation& to) const;
+  /// Nothing if a word in \p text is no size, no number and, if those are not taken, a variable of the host.
+  std::optional<std::string> translated(std::string_view text, Translation& to) const;
 
   const ScopedCode& code_;
   const ScopedCode& all_;

@@ -2,6 +2,7 @@
 /// Finds types in the text of a kernel and of its headers, without a compiler. Private to this room and to convert.
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,13 @@ namespace tuner {
 
 /// `float` of `const float *__restrict__`.
 std::string plain_type(std::string type);
+
+/// \p text with nothing in place of these \p words.
+std::string without_words(std::string_view text, std::initializer_list<std::string_view> words);
+/// Whether \p type is a name, as `a::real`.
+bool is_path(std::string_view type);
+/// Where the bases of a class begin: after the first `:` of \p head that is not part of a `::`; npos if it has none.
+std::size_t base_clause(std::string_view head);
 
 /// Whether \p type consists of words of C++, as `unsigned char`: it means the same everywhere.
 bool is_built_in(std::string_view type);
@@ -32,12 +40,15 @@ std::vector<std::size_t> all_definitions(const ScopedCode& code, std::string_vie
 struct StructText {
   std::string fields;  ///< with braces: `{ float3 position; float mass; }`
   std::size_t alignment = 1;
-  UsedName inside = {};  ///< how its fields use names; without a name
+  std::vector<std::string> bases = {};  ///< names of its base classes
+  std::string names = {};               ///< the types, aliases and constants that it defines, as a namespace would
+  std::size_t begin = 0;                ///< of its definition
+  UsedName inside = {};                 ///< how its fields use names that it does not define; without a name
 };
 
 /// The struct or class \p used, without what takes no room in it: functions, static members, names of types, access
-/// and initial values. Nothing unless \p code defines it exactly once, without base classes, virtual functions, packing
-/// and macros. The fields may still be of any type.
+/// and initial values. Nothing unless \p code defines it exactly once, without virtual functions, virtual bases,
+/// packing and macros. The fields may still be of any type.
 std::optional<StructText> struct_called(const ScopedCode& code, const UsedName& used);
 
 /// The type of the elements of a variable that \p code declares as `__constant__` or `__device__`: `float` of

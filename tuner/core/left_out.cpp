@@ -299,7 +299,9 @@ class LeftOut {
     const std::size_t count = type_definitions(declarations(), type).size();
     if (count == 1)
       return subject +
-             "has members that are no numbers, vectors, arrays or structs of these, or a base class, or is packed";
+             "has members that are not numbers, vectors, arrays or structs of these, or a base class that has them or "
+             "is "
+             "virtual, or is packed";
     if (count > 1) return subject + "is defined several times in " + places();
     if (type.name.find('<') != std::string::npos) return subject + "is made by a template, which is not read";
     const std::vector<std::size_t> all = all_definitions(declarations(), last_part(type.name));

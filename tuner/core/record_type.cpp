@@ -15,6 +15,8 @@ namespace {
 // More than any element has.
 constexpr std::size_t kMostRecordBytes = 64 * 1024;
 constexpr std::size_t kMostFields = 256;
+constexpr const char* kNoFields = "{ }";
+constexpr int kDeepestStruct = 4;  // structs in structs
 
 /// CUDA aligns vectors of two and four numbers to their size, up to 16 bytes ("Built-in Vector Types", CUDA C++
 /// Programming Guide).
@@ -63,6 +65,7 @@ class Layout {
   /// Adds \p count structs, whose fields are named `position.x`.
   void add(const std::string& name, const Layout& inner, std::int64_t count, const SourceLocation& place) {
     const std::size_t bytes = rounded_up(inner.end_, inner.alignment_);
+    if (has_empty_base_ && inner.has_empty_base_) throw SpecError(place, "bases that a compiler places");
     for (std::int64_t i = 0; i < count || count < 1; ++i) {
       const std::size_t begin = rounded_up(end_, inner.alignment_);
       if (count < 1 || record_.fields.size() + inner.record_.fields.size() > kMostFields ||
@@ -79,12 +82,31 @@ class Layout {
     alignment_ = std::max(alignment_, inner.alignment_);
   }
 
+  /// Adds the fields of a base class. Throws SpecError if the place of something depends on more than the fields: two
+  /// empty bases may have one type, and what follows a base may lie in the padding at its end.
+  void add_base(const Layout& base) {
+    if (has_padded_base_ || (has_empty_base_ && (base.is_empty() || base.has_empty_base_)))
+      throw SpecError({}, "bases that a compiler places");
+    const std::size_t begin = rounded_up(end_, base.alignment_);
+    for (RecordField field : base.record_.fields) {
+      if (find_named(record_.fields, field.name) != nullptr) throw SpecError({}, "a field hides one of a base");
+      field.offset += begin;
+      record_.fields.push_back(std::move(field));
+    }
+    if (!base.is_empty()) end_ = begin + base.end_;
+    alignment_ = std::max(alignment_, base.alignment_);
+    has_empty_base_ = has_empty_base_ || base.is_empty() || base.has_empty_base_;
+    has_padded_base_ = base.end_ != rounded_up(base.end_, base.alignment_);
+  }
+  bool is_empty() const { return record_.fields.empty(); }
+  bool has_padded_base() const { return has_padded_base_; }
+
   /// The type and the number of the numbers, if there is nothing else and they need no other alignment than they have.
   std::optional<VectorType> numbers() const {
     const RecordType whole = Layout(*this).finish();
     const ElementType type = whole.fields.front().type;
     const std::size_t count = numbers_alike(whole);
-    if (count == 0 || whole.has_pointers() || alignment_ != info(type).bytes) return std::nullopt;
+    if (count == 0 || has_empty_base_ || whole.has_pointers() || alignment_ != info(type).bytes) return std::nullopt;
     return VectorType{type, static_cast<int>(count)};
   }
 
@@ -102,6 +124,8 @@ class Layout {
   RecordType record_;
   std::size_t end_ = 0;
   std::size_t alignment_;
+  bool has_empty_base_ = false;
+  bool has_padded_base_ = false;  ///< the last one
 };
 
 /// Reads the stars and words between the type and the name of a pointer: `* const* __restrict__`. Returns the stars.
@@ -176,7 +200,7 @@ std::int64_t read_count(TokenCursor& cursor, const FieldNames& names) {
   return *constant;
 }
 
-std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used, int depth);
+std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used, int depth, bool as_base = false);
 
 Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) {
   cursor.expect("{", "the struct");
@@ -221,14 +245,43 @@ Layout read_fields(TokenCursor& cursor, Layout layout, const FieldNames& names) 
   return layout;
 }
 
-std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used, int depth) {
-  constexpr int most = 4;
-  const auto text = depth > most ? std::nullopt : struct_called(code, used);
+/// The names that \p text and its bases define.
+std::string names_of(const ScopedCode& code, const StructText& text, int depth) {
+  std::string names = text.names;
+  for (const std::string& name : text.bases) {
+    const UsedName base = without_aliases(code, {name, text.inside.namespaces, text.inside.at});
+    const auto inherited = depth > kDeepestStruct ? std::nullopt : struct_called(code, base);
+    if (inherited) names += names_of(code, *inherited, depth + 1);
+  }
+  return names;
+}
+
+/// The fields of \p text, after those of \p layout. A name means what \p names define, else what stands before the
+/// struct.
+Layout own_fields(const ScopedCode& code, const StructText& text, const std::string& names, Layout layout, int depth) {
+  constexpr const char* own = "tuner_names_of_this_struct";
+  const LogicalLine line = LogicalLine::from(text.fields, {});
+  TokenCursor cursor(line);
+  if (names.empty()) return read_fields(cursor, std::move(layout), {code, text.inside, depth});
+  const ScopedCode all(code.text().substr(0, text.begin) + "namespace " + own + " {" + names + "}");
+  return read_fields(cursor, std::move(layout),
+                     {all, {"", text.inside.namespaces + own + "::", all.text().size()}, depth});
+}
+
+std::optional<Layout> layout_called(const ScopedCode& code, const UsedName& used, int depth, bool as_base) {
+  const auto text = depth > kDeepestStruct ? std::nullopt : struct_called(code, used);
   if (!text) return std::nullopt;
   try {
-    const LogicalLine line = LogicalLine::from(text->fields, {});
-    TokenCursor cursor(line);
-    return read_fields(cursor, Layout(text->alignment), {code, text->inside, depth});
+    Layout layout(text->alignment);
+    for (const std::string& name : text->bases) {
+      const UsedName base = without_aliases(code, {name, text->inside.namespaces, text->inside.at});
+      const auto inherited = layout_called(code, base, depth + 1, true);
+      if (!inherited) return std::nullopt;
+      layout.add_base(*inherited);
+    }
+    if (text->fields == kNoFields) return as_base || !layout.is_empty() ? std::optional(layout) : std::nullopt;
+    if (layout.has_padded_base()) return std::nullopt;
+    return own_fields(code, *text, names_of(code, *text, depth), std::move(layout), depth);
   } catch (const SpecError&) {  // references, bit fields
     return std::nullopt;
   }

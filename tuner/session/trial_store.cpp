@@ -27,15 +27,17 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
 
 std::map<std::string, std::string> TrialStore::in_quarantine() {
   std::map<std::string, std::string> reasons;
-  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem))
-    reasons.emplace(record.configuration, record.reason);
+  const auto all =
+      cache::answer_or_nothing([&] { return database_.quarantined(key_.device.key, key_.kernel, key_.problem); });
+  for (const cache::QuarantineRecord& record : all) reasons.emplace(record.configuration, record.reason);
   return reasons;
 }
 
 std::vector<Trial> TrialStore::resume() {
   std::vector<Trial> trials;
   if (!options_.resume) return trials;
-  for (const cache::TrialRecord& record : cache::finished_trials(database_, key_))
+  for (const cache::TrialRecord& record :
+       cache::answer_or_nothing([&] { return cache::finished_trials(database_, key_); }))
     if (std::optional<Trial> trial = from_record(record); trial && !lacks_metrics(*trial))
       trials.push_back(std::move(*trial));
   return trials;

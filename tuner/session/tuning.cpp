@@ -96,7 +96,7 @@ auto nearest_first(const cache::Context& here, std::span<cache::Database* const>
                    std::vector<Record> (*list)(cache::Database&, const cache::Filter&)) {
   std::vector<std::tuple<double, Record, cache::Database*>> all;
   for (cache::Database* database : databases)
-    for (Record& record : list(*database, {.kernel = here.kernel.name}))
+    for (Record& record : cache::answer_or_nothing([&] { return list(*database, {.kernel = here.kernel.name}); }))
       if (const auto far = distance(here, context_of(record))) all.emplace_back(*far, std::move(record), database);
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
@@ -108,7 +108,8 @@ std::optional<Found> from_trials(const cache::Context& here, std::span<cache::Da
   for (const auto& [far, session, database] : nearest_first(here, databases, cache::sessions)) {
     Found result = found(far, here, session.key);
     std::vector<Prior::Result>& results = result.prior.results;
-    for (const cache::TrialRecord& record : cache::finished_trials(*database, session.key)) {
+    for (const cache::TrialRecord& record :
+         cache::answer_or_nothing([&] { return cache::finished_trials(*database, session.key); })) {
       const std::optional<Trial> trial = from_record(record);
       if (!trial) continue;
       const Measurement* const measurement = trial->verified ? trial->measurement() : nullptr;
@@ -271,6 +272,8 @@ bool asks_for_more(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& si
   return tried > 0 && *budget.trials > tried && enumerate(spec, size, device.limits, stop, tried + 1).size() > tried;
 } catch (const EnumerationStopped&) {
   return true;
+} catch (const cache::Unavailable&) {
+  return false;
 }
 
 }  // namespace tuner

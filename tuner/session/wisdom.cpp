@@ -95,9 +95,12 @@ std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
       if (known->second) continue;
     }
     // Each row has a checksum, so there is no need to read the whole file.
-    if (!std::exchange(shipped.opened, true))
-      shipped.database =
-          cache::Database::open_shipped(shipped.file, {.warn = warn_, .check_bytes = 0, .check_digest = false});
+    if (!shipped.opened) try {
+        shipped.database =
+            cache::Database::open_shipped(shipped.file, {.warn = warn_, .check_bytes = 0, .check_digest = false});
+        shipped.opened = true;
+      } catch (const cache::Unavailable&) {  // the next question tries again
+      }
     if (shipped.database) all.push_back(&*shipped.database);
   }
   return all;

@@ -1,0 +1,105 @@
+#pragma once
+/// Makes a call of SQLite fail: the N-th reading of a file, or the N-th allocation.
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <tests/testing.hpp>
+
+namespace tuner::cache::test {
+
+/// Counts calls while it lives; the \p nth one fails. 0: none.
+class NthFails {
+ public:
+  explicit NthFails(long nth) {
+    calls() = 0;
+    failing() = nth;
+  }
+  ~NthFails() { failing() = 0; }
+  NthFails(const NthFails&) = delete;
+  NthFails& operator=(const NthFails&) = delete;
+
+  /// Whether that call came.
+  static bool happened() { return failing() != 0 && calls() >= failing(); }
+  static bool is_now() { return ++calls() == failing(); }
+
+ private:
+  static long& calls() {
+    static thread_local long number = 0;
+    return number;
+  }
+  static long& failing() {
+    static thread_local long number = 0;
+    return number;
+  }
+};
+
+/// While it lives, NthFails counts the readings of SQLite's files; the failing one gives EIO.
+class ReadingFails {
+ public:
+  ReadingFails() { set(&fail_or_read); }
+  ~ReadingFails() { set(nullptr); }  // the system's own again
+  ReadingFails(const ReadingFails&) = delete;
+  ReadingFails& operator=(const ReadingFails&) = delete;
+
+ private:
+  static ssize_t fail_or_read(int file, void* bytes, std::size_t count, off_t offset) {
+    if (NthFails::is_now()) return errno = EIO, -1;
+    return ::pread(file, bytes, count, offset);
+  }
+  static void set(ssize_t (*call)(int, void*, std::size_t, off_t)) {
+    sqlite3_vfs* const vfs = sqlite3_vfs_find("unix");
+    for (const char* name : {"pread", "pread64"})
+      if (vfs->xGetSystemCall(vfs, name) != nullptr)
+        vfs->xSetSystemCall(vfs, name, reinterpret_cast<sqlite3_syscall_ptr>(call));
+  }
+};
+
+/// While it lives, NthFails counts SQLite's allocations. No connection may be open when it begins or ends.
+class AllocationFails {
+ public:
+  AllocationFails() {
+    sqlite3_shutdown();
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual());
+    sqlite3_mem_methods failing = usual();
+    failing.xMalloc = [](int size) { return NthFails::is_now() ? nullptr : usual().xMalloc(size); };
+    failing.xRealloc = [](void* old, int size) { return NthFails::is_now() ? nullptr : usual().xRealloc(old, size); };
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
+  }
+  ~AllocationFails() {
+    sqlite3_shutdown();
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &usual());
+  }
+  AllocationFails(const AllocationFails&) = delete;
+  AllocationFails& operator=(const AllocationFails&) = delete;
+
+ private:
+  static sqlite3_mem_methods& usual() {
+    static sqlite3_mem_methods methods{};
+    return methods;
+  }
+};
+
+/// While it lives, this process can open no more files.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none{0, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace tuner::cache::test
