@@ -215,7 +215,10 @@ class DeclarationReader {
       one.name = contains(words, "operator") ? "operator" : before(bracket);
       if (now_.open != npos) one.body = body_of(one);
     } else {
-      one.name = before(std::min({text.find_first_of("[:"), value, text.size()}));
+      std::size_t end = std::min({text.find('['), value, text.size()});
+      for (std::size_t colon = text.find(':'); colon < end; colon = text.find(':', colon + 2))
+        if (text.substr(colon, 2) != "::") end = colon;  // the bits of a field
+      one.name = before(end);
     }
   }
 

@@ -168,16 +168,12 @@ HostCode::Choice HostCode::best_choice(const RefusedCode& error) const {
   return own.use < best.use || best.use == Use::perhaps ? own.use == Use::certain ? best : own : best;
 }
 
-bool HostCode::leave_out(const std::vector<RefusedCode>& errors) {
-  std::set<Part> unused, perhaps;
-  for (const RefusedCode& error : errors) {
-    const Choice choice = best_choice(error);
-    if (choice.use != Use::certain && choice.part) (choice.use == Use::none ? unused : perhaps).insert(*choice.part);
-  }
-  const std::size_t before = parts_.size();
-  leave_out(unused.empty() ? perhaps : unused);
-  may_be_used_ = may_be_used_ || (unused.empty() && !perhaps.empty());
-  return parts_.size() != before;
+bool HostCode::leave_out(const std::vector<RefusedCode>& errors, Use most) {
+  std::set<Part> parts;
+  for (const RefusedCode& error : errors)
+    if (const Choice choice = best_choice(error); choice.part && choice.use <= most) parts.insert(*choice.part);
+  leave_out(parts);
+  return !parts.empty();
 }
 
 void HostCode::leave_out(const std::set<Part>& parts) {

@@ -41,20 +41,22 @@ class HostCode {
   /// \p texts: a kernel's source and the headers of its author. \p needed: name expressions of the requested kernels.
   HostCode(std::vector<IncludedFile> texts, const std::vector<std::string>& needed);
 
-  /// Leaves out the declarations that \p errors refuse, or that instantiate what they refuse. Never leaves out a
-  /// requested kernel, a device function or a constant that one may use, nor a type that it may use under a name that
-  /// has another meaning. A kernel that uses another type that is gone does not compile. A bad member function loses its
-  /// body, then its declaration; a bad data member takes its class along, because other members must keep their places.
-  /// What no kernel can use goes first. Returns whether more is left out than before.
-  bool leave_out(const std::vector<RefusedCode>& errors);
+  /// How the requested kernels use a declaration, as far as its name tells.
+  enum class Use {
+    none,
+    perhaps,  ///< if so, they do not compile without it
+    certain   ///< or without it, they may use another of its name: it is never left out
+  };
+  /// Leaves out the declarations of use \p most at most that \p errors refuse, or that instantiate what they refuse. A
+  /// bad member function loses its body, and if that is not enough, its declaration. A bad data member takes its class
+  /// along, because the other members must keep their places. Returns whether anything was left out.
+  bool leave_out(const std::vector<RefusedCode>& errors, Use most);
   /// Leaves out \p parts, which leave_out() found in the same texts.
   void leave_out(const std::set<Part>& parts);
 
   /// The texts, with blanks in place of what is left out. Lines and directives keep their places.
   const std::vector<IncludedFile>& texts() const { return left_; }
   const std::set<Part>& parts() const { return parts_; }
-  /// Whether a kernel may use what is left out, by its name.
-  bool may_be_used() const { return may_be_used_; }
   /// Where each part begins, and its first words: `mine.cu:3: using wall_clock`.
   std::vector<std::string> summary() const;
 
@@ -63,7 +65,6 @@ class HostCode {
     std::string code;  ///< code_of() the text
     std::vector<Declaration> declarations = {};
   };
-  enum class Use { none, perhaps, certain };  ///< by the requested kernels
   struct Choice {
     Use use = Use::certain;
     std::optional<Part> part = {};
@@ -83,7 +84,6 @@ class HostCode {
   std::set<std::string, std::less<>> used_;           ///< words that the requested kernels reach
   std::map<std::string, int, std::less<>> declared_;  ///< how often each name is declared
   std::set<Part> parts_;
-  bool may_be_used_ = false;
 };
 
 }  // namespace tuner

@@ -253,7 +253,7 @@ class NvrtcCompiler : public Compiler {
     }
     std::optional<CompileError> reported;
     const bool may_be_later = !sets_language(request) && has_designators(texts);
-    for (const Form form : {Form{true, true, false}, Form{false, false, true}, Form{false, true, true}}) {
+    for (const Form form : {Form{true, true, false}, Form{false, false, false}, Form{false, true, false}}) {
       if (form.in_later_language && !may_be_later) continue;
       auto built = form.is_whole ? build(request, headers, texts, form) : without_host_code(request, headers, texts, form);
       if (std::holds_alternative<Built>(built)) return built;
@@ -268,30 +268,34 @@ class NvrtcCompiler : public Compiler {
                                                       const std::vector<IncludedFile>& texts, Form form) const {
     HostCode code(texts, request.expressions);
     const std::string key = text_key(request, texts);
-    const auto build_it = [&] { return build(request, headers, code.texts(), form); };
     if (const std::set<HostCode::Part> known = known_parts(key); !known.empty()) {
       code.leave_out(known);
-      auto built = build_it();
-      if (std::holds_alternative<Built>(built)) return built;
+      for (const bool with_names : {false, true}) {
+        form.with_names_of_nvcc = with_names;
+        auto built = build(request, headers, code.texts(), form);
+        if (std::holds_alternative<Built>(built)) return built;
+      }
+      form.with_names_of_nvcc = false;
       code = HostCode(texts, request.expressions);
     }
     std::optional<CompileError> reported;
     for (;;) {
-      auto built = build_it();
+      auto built = build(request, headers, code.texts(), form);
       auto* const error = std::get_if<CompileError>(&built);
       if (error == nullptr) {
-        if (!code.may_be_used()) keep_parts(key, code.parts());
+        if (!reported) keep_parts(key, code.parts());
         return built;
       }
       if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
       const std::vector<RefusedCode> errors = refused_code(error->log);
-      const std::vector<std::string> without = code.summary();
-      const bool is_less = code.leave_out(errors);
-      if (!reported && (!is_less || code.may_be_used())) {
+      if (code.leave_out(errors, HostCode::Use::none)) continue;
+      // The names come late: a text may define them in another way.
+      if (!std::exchange(form.with_names_of_nvcc, true)) continue;
+      if (!reported) {
         reported = std::move(*error);
-        add_left_out(*reported, without);
+        add_left_out(*reported, code.summary());
       }
-      if (!is_less) return *std::move(reported);
+      if (!code.leave_out(errors, HostCode::Use::perhaps)) return *std::move(reported);
     }
   }
 
@@ -441,7 +445,7 @@ class NvrtcCompiler : public Compiler {
 }  // namespace
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
-constexpr const char* kTexts = "texts 4";
+constexpr const char* kTexts = "texts 5";
 
 std::string own_part_of_images() {
   return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
