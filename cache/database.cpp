@@ -121,6 +121,7 @@ std::vector<QuarantineRecord> Database::quarantined(const std::string& device_ke
 void Database::lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
                                const std::string& configuration) {
   store_->write([&] {
+    remove(*store_, QuarantineRecord{device_key, kernel, problem, configuration, {}, 0});  // memory may not know it
     for (const auto& record : quarantined(device_key, kernel, problem))
       if (record.problem == problem && record.configuration == configuration) remove(*store_, record);
   });

@@ -14,7 +14,6 @@
 #include <cache/disk.hpp>
 #include <cache/shipped.hpp>
 #include <cache/paths.hpp>
-#include <cache/rows.hpp>
 #include <cache/schema.hpp>
 
 namespace tuner::cache {
@@ -48,7 +47,6 @@ bool nobody_writes(const fs::path& file) {
 
 /// While memory stands in for the file.
 struct Store::InMemory {
-  Ends copied = {};  ///< what is before these rows is from the file
   std::chrono::milliseconds pause{};
   bool is_last_chance = false;
   std::chrono::steady_clock::time_point look_again = std::chrono::steady_clock::now() + pause;
@@ -249,6 +247,23 @@ void Store::close() {
   connection_.reset();
 }
 
+/// What is written while it lives is kept for the file if memory stands in for it, unless done() is never called.
+struct Store::KeptChanges {
+  explicit KeptChanges(Store& owner) : store(owner), before(owner.changes_.size()) {
+    store.keeps_changes_ = store.meanwhile_ != nullptr;
+  }
+  ~KeptChanges() {
+    store.keeps_changes_ = false;
+    if (!is_done) store.changes_.resize(before);
+  }
+  KeptChanges(const KeptChanges&) = delete;
+  KeptChanges& operator=(const KeptChanges&) = delete;
+  void stop() { store.keeps_changes_ = false; }
+  Store& store;
+  const std::size_t before;
+  bool is_done = false;
+};
+
 /// Rolls back unless commit() was called. It may take \p longest of the processor's time.
 struct Store::Transaction {
   Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
@@ -289,6 +304,7 @@ void Store::degrade(const std::string& reason, bool for_now) {
   }
   in_memory_ = true;
   why_unknown_.reset();
+  changes_.clear();
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warned_.erase("return");
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
@@ -305,7 +321,6 @@ void Store::degrade(const std::string& reason, bool for_now) {
         memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
         has_contents_ = true;
-        meanwhile_->copied = ends_of(*this);
         return;
       }
     } catch (const SQLite::Exception&) {  // the contents are unknown
@@ -331,15 +346,15 @@ void Store::return_to_file() {
   patience_.limit = std::exchange(meanwhile_->is_last_chance, false) ? options_.busy_timeout : kPatienceAfterALock;
   const auto memory = connection_;
   try {
-    const LaterRows rows = rows_since(*this, meanwhile_->copied);
     close();
     in_memory_ = false;
     if (!open_once()) {
-      if (!rows.none()) {
+      if (!changes_.empty()) {
         Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
-        put(*this, rows);
+        for (const Change& change : changes_) repeat(change);
         transaction.commit();
       }
+      changes_.clear();
       has_contents_ = false;
       why_unknown_.reset();
       meanwhile_.reset();
@@ -354,6 +369,26 @@ void Store::return_to_file() {
   close();
   connection_ = memory;
   in_memory_ = true;
+}
+
+void Store::repeat(const Change& change) {
+  SQLite::Statement& again = statement(change.sql);
+  again.reset();
+  again.clearBindings();
+  for (int i = 0; i < static_cast<int>(change.values.size()); ++i)
+    std::visit(
+        [&](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::monostate>)
+            again.bind(i + 1);
+          else if constexpr (std::is_same_v<Value, Change::Blob>)
+            again.bind(i + 1, value.bytes.data(), static_cast<int>(value.bytes.size()));
+          else
+            again.bind(i + 1, value);
+        },
+        change.values[static_cast<std::size_t>(i)]);
+  again.exec();
+  again.reset();
 }
 
 std::optional<std::string> Store::set_aside(const Refusal& refusal) {
@@ -510,8 +545,11 @@ bool Store::write(const std::function<void()>& work) {
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
       Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
+      KeptChanges changes(*this);
       work();
+      changes.stop();
       transaction.commit();
+      changes.is_done = true;
       return true;
     } catch (const SQLite::Exception& error) {
       const std::string message = error.what();

@@ -108,8 +108,11 @@ if(TUNER_TESTS)
   add_custom_target(whole_tests)  # programs with the labels `whole` and `slow`
 endif()
 
+# Seconds after which a test is taken to hang. So long that no test that goes on is ended, however busy the machine is.
+set(TUNER_TEST_TIMEOUT 1800)
+
 # tuner_add_tests(NAME [WHOLE] SOURCES … DEPENDS … LABELS … SHARDS n ALONE filter… SLOW filter THREADS filter
-#                 TIMEOUT seconds PREFIX … ENVIRONMENT …)
+#                 PREFIX … ENVIRONMENT …)
 # One GoogleTest program, whose tests CTest runs in SHARDS processes. Each entry has the label `unit`, or with WHOLE
 # `whole`: such tests run whole programs or many kernels, only in the release build. Filters are those of GoogleTest
 # (Suite.*:Other.Test):
@@ -118,7 +121,7 @@ endif()
 #   THREADS  tests that ThreadSanitizer runs besides ALONE; without it, that sanitizer does not build the program
 # PREFIX distinguishes the entries of two programs with the same tests.
 function(tuner_add_tests name)
-  cmake_parse_arguments(suite "WHOLE" "TIMEOUT;PREFIX;SHARDS;SLOW;THREADS" "SOURCES;DEPENDS;LABELS;ENVIRONMENT;ALONE" ${ARGN})
+  cmake_parse_arguments(suite "WHOLE" "PREFIX;SHARDS;SLOW;THREADS" "SOURCES;DEPENDS;LABELS;ENVIRONMENT;ALONE" ${ARGN})
   set(kind unit)
   if(suite_WHOLE OR "gpu" IN_LIST suite_LABELS)
     set(kind whole)
@@ -146,9 +149,6 @@ function(tuner_add_tests name)
     set(filter "${suite_THREADS}")
   endif()
   add_dependencies(${kind}_tests ${name})
-  if(NOT suite_TIMEOUT)
-    set(suite_TIMEOUT 300)
-  endif()
   if(NOT suite_SHARDS)
     set(suite_SHARDS 1)
   endif()
@@ -164,7 +164,7 @@ function(tuner_add_tests name)
       endif()
     endforeach()
     add_test(NAME ${suite_PREFIX}${entry} COMMAND ${name} --gtest_filter=${tests})
-    set_tests_properties(${suite_PREFIX}${entry} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77
+    set_tests_properties(${suite_PREFIX}${entry} PROPERTIES TIMEOUT ${TUNER_TEST_TIMEOUT} SKIP_RETURN_CODE 77
                          LABELS "${labels}" ENVIRONMENT "${environment}")
   endfunction()
   set(apart "")

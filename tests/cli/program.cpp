@@ -79,9 +79,9 @@ void Started::signal_group(int signal) {
 
 std::string Started::err() const { return contents(err_); }
 
-Finished Started::finish(std::chrono::seconds limit) {
-  if (!testing::wait_until([&] { return !running(); }, limit)) {
-    ADD_FAILURE() << "still running after " << limit.count() << " s; stderr:\n" << err();
+Finished Started::finish() {
+  if (!testing::wait_until([&] { return !running(); })) {
+    ADD_FAILURE() << "it does not end; stderr:\n" << err();
     signal_group(SIGKILL);
     ::waitpid(pid_, &status_, 0);
     pid_ = -1;

@@ -34,7 +34,7 @@ class Started {
   bool running();
   void signal_group(int signal);
   /// Waits; kills it and fails the test after \p limit.
-  Finished finish(std::chrono::seconds limit = std::chrono::seconds(240));
+  Finished finish();
   /// What it has written to stderr so far.
   std::string err() const;
 

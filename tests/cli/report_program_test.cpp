@@ -56,7 +56,7 @@ TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
 
 TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
   Started running = start({"--kernel", "scale.cu", "--quiet", "--report", "live.html"});
-  EXPECT_TRUE(testing::wait_until([&] { return !contents(folder() / "live.html").empty(); }, std::chrono::seconds(60)));
+  EXPECT_TRUE(testing::wait_until([&] { return !contents(folder() / "live.html").empty(); }));
   const std::string first = testing::data_text_of(contents(folder() / "live.html"));
   EXPECT_THAT(first, HasSubstr("\"live\":{\"every_ms\":2000")) << "from the beginning";
   const Finished run = running.finish();

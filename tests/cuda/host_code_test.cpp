@@ -83,32 +83,23 @@ constexpr const char* kHostCode[] = {
 };
 
 TEST_F(HostCodeBesideKernels, IsLeftOut) {
-  for (const char* const code : kHostCode) {
-    EXPECT_EQ(why_not(code + std::string(kKernel)), "") << code;
-    EXPECT_EQ(why_not(kKernel + std::string(code)), "") << "after the kernel: " << code;
-  }
+  for (const char* const code : kHostCode) EXPECT_EQ(why_not(code + std::string(kKernel)), "") << code;
 }
 
-TEST_F(HostCodeBesideKernels, IsLeftOutOfAllOfAProgramAtOnce) {
-  std::string program, headers;
+TEST_F(HostCodeBesideKernels, IsLeftOutOfAProgramAndItsHeaders) {
+  const testing::TemporaryFolder folder;
+  std::string all;
   for (int number = 0; const char* const code : kHostCode) {
-    std::string inside;  // headers cannot be in a namespace
+    const std::string name = "n" + std::to_string(number++);
+    std::string headers, inside;  // headers cannot be in a namespace
     std::istringstream lines(code);
     for (std::string line; std::getline(lines, line);)
       (line.starts_with("#include") ? headers : inside) += line + '\n';
-    program += "namespace n" + std::to_string(number++) + " {\n" + inside + "}\n";
+    folder.write("lib/" + name + ".h", "#pragma once\n" + headers + "namespace " + name + " {\n" + inside + "}\n");
+    all += "#include \"lib/" + name + ".h\"\n";
   }
-  EXPECT_EQ(why_not(headers + program + kKernel), "");
-}
-
-TEST_F(HostCodeBesideKernels, IsLeftOutOfHeadersToo) {
-  const testing::TemporaryFolder folder;
-  for (int i = 0; const char* const code : kHostCode) {
-    folder.write("lib/h" + std::to_string(i) + ".h", std::string("#pragma once\n") + code + '\n');
-    const std::string include = "#include \"lib/h" + std::to_string(i++) + ".h\"\n";
-    const CompileRequest request{include + kKernel, (folder / "k.cu").string(), {"k"}, {}, "sm_80"};
-    EXPECT_EQ(error(compiler_->compile(request)), "") << code;
-  }
+  const CompileRequest request{all + kKernel, (folder / "k.cu").string(), {"k"}, {}, "sm_80"};
+  EXPECT_EQ(error(compiler_->compile(request)), "");
 }
 
 TEST_F(HostCodeBesideKernels, StaysIfAKernelNeedsIt) {

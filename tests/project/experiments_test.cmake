@@ -30,9 +30,11 @@ expect("Nested reductions" "Not here: the host backend cannot launch kernels fro
 expect("Registers a thread" "min_blocks" "Here: The compiler's own choice")
 expect("Trip counts" "by_thread" "by_warp" "Here: ")
 
-# A number of a table is changed in a copy.
+# The time of a table's first row is changed in a copy. It need not have the number 1: not all rows are shown.
 file(READ ${WORK}/page.md page)
-string(REGEX REPLACE "(\n +1 [^\n]* )[0-9.]+ (ns|us|ms)( +\\+-)" "\\1900 s\\3" changed "${page}")
+string(REGEX MATCH "\n +[0-9]+ +[^\n]*" row "${page}")
+string(REGEX REPLACE "(\\) +)[0-9.]+ (ns|us|ms|s) " "\\1900 s " changed_row "${row}")
+string(REPLACE "${row}" "${changed_row}" changed "${page}")
 file(WRITE ${WORK}/changed.md "${changed}")
 run(1 "Trip counts: expected" --check ${WORK}/changed.md)
 run(0 "wrote " --renew ${WORK}/changed.md)

@@ -184,7 +184,7 @@ class Ending(unittest.TestCase):
                                        stderr=subprocess.PIPE, start_new_session=True, text=True)
             self.assertTrue(process.stderr.readline().startswith("[1/"))
             os.killpg(process.pid, signal.SIGINT)
-            process.communicate(timeout=30)
+            process.communicate()
             self.assertEqual(process.returncode, 130)
             self.assertEqual(out.read_text(), "old")
 

@@ -2,8 +2,8 @@
 """The README shows what its first command prints: first_sight.py TUNE README.md [--write]
 
 Runs the command of each `<!-- prints: COMMAND -->` on the host backend, with a cache of its own, and compares the fenced
-block that follows with what it prints in 5 s: the same lines, whatever the numbers, times and machine. --write puts what it
-printed in place of the block. The README has to give the same command to its readers, as scripts/COMMAND.
+block that follows with what it prints after eight trials: the same lines, whatever the numbers, times and machine. --write
+puts what it printed in place of the block. The README has to give the same command to its readers, as scripts/COMMAND.
 """
 
 import difflib
@@ -48,6 +48,8 @@ def shape(text):
             line = label
         elif label == "device":
             line = re.sub(r"device +.*:", "device ...:", line)
+        elif label == "done":
+            line = re.sub(r"\w+ budget spent", "budget spent", line)
         line = re.sub(r"=\S+", "=...", line)
         line = re.sub(r"[0-9][0-9.,]*", "0", line)
         line = re.sub(r"\b0 (ns|us|ms|s)\b", "0 s", line)
@@ -68,8 +70,8 @@ def main(tune, readme, write):
         command, shown = block.group(1), block.group(2)
         if "\nscripts/" + command not in text:
             sys.exit("%s shows the output of `%s`, which it does not give to its readers" % (readme.name, command))
-        # Five seconds show every line that the command prints in its usual time.
-        now = printed(tune, command if write else command + " --budget 5s")
+        # Eight trials show every line that the command prints in its usual time, however slow the machine is.
+        now = printed(tune, command if write else command + " --trials 8")
         if write:
             text = text.replace(block.group(0), "<!-- prints: %s -->\n```\n%s```\n" % (command, now))
             continue

@@ -17,6 +17,7 @@ struct Habit {
 
 constexpr std::string_view kFolder = "a test's files live in a TemporaryFolder (tests/temporary_folder.hpp)";
 constexpr std::string_view kWaiting = "a test waits for what happens, never for time (tests/wait_until.hpp)";
+constexpr std::string_view kTiming = "the clock also counts what other processes do (tests/processor_time.hpp)";
 constexpr Habit kHabits[] = {{"temp_directory_path", kFolder},
                              {"TempDir()", kFolder},
                              {"mkdtemp", kFolder},
@@ -30,6 +31,7 @@ constexpr Habit kHabits[] = {{"temp_directory_path", kFolder},
                              {"usleep(", kWaiting},
                              {" nanosleep(", kWaiting},
                              {"::sleep(", kWaiting},
+                             {"seconds_since(", kTiming},
                              {"GTEST_SKIP();", "a skipped test says why: GTEST_SKIP() << reason"}};
 
 /// What is wrong with a line of a test; empty when nothing is.
@@ -68,6 +70,7 @@ TEST(TestHabits, FindAFixedPathASleepAndASilentSkip) {
   EXPECT_NE(complaint("  path = fs::temp_directory_path() / \"tuner-readers\";"), "");
   EXPECT_NE(complaint("  std::ofstream(\"/tmp/x\") << text;"), "");
   EXPECT_NE(complaint("    std::this_thread::sleep_for(50ms);"), "");
+  EXPECT_NE(complaint("  EXPECT_LT(seconds_since(start), 5);"), "");
   EXPECT_NE(complaint("  if (!gpu) GTEST_SKIP();"), "");
   EXPECT_EQ(complaint("  if (!gpu) GTEST_SKIP() << \"no GPU\";"), "");
   EXPECT_EQ(complaint("  const TemporaryFolder folder;"), "");

@@ -331,7 +331,7 @@ class TuneKernel(unittest.TestCase):
             return found
 
         def wait_until(condition):
-            for _ in range(600):
+            for _ in range(12000):
                 if condition():
                     return True
                 time.sleep(0.1)

@@ -124,7 +124,7 @@ class Browser:
         self.call("Page.navigate", url=pathlib.Path(file).resolve().as_uri())
         self.wait_for("document.documentElement.getAttribute('data-drawn') === 'true'")
 
-    def wait_for(self, expression, limit=60):
+    def wait_for(self, expression, limit=1200):
         end = time.monotonic() + limit
         while time.monotonic() < end:
             try:

@@ -45,7 +45,7 @@ class Exhausted : public testing::ServingEnvironment {
   /// Error for that.
   static bool ends_well(long count, const std::function<void()>& call) {
     return testing::wait_for(testing::start_child([&] {
-             ::alarm(60);  // a call that waits for ever fails too
+             ::alarm(1200);  // a call that waits for ever fails too
              left = count;
              counts = true;
              try {

@@ -122,6 +122,10 @@ class TuneResult(_Result):
     high_ns: float
     """The 95% confidence interval of the median."""
     trials: int
+    tried: int
+    """How many configurations this and earlier calls tried; 0: unknown."""
+    valid: int
+    """How many configurations there are for this problem; 0: unknown."""
     failures: dict
     """How many configurations failed, by kind: compile, launch, timeout, wrong, invalid."""
     from_cache: bool
