@@ -53,7 +53,7 @@ TEST(HostCode, IsTheDeclarationAroundAnError) {
       {"void f() {\n#ifdef X\n  if (1) {\n#else\n  if (@x) {\n#endif\n  }\n}\nint d;",
        "\n#ifdef X\n\n#else\n\n#endif\n\n\nint d;"},
       {"#if A\nvoid f(int a,\n#else\nvoid f(@x a,\n#endif\n  int b) { g(); }\nint d;",
-       "#if A\nvoid f(int a,\n#else\n\n#endif\n\nint d;"},
+       "#if A\n\n#else\n\n#endif\n\nint d;"},
       {"template <class T> @X f(T t) requires requires(T x) { x + 1; } { return t; }\nint d;", "\nint d;"},
       {"__global__ void other() { @g(); }\n__global__ void k() {}", "\n__global__ void k() {}"},
       {"template __global__ void k<@X>(X*);\nint d;", "\nint d;"},
@@ -70,7 +70,8 @@ TEST(HostCode, IsNothingThatKernelsNeed) {
            "__global__ void k() { @g(); }",
            "#define KERNEL __global__ void\nKERNEL k() { @g(); }",
            "__device__ int f() { return @g(); }\n__global__ void k() { f(); }",
-           "#define HD __host__ __device__\nHD int f() { return @g(); }\n#define CALL f()\n__global__ void k() { CALL; }",
+           "#define HD __host__ __device__\nHD int f() { return @g(); }\n#define CALL f()\n__global__ void k() { CALL; "
+           "}",
            "constexpr int n = @g();\n__global__ void k() { n; }",
            "__constant__ int n[@X];\n__global__ void k() { n; }",
            "struct S { __device__ int f() { @g(); } };\n__global__ void k() { S().f(); }",
@@ -83,8 +84,9 @@ TEST(HostCode, IsNothingThatKernelsNeed) {
 }
 
 TEST(HostCode, IsLastWhatKernelsMayUseByItsName) {
-  for (const char* const text : {"struct S { @X x; };\n__global__ void k(S* s) {}", "@X x;\n__global__ void k(int x) {}",
-                                 "int x() { return @y; }\n__global__ void k(int x) {}"}) {
+  for (const char* const text :
+       {"struct S { @X x; };\n__global__ void k(S* s) {}", "@X x;\n__global__ void k(int x) {}",
+        "int x() { return @y; }\n__global__ void k(int x) {}"}) {
     EXPECT_EQ(left(text), "refused") << text;
     EXPECT_NE(left(text, Use::perhaps), "refused") << text;
   }
@@ -106,14 +108,15 @@ TEST(HostCode, IsMoreAndMoreOfAMember) {
   HostCode code({{"k.cu", "struct S { int f() { return g(); } int a; };"}}, {"k"});
   std::vector<std::string> texts;
   while (code.leave_out({{{"k.cu", 1, 30}}}, Use::none)) texts.push_back(code.texts()[0].text);
-  EXPECT_THAT(texts, ElementsAre("struct S { int f() ;               int a; };",
-                                 "struct S {                         int a; };",
-                                 "                                            "));
+  EXPECT_THAT(
+      texts, ElementsAre("struct S { int f() ;               int a; };", "struct S {                         int a; };",
+                         "                                            "));
 }
 
 TEST(HostCode, MayBeCutOffAnywhere) {
   const std::string text =
-      "namespace a { struct S : T { public: int f(int x = (3)) : y{1} { return R\"(x)\"[0]; } };\n#if 1 \\\n || 2\n} /* } "
+      "namespace a { struct S : T { public: int f(int x = (3)) : y{1} { return R\"(x)\"[0]; } };\n#if 1 \\\n || 2\n} "
+      "/* } "
       "*/ }\n#define M(x) int x() {}\nM(a) M(b) enum { c };";
   for (std::size_t length = 0; length <= text.size(); ++length)
     for (int column = 1; column < 90; column += 11) {

@@ -72,7 +72,8 @@ constexpr const char* kHostCode[] = {
     "#define GETTER(n) int get_##n() { return host_table[n]; }\nGETTER(1)\nGETTER(2)",
     "#define TEST(a, b) static void a##_##b()\nTEST(one, two) { EXPECT_EQ(host(), 1); }",
     "void f() {\n#ifdef NEVER\n  if (1) {\n#else\n  if (undefined_of_host) {\n#endif\n  }\n}",
-    "#include <omp.h>\nvoid f(int n) {\n#pragma omp parallel for\n  for (int i = 0; i < n; ++i) omp_get_thread_num();\n}",
+    "#include <omp.h>\nvoid f(int n) {\n#pragma omp parallel for\n  for (int i = 0; i < n; ++i) "
+    "omp_get_thread_num();\n}",
     "int main(int argc, char** argv) try { std_like::run(argc); } catch (...) { return 1; }",
     "extern \"C\" { int c_api(struct Handle* h) { return h->x; } }\nextern \"C\" void other(FILE* f);",
     "template <class T> T deep(T t) { return t.x; }\ntemplate <class T> T mid(T t) { return deep(t); }\n"
@@ -93,8 +94,7 @@ TEST_F(HostCodeBesideKernels, IsLeftOutOfAProgramAndItsHeaders) {
     const std::string name = "n" + std::to_string(number++);
     std::string headers, inside;  // headers cannot be in a namespace
     std::istringstream lines(code);
-    for (std::string line; std::getline(lines, line);)
-      (line.starts_with("#include") ? headers : inside) += line + '\n';
+    for (std::string line; std::getline(lines, line);) (line.starts_with("#include") ? headers : inside) += line + '\n';
     folder.write("lib/" + name + ".h", "#pragma once\n" + headers + "namespace " + name + " {\n" + inside + "}\n");
     all += "#include \"lib/" + name + ".h\"\n";
   }
@@ -121,7 +121,8 @@ TEST_F(HostCodeBesideKernels, IsNoWayToAnotherMeaningOfAName) {
            "__global__ void k(float* x) { *x = f(*x); }",
            "struct S { float a; };\nnamespace n {\nstruct S { missing_type m; float a; };\n"
            "__global__ void k(float* x) { S s; *x = s.a; }\n}\nusing n::k;",
-           "const int n = 3;\nnamespace a {\nconst int n = missing();\n__global__ void k(float* x) { *x = n; }\n}\nusing a::k;",
+           "const int n = 3;\nnamespace a {\nconst int n = missing();\n__global__ void k(float* x) { *x = n; "
+           "}\n}\nusing a::k;",
            "struct S { missing_type m; float a; };\n__global__ void k(S* s) { s->a = 1; }",
            "struct S { int a; };\nstruct T { missing_type m; S s; };\n__global__ void k(T* t) { t->s.a = sizeof(T); }",
        })

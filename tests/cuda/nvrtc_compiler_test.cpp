@@ -230,8 +230,9 @@ void fill(Body* at) { cudaMemcpy(at, all.data(), sizeof(Body), cudaMemcpyHostToD
 __global__ void k(const Body* bodies, float* x) { x[0] = bodies[1].mass; }
 )";
   const CompileResult result = compile(source, {"k"});
-  EXPECT_THAT(error(result), AllOf(StartsWith("dir/mine.cu:6: namespace \"std\" has no member \"string\""),
-                                   HasSubstr("left out as host code: dir/mine.cu:8: std::vector<Body> all;, and 1 more")));
+  EXPECT_THAT(error(result),
+              AllOf(StartsWith("dir/mine.cu:6: namespace \"std\" has no member \"string\""),
+                    HasSubstr("left out as host code: dir/mine.cu:8: std::vector<Body> all;, and 1 more")));
   EXPECT_THAT(std::get<CompileError>(result).log, HasSubstr("dir/mine.cu:9: void fill("));
 }
 

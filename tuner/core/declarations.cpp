@@ -195,16 +195,17 @@ class DeclarationReader {
     const auto words = words_of(text);
     if (words.empty()) return;
     const auto before = [&](std::size_t end) { return std::string(word_before(text, before_space(text, end).size())); };
-    const std::size_t bracket = std::min(text.find('('), text.size()), value = std::min(assignment_in(text), text.size());
+    const std::size_t bracket = std::min(text.find('('), text.size()),
+                      value = std::min(assignment_in(text), text.size());
     const std::string_view first = words.front();
     if (first == "using" || first == "typedef") {
       one.kind = Declaration::Kind::alias;
       // `typedef int (*f)(int)`
       const std::string_view whole = code_.substr(one.begin, one.end - one.begin);
       const std::size_t star = whole.find("(*");
-      one.name = first == "using"      ? std::string(value < text.size() ? words[1] : words.back())
-                 : star == npos        ? before(std::min(text.find('['), text.size()))
-                                       : std::string(word_at(whole, skip_space(whole, star + 2)));
+      one.name = first == "using" ? std::string(value < text.size() ? words[1] : words.back())
+                 : star == npos   ? before(std::min(text.find('['), text.size()))
+                                  : std::string(word_at(whole, skip_space(whole, star + 2)));
     } else if (defines_type(words) && bracket == text.size() && value == text.size()) {
       one.kind = Declaration::Kind::type;
       one.name = type_named_in(text);

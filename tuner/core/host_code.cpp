@@ -94,8 +94,7 @@ void HostCode::find_uses() {
       using Kind = Declaration::Kind;
       if (one.name.empty() || one.kind == Kind::instantiation) continue;
       if (one.around == npos) ++declared_[one.name];
-      if (one.kind != Kind::function || is_of_device(source, one))
-        texts.emplace(one.name, text_of(source.code, one));
+      if (one.kind != Kind::function || is_of_device(source, one)) texts.emplace(one.name, text_of(source.code, one));
     }
   texts.merge(macros);
   std::vector<std::string> open(used_.begin(), used_.end());

@@ -1,7 +1,7 @@
 #pragma once
 /// Leaves host code out of a kernel's texts: `main()`, functions that allocate, launch and print, and the types and
-/// variables that only they use. Compilers that work at run time refuse some of it. They say where, and the declarations
-/// there are left out.
+/// variables that only they use. Compilers that work at run time refuse some of it. They say where, and the
+/// declarations there are left out.
 
 #include <cstddef>
 #include <map>

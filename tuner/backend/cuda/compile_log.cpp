@@ -138,7 +138,8 @@ std::vector<RefusedCode> refused_code(std::string_view log) {
     if (auto place = place_of_diagnostic(line)) {
       is_error = contains(line, "error: ");
       if (!is_error) continue;
-      const std::string_view code = log.substr(0, log.find('\n')), rest = log.substr(std::min(code.size() + 1, log.size()));
+      const std::string_view code = log.substr(0, log.find('\n')),
+                             rest = log.substr(std::min(code.size() + 1, log.size()));
       const std::string_view pointer = rest.substr(0, rest.find('\n'));
       constexpr std::size_t indent = 2;
       if (trimmed(pointer) == "^" && pointer.find('^') >= indent)
@@ -148,7 +149,8 @@ std::vector<RefusedCode> refused_code(std::string_view log) {
       std::string_view rest = line.substr(at + 9);
       const std::string_view number = word_at(rest, 0);
       rest.remove_prefix(number.size());
-      const std::string file(rest.starts_with(" of ") ? trimmed(rest.substr(4)) : std::string_view(all.back().place.file));
+      const std::string file(rest.starts_with(" of ") ? trimmed(rest.substr(4))
+                                                      : std::string_view(all.back().place.file));
       all.back().instantiated_at.push_back({file, number_of<int>(number).value_or(0), 0});
     }
   }

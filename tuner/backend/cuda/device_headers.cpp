@@ -125,7 +125,8 @@ std::string add_own_headers(const CompileRequest& request, const std::vector<Inc
                             DeviceHeaders& headers) {
   std::map<std::string, std::string> names;  // by file
   for (std::size_t i = 1; i < texts.size(); ++i)
-    names.emplace(file_called(texts[i].path), fmt::format("tuner_own/{}/{}", i, fs::path(texts[i].path).filename().string()));
+    names.emplace(file_called(texts[i].path),
+                  fmt::format("tuner_own/{}/{}", i, fs::path(texts[i].path).filename().string()));
   std::map<std::string, std::string> places;  // by path
   for (const IncludedFile& file : request.includes->files)
     places.emplace(fs::path(file.path).lexically_normal().string(), names.at(file_called(file.path)));

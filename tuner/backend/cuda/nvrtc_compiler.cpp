@@ -255,7 +255,8 @@ class NvrtcCompiler : public Compiler {
     const bool may_be_later = !sets_language(request) && has_designators(texts);
     for (const Form form : {Form{true, true, false}, Form{false, false, false}, Form{false, true, false}}) {
       if (form.in_later_language && !may_be_later) continue;
-      auto built = form.is_whole ? build(request, headers, texts, form) : without_host_code(request, headers, texts, form);
+      auto built =
+          form.is_whole ? build(request, headers, texts, form) : without_host_code(request, headers, texts, form);
       if (std::holds_alternative<Built>(built)) return built;
       if (!reported && !form.is_whole) reported = std::get<CompileError>(std::move(built));
     }

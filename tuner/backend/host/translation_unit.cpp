@@ -199,8 +199,8 @@ bool leaves_a_brace_open(const std::string& source) {
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
-  return {unit_of(request, includes, request.source),
-          own_headers(request, includes, without_macros(request, includes)), program_headers(request, includes)};
+  return {unit_of(request, includes, request.source), own_headers(request, includes, without_macros(request, includes)),
+          program_headers(request, includes)};
 }
 
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
@@ -209,7 +209,8 @@ ProgramText program_without_host_functions(const CompileRequest& request, const 
   all.push_back(request.source);
   std::vector<std::string> texts = without_host_functions(all, request.expressions, true);
   const std::string source = std::move(texts.back());
-  return {unit_of(request, includes, source), own_headers(request, includes, texts), program_headers(request, includes)};
+  return {unit_of(request, includes, source), own_headers(request, includes, texts),
+          program_headers(request, includes)};
 }
 
 std::string failure_message(const CompileRequest& request, const std::string& log, const std::string& unit) {
