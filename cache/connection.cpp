@@ -137,7 +137,7 @@ bool is_passing(const SQLite::Exception& error, const fs::path& file) {
     case SQLITE_PERM:  // of a journal, which somebody can remove
       return true;
     case SQLITE_CANTOPEN:  // the permissions and the name are in order
-      return ::access(file.c_str(), R_OK) == 0;
+      return ::faccessat(AT_FDCWD, file.c_str(), R_OK, AT_EACCESS) == 0;
     default:
       return false;
   }
@@ -186,7 +186,18 @@ std::shared_ptr<SQLite::Database> connect_bytes(std::string_view bytes) {
   return db;
 }
 
-std::string explain(const SQLite::Exception& error) {
+std::string why_no_file(const fs::path& file) {
+  if (const auto obstacle = obstacle_to(file, /*to_write=*/false)) return "it cannot be opened: " + *obstacle;
+  std::error_code error;
+  return fs::exists(file, error) ? "it is not a regular file" : "there is no such file";
+}
+
+std::string read_only_reason(const fs::path& file) {
+  const auto obstacle = obstacle_to(file, /*to_write=*/true);
+  return "it is read-only" + (obstacle ? ": " + *obstacle : std::string());
+}
+
+std::string explain(const SQLite::Exception& error, const fs::path& file, bool to_write) {
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_FULL:
       return "the disk is full";
@@ -195,12 +206,14 @@ std::string explain(const SQLite::Exception& error) {
     case SQLITE_PROTOCOL:
       return "another process holds it locked";
     case SQLITE_READONLY:
-      return "it is read-only";
+      return read_only_reason(file);
     case SQLITE_PERM:
       return last_refusal().empty() ? std::string(error.what()) : last_refusal();
-    case SQLITE_CANTOPEN:
-      return no_free_descriptor() ? "no file descriptor is free: close files, or raise the limit (ulimit -n)"
-                                  : "it, its folder or its journal cannot be opened";
+    case SQLITE_CANTOPEN: {
+      if (no_free_descriptor()) return "no file descriptor is free: close files, or raise the limit (ulimit -n)";
+      const auto obstacle = obstacle_to(file, to_write);
+      return obstacle ? "it cannot be opened: " + *obstacle : "it, its folder or its journal cannot be opened";
+    }
     case SQLITE_INTERRUPT:
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:

@@ -59,8 +59,12 @@ bool is_damage(int code);
 bool is_passing(const SQLite::Exception& error, const std::filesystem::path& file);
 /// Throws std::bad_alloc if \p error means that SQLite had no memory.
 void require_memory(const SQLite::Exception& error);
-/// Explains in plain words why a file cannot be written.
-std::string explain(const SQLite::Exception& error);
+/// Explains in plain words why \p file cannot be read, or written if \p to_write.
+std::string explain(const SQLite::Exception& error, const std::filesystem::path& file, bool to_write);
+/// Why there is no regular file \p file.
+std::string why_no_file(const std::filesystem::path& file);
+/// "it is read-only", and why.
+std::string read_only_reason(const std::filesystem::path& file);
 
 /// The first column of the first row. Without rows, number() throws SQLite::Exception and word() returns an empty text.
 std::int64_t number(SQLite::Database& db, const char* sql);

@@ -40,7 +40,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
     return std::nullopt;
   };
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return ignored("there is no such file");
+  if (!fs::is_regular_file(file, error)) return ignored(why_no_file(file));
   const auto manifest = options.check_digest ? read_manifest(file.parent_path()) : std::map<std::string, std::string>();
   if (const auto promised = manifest.find(file.filename().string()); promised != manifest.end()) {
     try {

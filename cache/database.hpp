@@ -56,7 +56,8 @@ struct OpenOptions {
 /// they tell what memory has: see why_unknown().
 class Database {
  public:
-  /// Opens or creates the user's database. Creates missing folders with mode 0700 and the file with 0600. Never fails
+  /// Opens or creates the user's database. Creates missing folders and the file: for this user alone if it is
+  /// user_database_file(), otherwise with the permissions that the umask leaves. Never fails
   /// unless \p options are strict: if the file cannot be used or written, memory replaces it, with one warning.
   /// When the file can be written again, it is used again: what was stored and removed meanwhile is stored and removed
   /// there, in the same order.

@@ -5,6 +5,7 @@
 
 #include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +31,13 @@ constexpr auto kNever = std::chrono::nanoseconds::max();
 bool is_damage_of_file(const SQLite::Exception& failure) {
   const int code = failure.getErrorCode();
   return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
+}
+
+/// Creates an empty file with \p mode, reduced by the umask, unless there is one. SQLite would not let a group write to
+/// it. Its journals get the mode of the file.
+void begin_file(const fs::path& file, unsigned mode) {
+  const int created = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
+  if (created >= 0) ::close(created);
 }
 
 /// Whether a database has neither write permission nor a journal, like shipped ones. Such files are replaced, never
@@ -144,13 +152,12 @@ std::optional<Store::Refusal> Store::open_once() {
   std::error_code error;
   try {
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
-    if (real_disk().make_folder(file_.parent_path(), 0700))
-      return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
+    const bool is_users_own = file_ == user_database_file();
+    if (const auto why = real_disk().make_folder(file_.parent_path(), is_users_own ? 0700 : 0777))
+      return Refusal{fmt::format("the folder {} cannot be created: {}", file_.parent_path().string(), *why)};
     const FolderLock unreplaced(file_.parent_path(), LOCK_SH, patience_.limit);
-    const bool existed = fs::exists(file_, error);
+    begin_file(file_, is_users_own ? 0600 : 0666);
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    // SQLite creates files with mode 0644; its journals get the mode of the file.
-    if (!existed) (void)::chmod(file_.c_str(), 0600);
     is_tuners_ = number(*connection_, "PRAGMA application_id") == kApplicationId;
     const auto state = inspect(*connection_);
     if (state == Contents::foreign) return Refusal{"it is no wisdom database", "foreign"};
@@ -163,9 +170,9 @@ std::optional<Store::Refusal> Store::open_once() {
       return Refusal{"it is frozen: every process of a job gets the same answers from it"};
     if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
     if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-      if (state == Contents::ours) return Refusal{"it is read-only"};
+      if (state == Contents::ours) return Refusal{read_only_reason(file_)};
       close();
-      return Refusal{"it is read-only and not usable as it is"};
+      return Refusal{read_only_reason(file_) + "; it is not usable as it is"};
     }
     if (state == Contents::empty) {
       connection_->exec("PRAGMA synchronous = OFF");  // a power cut can lose only an empty file
@@ -198,7 +205,7 @@ void Store::open_read_only() {
       rollback(connection_.get());
       close();
       require_memory(failure);
-      if (is_passing(failure, file_)) report_unavailable(explain(failure));
+      if (is_passing(failure, file_)) report_unavailable(explain(failure, file_, !read_only()));
       if (attempt > 0 || !is_damage_of_file(failure)) return drop(reason_of(failure));
     }
   }
@@ -206,8 +213,7 @@ void Store::open_read_only() {
 
 std::optional<Store::Refusal> Store::open_to_read() {
   std::error_code error;
-  if (!fs::is_regular_file(file_, error))
-    return Refusal{fs::exists(file_, error) ? "it is not a regular file" : "there is no such file"};
+  if (!fs::is_regular_file(file_, error)) return Refusal{why_no_file(file_)};
   connect(SQLite::OPEN_READONLY);
   std::optional<Contents> state;
   try {
@@ -231,7 +237,8 @@ std::string Store::reason_of(const SQLite::Exception& failure) const {
     return "it is no wisdom database, or damaged from its first bytes on";
   }
   if (is_frozen() && is_damage(failure.getErrorCode())) return kFrozenIsDamaged;
-  return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what()) : explain(failure);
+  return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what())
+                                    : explain(failure, file_, !read_only());
 }
 
 void Store::open_memory() {
@@ -435,7 +442,7 @@ bool Store::recover(const SQLite::Exception& error, int attempt) {
     close();
     open_file();
   } else {
-    degrade(explain(error), is_passing(error, file_));
+    degrade(explain(error, file_, !read_only()), is_passing(error, file_));
   }
   return true;
 }
@@ -444,7 +451,8 @@ bool Store::recover_reading(const SQLite::Exception& error, int attempt) {
   rollback(connection_.get());
   require_memory(error);
   // Another process may have been stopped while it wrote. Whoever may write to the file takes that back.
-  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY) report_unavailable(explain(error));
+  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY)
+    report_unavailable(explain(error, file_, !read_only()));
   if (!read_only()) return recover(error, attempt);
   if ((error.getErrorCode() & 0xff) == SQLITE_INTERRUPT) return false;
   if (attempt == 0 && is_damage_of_file(error)) {  // one reading may have failed
@@ -463,7 +471,8 @@ void Store::report_unavailable(const std::string& reason) {
 }
 
 void Store::report_unreadable(const SQLite::Exception& error) {
-  const auto message = fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error));
+  const auto message =
+      fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error, file_, !read_only()));
   if (options_.strict) throw CacheError(message);
   warn_once("read", message);
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -86,17 +87,19 @@ class AllocationFails {
   }
 };
 
-/// While it lives, this process can open no more files.
-class NoDescriptors {
+/// While it lives, this process can open only \p left more files at a time.
+class FewDescriptors {
  public:
-  NoDescriptors() {
+  explicit FewDescriptors(int left) {
     EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const rlimit none{0, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    rlimit few{0, before_.rlim_max};
+    for (; left > 0; ++few.rlim_cur)
+      if (::fcntl(static_cast<int>(few.rlim_cur), F_GETFD) < 0) --left;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   }
-  ~NoDescriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~FewDescriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
 
  private:
   rlimit before_{};

@@ -79,7 +79,7 @@ TEST_F(Moment, OfALockLeavesTheAnswersOfOtherDatabasesUnlessItMayForbidThem) {
 TEST_F(Moment, WithoutDescriptorsIsNamedAndPasses) {
   make();
   {
-    const NoDescriptors none;
+    const FewDescriptors none(0);
     auto database = Database::open_user(file, impatient());
     EXPECT_THAT(find(database, query()).unavailable, HasSubstr("no file descriptor is free"));
     EXPECT_THROW(Database::open_shipped(file, impatient()), Unavailable);
@@ -88,6 +88,23 @@ TEST_F(Moment, WithoutDescriptorsIsNamedAndPasses) {
   auto database = Database::open_user(file, impatient());
   EXPECT_EQ(find(database, query()).best->configuration, "block=1");
   expect_no_other_file();
+}
+
+TEST_F(Moment, WithFewDescriptorsLeavesNoLockAndNothingElse) {
+  make();
+  for (int left = 0; left < 8; ++left) {
+    auto database = [&] {
+      const FewDescriptors few(left);
+      auto opened = Database::open_user(file, impatient());
+      const auto match = find(opened, query());
+      EXPECT_TRUE(match ? match.best->configuration == "block=1" : match.unavailable != "") << left << match.reason;
+      return opened;
+    }();
+    EXPECT_EQ(find(database, query()).best->configuration, "block=1") << left;
+    database.quarantine(h200(), reduce_kernel(), problem(77), "block=3", "hung");
+    EXPECT_FALSE(database.is_in_memory()) << left << database.trouble();
+    expect_no_other_file();
+  }
 }
 
 /// Stores and finds results in the file while the \p nth reading or allocation fails. Returns whether it came to that.

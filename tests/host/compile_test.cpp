@@ -11,6 +11,7 @@
 #include <tests/no_descriptors.hpp>
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/process.hpp>
+#include <tuner/backend/host/own_text.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/passing.hpp>
@@ -454,15 +455,17 @@ TEST(HostModule, KeepsModulesOfTheSameNamesApart) {
 }
 
 TEST(HostUnit, RewritesOnlyWhatNoHeaderCanDefine) {
-  for (const char* stays : {"extern int x; external __shared__; extern __shared__ int fixed[4];",
+  for (const char* stays : {"extern int x; external __shared__; extern \"C\" { int y; }",
                             "volatile __shared__ int x; __shared__ volatile int y[2]; static int __shared__x; extern"})
     EXPECT_EQ(host::own_text(stays), stays);
-  EXPECT_THAT(host::own_text("extern __shared__ float s[];"),
-              AllOf(HasSubstr("* const s = ::__tuner_dynamic_shared<float>()"), Not(HasSubstr("extern"))));
+  EXPECT_EQ(host::own_text("void f() { extern __shared__ float s[]; }"),
+            "void f() { static thread_local float (&s)[] = ::__tuner_dynamic_shared(); }");
+  EXPECT_EQ(host::own_text("extern __shared__ float s[];"),
+            "extern __tuner_dynamic float (&s)[] __tuner_dynamic_name;");
   for (const char* array : {"__shared__ extern float s[];", "extern volatile __shared__ __align__(16) float s[];",
                             "volatile extern __shared__ float s[];", "extern __shared__ volatile float s[];",
                             "extern float __shared__ s[];", "extern __shared__ float alignas(16) s[];"})
-    EXPECT_THAT(host::own_text(array), AllOf(HasSubstr("* const s"), Not(HasSubstr("extern")))) << array;
+    EXPECT_THAT(host::own_text(array), AllOf(HasSubstr("(&s)[]"), Not(HasSubstr("__shared__")))) << array;
   EXPECT_EQ(host::own_text("static __shared__ float s[32]; __device__ __noinline__ int f();"),
             " __shared__ float s[32]; __device__ __tuner_noinline__ int f();");
 }

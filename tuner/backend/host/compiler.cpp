@@ -17,6 +17,7 @@
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
+#include <tuner/backend/host/own_text.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
@@ -297,9 +298,10 @@ std::string HostCompiler::object_key(const CompileRequest& request, const std::s
   for (const std::string& path : request.include_paths) parts.push_back(path);
   parts.emplace_back("files");
   std::deque<std::string> texts;
+  const SharedMacros macros = shared_macros(request.source, includes);
   for (const IncludedFile& file : includes.files) {
     parts.push_back(file.path);
-    texts.push_back(own_text(file.text));
+    texts.push_back(own_text(file.text, macros));
     parts.push_back(texts.back());
   }
   return cache::sha256_of_parts(parts);
