@@ -264,11 +264,13 @@ bool Store::recover_reading(const SQLite::Exception& error, int attempt) {
     report_unavailable(explain(error, file_, !read_only()));
   if (!read_only()) return recover(error, attempt);
   if ((error.getErrorCode() & 0xff) == SQLITE_INTERRUPT) return false;
-  if (attempt == 0 && may_be_damage(error)) {  // one reading may have failed
+  if (!may_be_damage(error)) {
+    drop(reason_of(error));
+  } else if (attempt == 0) {  // one reading may have failed
     close();
     open_read_only();
   } else {
-    drop(reason_of(error));
+    drop_damaged(reason_of(error));
   }
   return true;
 }

@@ -11,6 +11,7 @@
 #include <cache/disk.hpp>
 #include <cache/paths.hpp>
 #include <cache/schema.hpp>
+#include <cache/sealed_file.hpp>
 #include <cache/shipped.hpp>
 
 // How a store opens its file, and sets a damaged one aside.
@@ -131,15 +132,32 @@ void Store::open_read_only() {
       const auto refusal = open_to_read();
       if (!refusal) return;
       // One failed read or allocation looks like damage, too.
-      if (refusal->suffix == nullptr || attempt > 0) return drop(refusal->reason);
+      if (refusal->suffix == nullptr) return drop(refusal->reason);
+      if (attempt > 0) return drop_damaged(refusal->reason);
     } catch (const SQLite::Exception& failure) {
       rollback(connection_.get());
       close();
       require_memory(failure);
       if (is_passing(failure, file_)) report_unavailable(explain(failure, file_, !read_only()));
-      if (attempt > 0 || !may_be_damage(failure)) return drop(reason_of(failure));
+      if (!may_be_damage(failure)) return drop(reason_of(failure));
+      if (attempt > 0) return drop_damaged(reason_of(failure));
     }
   }
+}
+
+void Store::drop_damaged(const std::string& reason) {
+  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  const WorkLimit limit(patience_, options_.longest_read);
+  close();
+  const auto bytes = bytes_of_file(file_, 0, kMostBytes);
+  const auto is_sound = [&] {
+    if (is_frozen()) return has_sound_seal(*bytes);
+    const auto copy = connect_bytes(*bytes);
+    limit_work(*copy, patience_);
+    return examine(*copy, file_) == Finding::sound;
+  };
+  if (!bytes || is_sound()) report_unavailable("a reading of it failed: " + reason);
+  drop(reason);
 }
 
 std::optional<Store::Refusal> Store::open_to_read() {
