@@ -86,6 +86,10 @@ std::chrono::nanoseconds cpu_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+WorkLimit::WorkLimit(Patience& patience, std::chrono::milliseconds longest) : patience_(patience) {
+  patience_.work_ends = cpu_time() + longest;
+}
+
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();
   patience.asks_a_server = on_network_file_system(file);
@@ -125,6 +129,11 @@ void prepare_for_writing(SQLite::Database& db) {
 bool is_damage(int code) {
   code &= 0xff;
   return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT;
+}
+
+bool may_be_damage(const SQLite::Exception& error) {
+  const int code = error.getErrorCode();
+  return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
 }
 
 bool is_passing(const SQLite::Exception& error, const fs::path& file) {

@@ -78,7 +78,9 @@ std::optional<std::string> Database::why_unknown() const { return store_->why_un
 
 std::optional<LastCommit> last_commit(const fs::path& file) {
   const FileStamp::Identity identity = real_disk().stamp_of(file).identity;
-  if (identity == FileStamp::Identity()) return LastCommit{};
+  std::error_code error;
+  if (identity == FileStamp::Identity())
+    return fs::exists(file, error) || error ? std::nullopt : std::optional(LastCommit{});
   const auto counter = bytes_of_file(file, 24, 4);  // sqlite.org/fileformat2.html, "File change counter"
   if (!counter) return std::nullopt;
   LastCommit last{.file = identity};

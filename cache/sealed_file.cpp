@@ -164,6 +164,15 @@ std::string seal_of(std::string_view bytes) {
   return text.append(reinterpret_cast<const char*>(&seal), sizeof seal);
 }
 
+bool has_sound_seal(std::string_view file) {
+  Seal seal;
+  if (file.size() < sizeof seal) return false;
+  std::memcpy(&seal, file.data() + file.size() - sizeof seal, sizeof seal);
+  if (seal.mark != kMark || seal.bytes <= 0 || seal.bytes > static_cast<std::int64_t>(file.size())) return false;
+  const auto size = static_cast<std::size_t>(seal.bytes);
+  return file.substr(size) == seal_of(file.substr(0, size));
+}
+
 FileLayer& sealed_files() {
   static FileLayer& only = *new FileLayer("tuner-sealed", sizeof(SealedFile), &open);
   return only;

@@ -14,6 +14,9 @@ namespace tuner::cache {
 /// The seal for a database of these bytes.
 std::string seal_of(std::string_view bytes);
 
+/// Whether a file with these bytes ends with its seal, and nothing has changed since.
+bool has_sound_seal(std::string_view file);
+
 /// Files opened through this layer are read only and checked by their seal. Without a seal they are read unchecked. A
 /// block that differs from its hash gives SQLITE_CORRUPT.
 FileLayer& sealed_files();

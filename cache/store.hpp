@@ -132,6 +132,8 @@ class Store {
   std::optional<std::string> set_aside(const Refusal& refusal);
   /// The file is of no use, as long as this store lives.
   void drop(const std::string& reason);
+  /// The same if the bytes of the file are damaged, too. If not, readings of it failed: throws Unavailable.
+  void drop_damaged(const std::string& reason);
   /// Opens the store again if its connection was lost. A strict store throws if it is of no use.
   void make_ready();
   void follow_file();

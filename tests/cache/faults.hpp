@@ -15,12 +15,13 @@
 
 namespace tuner::cache::test {
 
-/// Counts calls while it lives; the \p nth one fails. 0: none.
+/// Counts calls while it lives; the \p nth one fails, and those after it until \p many have failed. 0: none.
 class NthFails {
  public:
-  explicit NthFails(long nth) {
+  explicit NthFails(long nth, long many = 1) {
     calls() = 0;
     failing() = nth;
+    last() = nth + many - 1;
   }
   ~NthFails() { failing() = 0; }
   NthFails(const NthFails&) = delete;
@@ -28,10 +29,14 @@ class NthFails {
 
   /// Whether that call came.
   static bool happened() { return failing() != 0 && calls() >= failing(); }
-  static bool is_now() { return ++calls() == failing(); }
+  static bool is_now() { return failing() > 0 && ++calls() >= failing() && calls() <= last(); }
 
  private:
   static long& calls() {
+    static thread_local long number = 0;
+    return number;
+  }
+  static long& last() {
     static thread_local long number = 0;
     return number;
   }

@@ -178,6 +178,33 @@ TEST_F(Moment, OfAFailedAllocationCostsAFrozenDatabaseOnlyThatQuestion) {
   }
 }
 
+TEST_F(Moment, OfFailedReadingsCostsAReadOnlyOrFrozenDatabaseOnlyThatQuestion) {
+  make();
+  const auto frozen = folder / "frozen.db";
+  {
+    auto database = Database::open_user(file);
+    freeze(database, frozen);
+  }
+  const ReadingFails reading;
+  for (const bool is_frozen : {false, true})
+    for (const long many : {1, 2, 3, 1000}) {
+      bool happened = true;
+      for (long nth = 1; happened; ++nth) {
+        auto database = is_frozen ? Database::open_frozen(frozen) : Database::open_read_only(file);
+        {
+          const NthFails some(nth, many);
+          try {
+            const auto match = find(database, query());
+            EXPECT_TRUE(match ? match.best->configuration == "block=1" : match.unavailable != "") << match.reason;
+          } catch (const Unavailable&) {
+          }
+          happened = NthFails::happened();
+        }
+        ASSERT_EQ(find(database, query()).best->configuration, "block=1") << is_frozen << nth << many;
+      }
+    }
+}
+
 using LastCommitOf = FileTest;
 TEST_F(LastCommitOf, AFileIsAnotherAfterEachCommitAndForAnotherFile) {
   EXPECT_EQ(last_commit(file), LastCommit()) << "there is none";

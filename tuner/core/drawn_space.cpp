@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = std::size_t{1} << 13;  // of one attempt to draw
 constexpr int kAttempts = 8, kAttemptsAtFirst = 32;
-constexpr std::size_t kDives = 512;     // for an estimate
+constexpr int kDives = 512;             // for an estimate
 constexpr std::size_t kMostLooks = 64;  // at values of one parameter, in a dive
 constexpr double kSure = 0.25;          // the largest relative error of an estimate that counts as one
 
@@ -85,19 +85,18 @@ double DrawnSpace::dive(const Below& below) const {
   return product;
 }
 
-DrawnSpace::Estimate DrawnSpace::estimate() const {
+SpaceCount DrawnSpace::estimate() const {
   const Below below = numbers();
-  std::vector<double> all;
-  for (std::size_t i = 0; i < kDives; ++i) all.push_back(dive(below));
   double sum = 0, squares = 0;
-  for (const double one : all) sum += one, squares += one * one;
-  const auto dives = static_cast<double>(kDives);
-  const double mean = sum / dives, variance = std::max(0.0, squares / dives - mean * mean);
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(kDives / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  if (prefixes_.predicates().empty()) return {{mean, SpaceCount::Kind::exact}, mean};
-  if (mean > 0 && std::sqrt(variance / dives) <= kSure * mean) return {{mean, SpaceCount::Kind::about}, *middle};
-  return {{1, SpaceCount::Kind::more_than}, *middle};
+  for (int i = 0; i < kDives; ++i) {
+    const double one = dive(below);
+    sum += one;
+    squares += one * one;
+  }
+  const double mean = sum / kDives, variance = std::max(0.0, squares / kDives - mean * mean);
+  if (prefixes_.predicates().empty()) return {mean, SpaceCount::Kind::exact};
+  const bool is_sure = mean > 0 && std::sqrt(variance / kDives) <= kSure * mean;
+  return is_sure ? SpaceCount{mean, SpaceCount::Kind::about} : SpaceCount{1, SpaceCount::Kind::more_than};
 }
 
 }  // namespace tuner

@@ -21,14 +21,11 @@ class DrawnSpace final : public ValidityTest {
   /// Always the same valid configuration.
   std::optional<Digits> any() const;
 
-  struct Estimate {
-    SpaceCount count;
-    double median = 0;  ///< of the single estimates; few are so high in a smaller space
-  };
-  /// Takes some milliseconds, and always gives the same.
+  /// The number of valid configurations. Takes some milliseconds, and always gives the same. If the estimates of single
+  /// ways differ too much, it is more than 1.
   ///
   /// Source: Knuth, "Estimating the efficiency of backtrack programs", Mathematics of Computation 29 (1975).
-  Estimate estimate() const;
+  SpaceCount estimate() const;
 
  private:
   std::optional<Digits> draw(const Below& below, int attempts) const;

@@ -133,12 +133,12 @@ EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& paramete
 EnumeratedSpace listed_or_drawn(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts,
                                 const Bindings& fixed, const StopHook& stop, double most_seconds) {
   const auto drawn = std::make_shared<const DrawnSpace>(parameters, conjuncts, fixed);
-  // A space that is much larger is not listed in vain. In a smaller one, few of the single estimates are so high.
+  // A space that is much larger is not listed in vain.
   const auto product = static_cast<double>(MixedRadix(parameters).product());
-  const bool has_all = drawn->prefixes().predicates().empty();
-  if (has_all ? product > static_cast<double>(kMostListed)
-              : product > kMuchLarger && drawn->estimate().median > kMuchLarger)
-    if (const auto any = drawn->any()) return EnumeratedSpace::open(parameters, drawn, *any, drawn->estimate().count);
+  const double least = drawn->prefixes().predicates().empty() ? static_cast<double>(kMostListed) : kMuchLarger;
+  if (product > least)
+    if (const SpaceCount count = drawn->estimate(); count.number > least)
+      if (const auto any = drawn->any()) return EnumeratedSpace::open(parameters, drawn, *any, count);
   Walk walk(drawn->prefixes(), stop, ~std::size_t{0}, most_seconds);
   try {
     return EnumeratedSpace::from_codes(parameters, walk.run());
@@ -146,7 +146,7 @@ EnumeratedSpace listed_or_drawn(const std::vector<TuningParameter>& parameters, 
     const auto any = drawn->any();
     if (!any) throw;
     const auto found = static_cast<double>(walk.found_so_far());
-    SpaceCount count = drawn->estimate().count;
+    SpaceCount count = drawn->estimate();
     if (count.number < found) count = {found, SpaceCount::Kind::more_than};
     return EnumeratedSpace::open(parameters, drawn, *any, count);
   }

@@ -82,7 +82,7 @@ def prepare_reduce(x, op="sum", stream=None, order="fixed", captures=64):
 def set(**settings):
     """Changes settings, before the first launch: `tuner.set(tune="never", device="1")`.
 
-    tune: "never" or "on_first_use"; tuning_time: seconds; device: "auto", "cuda", "host" or the number of a GPU;
+    tune: "auto", "never" or "on_first_use"; tuning_time: seconds; device: "auto", "cuda", "host" or the number of a GPU;
     database: a path; remember_misses: True or False.
     """
     for name, value in settings.items():
