@@ -221,15 +221,9 @@ std::string HostCompiler::try_compiler(const std::vector<std::string>& command, 
   if (version.exit_code != 0) return "it fails when asked for its --version";
   const auto says = [&version](const char* word) { return version.output.find(word) != std::string::npos; };
   if (by_name && !says("clang") && !says("++"))
-<<<<<<< HEAD
-    return "it does not say that it is g++ or clang++ (" + printable(first_line(version.output)) + ")";
-  found_.command = std::move(whole);
-  found_.version = first_line(version.output);
-=======
     return "it does not say that it is g++ or clang++ (" + first_line(version.output) + ")";
   found.command = std::move(whole);
   found.version = first_line(version.output);
->>>>>>> main
   return {};
 }
 
@@ -250,23 +244,6 @@ HostCompiler::Found HostCompiler::search() const {
 #if defined(TUNER_HOST_SANITIZE)
   if (try_compiler({TUNER_HOST_BUILD_COMPILER}, false, found).empty()) return found;  // with the process's own runtime
 #endif
-<<<<<<< HEAD
-    const char* variable = std::getenv("CXX");
-    const std::string cxx = variable != nullptr ? variable : "";
-    std::istringstream text(cxx);
-    const std::vector<std::string> chosen{std::istream_iterator<std::string>(text), {}};
-    const std::string why = chosen.empty() ? std::string() : try_compiler(chosen, true);
-    if (!chosen.empty() && why.empty()) return;
-    for (const char* candidate : {"c++", "g++", "clang++"}) {
-      if (!try_compiler({candidate}, false).empty()) continue;
-      if (!why.empty())
-        options_.warn("CXX=" + printable(cxx) + " is not used, because " + why + "; kernels are compiled with " +
-                      found_.command[0] + " (" + found_.version + ")");
-      return;
-    }
-  });
-  return found_;
-=======
   const char* variable = std::getenv("CXX");
   const std::string cxx = variable != nullptr ? variable : "";
   std::istringstream text(cxx);
@@ -276,12 +253,11 @@ HostCompiler::Found HostCompiler::search() const {
   for (const char* candidate : {"c++", "g++", "clang++"}) {
     if (!try_compiler({candidate}, false, found).empty()) continue;
     if (!why.empty())
-      options_.warn("CXX=" + cxx + " is not used, because " + why + "; kernels are compiled with " + found.command[0] +
-                    " (" + found.version + ")");
+      options_.warn("CXX=" + printable(cxx) + " is not used, because " + why + "; kernels are compiled with " +
+                    found.command[0] + " (" + found.version + ")");
     break;
   }
   return found;
->>>>>>> main
 }
 
 std::string HostCompiler::short_name() const {
