@@ -223,8 +223,7 @@ TEST(SearchSpace, DrawsWhatTakesTooLongToBeListed) {
   const std::vector<TuningParameter> parameters = late_space().parameters();
   const EnumeratedSpace rare = listed_or_drawn_with(parameters, {"(" + sum + ") * 2 % 150 == 76"}, 0.01);
   EXPECT_TRUE(rare.is_open());
-  EXPECT_THROW(listed_or_drawn_with(parameters, {"(" + sum + ") * 2 % 150 == 77"}, 0.01),
-               std::length_error)
+  EXPECT_THROW(listed_or_drawn_with(parameters, {"(" + sum + ") * 2 % 150 == 77"}, 0.01), std::length_error)
       << "nothing is valid";
 }
 
