@@ -3,6 +3,9 @@
 /// it is defined: it lets NVRTC read the classes and functions of a program that stand beside a kernel.
 
 #include <cstddef>
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #define TUNER_BOTH __host__ __device__
@@ -45,10 +48,6 @@ template <typename T>
 struct allocator {
   typedef T value_type;
 };
-template <typename T>
-struct less;
-template <typename T>
-struct hash;
 template <typename T>
 struct char_traits;
 
@@ -356,18 +355,6 @@ struct thread {
   TUNER_BOTH explicit thread(A&&...);
   TUNER_BOTH void join();
 };
-template <typename... A>
-TUNER_BOTH void sort(A...);
-template <typename... A>
-TUNER_BOTH void iota(A...);
-template <typename... A>
-TUNER_BOTH void generate(A...);
-template <typename It, typename T>
-TUNER_BOTH T accumulate(It, It, T);
-template <typename It>
-TUNER_BOTH It max_element(It, It);
-template <typename It>
-TUNER_BOTH It min_element(It, It);
 struct mt19937 {
   typedef unsigned result_type;
   TUNER_BOTH explicit mt19937(unsigned = 0);
