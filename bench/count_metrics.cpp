@@ -84,7 +84,7 @@ class Case {
       launches_.push_back(
           {module_.get(), function, launch.shape, buffers_->arguments(*launch.spec, configuration, false)});
     }
-    buffers_->reset_for_measuring();
+    buffers_->reset(0);
   }
 
   const std::string& text() const { return text_; }
@@ -95,7 +95,7 @@ class Case {
   CountRequest request(const std::vector<std::string>& metrics) {
     CountRequest one;
     one.metrics = metrics;
-    one.restore = [this] { buffers_->reset_for_measuring(); };
+    one.restore = [this] { buffers_->reset(0); };
     return one;
   }
 

@@ -116,6 +116,26 @@ TEST_F(GpuPreparedSample, RunsWhatPreparesBeforeEachSampleAndOutsideOfItsTime) {
   }
 }
 
+TEST_F(GpuPreparedSample, RefillsMemoryBeforeEachSampleOrEachRun) {
+  const auto original = backend().allocate(4);
+  backend().fill_bytes(original->address(), 1, 4);
+  const Refill refills[] = {{numbers_->address(), 4, 0, original->address()}, {numbers_->address() + 4, 4, 2}};
+  EXPECT_EQ(run(take_), "ok");
+  SampleRequest wanted = request(40, true);
+  wanted.refills = refills;
+  EXPECT_EQ(taken(backend().sample({&take_, 1}, wanted)).size(), 40u);
+  EXPECT_EQ(contents<unsigned>(numbers_->address(), 2)[1], 0x01010101u + 0x02020202u) << "as the last run left it";
+
+  wanted = request(3, false, 1000);  // passes the queue's limit
+  wanted.refills = refills;
+  wanted.refills_each_run = true;
+  const double refilled = median(taken(backend().sample({&take_, 1}, wanted)));
+  EXPECT_EQ(contents<unsigned>(numbers_->address(), 2)[1], 0x01010101u + 0x02020202u);
+  const double refilling = median(taken(backend().sample({}, wanted)));
+  EXPECT_GT(refilling, 0);
+  EXPECT_GT(refilled, refilling);
+}
+
 TEST_F(GpuPreparedSample, PreparesTheRunThatAFirstLaunchNeeds) {
   SampleRequest wanted = request(3, true);
   wanted.prepare = {&start_, 1};

@@ -125,6 +125,25 @@ TEST(HostSample, RunsWhatPreparesBeforeEachSampleAndOneRunInEach) {
   EXPECT_EQ(numbers[1], 4 * 5);
 }
 
+TEST(HostSample, RefillsMemoryBeforeEachSampleOrEachRun) {
+  const auto module = load("__global__ void k(int* n) { n[1] += n[0]; ++n[2]; }", {"k"});
+  std::vector<int> numbers{0, 0, 0}, original{5};
+  const Launch launch{module.get(), 0, shape(1, 1), {Argument::of(at(numbers))}};
+  const Refill refills[] = {{at(numbers), 4, 0, at(original)}, {at(numbers) + 4, 4, 2}};
+  SampleRequest wanted;
+  wanted.samples = 4;
+  wanted.batch = 3;
+  wanted.cold = false;
+  wanted.refills = refills;
+  ASSERT_TRUE((std::holds_alternative<std::vector<Sample>>(backend().sample({&launch, 1}, wanted))));
+  EXPECT_EQ(numbers[1], 0x02020202 + 3 * 5);
+  wanted.refills_each_run = true;
+  ASSERT_TRUE((std::holds_alternative<std::vector<Sample>>(backend().sample({&launch, 1}, wanted))));
+  EXPECT_EQ(numbers[1], 0x02020202 + 5);
+  EXPECT_EQ(numbers[2], 24);
+  EXPECT_EQ(std::get<0>(backend().sample({}, wanted)).size(), 4u) << "of refills alone";
+}
+
 TEST(HostSample, ReportsATimeout) {
   // A call, because ThreadSanitizer holds signals back until the kernel makes one.
   const auto module = load("__global__ void k(volatile int* n) { while (*n == 0) __nanosleep(100); }", {"k"});

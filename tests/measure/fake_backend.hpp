@@ -159,13 +159,30 @@ class FakeBackend : public Backend {
       if (auto failure = kernels.at(expression(launch))(launch)) return failure;
     return std::nullopt;
   }
-  /// Takes samples from next_sample, if set; else each is 1000 ns at 1000 MHz.
+  /// Takes times from next_sample, if set; else each is 1000 ns at 1000 MHz. Runs the launches that the test gave
+  /// kernels for, once for each sample. Refills take no time.
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     requests.push_back(request);
     std::vector<Sample> result;
     for (std::size_t i = 0; i < request.samples; ++i) {
+      for (const Refill& refill : request.refills) {
+        if (refill.from != 0)
+          download(reinterpret_cast<void*>(refill.to), refill.from, refill.bytes);
+        else
+          fill_bytes(refill.to, refill.value, refill.bytes);
+      }
       if (!request.prepare.empty()) run(request.prepare, 0);
-      result.push_back(next_sample ? next_sample(expression(launches.front()), taken++) : Sample{1000, 1000});
+      if (launches.empty())
+        result.push_back({0, 1000});
+      else
+        result.push_back(next_sample ? next_sample(expression(launches.front()), taken++) : Sample{1000, 1000});
+      for (const Launch& launch : launches) {
+        const auto kernel = kernels.find(expression(launch));
+        const auto failure = kernel == kernels.end() ? std::nullopt : kernel->second(launch);
+        if (!failure) continue;
+        if (const auto* timeout = std::get_if<Timeout>(&*failure)) return *timeout;
+        return std::get<LaunchError>(*failure);
+      }
     }
     return result;
   }

@@ -79,7 +79,7 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightForItsFirstRunsOnly) {
   for (const std::size_t good : {1, 2}) {  // the first verification, and the warm-up
     std::size_t runs = 0;
     backend.kernels["scale<32>"] = scaled_while([&] { return runs++ < good; });
-    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right at first, but after its timed runs c[0] was not written"));
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right at first, but in a timed run c[0] was not written"));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <tuner/measure/sampler.hpp>
 
 #include <random>
+#include <set>
 
 #include <tests/testing.hpp>
 
@@ -17,7 +18,7 @@ class SamplerTest : public ::testing::Test {
 
   Measurement measure(double best_ns = 0, double run_s = 1e-6) {
     Sampler sampler(backend, options, [this](double s) { slept += s; });
-    auto result = sampler.measure(launches, best_ns, run_s, [this](double limit) { limits.push_back(limit); });
+    auto result = sampler.measure({launches}, best_ns, run_s, [this](double limit) { limits.push_back(limit); });
     return std::get<Measurement>(std::move(result));
   }
 
@@ -126,12 +127,12 @@ TEST_F(SamplerTest, RetakesSamplesWhoseClockDropped) {
   Sampler sampler(backend, options, [this](double s) { slept += s; });
   double pauses = 1;
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
-  ASSERT_TRUE(std::holds_alternative<Sampler::Group>(sampler.take(launches, {5, 1, true, 0}, pauses)));
+  ASSERT_TRUE(std::holds_alternative<Sampler::Group>(sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {})));
   backend.taken = 0;
   backend.next_sample = [](const std::string&, std::size_t i) {
     return i < 7 ? Sample{2000, 900} : Sample{1000, 1450};
   };
-  const auto taken = sampler.take(launches, {5, 1, true, 0}, pauses);
+  const auto taken = sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {});
   const auto& group = std::get<Sampler::Group>(taken);
   EXPECT_TRUE(group.throttled);
   ASSERT_EQ(group.samples.size(), 5u);
@@ -144,12 +145,54 @@ TEST_F(SamplerTest, KeepsSlowSamplesWhenTheCardStaysSlow) {
   Sampler sampler(backend, options, [this](double s) { slept += s; });
   double pauses = 0.3;
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
-  sampler.take(launches, {5, 1, true, 0}, pauses);
+  sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {});
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{2000, 700}; };
-  const auto taken = sampler.take(launches, {5, 1, true, 0}, pauses);
+  const auto taken = sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {});
   EXPECT_TRUE(std::get<Sampler::Group>(taken).throttled);
   EXPECT_EQ(std::get<Sampler::Group>(taken).samples.size(), 5u);
   EXPECT_LE(slept, 0.3);
+}
+
+TEST_F(SamplerTest, ChecksSamplesAtRandomPlacesAndTheLastOne) {
+  std::set<std::size_t> checked;  // numbers of samples
+  TimedWork work{launches};
+  work.check = [&] {
+    checked.insert(backend.taken);
+    return std::nullopt;
+  };
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 0}; };
+  Sampler sampler(backend, options);
+  double pauses = 0;
+  for (std::size_t group = 1; group <= 20; ++group) {
+    sampler.take(work, 10, 1, 1e-6, pauses, [](double) {});
+    EXPECT_TRUE(checked.contains(10 * group)) << "the last one";
+  }
+  for (std::size_t period = 2; period <= 5; ++period) {
+    std::set<std::size_t> places;
+    for (const std::size_t number : checked) places.insert(number % period);
+    EXPECT_EQ(places.size(), period) << "a kernel that works in every " << period << "th run only is found";
+  }
+}
+
+TEST_F(SamplerTest, MeasuresSingleHotRunsOfAKernelThatTakesLessTimeAfterAnEarlierRun) {
+  options.cold = false;
+  int written = 0;
+  const Refill refill{reinterpret_cast<DevicePointer>(&written), sizeof written};
+  TimedWork work{launches};
+  work.refills = {&refill, 1};
+  double repeated_ns = 2000;
+  backend.next_sample = [&](const std::string&, std::size_t) {
+    const SampleRequest& request = backend.requests.back();
+    return Sample{request.batch == 1 || request.refills_each_run ? 6000 : repeated_ns, 0};
+  };
+  Sampler sampler(backend, options);
+  const Outcome fast = sampler.measure(work, 0, 1e-6, [](double) {});
+  EXPECT_EQ(std::get<Measurement>(fast).median_ns, 6000);
+  EXPECT_EQ(backend.requests.back().batch, 1u);
+  repeated_ns = 5500;  // the gap before a launch is shorter in a row
+  const Outcome honest = sampler.measure(work, 0, 1e-6, [](double) {});
+  EXPECT_EQ(std::get<Measurement>(honest).median_ns, 5500);
+  EXPECT_GT(backend.requests.back().batch, 1u);
 }
 
 TEST_F(SamplerTest, StatesIntervalsThatContainTheMedianAlthoughItStopsWhenTheyAreNarrow) {

@@ -78,7 +78,7 @@ TEST_F(TexturesTest, OfAnInoutBufferAreMadeAnewForEachRun) {
   EXPECT_EQ(outcome(), "verified");
 }
 
-TEST_F(TexturesTest, AreMadeAnewInEachRoundOfTheFinals) {
+TEST_F(TexturesTest, AreMadeAnewInEachRoundAndForEachSampleOfTheFinals) {
   const auto loads = [&](std::size_t rounds) {
     options.finalist_rounds = rounds;
     const auto shared = runner();
@@ -88,7 +88,7 @@ TEST_F(TexturesTest, AreMadeAnewInEachRoundOfTheFinals) {
     shared->remeasure({&finalist, 1});
     return backend.loads - before;
   };
-  EXPECT_EQ(loads(5) - loads(3), 2u * 2) << "two objects in two more rounds";
+  EXPECT_EQ(loads(5) - loads(3), 2u * (2 + 4)) << "two objects in two more rounds of two samples each";
 }
 
 TEST_F(TexturesTest, AreNoPointersAndNoNumbersOfAnotherSize) {

@@ -66,7 +66,7 @@ TEST(WrongKernelsOnAGpu, AreNeverVerified) {
   IsolatedEvaluator evaluator(spec, {}, measure);
   for (const char* mistake :
        {"none", "just_behind", "just_before", "copies_behind", "last_element", "small_grid", "adds_up", "first_runs",
-        "earlier_results", "later_results", "one_input", "changes_input", "infinite"}) {
+        "keeps_results", "earlier_results", "later_results", "one_input", "changes_input", "infinite"}) {
     evaluator.submit(Configuration{{"mistake", mistake}}, 0);
     const Trial trial = evaluator.next();
     SCOPED_TRACE(mistake);

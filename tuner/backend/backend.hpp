@@ -242,6 +242,14 @@ struct Launch {
   std::vector<Array> arrays = {};
 };
 
+/// Memory that is written between runs: with one byte, or with a copy of other memory.
+struct Refill {
+  DevicePointer to = 0;
+  std::size_t bytes = 0;
+  unsigned char value = 0;
+  DevicePointer from = 0;  ///< copied from here; 0: filled with `value`
+};
+
 /// A request for samples. One sample is the time of consecutive runs of all launches.
 struct SampleRequest {
   std::size_t samples = 1;
@@ -251,6 +259,11 @@ struct SampleRequest {
 
   /// Launched before each sample and its flush, and not timed; needs a batch of 1.
   std::span<const Launch> prepare = {};
+
+  /// Written before each sample, before `prepare` and the flush, and not timed.
+  std::span<const Refill> refills = {};
+  /// They are written before each run of a batch instead, and are part of its time.
+  bool refills_each_run = false;
 };
 
 struct Sample {
@@ -371,6 +384,7 @@ class Backend {
   /// Runs \p launches in order and waits for them. Returns nothing if all succeeded. \p timeout_s as in SampleRequest.
   /// On a GPU a kernel that hangs is reported but cannot be stopped: the process must end.
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
+  /// Without \p launches, a sample is the time of its refills.
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
   /// Counts \p request.metrics over one run of all \p launches together. They must have run before. Each pass runs them
   /// once, serialised and not timed, with L2 as for cold samples. Nothing else may use the device's context meanwhile.

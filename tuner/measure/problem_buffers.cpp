@@ -224,28 +224,52 @@ void ProblemBuffers::poison_outputs_again(bool reference) {
       buffer.set_bytes(buffer.memory(reference), reference ? reference_poison_ : buffer.poison_of(pass_));
 }
 
-void ProblemBuffers::reset(std::size_t pass) {
+void ProblemBuffers::reset(std::size_t pass, bool over_results) {
   pass_ = pass;
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.actual.is_made()) continue;  // work space that the reference does not need
-    const BufferRole role = buffer.spec->role;
-    if (role == BufferRole::inout || role == BufferRole::consumed) buffer.fill(buffer.actual);
-    if (role == BufferRole::out) buffer.set_bytes(buffer.actual, buffer.poison_of(pass));
+    if (buffer.is_changed_input()) buffer.fill(buffer.actual);
+    if (buffer.spec->role == BufferRole::out && !over_results) buffer.set_bytes(buffer.actual, buffer.poison_of(pass));
     if (buffer.spec->is_work_space()) reset_work_space(buffer);
   }
 }
 
-void ProblemBuffers::reset_for_measuring() {
+std::optional<std::vector<Refill>> ProblemBuffers::refills() {
+  if (!has_room_for_originals_) return std::nullopt;
+  std::vector<Refill> all;
   for (ProblemBuffer& buffer : buffers_) {
-    if (buffer.spec->is_work_space()) reset_work_space(buffer);
-    if (buffer.spec->role == BufferRole::inout || buffer.spec->role == BufferRole::consumed) buffer.fill(buffer.actual);
+    if (!buffer.actual.is_made() || buffer.actual.bytes() == 0) continue;
+    Refill refill{buffer.actual.data(), buffer.actual.bytes()};
+    if (buffer.is_changed_input()) {
+      try {
+        if (!buffer.original.is_made()) {
+          buffer.original = {backend_, buffer.actual.bytes(), 0, 0, ++regions_, 0};
+          buffer.fill(buffer.original);
+        }
+      } catch (const Error&) {
+        for (ProblemBuffer& other : buffers_) other.original = {};
+        has_room_for_originals_ = false;
+        return std::nullopt;
+      }
+      refill.from = buffer.original.data();
+    } else if (buffer.spec->role == BufferRole::out) {
+      refill.value = buffer.poison_of(0);
+    } else if (buffer.spec->is_work_space()) {
+      refill.value = buffer.work_space_byte();
+    } else {
+      continue;
+    }
+    all.push_back(refill);
   }
+  return all;
 }
+
+bool ProblemBuffers::is_repeatable() const { return std::ranges::none_of(buffers_, &ProblemBuffer::is_changed_input); }
 
 void ProblemBuffers::reset_work_space(const ProblemBuffer& buffer) {
   buffer.actual.write_guards();
   // With 0xff, reads of unwritten data give wrong results.
-  buffer.set_bytes(buffer.actual, buffer.spec->role == BufferRole::zeroed ? 0 : 0xff);
+  buffer.set_bytes(buffer.actual, buffer.work_space_byte());
 }
 
 std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {

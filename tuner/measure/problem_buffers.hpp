@@ -138,6 +138,7 @@ struct ProblemBuffer {
   std::size_t count = 0;
   std::size_t used = 0;  ///< the set of inputs in use
   GuardedMemory actual;
+  GuardedMemory original;  ///< inout and consumed: the first set of inputs, for Refill; made when it is needed
   std::array<Answer, 2> answers;
   std::vector<FilledNumbers> fills;  ///< one, or one for each field of records
   bool is_filled_by_field = false;
@@ -148,6 +149,8 @@ struct ProblemBuffer {
   std::vector<Tolerance> tolerances;               ///< one, or one for each field
   std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers
 
+  bool is_changed_input() const { return spec->role == BufferRole::inout || spec->role == BufferRole::consumed; }
+  unsigned char work_space_byte() const { return spec->role == BufferRole::zeroed ? 0 : 0xff; }
   bool is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
   bool has_integers_to_write() const { return spec->role == BufferRole::out && count > 0 && !info(type).is_floating; }
   bool holds_floating() const;
@@ -246,13 +249,16 @@ class ProblemBuffers {
   /// The number of runs with different poisons that prove that each output element was written: 1, or 2 if no poison
   /// differs from all expected elements.
   std::size_t passes() const { return two_passes_[used_] ? 2 : 1; }
-  /// Prepares all buffers for a run that is verified.
-  void reset(std::size_t pass);
+  /// Prepares all buffers for a run. \p over_results: `out` buffers keep their contents.
+  void reset(std::size_t pass, bool over_results = false);
   /// Fills the `out` buffers, or their expected contents, with the poison that they had last.
   void poison_outputs_again(bool reference);
 
-  /// Prepares all buffers for runs that are only measured; outputs keep their contents.
-  void reset_for_measuring();
+  /// Does what reset(0) does, except for guards. Nothing if there is no room for copies of the inputs that runs change.
+  /// Precondition: set 0 of the inputs is in use.
+  std::optional<std::vector<Refill>> refills();
+  /// Whether runs change none of their inputs.
+  bool is_repeatable() const;
 
   /// An error of the last run other than wrong outputs: writes out of bounds or to inputs, work space not zero.
   std::optional<std::string> damage();
@@ -328,6 +334,7 @@ class ProblemBuffers {
   bool two_inputs_ = false;
   std::array<bool, 2> two_passes_{};  // by set of inputs
   bool changes_nothing_ = false;
+  bool has_room_for_originals_ = true;
   std::size_t pass_ = 0;  // of the last reset()
   unsigned char reference_poison_ = 0;
   double best_run_s_ = 0;

@@ -1,9 +1,26 @@
 #include <algorithm>
+#include <random>
 #include <utility>
 
+#include <tuner/core/error.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {
+namespace {
+
+/// The samples of each of \p rounds, each at least 1 and \p mean in the mean: a kernel must not know which run is its
+/// last one in a round, because that one is checked.
+std::vector<std::size_t> samples_of_rounds(std::size_t rounds, std::size_t mean, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> samples(rounds, mean);
+  for (std::size_t i = 0; i + 1 < rounds && mean > 0; i += 2) {
+    samples[i] = 1 + std::size_t(random() % (2 * mean - 1));
+    samples[i + 1] = 2 * mean - samples[i];
+  }
+  return samples;
+}
+
+}  // namespace
 
 /// A finalist while it is measured again.
 struct Runner::Contender {
@@ -17,69 +34,66 @@ struct Runner::Contender {
   std::optional<Outcome> failure;
 };
 
+/// Does \p step for \p one, unless \p one has failed. Nothing is done once the device is lost: it was lost to another
+/// finalist, or \p one has failed already.
+template <typename Step>
+void Runner::attempt(Contender& one, Step step) {
+  if (one.failure || !backend_.usable()) return;
+  try {
+    one.failure = step();
+    restore_after(one.failure);
+  } catch (const Error& error) {
+    one.failure = LaunchError{error.what(), 0, backend_.usable()};
+  }
+  one.trial.crashed = !backend_.usable() || (one.failure && std::holds_alternative<Timeout>(*one.failure));
+}
+
 /// All finalists share the work space. Resizing it may change its address, which the launches then need.
 void Runner::make_ready(Contender& one) {
   one.loaded.run = ready(*problems_.front(), one.finalist.configuration, *one.finalist.image, *one.loaded.module);
 }
 
 /// Loads \p one, warms it up, and determines how many runs a sample needs.
-void Runner::begin(Contender& one, double& pause_left_s) {
-  one.trial.configuration = one.finalist.configuration;
-  one.trial.verified = has_reference();
-  one.trial.round = remeasured_;
+std::optional<Outcome> Runner::begin(Contender& one, double& pause_left_s) {
   auto loaded = load(one.finalist.configuration, *one.finalist.image);
-  if (auto* failure = std::get_if<Outcome>(&loaded)) {
-    one.failure = std::move(*failure);
-    return;
-  }
+  if (auto* failure = std::get_if<Outcome>(&loaded)) return std::move(*failure);
   one.loaded = std::move(std::get<Loaded>(loaded));
   one.trial.resources = one.loaded.run.resources;
-  problems_.front()->reset_for_measuring();
-  for (int warm = 0; warm < 2 && !one.failure; ++warm)
-    one.failure = run(Phase::measure, *problems_.front(), one.loaded.run.prepared_and_timed(), &one.run_s);
-  restore_after(one.failure);
-  if (one.failure || options_.cold || !one.loaded.run.prepare.empty()) return;
-  auto taken = sampler_.take(one.loaded.run.timed, sampler_.request(1, 1, one.run_s), pause_left_s);
-  if (auto* group = std::get_if<Sampler::Group>(&taken)) one.batch = sampler_.batch_for(group->samples.front().ns);
+  problems_.front()->reset(0);
+  for (int warm = 0; warm < 2; ++warm)
+    if (auto failure = run(Phase::measure, *problems_.front(), one.loaded.run.prepared_and_timed(), &one.run_s))
+      return failure;
+  auto batch = sampler_.batch_for(timed_work(one.loaded.run), one.run_s, pause_left_s, announce_measuring());
+  if (auto* failure = std::get_if<Outcome>(&batch)) return std::move(*failure);
+  one.batch = std::get<std::size_t>(batch);
+  return std::nullopt;
 }
 
 /// Takes the samples of one round.
-void Runner::sample(Contender& one, double& pause_left_s) {
+std::optional<Outcome> Runner::sample(Contender& one, std::size_t samples, double& pause_left_s) {
   make_ready(one);
-  problems_.front()->reset_for_measuring();
+  problems_.front()->reset(0);
   load_copies(one.loaded.run.launches);
-  const SampleRequest wanted = sampler_.request(std::max<std::size_t>(options_.finalist_samples, 1), one.batch,
-                                                one.run_s, one.loaded.run.prepare);
-  announce(Phase::measure, wanted.timeout_s);
   const auto start = Clock::now();
-  auto taken = sampler_.take(one.loaded.run.timed, wanted, pause_left_s);
+  auto taken =
+      sampler_.take(timed_work(one.loaded.run), samples, one.batch, one.run_s, pause_left_s, announce_measuring());
   one.trial.times.measure += seconds_since(start);
-  if (auto* failure = std::get_if<Outcome>(&taken)) one.failure = std::move(*failure);
-  restore_after(one.failure);
-  if (const auto* group = std::get_if<Sampler::Group>(&taken)) group->add_to(one.measurement, one.clocks);
+  if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
+  std::get<Sampler::Group>(taken).add_to(one.measurement, one.clocks);
+  return std::nullopt;
 }
 
-/// Verifies \p one again and completes its trial.
-void Runner::finish(Contender& one) {
-  if (!one.failure && backend_.usable()) {
-    make_ready(one);
-    one.failure = judge_after_timing(*problems_.front(), one.loaded.run);
-    if (!one.failure) one.failure = judge_interleaved(one.trial);
-  }
-  one.trial.crashed = one.failure && (std::holds_alternative<Timeout>(*one.failure) || !backend_.usable());
-  if (!one.failure && one.measurement.samples_ns.empty())
-    one.failure = LaunchError{"the device became unusable before it could be measured again", 0, true};
-  if (one.failure) {
-    one.trial.outcome = std::move(*one.failure);
-    one.trial.verified = false;
-    return;
-  }
+/// Verifies \p one again and summarises its samples.
+std::optional<Outcome> Runner::finish(Contender& one) {
+  make_ready(one);
+  if (auto failure = judge_after_timing(*problems_.front(), one.loaded.run)) return failure;
+  if (auto failure = judge_interleaved(one.trial)) return failure;
   summarise(one.measurement, one.clocks, one.batch, options_);
   one.measurement.converged =
       one.measurement.high_ns - one.measurement.low_ns <= options_.target_width * one.measurement.median_ns;
   // Only now, because counting would disturb the timing.
-  if (backend_.usable()) collect_metrics(one.loaded.run, one.measurement);
-  one.trial.outcome = std::move(one.measurement);
+  collect_metrics(one.loaded.run, one.measurement);
+  return std::nullopt;
 }
 
 std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
@@ -88,23 +102,34 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   double pause_left_s = kThrottleBudgetSeconds;
   std::vector<Contender> contenders(finalists.size());
   for (std::size_t i = 0; i < finalists.size(); ++i) {
-    contenders[i].finalist = finalists[i];
-    begin(contenders[i], pause_left_s);
+    Contender& one = contenders[i];
+    one.finalist = finalists[i];
+    one.trial.configuration = one.finalist.configuration;
+    one.trial.round = remeasured_;
+    attempt(one, [&] { return begin(one, pause_left_s); });
   }
 
   constexpr std::size_t fewest_rounds = 3;
-  for (std::size_t round = 0; round < options_.finalist_rounds && backend_.usable(); ++round) {
+  const std::vector<std::size_t> samples =
+      samples_of_rounds(options_.finalist_rounds, std::max<std::size_t>(options_.finalist_samples, 1),
+                        options_.seed + std::uint64_t(remeasured_));
+  for (std::size_t round = 0; round < samples.size() && backend_.usable(); ++round) {
     if (round >= fewest_rounds && seconds_since(start) > seconds) break;
     for (std::size_t k = 0; k < contenders.size(); ++k) {
       const std::size_t place = (k + round) % contenders.size();
       Contender& one = contenders[round % 2 == 0 ? place : contenders.size() - 1 - place];
-      if (!one.failure) sample(one, pause_left_s);
+      attempt(one, [&] { return sample(one, samples[round], pause_left_s); });
     }
   }
+  for (Contender& one : contenders) attempt(one, [&] { return finish(one); });
 
   std::vector<Trial> trials;
   for (Contender& one : contenders) {
-    finish(one);
+    if (!one.failure && !backend_.usable() && !one.trial.crashed)
+      one.failure =
+          LaunchError{"another finalist made the device unusable before this one was measured again", 0, true};
+    one.trial.verified = has_reference() && !one.failure;
+    one.trial.outcome = one.failure ? std::move(*one.failure) : Outcome(std::move(one.measurement));
     trials.push_back(std::move(one.trial));
   }
   return trials;

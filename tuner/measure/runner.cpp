@@ -19,12 +19,6 @@ constexpr double kCompileSeconds = 180;  // for a compiler that does not keep it
 /// H200 takes 0.15 ms for each of 32768 chains of eight.
 constexpr double kPendingLaunchSeconds = 1e-3;
 
-/// A kernel may be right only in its first runs, so those that can win are verified again after their last timed run.
-constexpr std::string_view kAfterTiming = "right at first, but after its timed runs ";
-/// That verification uses other inputs: a kernel may return old results, or results that are right only for some
-/// inputs.
-constexpr std::string_view kOtherInputs = "right for the inputs it was timed with, but with others ";
-
 /// Some races appear only if threads switch often, others only if they switch rarely.
 constexpr std::uint64_t kInterleavedRounds = 2;
 constexpr std::string_view kShuffled = "with its threads in another order (a missing __syncthreads()?) ";
@@ -100,7 +94,10 @@ Runner::Ready Runner::ready(const ProblemBuffers& problem, const std::vector<Res
   MainResources main;
   for (const ResolvedLaunch& resolved : launches) {
     const Resources resources = add(resolved);
-    if (!resolved.timed) continue;
+    if (!resolved.timed) {
+      result.untimed.push_back(result.launches.back());
+      continue;
+    }
     main.add(resolved.shape, resources);
     result.timed.push_back(result.launches.back());
   }
@@ -218,10 +215,13 @@ void Runner::run_reference(ProblemBuffers& problem) {
 }
 
 /// Runs \p ready and checks all buffers. Returns what is wrong. Sets \p failure if the run did not end normally.
-std::optional<std::string> Runner::wrong(ProblemBuffers& problem, const Ready& ready, std::optional<Outcome>& failure) {
-  for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
+std::optional<std::string> Runner::wrong(ProblemBuffers& problem, const Ready& ready, Found found,
+                                         std::optional<Outcome>& failure) {
+  const std::size_t first = found == Found::numbers ? 1 : 0;
+  const std::size_t end = found == Found::poison ? problem.passes() : first + 1;
+  for (std::size_t pass = first; pass < end; ++pass) {
     announce(Phase::verify, housekeeping_s_);
-    problem.reset(pass);
+    problem.reset(pass, found == Found::results);
     failure = run_afresh(Phase::verify, problem, ready, false);
     if (failure) return std::nullopt;
     announce(Phase::verify, housekeeping_s_);
@@ -267,10 +267,10 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
 /// Runs \p ready once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
 /// writes of this configuration or of an earlier one: if so, restores all buffers and judges once more. \p when: for
 /// the message.
-std::optional<Outcome> Runner::judge(ProblemBuffers& problem, const Ready& ready, std::string_view when) {
+std::optional<Outcome> Runner::judge(ProblemBuffers& problem, const Ready& ready, std::string_view when, Found found) {
   for (bool again = false;; again = true) {
     std::optional<Outcome> failure;
-    const auto seen = wrong(problem, ready, failure);
+    const auto seen = wrong(problem, ready, found, failure);
     if (!failure && !seen) return std::nullopt;
     if (!failure) failure = WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
     if (!restore(problem) || again) return failure;
@@ -292,21 +292,6 @@ bool Runner::restore(ProblemBuffers& problem) {
 void Runner::restore_after(const std::optional<Outcome>& outcome) {
   if (!outcome || std::holds_alternative<Measurement>(*outcome)) return;
   for (const auto& problem : problems_) restore(*problem);
-}
-
-std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const Ready& ready) {
-  if (problem.inputs() > 1) {
-    announce(Phase::verify, housekeeping_s_);
-    problem.use_inputs(1);
-    const auto seen = judge(problem, ready, kOtherInputs);
-    if (!backend_.usable()) return seen;
-    announce(Phase::verify, housekeeping_s_);
-    problem.use_inputs(0);
-    if (!seen || !std::holds_alternative<WrongResult>(*seen)) return seen;
-    auto first = judge(problem, ready, kAfterTiming);
-    return first ? first : seen;
-  }
-  return judge(problem, ready, kAfterTiming);
 }
 
 /// Looks for races that appear only if threads are interrupted. This needs another compile, so it is done only for
@@ -358,48 +343,6 @@ std::variant<Runner::Loaded, Outcome> Runner::load(const Configuration& configur
   Loaded result{std::move(std::get<std::unique_ptr<Module>>(loaded)), {}};
   result.run = ready(*problems_.front(), configuration, image, *result.module);
   return result;
-}
-
-Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_ns) {
-  const Configuration& configuration = trial.configuration;
-  auto start = Clock::now();
-  auto loaded = load(configuration, image);
-  trial.times.load = seconds_since(start);
-  if (auto* failure = std::get_if<Outcome>(&loaded)) return std::move(*failure);
-  const auto& [module, ready_now] = std::get<Loaded>(loaded);
-  trial.resources = ready_now.resources;
-  if (ready_now.invalid) return Invalid{*ready_now.invalid};
-  if (ready_now.timed.empty()) return Invalid{"no launch is timed: all of them are untimed"};
-
-  start = Clock::now();
-  // The main problem, number 0, comes last, so that faults are found on smaller problems, which takes less time.
-  for (std::size_t i = problems_.size(); i-- > 0;) {
-    ProblemBuffers& problem = *problems_[i];
-    if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
-    auto failure = verify(problem, configuration, image, *module);
-    trial.times.verify = seconds_since(start);
-    if (failure) return std::move(*failure);
-  }
-  trial.verified = has_reference();
-
-  start = Clock::now();
-  ProblemBuffers& problem = *problems_.front();
-  announce(Phase::measure, housekeeping_s_);
-  problem.reset_for_measuring();
-  double run_s = 0;
-  if (auto failure = run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s)) return std::move(*failure);
-  Outcome outcome = sampler_.measure(
-      ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); }, ready_now.prepare);
-  trial.times.measure = seconds_since(start);
-  auto* const measurement = std::get_if<Measurement>(&outcome);
-  if (measurement == nullptr) return outcome;
-  if (!measurement->abandoned) {
-    if (auto failure = judge_after_timing(problem, ready_now)) return std::move(*failure);
-    const bool may_be_best = options_.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
-    if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
-  }
-  if (options_.metrics_for_all) collect_metrics(ready_now, *measurement);
-  return outcome;
 }
 
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
@@ -479,16 +422,6 @@ std::optional<Outcome> Runner::launch(const Configuration& configuration, const 
   return failure;
 } catch (const Error& error) {
   return LaunchError{error.what(), 0, backend_.usable()};
-}
-
-Outcome Runner::measure_reference() {
-  ProblemBuffers& problem = *problems_.front();
-  problem.reset_for_reference();
-  const Ready reference = ready_reference(problem);
-  double run_s = 0;
-  if (auto failure = run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
-  return sampler_.measure(
-      reference.but_prepare(), 0, run_s, [&](double limit_s) { announce(Phase::measure, limit_s); }, reference.prepare);
 }
 
 HostBuffers Runner::outputs() const { return main().outputs(); }

@@ -62,9 +62,11 @@ class Runner {
     const Image* image = nullptr;
   };
   /// Measures \p finalists again, side by side. In each of finalist_rounds rounds, finalist_samples samples are taken
-  /// of each. Their order changes between rounds, so that drift affects all alike. No round begins after \p seconds,
-  /// except the first three. All trials get the same Trial::round. The finalists must have been verified by evaluate()
-  /// (of this or another runner). They are verified again after their last sample; then their metrics are collected.
+  /// of each, in the mean. Their order changes between rounds, so that drift affects all alike. No round begins after
+  /// \p seconds, except the first three. All trials get the same Trial::round. The finalists must have been verified by
+  /// evaluate() (of this or another runner). They are verified again after their last sample; then their metrics are
+  /// collected. If one makes the device unusable, the others are LaunchErrors with `machine_fault`: they may be
+  /// measured elsewhere.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
                                double seconds = std::numeric_limits<double>::infinity());
 
@@ -89,7 +91,8 @@ class Runner {
   struct Ready {
     std::vector<Launch> launches;  ///< all; those that prepare come first
     std::vector<Launch> prepare;
-    std::vector<Launch> timed;  ///< the others that are part of the time
+    std::vector<Launch> timed;    ///< the others that are part of the time
+    std::vector<Launch> untimed;  ///< those that follow
     std::optional<Resources> resources;
     std::optional<std::string> invalid;
 
@@ -146,24 +149,38 @@ class Runner {
   void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
-  std::optional<Outcome> judge(ProblemBuffers& problem, const Ready& ready, std::string_view when);
+  /// What a run finds in `out` buffers: the poison, which differs from all expected elements; other numbers; or what
+  /// is there, the results of an earlier run.
+  enum class Found { poison, numbers, results };
+  std::optional<Outcome> judge(ProblemBuffers& problem, const Ready& ready, std::string_view when,
+                               Found found = Found::poison);
   bool restore(ProblemBuffers& problem);
   void restore_after(const std::optional<Outcome>& outcome);
   std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const Ready& ready);
   std::optional<Outcome> judge_interleaved(Trial& trial);
   std::optional<Outcome> run_interleaved(const Configuration& configuration);
-  std::optional<std::string> wrong(ProblemBuffers& problem, const Ready& ready, std::optional<Outcome>& failure);
+  std::optional<std::string> wrong(ProblemBuffers& problem, const Ready& ready, Found found,
+                                   std::optional<Outcome>& failure);
+  /// The launches of \p ready as the sampler takes them; valid until the next call.
+  TimedWork timed_work(const Ready& ready);
+  std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
+  Sampler::Announce announce_measuring() const {
+    return [this](double limit_s) { announce(Phase::measure, limit_s); };
+  }
   Outcome judged_and_timed(Trial& trial, const Image& image, double best_ns);
 
   struct Contender;
+  template <typename Step>
+  void attempt(Contender& one, Step step);
   void make_ready(Contender& one);
-  void begin(Contender& one, double& pause_left_s);
-  void sample(Contender& one, double& pause_left_s);
-  void finish(Contender& one);
+  std::optional<Outcome> begin(Contender& one, double& pause_left_s);
+  std::optional<Outcome> sample(Contender& one, std::size_t samples, double& pause_left_s);
+  std::optional<Outcome> finish(Contender& one);
 
   void collect_metrics(const Ready& run, Measurement& measurement);
   void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
   void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
+  std::optional<std::string> why_no_runs_in_a_row(const Ready& repeated, double median_ns);
   void measure_error(const Ready& ready, Measurement& measurement);
   /// Sets the flags of \p trial that depend on its outcome.
   void conclude(Trial& trial) const {
@@ -178,6 +195,7 @@ class Runner {
   double housekeeping_s_ = kHousekeepingSeconds;  // may take so long, but does not hang
   Sampler sampler_;
   std::vector<std::unique_ptr<ProblemBuffers>> problems_;  // the main one first
+  std::optional<std::vector<Refill>> refills_;             // of timed_work()
   int remeasured_ = 0;                                     // calls of remeasure()
   std::set<std::string> right_interleaved_;                // configurations
   bool blocks_wait_ = false;                               // the kernel ends only if its blocks start in order

@@ -13,6 +13,9 @@ namespace {
 /// The energy sensor is read for this time, after a second of warming up.
 constexpr double kEnergySeconds = 1;
 
+/// Before that, so many runs in a row are compared with runs that find nothing done.
+constexpr double kRowNs = 200e3;
+
 void add_reason(std::string& reasons, std::string_view reason) {
   if (!reasons.empty()) reasons += "; ";
   reasons += reason;
@@ -33,12 +36,14 @@ void Runner::collect_metrics(const Ready& run, Measurement& measurement) {
 
 void Runner::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
   if (no_counters_.empty()) {
-    announce(Phase::measure, housekeeping_s_);
+    const double passes_s = housekeeping_s_ + 2 * main().run_limit_s();
+    announce(Phase::measure, passes_s);
     CountRequest request;
     request.metrics = std::move(counters);
     request.cold = options_.cold;
     request.restore = [&] {
-      problems_.front()->reset_for_measuring();
+      announce(Phase::measure, passes_s);  // for this pass
+      problems_.front()->reset(0);
       load_copies(counted_run.launches);
       if (counted_run.prepare.empty()) return;
       if (const auto failure = backend_.run(counted_run.prepare, main().run_limit_s()))
@@ -58,8 +63,11 @@ void Runner::measure_energy(const Ready& repeated, const std::vector<std::string
   if (!repeated.prepare.empty() && no_energy_.empty())
     no_energy_ = "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run";
   if (no_energy_.empty()) {
-    announce(Phase::measure, housekeeping_s_ + kEnergySeconds);
-    problems_.front()->reset_for_measuring();
+    if (auto reason = why_no_runs_in_a_row(repeated, measurement.median_ns))
+      return add_reason(measurement.no_metrics, *reason);
+    const double some_runs_s = 20e-9 * measurement.median_ns + main().run_limit_s();
+    announce(Phase::measure, housekeeping_s_ + 4 * kEnergySeconds + some_runs_s);
+    problems_.front()->reset(0);
     load_copies(repeated.launches);
     const EnergyResult result = backend_.energy(repeated.timed, kEnergySeconds);
     if (const auto* const energy = std::get_if<Energy>(&result)) {
@@ -73,6 +81,18 @@ void Runner::measure_energy(const Ready& repeated, const std::vector<std::string
     no_energy_ = std::get<Unavailable>(result).reason;
   }
   add_reason(measurement.no_metrics, no_energy_);
+}
+
+/// The reason why runs one after the other, without refills, do not show what one of them costs.
+std::optional<std::string> Runner::why_no_runs_in_a_row(const Ready& repeated, double median_ns) {
+  const TimedWork work = timed_work(repeated);
+  if (work.refills.empty()) return std::nullopt;
+  const auto batch = std::size_t(std::clamp(kRowNs / std::max(median_ns, 1.0), 2.0, 1000.0));
+  double pause_left_s = 0;
+  const auto repeats = sampler_.repeats_its_work(work, batch, median_ns * 1e-9, pause_left_s, announce_measuring());
+  if (const auto* const failure = std::get_if<Outcome>(&repeats)) return std::string(message(*failure));
+  if (std::get<bool>(repeats)) return std::nullopt;
+  return "its runs take less time when an earlier run has done their work, so energy would be that of doing nothing";
 }
 
 void Runner::measure_error(const Ready& ready, Measurement& measurement) {

@@ -39,6 +39,14 @@ constexpr double kClockStepNs = 500;
 constexpr double kThrottledClock = 0.75;
 constexpr double kThrottlePauseSeconds = 0.05;
 
+/// Checks that take longer than this, and longer than the samples, are made after the last sample only.
+constexpr double kSlowChecksSeconds = 0.02;
+
+/// A run after another may take so much less than one after refills: caches and the gap between two launches differ.
+constexpr double kRefilledFactor = 1.25;
+constexpr std::size_t kRefilledSamples = 3;
+constexpr double kLongSampleSeconds = 0.05;  ///< of such samples, one is precise enough
+
 }  // namespace
 
 void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std::size_t batch,
@@ -63,18 +71,12 @@ double hang_floor_s(const Backend& backend, const MeasureOptions& options) {
 }
 
 Sampler::Sampler(Backend& backend, const MeasureOptions& options, std::function<void(double)> sleep)
-    : backend_(backend), options_(options), sleep_(std::move(sleep)) {
+    : backend_(backend), options_(options), sleep_(std::move(sleep)), random_(options.seed) {
   if (!sleep_) sleep_ = [](double s) { std::this_thread::sleep_for(std::chrono::duration<double>(s)); };
 }
 
-std::size_t Sampler::batch_for(double ns) const {
-  if (options_.cold || ns >= options_.batch_below_ns) return 1;
-  return std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1, 1000);
-}
-
-SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double run_s,
-                               std::span<const Launch> prepare) const {
-  SampleRequest result{samples, batch, options_.cold, 0, prepare};
+SampleRequest Sampler::request(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s) const {
+  SampleRequest result{samples, batch, options_.cold, 0, work.prepare, work.refills};
   // The limit is generous: a verified kernel rarely hangs, and the machine may be slow for a moment.
   result.timeout_s =
       5 * hang_floor_s(backend_, options_) + kHangFactor * double(samples) * (double(batch) * run_s + 1e-3);
@@ -94,19 +96,37 @@ void Sampler::Group::add_to(Measurement& measurement, std::vector<double>& clock
   measurement.throttled = measurement.throttled || throttled;
 }
 
-std::variant<Sampler::Group, Outcome> Sampler::take(std::span<const Launch> launches, const SampleRequest& request,
-                                                    double& pause_left_s) {
+std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, std::size_t samples, std::size_t batch,
+                                                    double run_s, double& pause_left_s, const Announce& announce) {
+  return take(work, request(work, samples, batch, run_s), pause_left_s, announce);
+}
+
+std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const SampleRequest& wanted,
+                                                    double& pause_left_s, const Announce& announce) {
+  const bool is_checked = work.check != nullptr && (wanted.batch == 1 || wanted.refills_each_run || work.is_repeatable);
   Group group;
   std::vector<Sample> slow;
   double pause = kThrottlePauseSeconds;
-  while (group.samples.size() < request.samples) {
-    SampleRequest rest = request;
-    rest.samples = request.samples - group.samples.size();
-    SampleResult result = backend_.sample(launches, rest);
+  double sampling_s = 0, checking_s = 0;
+  while (group.samples.size() < wanted.samples) {
+    const std::size_t left = wanted.samples - group.samples.size();
+    const bool checks_all_parts = is_checked && checking_s <= std::max(kSlowChecksSeconds, sampling_s);
+    SampleRequest part = wanted;
+    part.samples = work.restore ? 1 : checks_all_parts ? std::size_t(random_() % left) + 1 : left;
+    if (work.restore) work.restore();
+    announce(wanted.timeout_s);
+    const auto start = Clock::now();
+    SampleResult result = backend_.sample(work.launches, part);
+    sampling_s += seconds_since(start);
     if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
     if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
     const auto& samples = std::get<std::vector<Sample>>(result);
     if (samples.empty()) return Outcome(LaunchError{"the backend took no samples"});
+    if (is_checked && (checks_all_parts || samples.size() >= left)) {
+      const auto check_start = Clock::now();
+      if (auto failure = work.check()) return std::move(*failure);
+      checking_s += seconds_since(check_start);
+    }
 
     const double limit = kThrottledClock * typical_clock();
     slow.clear();
@@ -131,12 +151,54 @@ std::variant<Sampler::Group, Outcome> Sampler::take(std::span<const Launch> laun
   return group;
 }
 
-Outcome Sampler::measure(std::span<const Launch> launches, double best_ns, double run_s,
-                         const std::function<void(double)>& before, std::span<const Launch> prepare) {
+std::variant<double, Outcome> Sampler::median_of(const TimedWork& work, const SampleRequest& wanted,
+                                                 double& pause_left_s, const Announce& announce) {
+  auto taken = take(work, wanted, pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
+  std::vector<double> times;
+  for (const Sample& sample : std::get<Group>(taken).samples) times.push_back(sample.ns);
+  return median(times);
+}
+
+std::variant<bool, Outcome> Sampler::repeats_its_work(const TimedWork& work, std::size_t batch, double run_s,
+                                                      double& pause_left_s, const Announce& announce) {
+  const std::size_t samples = double(batch) * run_s > kLongSampleSeconds ? 1 : kRefilledSamples;
+  SampleRequest wanted = request(work, samples, batch, run_s);
+  wanted.cold = false;
+  auto repeated = median_of(work, wanted, pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&repeated)) return std::move(*failure);
+  wanted.refills_each_run = true;
+  auto refilled = median_of(work, wanted, pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&refilled)) return std::move(*failure);
+  TimedWork nothing;
+  nothing.refills = work.refills;
+  auto refilling = median_of(nothing, wanted, pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&refilling)) return std::move(*failure);
+  // A GPU's launches have gaps, which depend on their neighbours.
+  const double gaps_ns = traits(backend_.device().key).is_gpu ? 4 * kClockStepNs : 0;
+  const double work_ns = std::get<double>(refilled) - std::get<double>(refilling);
+  return work_ns <= kRefilledFactor * std::get<double>(repeated) + gaps_ns;
+}
+
+std::variant<std::size_t, Outcome> Sampler::batch_for(const TimedWork& work, double run_s, double& pause_left_s,
+                                                      const Announce& announce) {
+  if (options_.cold || !work.prepare.empty() || work.restore) return std::size_t{1};
+  auto once = median_of(work, request(work, 1, 1, run_s), pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&once)) return std::move(*failure);
+  const double ns = std::get<double>(once);
+  if (ns >= options_.batch_below_ns) return std::size_t{1};
+  const auto batch = std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1, 1000);
+  if (batch == 1 || work.refills.empty()) return batch;
+  auto repeats = repeats_its_work(work, batch, run_s, pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&repeats)) return std::move(*failure);
+  return std::get<bool>(repeats) ? batch : std::size_t{1};
+}
+
+Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, const Announce& announce) {
   const auto start = Clock::now();
   const std::size_t min_samples = std::max<std::size_t>(options_.min_samples, 1);
   const bool is_rough = best_ns > 0 && traits(backend_.device().key).shares_cores;
-  const bool is_clear = is_rough && prepare.empty() && run_s * 1e9 > kClearlySlower * best_ns;
+  const bool is_clear = is_rough && work.prepare.empty() && run_s * 1e9 > kClearlySlower * best_ns;
   const auto at_most = [](std::size_t samples, bool limited, std::size_t limit) {
     return limited ? std::min(samples, limit) : samples;
   };
@@ -147,22 +209,14 @@ Outcome Sampler::measure(std::span<const Launch> launches, double best_ns, doubl
   double pause_left_s = kThrottleBudgetSeconds;
   Measurement measurement;
   std::vector<double> clocks;
-  std::size_t batch = 1;
 
-  if (!options_.cold && prepare.empty()) {  // a first sample determines how many runs a sample needs
-    const SampleRequest probe = request(1, 1, run_s);
-    before(probe.timeout_s);
-    auto taken = take(launches, probe, pause_left_s);
-    if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
-    batch = batch_for(std::get<Group>(taken).samples.front().ns);
-  }
-
+  auto runs = batch_for(work, run_s, pause_left_s, announce);
+  if (auto* failure = std::get_if<Outcome>(&runs)) return std::move(*failure);
+  const std::size_t batch = std::get<std::size_t>(runs);
   std::size_t next = first;
   while (true) {
-    const SampleRequest wanted = request(next, batch, run_s, prepare);
-    before(wanted.timeout_s);
     const auto group_start = Clock::now();
-    auto taken = take(launches, wanted, pause_left_s);
+    auto taken = take(work, next, batch, run_s, pause_left_s, announce);
     if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
     std::get<Group>(taken).add_to(measurement, clocks);
     summarise(measurement, clocks, batch, options_);

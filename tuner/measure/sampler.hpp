@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
+#include <random>
 #include <span>
 #include <variant>
 #include <vector>
@@ -29,15 +31,33 @@ inline constexpr double kThrottleBudgetSeconds = 1;
 /// MeasureOptions::hang_floor_s for the device of \p backend.
 double hang_floor_s(const Backend& backend, const MeasureOptions& options);
 
+/// Launches to be timed, and their surroundings.
+///
+/// Each sample begins with outputs, work space and inputs as before a verified run, so that a kernel finds nothing
+/// done. Samples at random places, and the last one, are checked. A kernel therefore cannot know which of its runs are
+/// timed and which are checked, and every run has to do the work.
+struct TimedWork {
+  std::span<const Launch> launches;
+  std::span<const Launch> prepare = {};  ///< SampleRequest::prepare
+  std::span<const Refill> refills = {};  ///< SampleRequest::refills
+  /// If set, called before each sample, for memory that `refills` cannot write. Samples are then taken one by one.
+  std::function<void()> restore = nullptr;
+  /// If set, returns what is wrong after the last run.
+  std::function<std::optional<Outcome>()> check = nullptr;
+  /// Several runs without refills give the same outputs as one.
+  bool is_repeatable = false;
+};
+
 class Sampler {
  public:
+  /// Called before each step with its time limit in seconds.
+  using Announce = std::function<void(double limit_s)>;
+
   /// \p sleep: seconds; a seam for tests.
   Sampler(Backend& backend, const MeasureOptions& options, std::function<void(double)> sleep = {});
 
-  /// \p run_s: the wall time of one run during verification, from which time limits are computed. \p before: called
-  /// before each group of samples with its time limit. \p prepare: SampleRequest::prepare.
-  Outcome measure(std::span<const Launch> launches, double best_ns, double run_s,
-                  const std::function<void(double)>& before, std::span<const Launch> prepare = {});
+  /// \p run_s: the wall time of one run during verification, from which time limits are computed.
+  Outcome measure(const TimedWork& work, double best_ns, double run_s, const Announce& announce);
 
   struct Group {
     std::vector<Sample> samples;
@@ -46,23 +66,32 @@ class Sampler {
     /// Adds them to \p measurement, and their clocks to \p clocks.
     void add_to(Measurement& measurement, std::vector<double>& clocks) const;
   };
-  /// Takes the samples of \p request. Those with a low clock are taken again after pauses, which reduce \p pause_left_s
-  /// until it is used up.
-  std::variant<Group, Outcome> take(std::span<const Launch> launches, const SampleRequest& request,
-                                    double& pause_left_s);
-  /// The number of runs in one sample that makes a hot sample long enough for the clock, if a run takes \p ns. 1 if
-  /// cold.
-  std::size_t batch_for(double ns) const;
-  SampleRequest request(std::size_t samples, std::size_t batch, double run_s,
-                        std::span<const Launch> prepare = {}) const;
+  /// Takes \p samples samples, each of \p batch runs. Those with a low clock are taken again after pauses, which reduce
+  /// \p pause_left_s until it is used up.
+  std::variant<Group, Outcome> take(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s,
+                                    double& pause_left_s, const Announce& announce);
+  /// The number of runs in one sample that makes a hot sample long enough for the clock. 1 if samples are cold or
+  /// prepared, or if a run takes less time when an earlier one has done its work.
+  std::variant<std::size_t, Outcome> batch_for(const TimedWork& work, double run_s, double& pause_left_s,
+                                               const Announce& announce);
+
+  /// Whether a run among others of a batch takes as long as one that finds nothing done. Takes samples of both.
+  std::variant<bool, Outcome> repeats_its_work(const TimedWork& work, std::size_t batch, double run_s,
+                                               double& pause_left_s, const Announce& announce);
 
  private:
+  SampleRequest request(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s) const;
+  std::variant<Group, Outcome> take(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
+                                    const Announce& announce);
+  std::variant<double, Outcome> median_of(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
+                                          const Announce& announce);
   double typical_clock() const;
 
   Backend& backend_;
   const MeasureOptions& options_;
   std::function<void(double)> sleep_;
   std::deque<double> clocks_;  // medians of the latest groups
+  std::mt19937_64 random_;     // the samples that are checked
 };
 
 }  // namespace tuner

@@ -5,8 +5,8 @@
 #pragma tuner parameter   mistake = none next_neighbour earlier_neighbour shared_again warp_tail sum_of_blocks \
                                     histogram block_before just_behind just_before copies_behind far_behind       \
                                     very_far_behind far_before overflow last_element small_grid adds_up           \
-                                    unset_shared first_runs earlier_results later_results one_input changes_input \
-                                    infinite
+                                    unset_shared first_runs keeps_results earlier_results later_results one_input \
+                                    changes_input infinite
 #pragma tuner in          a[n] : int, x[n] : float
 #pragma tuner fill        a = uniform 1 17
 #pragma tuner out         c[n] : int, y[n] : float
@@ -41,6 +41,7 @@ enum class Mistake {
   adds_up,            // adds to an output that was never set
   unset_shared,       // adds to shared memory that was never set
   first_runs,         // writes only in its first runs
+  keeps_results,      // writes only where its output is not a number
   earlier_results,    // gives the results of its first run
   later_results,      // gives the results of a slightly later run
   one_input,          // is right only for its first input
@@ -121,6 +122,7 @@ template <Mistake mistake>
 __global__ void wrong(const int* a, const float* x, int* c, float* y, int* counts, int* sum, int n) {
   const int t = int(threadIdx.x), i = int(blockIdx.x) * block + t;
   if (mistake == Mistake::first_runs && runs > 3) return;
+  if (mistake == Mistake::keeps_results && i < n && y[i] == y[i]) return;
   const int own = i < n ? a[i] : 0;
   int value = next_neighbour<mistake>(own) + 3 * earlier_neighbour<mistake>(own) + rounds<mistake>(own) +
               5 * through_shared<mistake>(own);

@@ -188,7 +188,13 @@ class CudaBackend final : public Backend {
     if (std::optional<LaunchError> error = pending_.make_room_for(launches)) return *error;
     StreamTimer& timer = made_timer();
     if (counters_ != nullptr) counters_->rest();
-    // The timer needs kernels that have run before; the launches' first run needs what the preparing ones make.
+    // The timer needs work that was done before: the first time may wait for the device, which is held. The launches'
+    // first run needs what the preparing ones make.
+    if (!request.refills.empty()) {
+      CUresult result = queue_refills(request.refills, stream_.get());
+      if (result == CUDA_SUCCESS) result = wait_for(stream_.get(), std::nullopt);
+      if (result != CUDA_SUCCESS) return faulted(result);
+    }
     if (!all_have_run(request.prepare) || !all_have_run(launches)) {
       std::optional<Outcome> failure = run_prepared(request.prepare, before, request.timeout_s, deadline);
       if (!failure) failure = run_prepared(launches, prepared, request.timeout_s, deadline);

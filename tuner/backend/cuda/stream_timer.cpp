@@ -54,6 +54,16 @@ CUresult wait_for(CUstream stream, const Deadline& deadline) {
   }
 }
 
+CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
+  for (const Refill& one : refills) {
+    if (one.bytes == 0) continue;
+    const CUresult result = one.from != 0 ? driver().cuMemcpyDtoDAsync(one.to, one.from, one.bytes, stream)
+                                          : driver().cuMemsetD8Async(one.to, one.value, one.bytes, stream);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
 CompileRequest StreamTimer::request(const std::string& architecture) {
   return support_request("sampling.cu", {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
                          architecture);
@@ -116,25 +126,38 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
   ++ticket_;
   hold();
   std::size_t queued = 1;
+  const auto add = [&](std::size_t more) {
+    if (queued < kQueueLimit && queued + more >= kQueueLimit) release();
+    queued += more;
+  };
   const auto launch_all = [&](std::span<PreparedLaunch> all) {
     for (PreparedLaunch& launch : all) {
       if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
-      if (++queued == kQueueLimit) release();
+      add(1);
     }
     return CUDA_SUCCESS;
   };
+  const auto refill = [&] {
+    const CUresult result = queue_refills(request.refills, stream_);
+    add(request.refills.size());
+    return result;
+  };
   for (std::size_t sample = 0; sample < count; ++sample) {
-    CUresult result = launch_all(before);
+    CUresult result = request.refills_each_run ? CUDA_SUCCESS : refill();
+    if (result == CUDA_SUCCESS) result = launch_all(before);
     // After the preparing launches, which leave the data in L2.
     if (request.cold && result == CUDA_SUCCESS) flush();
     if (result == CUDA_SUCCESS) check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
-    for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) result = launch_all(launches);
+    for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) {
+      if (request.refills_each_run) result = refill();
+      if (result == CUDA_SUCCESS) result = launch_all(launches);
+    }
     if (result != CUDA_SUCCESS) {
       release();
       return SamplingFailure{result, true};
     }
     check(cu.cuEventRecord(events_[2 * sample + 1].get(), stream_), "cuEventRecord");
-    queued += 3;
+    add(3);
   }
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
   release();
@@ -158,7 +181,9 @@ Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double ea
 std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                                    const Deadline& deadline, std::vector<Sample>& samples,
                                                    std::span<PreparedLaunch> before) {
-  const std::size_t a_sample = 3 + before.size() + request.batch * launches.size();
+  const std::size_t a_run = launches.size() + (request.refills_each_run ? request.refills.size() : 0);
+  const std::size_t a_sample =
+      3 + before.size() + (request.refills_each_run ? 0 : request.refills.size()) + request.batch * a_run;
   const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
   std::size_t size = std::min(most, kFirstGroup);
   double each = 0;  // seconds for a sample

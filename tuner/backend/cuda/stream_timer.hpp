@@ -1,6 +1,6 @@
 #pragma once
 /// Times launches on one stream. A kernel holds the stream while the host queues a group of samples, each of which is
-/// preparation, flush, event, work, event. Then the stream is released, so no delay of the host is timed.
+/// refills, preparation, flush, event, work, event. Then the stream is released, so no delay of the host is timed.
 
 #include <optional>
 #include <span>
@@ -29,6 +29,9 @@ Deadline deadline_after(double seconds);  ///< 0: never
 
 /// Waits for \p stream. CUDA_SUCCESS: it is idle. CUDA_ERROR_NOT_READY: \p deadline passed first. Else: its error.
 CUresult wait_for(CUstream stream, const Deadline& deadline);
+
+/// Queues \p refills. None of them may wait for the device, which is so from their second time on.
+CUresult queue_refills(std::span<const Refill> refills, CUstream stream);
 
 /// Why a group of samples was not measured.
 struct SamplingFailure {

@@ -196,11 +196,13 @@ class HostBackend final : public Backend {
     std::vector<Sample> samples;
     samples.reserve(request.samples);
     for (std::size_t i = 0; i < request.samples; ++i) {
+      if (!request.refills_each_run) refill(request.refills);
       for (const Launch& launch : request.prepare)
         if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
       if (request.cold && !host::evict_buffers()) flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
+        if (request.refills_each_run) refill(request.refills);
         for (const Launch& launch : launches)
           if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
       }
@@ -233,6 +235,16 @@ class HostBackend final : public Backend {
   template <typename Result>
   static Result as(Failure failure) {
     return std::visit([](auto& value) { return Result(std::move(value)); }, failure);
+  }
+
+  static void refill(std::span<const Refill> refills) {
+    for (const Refill& one : refills) {
+      if (one.bytes == 0) continue;
+      if (one.from != 0)
+        std::memcpy(pointer(one.to), pointer(one.from), one.bytes);
+      else
+        std::memset(pointer(one.to), one.value, one.bytes);
+    }
   }
 
   /// The reason why \p function cannot be started with \p shape.
