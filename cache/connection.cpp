@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <random>
@@ -20,6 +19,7 @@
 #include <cache/paths.hpp>
 #include <cache/records.hpp>
 #include <cache/sealed_file.hpp>
+#include <cache/side_files.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -64,47 +64,14 @@ bool no_free_descriptor() {
 /// Far more than any record.
 constexpr int kMostBytesOfValue = 16 << 20;
 
-/// Whether only somebody who may write the database \p file can have made \p journal beside it.
-bool is_by_a_writer(const struct stat& journal, const fs::path& file) {
-  if (journal.st_uid == ::geteuid() || journal.st_uid == 0) return true;
-  struct stat database {};
-  struct stat folder {};
-  if (::stat(file.c_str(), &database) != 0 || ::stat(file.parent_path().c_str(), &folder) != 0) return false;
-  // In a folder that everybody may write to, the folder's group may be anybody's.
-  const bool for_group = (database.st_mode & S_IWGRP) != 0 && (folder.st_mode & S_IWOTH) == 0;
-  return journal.st_uid == database.st_uid || (for_group && journal.st_gid == database.st_gid);
-}
-
-/// Why SQLite must not see the journal \p side beside the database \p file. It applies what is there to the database,
-/// and deletes a file that the journal's end may name (https://www.sqlite.org/fileformat.html, "The Rollback Journal").
-/// tuner's own journals name none.
-std::optional<std::string> why_no_journal(const fs::path& file, const char* side) {
-  constexpr std::string_view kNamesAFile("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
-  const std::string journal = file.string() + side;
-  struct stat of_journal {};
-  if (::lstat(journal.c_str(), &of_journal) != 0) return std::nullopt;
-  const auto refused = [&](const char* why) {
-    return fmt::format("{} beside it {}; remove it, or give the database another name", journal, why);
-  };
-  if (!S_ISREG(of_journal.st_mode)) return refused("is no regular file");
-  if (!is_by_a_writer(of_journal, file)) return refused("belongs to another user than the database");
-  std::ifstream text(journal, std::ios::binary | std::ios::ate);
-  std::string end(kNamesAFile.size(), '\0');
-  if (text.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end).read(end.data(), 8) && end == kNamesAFile)
-    return refused("names another file, which would be deleted");
-  return std::nullopt;
-}
-
 /// How SQLite names \p file: with links followed, and absolute, which is never an URI nor ":memory:". Throws
-/// SQLite::Exception if there is a journal that it must not see.
-std::string checked_name(const fs::path& file) {
+/// SQLite::Exception.
+std::string name_of(const fs::path& file) {
   if (file.empty()) throw SQLite::Exception("its name is empty", SQLITE_PERM);
   std::error_code error;
   const fs::path absolute = fs::absolute(file, error);
   const fs::path real = error ? absolute : fs::weakly_canonical(absolute, error);
   if (error) throw SQLite::Exception(error.message(), SQLITE_CANTOPEN);
-  for (const char* side : {"-journal", "-wal", "-shm"})
-    if (const auto why = why_no_journal(real, side)) throw SQLite::Exception(*why, SQLITE_PERM);
   return real.string();
 }
 
@@ -119,15 +86,20 @@ std::chrono::nanoseconds cpu_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+WorkLimit::WorkLimit(Patience& patience, std::chrono::milliseconds longest) : patience_(patience) {
+  patience_.work_ends = cpu_time() + longest;
+}
+
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();
   patience.asks_a_server = on_network_file_system(file);
-  std::optional<SealedFiles> known;
-  if (never_written) known.emplace();
-  auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : checked_name(file),
-                                               flags | (never_written ? SQLite::OPEN_URI : 0), 0,
-                                               never_written ? SealedFiles::vfs() : "");
-  known.reset();
+  std::shared_ptr<SQLite::Database> db;
+  {
+    FileLayer& layer = never_written ? sealed_files() : checked_side_files();
+    const FileLayer::Known known(layer);
+    db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : name_of(file),
+                                            flags | (never_written ? SQLite::OPEN_URI : 0), 0, layer.name());
+  }
   sqlite3* handle = db->getHandle();
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);
   sqlite3_extended_result_codes(handle, 1);
@@ -159,6 +131,11 @@ bool is_damage(int code) {
   return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT;
 }
 
+bool may_be_damage(const SQLite::Exception& error) {
+  const int code = error.getErrorCode();
+  return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
+}
+
 bool is_passing(const SQLite::Exception& error, const fs::path& file) {
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_BUSY:
@@ -169,7 +146,7 @@ bool is_passing(const SQLite::Exception& error, const fs::path& file) {
     case SQLITE_PERM:  // of a journal, which somebody can remove
       return true;
     case SQLITE_CANTOPEN:  // the permissions and the name are in order
-      return ::access(file.c_str(), R_OK) == 0;
+      return ::faccessat(AT_FDCWD, file.c_str(), R_OK, AT_EACCESS) == 0;
     default:
       return false;
   }
@@ -218,7 +195,18 @@ std::shared_ptr<SQLite::Database> connect_bytes(std::string_view bytes) {
   return db;
 }
 
-std::string explain(const SQLite::Exception& error) {
+std::string why_no_file(const fs::path& file) {
+  if (const auto obstacle = obstacle_to(file, /*to_write=*/false)) return "it cannot be opened: " + *obstacle;
+  std::error_code error;
+  return fs::exists(file, error) ? "it is not a regular file" : "there is no such file";
+}
+
+std::string read_only_reason(const fs::path& file) {
+  const auto obstacle = obstacle_to(file, /*to_write=*/true);
+  return "it is read-only" + (obstacle ? ": " + *obstacle : std::string());
+}
+
+std::string explain(const SQLite::Exception& error, const fs::path& file, bool to_write) {
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_FULL:
       return "the disk is full";
@@ -227,10 +215,14 @@ std::string explain(const SQLite::Exception& error) {
     case SQLITE_PROTOCOL:
       return "another process holds it locked";
     case SQLITE_READONLY:
-      return "it is read-only";
-    case SQLITE_CANTOPEN:
-      return no_free_descriptor() ? "no file descriptor is free: close files, or raise the limit (ulimit -n)"
-                                  : "it, its folder or its journal cannot be opened";
+      return read_only_reason(file);
+    case SQLITE_PERM:
+      return last_refusal().empty() ? std::string(error.what()) : last_refusal();
+    case SQLITE_CANTOPEN: {
+      if (no_free_descriptor()) return "no file descriptor is free: close files, or raise the limit (ulimit -n)";
+      const auto obstacle = obstacle_to(file, to_write);
+      return obstacle ? "it cannot be opened: " + *obstacle : "it, its folder or its journal cannot be opened";
+    }
     case SQLITE_INTERRUPT:
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:

@@ -33,6 +33,18 @@ struct Patience {
 /// The processor's time that this thread has used. Waiting for a lock or a disk, or being stopped, does not count.
 std::chrono::nanoseconds cpu_time();
 
+/// While it lives, SQLite's work may take \p longest.
+class WorkLimit {
+ public:
+  WorkLimit(Patience& patience, std::chrono::milliseconds longest);
+  ~WorkLimit() { patience_.work_ends = std::chrono::nanoseconds::max(); }
+  WorkLimit(const WorkLimit&) = delete;
+  WorkLimit& operator=(const WorkLimit&) = delete;
+
+ private:
+  Patience& patience_;
+};
+
 /// Makes the SQLite that is linked into this library use locks of open file descriptions. POSIX locks belong to the
 /// process: two shared objects that each contain tuner would not exclude each other, and the first to close a file
 /// would drop the other's locks. Does nothing after the first call, when SQLite is a shared library, and where the
@@ -54,13 +66,20 @@ void prepare_for_writing(SQLite::Database& db);
 
 /// Whether SQLite's \p code means that the file itself is damaged.
 bool is_damage(int code);
+/// Whether \p error, while a file is opened, may mean that it is damaged: a sound file causes none, unless one reading
+/// or allocation failed.
+bool may_be_damage(const SQLite::Exception& error);
 /// Whether \p error says nothing about the contents of \p file: it is locked, its disk failed, or no descriptor was
 /// free. Another try may succeed.
 bool is_passing(const SQLite::Exception& error, const std::filesystem::path& file);
 /// Throws std::bad_alloc if \p error means that SQLite had no memory.
 void require_memory(const SQLite::Exception& error);
-/// Explains in plain words why a file cannot be written.
-std::string explain(const SQLite::Exception& error);
+/// Explains in plain words why \p file cannot be read, or written if \p to_write.
+std::string explain(const SQLite::Exception& error, const std::filesystem::path& file, bool to_write);
+/// Why there is no regular file \p file.
+std::string why_no_file(const std::filesystem::path& file);
+/// "it is read-only", and why.
+std::string read_only_reason(const std::filesystem::path& file);
 
 /// The first column of the first row. Without rows, number() throws SQLite::Exception and word() returns an empty text.
 std::int64_t number(SQLite::Database& db, const char* sql);

@@ -40,7 +40,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
     return std::nullopt;
   };
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return ignored("there is no such file");
+  if (!fs::is_regular_file(file, error)) return ignored(why_no_file(file));
   const auto manifest = options.check_digest ? read_manifest(file.parent_path()) : std::map<std::string, std::string>();
   if (const auto promised = manifest.find(file.filename().string()); promised != manifest.end()) {
     try {
@@ -78,7 +78,9 @@ std::optional<std::string> Database::why_unknown() const { return store_->why_un
 
 std::optional<LastCommit> last_commit(const fs::path& file) {
   const FileStamp::Identity identity = real_disk().stamp_of(file).identity;
-  if (identity == FileStamp::Identity()) return LastCommit{};
+  std::error_code error;
+  if (identity == FileStamp::Identity())
+    return fs::exists(file, error) || error ? std::nullopt : std::optional(LastCommit{});
   const auto counter = bytes_of_file(file, 24, 4);  // sqlite.org/fileformat2.html, "File change counter"
   if (!counter) return std::nullopt;
   LastCommit last{.file = identity};
@@ -121,6 +123,7 @@ std::vector<QuarantineRecord> Database::quarantined(const std::string& device_ke
 void Database::lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
                                const std::string& configuration) {
   store_->write([&] {
+    remove(*store_, QuarantineRecord{device_key, kernel, problem, configuration, {}, 0});  // memory may not know it
     for (const auto& record : quarantined(device_key, kernel, problem))
       if (record.problem == problem && record.configuration == configuration) remove(*store_, record);
   });

@@ -24,7 +24,7 @@ namespace tuner::cache {
 class Store;
 
 /// Version of the schema (schema.hpp), stored in user_version.
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
 
@@ -56,9 +56,11 @@ struct OpenOptions {
 /// they tell what memory has: see why_unknown().
 class Database {
  public:
-  /// Opens or creates the user's database. Creates missing folders with mode 0700 and the file with 0600. Never fails
+  /// Opens or creates the user's database. Creates missing folders and the file: for this user alone if it is
+  /// user_database_file(), otherwise with the permissions that the umask leaves. Never fails
   /// unless \p options are strict: if the file cannot be used or written, memory replaces it, with one warning.
-  /// When the file can be written again, it is used again, and gets what was stored meanwhile; removals are lost.
+  /// When the file can be written again, it is used again: what was stored and removed meanwhile is stored and removed
+  /// there, in the same order.
   static Database open_user(const std::filesystem::path& file, OpenOptions options = {});
   /// Opens any database for reading. Creates, renames and writes nothing, with one exception: it rolls back a commit
   /// that was interrupted, as every next reader must. Throws CacheError when the file cannot be opened or, later, read.

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
@@ -26,6 +27,29 @@ namespace {
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
 
 std::string last_error() { return std::strerror(errno); }
+
+/// The same for \p file: without permission, it names the one that is missing.
+std::string last_error(const fs::path& file, bool to_write) {
+  const int error = errno;
+  const auto obstacle = error == EACCES || error == EPERM ? obstacle_to(file, to_write) : std::nullopt;
+  return std::strerror(error) + (obstacle ? " (" + *obstacle + ")" : "");
+}
+
+std::string name_of_user(uid_t user) {
+  char room[4096];
+  struct passwd entry {
+  }, *known = nullptr;
+  const bool found = ::getpwuid_r(user, &entry, room, sizeof room, &known) == 0 && known != nullptr;
+  return found ? known->pw_name : fmt::format("user {}", user);
+}
+
+/// "mode 0600, of root".
+std::string permissions(const struct stat& info) {
+  return fmt::format("mode {:04o}, of {}", info.st_mode & 07777, name_of_user(info.st_uid));
+}
+
+/// Between the name of a file and a UUID: the file is not complete.
+constexpr std::string_view kPart = ".part-";
 
 /// Some file systems have no sync.
 Failure synced(int descriptor) {
@@ -78,7 +102,7 @@ class RealDisk : public Disk {
   Failure read(const fs::path& file, std::size_t limit, std::string& bytes) override {
     // Without blocking: a FIFO has no end, and a device may have none.
     const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (in.number < 0) return last_error();
+    if (in.number < 0) return last_error(file, /*to_write=*/false);
     struct stat info {};
     if (::fstat(in.number, &info) != 0) return last_error();
     if (!S_ISREG(info.st_mode)) return "it is not a regular file";
@@ -94,9 +118,12 @@ class RealDisk : public Disk {
   }
 
   Failure write(const fs::path& file, std::string_view bytes, unsigned mode, bool lasts) override {
-    Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (out.number < 0) return last_error();
-    (void)::fchmod(out.number, mode);
+    Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (out.number < 0) return last_error(file, /*to_write=*/true);
+    // Held until it is complete, so that nobody takes it for what a killed process has left.
+    struct flock writing {};
+    writing.l_type = F_WRLCK;
+    (void)::fcntl(out.number, F_OFD_SETLK, &writing);
     while (!bytes.empty()) {
       const ssize_t done = ::write(out.number, bytes.data(), bytes.size());
       if (done < 0 && errno == EINTR) continue;
@@ -132,10 +159,15 @@ class RealDisk : public Disk {
   }
 
   std::vector<Entry> list(const fs::path& folder) override {
+    // Not with std::filesystem, whose iterator ends the process without memory: parts of it are noexcept.
     std::vector<Entry> found;
-    try {  // increment() would end the process without memory: libstdc++ declares it noexcept
-      for (const auto& entry : fs::directory_iterator(folder)) found.push_back({entry.path(), stamp_of(entry.path())});
-    } catch (const fs::filesystem_error&) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
+    while (const dirent* const entry = open ? ::readdir(open.get()) : nullptr) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      fs::path path = folder / name;
+      const FileStamp stamp = stamp_of(path);
+      found.push_back({std::move(path), stamp});
     }
     return found;
   }
@@ -145,7 +177,7 @@ class RealDisk : public Disk {
     if (folder.empty() || fs::is_directory(folder, error)) return std::nullopt;
     if (auto failure = make_folder(folder.parent_path(), mode)) return failure;
     if (::mkdir(folder.c_str(), mode) == 0) return std::nullopt;
-    const std::string reason = last_error();
+    const std::string reason = last_error(folder.parent_path(), /*to_write=*/true);
     return fs::is_directory(folder, error) ? Failure() : reason;  // another process may have been faster
   }
 
@@ -160,12 +192,13 @@ class RealDisk : public Disk {
       const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
       const bool is_of_root = above ? may_be_of_root(info.st_uid, info.st_dev) : installed && info.st_uid == 0;
       if (info.st_uid != ::geteuid() && !is_of_root) {
-        return fmt::format("{} belongs to somebody else{}", place.string(),
+        return fmt::format("{} belongs to somebody else ({}){}", place.string(), permissions(info),
                            installed ? "" : " (set TUNER_CACHE_DIR to a folder of your own)");
       }
       const bool by_group = (info.st_mode & S_IWGRP) != 0 && !sticky && !is_group_of_one(info.st_gid);
       if (by_group || ((info.st_mode & S_IWOTH) != 0 && !sticky)) {
-        return fmt::format("others can write to {} (chmod go-w {})", place.string(), place.string());
+        return fmt::format("others can write to {} ({}; chmod go-w {})", place.string(), permissions(info),
+                           place.string());
       }
       if (place == place.root_path()) return std::nullopt;
     }
@@ -238,6 +271,28 @@ Failure decompress(std::string_view bytes, std::size_t limit, std::string& text)
 
 }  // namespace
 
+std::optional<std::string> obstacle_to(const fs::path& file, bool to_write) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(file, error);
+  const auto may = [](const fs::path& path, int how) {
+    return ::faccessat(AT_FDCWD, path.c_str(), how, AT_EACCESS) == 0 || errno != EACCES;
+  };
+  const auto named = [](const fs::path& path) -> std::optional<std::string> {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+    return fmt::format("{} has mode {:04o} and belongs to {}", path.string(), info.st_mode & 07777,
+                       name_of_user(info.st_uid));
+  };
+  fs::path folder;
+  for (const fs::path& part : absolute.parent_path()) {
+    folder /= part;
+    if (!may(folder, X_OK)) return named(folder);
+  }
+  if (!may(absolute, to_write ? R_OK | W_OK : R_OK)) return named(absolute);
+  if (to_write && !may(folder, W_OK)) return named(folder);
+  return std::nullopt;
+}
+
 bool FileStamp::is_settled() const {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -250,7 +305,7 @@ Disk& real_disk() {
 }
 
 Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mode, bool lasts) {
-  const fs::path part = file.string() + ".part-" + make_uuid();
+  const fs::path part = fmt::format("{}{}{}", file.string(), kPart, make_uuid());
   Failure failure = write(part, bytes, mode, lasts);
   if (!failure) failure = rename(part, file);
   if (failure)
@@ -261,13 +316,29 @@ Failure Disk::replace(const fs::path& file, std::string_view bytes, unsigned mod
   return failure;
 }
 
+void remove_parts(const fs::path& folder, Disk& disk) {
+  constexpr std::int64_t kAtLeast = 10'000'000'000, kSurely = 3600 * std::int64_t{1'000'000'000};
+  constexpr std::size_t kUuid = 36;
+  const std::int64_t now = now_ms() * 1'000'000;
+  for (const Disk::Entry& entry : disk.list(folder)) {
+    const std::string name = entry.path.filename().string();
+    const std::size_t at = name.rfind(kPart);
+    if (at == std::string::npos || name.size() - at != kPart.size() + kUuid) continue;
+    const std::int64_t age = now - entry.stamp.written_ns;
+    std::shared_ptr<void> held;
+    if (age > kSurely || (age > kAtLeast && disk.lock(entry.path, 0, held) == Disk::Lock::taken))
+      disk.remove(entry.path);
+  }
+}
+
 void replace_file(const fs::path& file, std::string_view bytes, unsigned mode, Disk& disk, bool lasts) {
+  remove_parts(file.has_parent_path() ? file.parent_path() : ".", disk);
   if (const Failure failure = disk.replace(file, bytes, mode, lasts)) fail(file, "written", *failure);
 }
 
 void write_text(const fs::path& file, std::string_view text, Disk& disk, bool lasts) {
   if (is_database_file(file, disk)) fail(file, "written", "it is a database, which text never replaces");
-  replace_file(file, file.extension() == ".gz" ? compressed(text) : text, 0644, disk, lasts);
+  replace_file(file, file.extension() == ".gz" ? compressed(text) : text, 0666, disk, lasts);
 }
 
 std::string read_text(const fs::path& file, std::size_t limit, Disk& disk) {

@@ -32,14 +32,18 @@ struct FileStamp {
   bool is_settled() const;
 };
 
+/// Says which file or folder on the way to \p file this user may not use, with its permissions and owner: "/a/b.db has
+/// mode 0600 and belongs to root". \p to_write: also to add files beside it. nullopt: the permissions are in order.
+std::optional<std::string> obstacle_to(const std::filesystem::path& file, bool to_write);
+
 class Disk {
  public:
   virtual ~Disk() = default;
 
   /// Reads the first \p limit bytes of a regular file, or all of a shorter one. Never waits.
   virtual Failure read(const std::filesystem::path& file, std::size_t limit, std::string& bytes) = 0;
-  /// Writes a new file with the permissions \p mode. After a failure, a part of it may be there. \p lasts: waits until
-  /// the bytes would outlast a power cut.
+  /// Writes a new file with the permissions \p mode, reduced by the umask. After a failure, a part of it may be there.
+  /// \p lasts: waits until the bytes would outlast a power cut.
   virtual Failure write(const std::filesystem::path& file, std::string_view bytes, unsigned mode, bool lasts) = 0;
   /// Replaces only regular files.
   virtual Failure rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
@@ -72,11 +76,14 @@ class Disk {
 
   /// Writes \p bytes under another name first, so that readers find the old file or the whole new one. After a failure
   /// the old file is there as it was, and nothing else. \p lasts: also after a power cut, and then the new file stays.
-  Failure replace(const std::filesystem::path& file, std::string_view bytes, unsigned mode = 0644, bool lasts = false);
+  Failure replace(const std::filesystem::path& file, std::string_view bytes, unsigned mode = 0666, bool lasts = false);
 };
 Disk& real_disk();
 
-/// Disk::replace(). Throws CacheError instead of returning a failure.
+/// Removes what processes left in \p folder that were killed while they wrote a file.
+void remove_parts(const std::filesystem::path& folder, Disk& disk);
+
+/// Disk::replace(), after remove_parts(). Throws CacheError instead of returning a failure.
 void replace_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode, Disk& disk,
                   bool lasts = true);
 

@@ -237,6 +237,7 @@ void apply(Store& store, const SessionRecord& session, ImportCount& count) {
   auto united = known.value_or(session);
   // Remarks, too, must not depend on the order of merging.
   united.finished_ms = std::max(united.finished_ms, session.finished_ms);
+  united.spent = std::max(united.spent, session.spent);
   united.key.device.name = std::max(united.key.device.name, session.key.device.name);
   united.key.device.properties = std::max(united.key.device.properties, session.key.device.properties);
   if (!known || line_of(united) != line_of(*known)) put(store, united);

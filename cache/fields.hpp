@@ -122,6 +122,7 @@ void visit_fields(Like<SessionRecord> auto& r, auto&& field) {
   field("origin", r.origin, kPlain);
   field("started", r.started_ms, kInstant);
   field("finished", r.finished_ms, kInstant | kOptional | kRemark);
+  field("spent", r.spent, kOptional | kRemark | kObject);
 }
 
 void visit_fields(Like<BestRecord> auto& r, auto&& field) {

@@ -1,8 +1,11 @@
 #include <cache/connection.hpp>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdio>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,7 +50,11 @@ Lockers& lockers() {
   return *own.release();
 }
 
-int open_again(int file, int how) { return ::open(("/proc/self/fd/" + std::to_string(file)).c_str(), how | O_CLOEXEC); }
+int open_again(int file, int how) {
+  std::array<char, 32> name{};
+  (void)std::snprintf(name.data(), name.size(), "/proc/self/fd/%d", file);
+  return ::open(name.data(), how | O_CLOEXEC);
+}
 
 Locker* locker_of(Lockers& all, int file) {
   struct stat info {};
@@ -56,24 +63,34 @@ Locker* locker_of(Lockers& all, int file) {
   if (const auto known = all.by_file.find(identity); known != all.by_file.end()) return &known->second;
   if (all.by_file.size() >= kMostIdle)
     std::erase_if(all.by_file, [](const auto& one) { return !one.second.held && ::close(one.second.descriptor) == 0; });
-  int descriptor = open_again(file, O_RDWR);
-  if (descriptor < 0) descriptor = open_again(file, O_RDONLY);
-  return descriptor < 0 ? nullptr : &(all.by_file[identity] = {descriptor});
+  const auto added = all.by_file.try_emplace(identity).first;
+  added->second.descriptor = open_again(file, O_RDWR);
+  if (added->second.descriptor < 0) added->second.descriptor = open_again(file, O_RDONLY);
+  if (added->second.descriptor >= 0) return &added->second;
+  all.by_file.erase(added);
+  return nullptr;
 }
 
-/// Like fcntl() for F_SETLK and F_GETLK. Fails with EINVAL when this file or range cannot be locked this way.
-int lock_file(int file, int command, struct flock& wanted) {
+/// Like fcntl() for F_SETLK and F_GETLK. Fails with EINVAL when this file or range cannot be locked this way. No
+/// exception may pass SQLite, which is C.
+int lock_file(int file, int command, struct flock& wanted) noexcept try {
   const bool all_of_it = wanted.l_start == 0 && wanted.l_len == 0;
   errno = EINVAL;
   if (wanted.l_start < kPendingByte && !all_of_it) return -1;
   Lockers& all = lockers();
   const std::lock_guard lock(all.mutex);
   Locker* const locker = locker_of(all, file);
-  if (locker == nullptr) return errno = EINVAL, -1;
+  if (locker == nullptr) {
+    // A lock of the process instead would outlive this moment: it is not released through a descriptor of ours.
+    const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    return errno = is_short ? ENOMEM : EINVAL, -1;
+  }
   wanted.l_pid = 0;
   const int result = ::fcntl(locker->descriptor, command == F_GETLK ? F_OFD_GETLK : F_OFD_SETLK, &wanted);
   if (result == 0 && command == F_SETLK) locker->held = wanted.l_type != F_UNLCK || (locker->held && !all_of_it);
   return result;
+} catch (const std::exception&) {
+  return errno = ENOMEM, -1;
 }
 
 int fcntl_for_sqlite(int file, int command, ...) {

@@ -62,6 +62,7 @@ std::vector<fs::path> image_folders() {
 
 /// Removes the older half of the images when all of them take too much; the newer ones are more likely to be needed.
 void remove_old(const fs::path& folder, std::int64_t most_bytes, Disk& disk) {
+  remove_parts(folder, disk);
   auto files = disk.list(folder);
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.stamp.written_ns > b.stamp.written_ns; });
@@ -107,7 +108,9 @@ void write_image(const fs::path& folder, const std::string& architecture, const 
                  Disk& disk) {
   const fs::path file = image_file(folder, architecture, key);
   (void)disk.make_folder(file.parent_path(), 0755);
-  replace_file(file, head_of(key, image) + image.bytes, 0644, disk, false);  // a damaged one is passed over
+  // A damaged one is passed over, so that it need not outlast a power cut.
+  if (const auto why = disk.replace(file, head_of(key, image) + image.bytes, 0644))
+    throw CacheError(fmt::format("{} cannot be written: {}", file.string(), *why));
 }
 
 Failure keep_image(const fs::path& folder, const std::string& architecture, const std::string& key, const Image& image,

@@ -23,7 +23,8 @@ struct Image {
 
 /// Offers the images of \p key for \p architecture ("sm_90") to \p accept until it returns true. Looks in
 /// shipped_places() first, then in the user's cache folder. Skips, with a warning, images that are damaged or that
-/// others could have changed.
+/// others could have changed. An image that cannot be read now counts as missing: it can be compiled, and nothing is
+/// remembered here.
 bool find_image(const std::string& architecture, const std::string& key,
                 const std::function<bool(const Image&)>& accept, const WarningSink& warn, Disk& disk = real_disk());
 /// The same for the image that keep_image() wrote to \p folder.

@@ -100,24 +100,28 @@ std::vector<fs::path> shipped_places() {
 
 namespace {
 
-/// The databases at \p place, a file or a folder of files, by name.
-std::vector<fs::path> databases_at(const fs::path& place) {
+/// The databases at \p place, a file or a folder of files, by name. \p unreadable: see shipped_database_files().
+std::vector<fs::path> databases_at(const fs::path& place, std::string* unreadable) {
   std::error_code error;
-  if (fs::is_regular_file(place, error)) return {place};
+  const fs::file_type type = fs::status(place, error).type();
+  if (type == fs::file_type::regular) return {place};
   std::vector<fs::path> found;
-  if (fs::is_directory(place, error))
+  if (type == fs::file_type::directory)
     for (const Disk::Entry& entry : real_disk().list(place))
       if (entry.path.extension() == ".db") found.push_back(entry.path);
   std::sort(found.begin(), found.end());
+  if (type == fs::file_type::directory && found.empty()) (void)fs::directory_iterator(place, error);
+  const bool is_there = type != fs::file_type::not_found;
+  if (is_there && error && unreadable != nullptr) *unreadable = place.string() + " cannot be read: " + error.message();
   return found;
 }
 
 }  // namespace
 
-std::vector<fs::path> shipped_database_files() {
+std::vector<fs::path> shipped_database_files(std::string* unreadable) {
   std::vector<fs::path> files;
   for (const fs::path& place : shipped_places())
-    for (const fs::path& file : databases_at(place)) {
+    for (const fs::path& file : databases_at(place, unreadable)) {
       std::error_code error;
       auto canonical = fs::canonical(file, error);
       if (error) canonical = file;
@@ -130,7 +134,9 @@ std::vector<fs::path> useless_places() {
   std::vector<fs::path> places = path_list("TUNER_DB_PATH");
   std::error_code error;
   std::erase_if(places, [&](const fs::path& place) {
-    return !databases_at(place).empty() || fs::is_directory(place / "images", error);
+    std::string unreadable;
+    return !databases_at(place, &unreadable).empty() || !unreadable.empty() ||
+           fs::is_directory(place / "images", error);
   });
   return places;
 }

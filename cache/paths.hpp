@@ -32,7 +32,8 @@ const std::vector<std::filesystem::path>& installation_prefixes();
 /// (`/usr/local/share:/usr/share` when unset).
 std::vector<std::filesystem::path> shipped_places();
 /// The existing files among shipped_places(), and the `*.db` files, by name, in its existing folders. No duplicates.
-std::vector<std::filesystem::path> shipped_database_files();
+/// \p unreadable: why a place that may hold some cannot be read; it may be readable the next time.
+std::vector<std::filesystem::path> shipped_database_files(std::string* unreadable = nullptr);
 /// The parts of `$TUNER_DB_PATH` with neither databases nor images: a mistake.
 std::vector<std::filesystem::path> useless_places();
 

@@ -206,6 +206,8 @@ Complaint problem_with(const BestRecord& best) {
 
 Complaint problem_with(const SessionRecord& session) {
   if (session.uuid.empty()) return "the session has no uuid";
+  if (!session.spent.empty() && !json_or_discarded(session.spent).is_object())
+    return "what the session spent is not a JSON object";
   return first_of(problem_with(session.key.kernel), problem_with(session.key.device), problem_with(session.key.problem),
                   out_of_bounds(session));
 }

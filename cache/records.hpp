@@ -145,6 +145,7 @@ struct SessionRecord {
   std::int64_t started_ms = 0;
   std::optional<std::int64_t> finished_ms;  ///< absent: the session was interrupted or still runs
   std::int64_t trials = 0;                  ///< stored so far; ignored when a session is written
+  std::string spent = {};                   ///< a JSON object: what a finished session spent; empty: unknown
 };
 
 /// The current time, as records store it.

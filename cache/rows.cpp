@@ -57,38 +57,6 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
   return std::nullopt;
 }
 
-Ends ends_of(Store& store) {
-  const auto end = [&](const char* table) {
-    Query row(store, fmt::format("SELECT id, crc FROM {} ORDER BY id DESC LIMIT 1", table));
-    return row.next() ? Ends::Row{row.integer(), row.integer()} : Ends::Row{};
-  };
-  return {end("trial"), end("session"), end("best"), end("quarantine")};
-}
-
-LaterRows rows_since(Store& store, const Ends& ends) {
-  constexpr const char* later = "(id > ? OR (id = ? AND crc <> ?))";
-  const auto from = [&]<class Record>(const Record&, const Ends::Row& end) {
-    return take_sound<Record>(
-        store, Query(store, statements<Record>().select + " WHERE " + later + " ORDER BY id", end.id, end.id, end.crc));
-  };
-  const std::string of_trials = fmt::format("(SELECT of FROM trial WHERE {})", later);
-  const auto sessions =
-      fmt::format("{} WHERE {} OR session IN {}", statements<SessionRecord>().select, later, of_trials);
-  const auto trials = statements<StoredTrial>().select + " WHERE of IN " + of_trials;
-  const auto& [trial, session, best, quarantine] = ends;
-  return {take_sound<SessionRecord>(
-              store, Query(store, sessions, session.id, session.id, session.crc, trial.id, trial.id, trial.crc)),
-          take_sound<StoredTrial>(store, Query(store, trials, trial.id, trial.id, trial.crc)), from(BestRecord{}, best),
-          from(QuarantineRecord{}, quarantine)};
-}
-
-void put(Store& store, const LaterRows& rows) {
-  for (const SessionRecord& session : rows.sessions) put(store, session);
-  for (const StoredTrial& trial : rows.trials) put(store, trial);
-  for (const BestRecord& best : rows.best) put(store, best);
-  for (const QuarantineRecord& record : rows.quarantine) put(store, record);
-}
-
 bool Quarantine::may_be_in(Store& store) {
   constexpr const char* any =
       "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "

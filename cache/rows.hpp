@@ -212,26 +212,6 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
 /// The latest verified, finished measurement of \p best's configuration in its context, from any session.
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
 
-/// The last rows of the tables. A row that replaces the last one may get its number, but has another checksum.
-struct Ends {
-  struct Row {
-    std::int64_t id = 0, crc = 0;
-  };
-  Row trial, session, best, quarantine;
-};
-Ends ends_of(Store& store);
-
-/// Rows that were stored later. Sessions with new trials are whole.
-struct LaterRows {
-  std::vector<SessionRecord> sessions;
-  std::vector<StoredTrial> trials;
-  std::vector<BestRecord> best;
-  std::vector<QuarantineRecord> quarantine;
-  bool none() const { return sessions.empty() && trials.empty() && best.empty() && quarantine.empty(); }
-};
-LaterRows rows_since(Store& store, const Ends& ends);
-void put(Store& store, const LaterRows& rows);
-
 /// The quarantine of a device for a kernel and any of some problems.
 class Quarantine {
  public:

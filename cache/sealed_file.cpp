@@ -4,11 +4,9 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <vector>
 
-#include <fmt/format.h>
 #include <sqlite3.h>
 
 namespace tuner::cache {
@@ -139,7 +137,7 @@ const sqlite3_io_methods kMethods = [] {
 }();
 
 int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* at, int flags, int* out_flags) {
-  auto* const system = static_cast<sqlite3_vfs*>(vfs->pAppData);
+  sqlite3_vfs* const system = FileLayer::system(vfs);
   auto& file = *new (at) SealedFile;
   file.pMethods = &kMethods;
   file.inner()->pMethods = nullptr;
@@ -151,33 +149,6 @@ int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* at, int flags, int* o
   }
   if (result != SQLITE_OK) (void)close(at);
   return result;
-}
-
-/// How many objects of SealedFiles there are. Never destroyed: threads may use it at exit.
-struct Users {
-  std::mutex mutex;
-  int number = 0;
-};
-Users& users() {
-  static auto& only = *new Users;
-  return only;
-}
-
-sqlite3_vfs& sealed_vfs() {
-  static sqlite3_vfs& only = *new sqlite3_vfs([] {
-    sqlite3_vfs* const system = sqlite3_vfs_find("unix");
-    if (system == nullptr) throw std::bad_alloc();  // SQLite could not start
-    sqlite3_vfs made = *system;
-    // Another copy of tuner in this process has its own.
-    static const auto& name = *new std::string(fmt::format("tuner-sealed-{}", fmt::ptr(&users())));
-    made.zName = name.c_str();
-    made.pNext = nullptr;
-    made.pAppData = system;
-    made.szOsFile += sizeof(SealedFile);
-    made.xOpen = &open;
-    return made;
-  }());
-  return only;
 }
 
 }  // namespace
@@ -193,17 +164,19 @@ std::string seal_of(std::string_view bytes) {
   return text.append(reinterpret_cast<const char*>(&seal), sizeof seal);
 }
 
-// SQLite keeps no name longer than it opens files: a library that is unloaded leaves nothing in a shared SQLite. Nobody
-// waits for another's file.
-SealedFiles::SealedFiles() {
-  const std::lock_guard lock(users().mutex);
-  if (users().number++ == 0) sqlite3_vfs_register(&sealed_vfs(), 0);
+bool has_sound_seal(std::string_view file) {
+  Seal seal;
+  if (file.size() < sizeof seal) return false;
+  std::memcpy(&seal, file.data() + file.size() - sizeof seal, sizeof seal);
+  if (seal.mark != kMark || seal.bytes <= 0 || seal.bytes > static_cast<std::int64_t>(file.size())) return false;
+  const auto size = static_cast<std::size_t>(seal.bytes);
+  return file.substr(size) == seal_of(file.substr(0, size));
 }
-SealedFiles::~SealedFiles() {
-  const std::lock_guard lock(users().mutex);
-  if (--users().number == 0) sqlite3_vfs_unregister(&sealed_vfs());
+
+FileLayer& sealed_files() {
+  static FileLayer& only = *new FileLayer("tuner-sealed", sizeof(SealedFile), &open);
+  return only;
 }
-const char* SealedFiles::vfs() { return sealed_vfs().zName; }
 
 SealState seal_state(sqlite3* connection) {
   sqlite3_file* file = nullptr;

@@ -7,30 +7,26 @@
 #include <string>
 #include <string_view>
 
-struct sqlite3;
+#include <cache/file_layer.hpp>
 
 namespace tuner::cache {
 
 /// The seal for a database of these bytes.
 std::string seal_of(std::string_view bytes);
 
-/// While it lives, SQLite knows files that are read only and checked by their seal: open them with this VFS. Without a
-/// seal they are read unchecked. A block that differs from its hash gives SQLITE_CORRUPT.
-class SealedFiles {
- public:
-  SealedFiles();
-  ~SealedFiles();
-  SealedFiles(const SealedFiles&) = delete;
-  SealedFiles& operator=(const SealedFiles&) = delete;
-  static const char* vfs();
-};
+/// Whether a file with these bytes ends with its seal, and nothing has changed since.
+bool has_sound_seal(std::string_view file);
+
+/// Files opened through this layer are read only and checked by their seal. Without a seal they are read unchecked. A
+/// block that differs from its hash gives SQLITE_CORRUPT.
+FileLayer& sealed_files();
 
 enum class SealState {
   none,     ///< or a damaged one
   earlier,  ///< as an earlier tuner made it
   sound
 };
-/// The seal of a file that was opened through SealedFiles.
+/// The seal of a file that was opened through sealed_files().
 SealState seal_state(sqlite3* connection);
 
 }  // namespace tuner::cache

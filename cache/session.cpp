@@ -50,7 +50,8 @@ void SessionWriter::commit(const std::function<void()>& also) {
   store_.write([&] {
     // If the file was set aside, the new one does not have this session and gets all of it.
     const bool is_new = !stored(store_, record_);
-    if (is_new) put(store_, record_);
+    // While memory stands in for the file, somebody may remove the session from it.
+    if (is_new || store_.keeps_changes()) put(store_, record_);
     for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store_, trial);
     if (also) also();
   });
@@ -126,10 +127,11 @@ void SessionWriter::set_best(const std::string& configuration) {
   });
 }
 
-void SessionWriter::finish() {
+void SessionWriter::finish(std::string spent) {
   store_.try_file_again();
   commit([&] {
     record_.finished_ms = now_ms();
+    record_.spent = std::move(spent);
     put(store_, record_);
   });
 }
@@ -172,11 +174,8 @@ std::vector<TrialRecord> session_trials(Database& database, const std::string& u
   });
 }
 
-std::optional<SessionRecord> last_session(Database& database, const SessionKey& key) {
-  return database.store().read([&] {
-    auto all = same_sessions(database.store(), key);
-    return all.empty() ? std::nullopt : std::optional(std::move(all.back()));
-  });
+std::vector<SessionRecord> sessions_of(Database& database, const SessionKey& key) {
+  return database.store().read([&] { return same_sessions(database.store(), key); });
 }
 
 }  // namespace tuner::cache

@@ -45,8 +45,8 @@ class SessionWriter {
   /// Makes \p configuration the best known for this session's kernel source, problem, device and environment. Throws
   /// CacheError unless this or an earlier session stored a verified, finished measurement of it for exactly these.
   void set_best(const std::string& configuration);
-  /// Flushes and marks the session as finished.
-  void finish();
+  /// Flushes and marks the session as finished. \p spent: SessionRecord::spent.
+  void finish(std::string spent = {});
   const std::string& uuid() const { return record_.uuid; }
 
  private:
@@ -74,7 +74,7 @@ std::vector<TrialRecord> finished_trials(Database& database, const SessionKey& k
 /// All trials of one session, in order, repeats included.
 std::vector<TrialRecord> session_trials(Database& database, const std::string& uuid);
 
-/// The last session with the keys that finished_trials() compares; nullopt when there is none.
-std::optional<SessionRecord> last_session(Database& database, const SessionKey& key);
+/// The sessions with the keys that finished_trials() compares, oldest first.
+std::vector<SessionRecord> sessions_of(Database& database, const SessionKey& key);
 
 }  // namespace tuner::cache

@@ -4,17 +4,10 @@
 #include <system_error>
 
 #include <SQLiteCpp/Backup.h>
-#include <sqlite3.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <cache/disk.hpp>
-#include <cache/shipped.hpp>
-#include <cache/paths.hpp>
-#include <cache/rows.hpp>
 #include <cache/schema.hpp>
 
 namespace tuner::cache {
@@ -25,30 +18,11 @@ constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
 constexpr std::chrono::milliseconds kPatienceAfterALock{50};
 constexpr std::chrono::minutes kLongestInMemory{1};  // before the file is tried again
-constexpr auto kNever = std::chrono::nanoseconds::max();
-
-/// While a file is opened, any of these errors means damage: an undamaged file never causes them.
-bool is_damage_of_file(const SQLite::Exception& failure) {
-  const int code = failure.getErrorCode();
-  return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
-}
-
-/// Whether a database has neither write permission nor a journal, like shipped ones. Such files are replaced, never
-/// written to, and are read without locks. Not in WAL mode, where readers need locks; bytes 18 and 19 are then 2.
-bool nobody_writes(const fs::path& file) {
-  constexpr auto kWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
-  std::error_code error;
-  if ((fs::status(file, error).permissions() & kWrite) != fs::perms::none || error) return false;
-  std::string head;
-  return !real_disk().read(file, 20, head) && head.size() == 20 && head[18] == 1 && head[19] == 1 &&
-         !fs::exists(file.string() + "-journal", error);
-}
 
 }  // namespace
 
 /// While memory stands in for the file.
 struct Store::InMemory {
-  Ends copied = {};  ///< what is before these rows is from the file
   std::chrono::milliseconds pause{};
   bool is_last_chance = false;
   std::chrono::steady_clock::time_point look_again = std::chrono::steady_clock::now() + pause;
@@ -56,7 +30,6 @@ struct Store::InMemory {
 
 Store::Store(fs::path file, Mode mode, OpenOptions options)
     : file_(std::move(file)), mode_(mode), options_(std::move(options)), patience_(reading_timeout()) {
-  patience_.work_ends = cpu_time() + options_.longest_read;
   if (mode_ == Mode::memory) {
     open_memory();
   } else if (read_only()) {
@@ -64,7 +37,6 @@ Store::Store(fs::path file, Mode mode, OpenOptions options)
   } else {
     open_file();
   }
-  patience_.work_ends = kNever;
 }
 
 Store::~Store() { close(); }
@@ -101,169 +73,44 @@ void Store::warn_once(const std::string& topic, const std::string& message) {
   if (options_.warn) options_.warn(message);
 }
 
-// ---- opening -------------------------------------------------------------------------------------------------------
-
-void Store::connect(int flags) {
-  // If folders cannot be locked, the file may be replaced meanwhile: opens again until its identity stays the same.
-  do {
-    stamp_ = real_disk().stamp_of(file_);
-    never_written_ =
-        is_frozen() || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
-    connection_ = cache::connect(file_, flags, patience_, never_written_);
-  } while (real_disk().stamp_of(file_).identity != stamp_.identity);
-}
-
-bool Store::quick_check() {
-  if (options_.check_bytes < 0) return true;
-  if (!has_its_definitions(*connection_)) return false;
-  std::error_code error;
-  const auto size = fs::file_size(file_, error);
-  if (error || static_cast<std::int64_t>(size) > options_.check_bytes) return true;
-  return word(*connection_, "PRAGMA quick_check(1)") == "ok";
-}
-
-void Store::open_file() {
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    auto refusal = open_once();
-    if (!refusal) return;
-    if (refusal->suffix != nullptr) {
-      // One failed read or allocation looks like damage, too.
-      const Finding finding = examine_twice(file_, patience_.limit);
-      if (finding == Finding::sound) continue;
-      if (finding == Finding::unknown) return degrade("it cannot be read completely now", /*for_now=*/true);
-    }
-    if (refusal->suffix != nullptr && !is_tuners_ && file_ != user_database_file()) {
-      refusal = Refusal{refusal->reason + "; it is left as it is: give another name, or move it away"};
-    }
-    if (refusal->suffix == nullptr) return degrade(refusal->reason, refusal->for_now);
-    if (const auto failure = set_aside(*refusal)) return degrade(*failure, /*for_now=*/false);
-  }
-  degrade("it cannot be opened or replaced", /*for_now=*/true);
-}
-
-std::optional<Store::Refusal> Store::open_once() {
-  is_tuners_ = false;
-  std::error_code error;
-  try {
-    if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
-    if (real_disk().make_folder(file_.parent_path(), 0700))
-      return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
-    const FolderLock unreplaced(file_.parent_path(), LOCK_SH, patience_.limit);
-    const bool existed = fs::exists(file_, error);
-    connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    // SQLite creates files with mode 0644; its journals get the mode of the file.
-    if (!existed) (void)::chmod(file_.c_str(), 0600);
-    is_tuners_ = number(*connection_, "PRAGMA application_id") == kApplicationId;
-    const auto state = inspect(*connection_);
-    if (state == Contents::foreign) return Refusal{"it is no wisdom database", "foreign"};
-    if (state == Contents::newer || state == Contents::older) {
-      const auto reason = other_version(*connection_) + "; it is left as it is";
-      close();
-      return Refusal{reason};
-    }
-    if (cache::is_frozen(*connection_))
-      return Refusal{"it is frozen: every process of a job gets the same answers from it"};
-    if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
-    if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-      if (state == Contents::ours) return Refusal{"it is read-only"};
-      close();
-      return Refusal{"it is read-only and not usable as it is"};
-    }
-    if (state == Contents::empty) {
-      connection_->exec("PRAGMA synchronous = OFF");  // a power cut can lose only an empty file
-      create(*connection_);
-    }
-    prepare_for_writing(*connection_);
-    return std::nullopt;
-  } catch (const SQLite::Exception& failure) {
-    rollback(connection_.get());
-    close();
-    require_memory(failure);
-    return Refusal{reason_of(failure), is_damage_of_file(failure) ? "corrupt" : nullptr, is_passing(failure, file_)};
-  } catch (const std::bad_alloc&) {
-    close();
-    throw;
-  } catch (const std::exception& failure) {
-    close();
-    return Refusal{failure.what()};
-  }
-}
-
-void Store::open_read_only() {
-  for (int attempt = 0;; ++attempt) {
-    try {
-      const auto refusal = open_to_read();
-      if (!refusal) return;
-      // One failed read or allocation looks like damage, too.
-      if (refusal->suffix == nullptr || attempt > 0) return drop(refusal->reason);
-    } catch (const SQLite::Exception& failure) {
-      rollback(connection_.get());
-      close();
-      require_memory(failure);
-      if (is_passing(failure, file_)) report_unavailable(explain(failure));
-      if (attempt > 0 || !is_damage_of_file(failure)) return drop(reason_of(failure));
-    }
-  }
-}
-
-std::optional<Store::Refusal> Store::open_to_read() {
-  std::error_code error;
-  if (!fs::is_regular_file(file_, error))
-    return Refusal{fs::exists(file_, error) ? "it is not a regular file" : "there is no such file"};
-  connect(SQLite::OPEN_READONLY);
-  std::optional<Contents> state;
-  try {
-    state = inspect(*connection_);
-  } catch (const SQLite::Exception& failure) {
-    if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
-    // A commit was interrupted: the next reader must roll it back.
-    const FolderLock unreplaced(file_.parent_path(), LOCK_SH, options_.busy_timeout);
-    connect(SQLite::OPEN_READWRITE);
-    connection_->exec("PRAGMA query_only = ON");
-    state = inspect(*connection_);
-  }
-  if (state == Contents::empty || state == Contents::foreign) return Refusal{"it is no wisdom database"};
-  if (state != Contents::ours) return Refusal{other_version(*connection_)};
-  if (!quick_check()) return Refusal{"it is damaged", "corrupt"};
-  return std::nullopt;
-}
-
-std::string Store::reason_of(const SQLite::Exception& failure) const {
-  if (failure.getErrorCode() == SQLITE_NOTADB) {
-    return "it is no wisdom database, or damaged from its first bytes on";
-  }
-  if (is_frozen() && is_damage(failure.getErrorCode())) return kFrozenIsDamaged;
-  return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what()) : explain(failure);
-}
-
-void Store::open_memory() {
-  in_memory_ = true;
-  auto memory = connect_memory();
-  create(*memory);
-  memory->exec("PRAGMA foreign_keys = ON");
-  connection_ = std::move(memory);
-}
-
 void Store::close() {
   statements_.clear();
   connection_.reset();
 }
+
+/// What is written while it lives is kept for the file if memory stands in for it, unless done() is never called.
+struct Store::KeptChanges {
+  explicit KeptChanges(Store& owner) : store(owner), before(owner.changes_.size()) {
+    store.keeps_changes_ = store.meanwhile_ != nullptr;
+  }
+  ~KeptChanges() {
+    store.keeps_changes_ = false;
+    if (!is_done) store.changes_.resize(before);
+  }
+  KeptChanges(const KeptChanges&) = delete;
+  KeptChanges& operator=(const KeptChanges&) = delete;
+  void stop() { store.keeps_changes_ = false; }
+  Store& store;
+  const std::size_t before;
+  bool is_done = false;
+};
 
 /// Rolls back unless commit() was called. It may take \p longest of the processor's time.
 struct Store::Transaction {
   Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
     rollback(store.connection_.get());  // of one that could not be rolled back
     Query(store, begin).run();
-    store.patience_.work_ends = cpu_time() + longest;
+    limit.emplace(store.patience_, longest);
     ++store.depth_;
   }
   ~Transaction() {
     --store.depth_;
-    store.patience_.work_ends = kNever;
+    limit.reset();
     rollback(store.connection_.get());
   }
   void commit() { Query(store, "COMMIT").run(); }
   Store& store;
+  std::optional<WorkLimit> limit;
 };
 
 // ---- trouble -------------------------------------------------------------------------------------------------------
@@ -289,6 +136,7 @@ void Store::degrade(const std::string& reason, bool for_now) {
   }
   in_memory_ = true;
   why_unknown_.reset();
+  changes_.clear();
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warned_.erase("return");
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
@@ -305,7 +153,6 @@ void Store::degrade(const std::string& reason, bool for_now) {
         memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
         has_contents_ = true;
-        meanwhile_->copied = ends_of(*this);
         return;
       }
     } catch (const SQLite::Exception&) {  // the contents are unknown
@@ -331,15 +178,15 @@ void Store::return_to_file() {
   patience_.limit = std::exchange(meanwhile_->is_last_chance, false) ? options_.busy_timeout : kPatienceAfterALock;
   const auto memory = connection_;
   try {
-    const LaterRows rows = rows_since(*this, meanwhile_->copied);
     close();
     in_memory_ = false;
     if (!open_once()) {
-      if (!rows.none()) {
+      if (!changes_.empty()) {
         Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
-        put(*this, rows);
+        for (const Change& change : changes_) repeat(change);
         transaction.commit();
       }
+      changes_.clear();
       has_contents_ = false;
       why_unknown_.reset();
       meanwhile_.reset();
@@ -356,20 +203,24 @@ void Store::return_to_file() {
   in_memory_ = true;
 }
 
-std::optional<std::string> Store::set_aside(const Refusal& refusal) {
-  if (!options_.may_replace) return refusal.reason;
-  close();
-  try {
-    const auto kept = move_aside(file_, stamp_.identity, refusal.suffix, options_.busy_timeout);
-    if (kept.empty()) return std::nullopt;  // another process has replaced it
-    warn_once(fmt::format("aside {}", kept.string()),
-              fmt::format("wisdom database {}: {}; it was kept as {} and a new one was begun", file_.string(),
-                          refusal.reason, kept.filename().string()));
-    return std::nullopt;
-  } catch (const fs::filesystem_error& error) {
-    return fmt::format("{}, and {} cannot be moved away: {}", refusal.reason, error.path1().string(),
-                       error.code().message());
-  }
+void Store::repeat(const Change& change) {
+  SQLite::Statement& again = statement(change.sql);
+  again.reset();
+  again.clearBindings();
+  for (int i = 0; i < static_cast<int>(change.values.size()); ++i)
+    std::visit(
+        [&](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::monostate>)
+            again.bind(i + 1);
+          else if constexpr (std::is_same_v<Value, Change::Blob>)
+            again.bind(i + 1, value.bytes.data(), static_cast<int>(value.bytes.size()));
+          else
+            again.bind(i + 1, value);
+        },
+        change.values[static_cast<std::size_t>(i)]);
+  again.exec();
+  again.reset();
 }
 
 bool Store::recover(const SQLite::Exception& error, int attempt) {
@@ -400,7 +251,7 @@ bool Store::recover(const SQLite::Exception& error, int attempt) {
     close();
     open_file();
   } else {
-    degrade(explain(error), is_passing(error, file_));
+    degrade(explain(error, file_, !read_only()), is_passing(error, file_));
   }
   return true;
 }
@@ -409,14 +260,17 @@ bool Store::recover_reading(const SQLite::Exception& error, int attempt) {
   rollback(connection_.get());
   require_memory(error);
   // Another process may have been stopped while it wrote. Whoever may write to the file takes that back.
-  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY) report_unavailable(explain(error));
+  if (is_passing(error, file_) || (error.getErrorCode() & 0xff) == SQLITE_READONLY)
+    report_unavailable(explain(error, file_, !read_only()));
   if (!read_only()) return recover(error, attempt);
   if ((error.getErrorCode() & 0xff) == SQLITE_INTERRUPT) return false;
-  if (attempt == 0 && is_damage_of_file(error)) {  // one reading may have failed
+  if (!may_be_damage(error)) {
+    drop(reason_of(error));
+  } else if (attempt == 0) {  // one reading may have failed
     close();
     open_read_only();
   } else {
-    drop(reason_of(error));
+    drop_damaged(reason_of(error));
   }
   return true;
 }
@@ -428,7 +282,8 @@ void Store::report_unavailable(const std::string& reason) {
 }
 
 void Store::report_unreadable(const SQLite::Exception& error) {
-  const auto message = fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error));
+  const auto message =
+      fmt::format("wisdom database {} cannot be read: {}", file_.string(), explain(error, file_, !read_only()));
   if (options_.strict) throw CacheError(message);
   warn_once("read", message);
 }
@@ -510,8 +365,11 @@ bool Store::write(const std::function<void()>& work) {
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
       Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
+      KeptChanges changes(*this);
       work();
+      changes.stop();
       transaction.commit();
+      changes.is_done = true;
       return true;
     } catch (const SQLite::Exception& error) {
       const std::string message = error.what();

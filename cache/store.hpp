@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -26,6 +27,16 @@ namespace tuner::cache {
 /// Thrown inside Store::read() for a frozen store, in which every row must be sound.
 struct DamagedRows : CacheError {
   using CacheError::CacheError;
+};
+
+/// A statement that added or removed something, to be run again. Each value binds the next placeholder.
+struct Change {
+  struct Blob {
+    std::string bytes;
+  };
+  using Value = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
+  std::string sql;
+  std::vector<Value> values = {};
 };
 
 class Store {
@@ -75,6 +86,10 @@ class Store {
     return at != statements_.end() ? at->second : statements_.try_emplace(sql, *connection_, sql).first->second;
   }
 
+  /// Whether what is written now goes to memory, and must be written to the file later.
+  bool keeps_changes() const { return keeps_changes_; }
+  void keep(Change change) { changes_.push_back(std::move(change)); }
+
   /// Throws SQLite::Exception when the file cannot hold so many rows: its pages go in circles.
   void require_room_for(std::int64_t rows);
 
@@ -94,6 +109,7 @@ class Store {
   };
 
   struct Transaction;
+  struct KeptChanges;
   /// Why a file could not be opened.
   std::string reason_of(const SQLite::Exception& failure) const;
   void guarded_read(const std::function<void()>& work);
@@ -108,12 +124,16 @@ class Store {
   /// Copies the file's contents to memory, as far as they can be read, and uses that until return_to_file(). \p
   /// for_now: the file can probably be read later.
   void degrade(const std::string& reason, bool for_now);
-  /// If the file can be written again, uses it from now on, and first adds what memory got meanwhile.
+  /// If the file can be written again, uses it from now on, and first makes all changes that were made meanwhile, in
+  /// their order.
   void return_to_file();
+  void repeat(const Change& change);
   /// Renames the file and its journals, unless another process has replaced it already. Returns why that failed.
   std::optional<std::string> set_aside(const Refusal& refusal);
   /// The file is of no use, as long as this store lives.
   void drop(const std::string& reason);
+  /// The same if the bytes of the file are damaged, too. If not, readings of it failed: throws Unavailable.
+  void drop_damaged(const std::string& reason);
   /// Opens the store again if its connection was lost. A strict store throws if it is of no use.
   void make_ready();
   void follow_file();
@@ -146,6 +166,8 @@ class Store {
   std::optional<std::string> why_unknown_;
   struct InMemory;
   std::unique_ptr<InMemory> meanwhile_;  // since degrade()
+  bool keeps_changes_ = false;
+  std::vector<Change> changes_;  // since degrade()
   int depth_ = 0;
 };
 
@@ -164,17 +186,21 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  void bind(std::integral auto value) { statement_.bind(++bound_, static_cast<std::int64_t>(value)); }
-  void bind(double value) { statement_.bind(++bound_, value); }
-  void bind(const std::string& value) { statement_.bind(++bound_, value); }
+  void bind(std::integral auto value) { bind_value(static_cast<std::int64_t>(value)); }
+  void bind(double value) { bind_value(value); }
+  void bind(const std::string& value) { bind_value(value); }
   /// The numbers as they are in memory.
   void bind(const std::vector<double>& values) {
     const void* const bytes = values.empty() ? "" : static_cast<const void*>(values.data());
-    statement_.bind(++bound_, bytes, static_cast<int>(values.size() * sizeof(double)));
+    const std::size_t size = values.size() * sizeof(double);
+    statement_.bind(++bound_, bytes, static_cast<int>(size));
+    if (store_.keeps_changes()) values_.emplace_back(Change::Blob{std::string(static_cast<const char*>(bytes), size)});
   }
   template <class T>
   void bind(const std::optional<T>& value) {
-    value ? bind(*value) : statement_.bind(++bound_);
+    if (value) return bind(*value);
+    statement_.bind(++bound_);
+    if (store_.keeps_changes()) values_.emplace_back();
   }
 
   /// Throws SQLite::Exception when there are more rows than the file has room for.
@@ -183,9 +209,11 @@ class Query {
     if (++rows_ % 65536 == 0) store_.require_room_for(rows_);
     return statement_.executeStep();
   }
+  /// For statements that change something.
   void run() {
     while (next()) {
     }
+    if (store_.keeps_changes()) store_.keep({statement_.getQuery(), std::move(values_)});
   }
   std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
   /// NaN when the column is NULL.
@@ -204,8 +232,15 @@ class Query {
   void skip() { ++column_; }
 
  private:
+  template <class T>
+  void bind_value(const T& value) {
+    statement_.bind(++bound_, value);
+    if (store_.keeps_changes()) values_.emplace_back(value);
+  }
+
   Store& store_;
   SQLite::Statement& statement_;
+  std::vector<Change::Value> values_;  // if the store keeps changes
   int bound_ = 0;
   int column_ = 0;
   std::int64_t rows_ = 0;

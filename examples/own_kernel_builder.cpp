@@ -51,7 +51,7 @@ int main() try {
   const tuner::Array<float> x(std::vector<float>(n, 8.0f));
   tuner::Array<float> y(n);
 
-  // Tunes on the first call (for at most two seconds, or never with TUNER_TUNE=never) and remembers the answer.
+  // On a GPU the first call tunes, for at most two seconds, and remembers the answer. TUNER_TUNE changes that.
   kernel.launch(nullptr, {n}, x.data(), y.data(), 0.25f);
   std::printf("%s\n", kernel.explain({n}).c_str());
   const float last = y.to_vector().back();

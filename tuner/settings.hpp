@@ -22,15 +22,21 @@ enum class TuneOnMiss {
   /// as with `never`. Other processes with the same database wait too, once and no longer than the tuning may take.
   /// Then they continue as with `never` until a later call finds the result. If the process that tunes dies, another
   /// takes over if a quarter of its tuning time is left.
+  ///
+  /// A tuning that ends without a result is remembered, with its trials, in the user's database. The next one for the
+  /// same size class, kernel source and device begins after an hour at the earliest, the third after two more hours,
+  /// and so on. Until then calls continue as with `never`.
   on_first_use,
+  /// `on_first_use` on a GPU, `never` on the host, whose cores the program needs.
+  automatic,
 };
 
 /// If $TUNER_FROZEN names a database that `tune db freeze` made, that file alone answers every call, the same in every
 /// process. No other database is read, nothing is tuned (`tune` is never), and no miss is remembered. If the file is
 /// missing, damaged or not frozen, every call throws Error.
 struct Settings {
-  /// $TUNER_TUNE=never|on_first_use overrides it.
-  TuneOnMiss tune = TuneOnMiss::on_first_use;
+  /// $TUNER_TUNE=auto|never|on_first_use overrides it.
+  TuneOnMiss tune = TuneOnMiss::automatic;
   /// $TUNER_TUNE_TIME, in seconds, overrides it.
   std::chrono::duration<double> tuning_time{2.0};
   /// "auto": the GPU of the current context, else the first GPU, else the host. "cuda", "host", or the ordinal of a

@@ -16,11 +16,11 @@
 namespace tuner {
 inline namespace TUNER_ABI {
 
+/// If a stored result answers the request, nothing is measured. It does not if a limit here goes beyond what earlier
+/// searches spent and the space has more: then the search continues.
 struct TuneOptions {
   std::optional<std::chrono::duration<double>> wall_time;  ///< when the search ends; none: the strategy decides
-  /// None: the strategy decides. As the only limit, and larger than the number of trials that a known answer is the
-  /// best of, it continues that search.
-  std::optional<std::size_t> trials;
+  std::optional<std::size_t> trials;                       ///< none: the strategy decides
   std::string strategy = "auto";
   std::uint64_t seed = 1;
   bool force = false;  ///< measure even if the answer is known
@@ -32,8 +32,8 @@ struct TuneOptions {
   /// Kernels without a kernel file are not checked.
   bool check_on_host = false;
   /// Hardware counters and energy of the best configuration, collected after timing; names and sets as `tune devices
-  /// --metrics` lists them. Leaves out unavailable ones, with a warning that says why. A known answer has none: see
-  /// force.
+  /// --metrics` lists them. Leaves out unavailable ones, with a warning that says why. Metrics are always measured
+  /// anew.
   std::vector<std::string> metrics;
   /// Called after every trial, in the thread that called tune(), without a lock. Return false to stop early. It may
   /// call any function of this library; its launches are served without tuning.
@@ -45,6 +45,8 @@ struct TuneResult {
   double median_ns = 0;
   double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
   std::size_t trials = 0;
+  std::size_t tried = 0;                        ///< configurations that this and earlier calls tried; 0: unknown
+  std::size_t valid = 0;                        ///< configurations that there are for this problem; 0: unknown
   std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
   bool from_cache = false;
   /// Those in TuneOptions::metrics, in the units that `tune devices --metrics` lists.

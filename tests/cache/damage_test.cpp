@@ -220,7 +220,7 @@ TEST_F(Damage, IsNotWhatANewerTunerWroteEvenInWordsThatWeDoNotKnow) {
 
 TEST_F(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   make();
-  execute(file, "PRAGMA user_version = 262151; ALTER TABLE best ADD COLUMN novelty TEXT");
+  execute(file, "PRAGMA user_version = 262152; ALTER TABLE best ADD COLUMN novelty TEXT");
   auto database = open();
   EXPECT_THAT(warnings.texts, ElementsAre());
   EXPECT_EQ(find(database, query()).tier, Tier::exact);
@@ -374,6 +374,75 @@ TEST_F(LockedDatabase, KeepsWhatOthersChangeBeforeItIsWrittenAgain) {
   EXPECT_TRUE(sessions(database).empty());
 }
 
+TEST_F(LockedDatabase, GetsEverythingInOrderThatWasAddedAndRemovedMeanwhile) {
+  for (const bool is_known : {true, false}) {  // memory has the contents of the file, or none
+    fs::remove(file);
+    {
+      auto before = Database::open_user(file);
+      store_best(before, session_key(5), "block=5", 5);
+      before.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hung");
+      before.quarantine(h200(), reduce_kernel(), problem(), "block=2", "hung");
+      before.quarantine(h200(), reduce_kernel(), problem(), "block=3", "hung");
+    }
+    auto options = warnings.options();
+    options.busy_timeout = options.look_again = std::chrono::milliseconds(0);
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec(is_known ? "BEGIN IMMEDIATE" : "BEGIN EXCLUSIVE");
+    auto database = Database::open_user(file, options);
+    database.lift_quarantine(h200().key, reduce_kernel(), problem(), "block=1");
+    EXPECT_TRUE(database.is_in_memory());
+    (void)lift_quarantine(database, {}, "block=2");
+    store_best(database, session_key(6), "block=6", 6);
+    (void)remove_results(database, {.kernel = "reduce"});
+    store_best(database, session_key(7), "block=7", 7);
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=4", "hung");
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=5", "hung");
+    database.lift_quarantine(h200().key, reduce_kernel(), problem(), "block=5");
+    EXPECT_TRUE(database.is_in_memory());
+    other.exec("ROLLBACK");
+    const auto expect_the_last = [](Database& one) {
+      EXPECT_EQ(find(one, query(7)).best->configuration, "block=7");
+      EXPECT_EQ(best_rows(one).size(), 1u);
+      EXPECT_EQ(sessions(one).size(), 1u);
+      EXPECT_EQ(finished_trials(one, session_key(7)).size(), 1u);
+      ASSERT_EQ(quarantined(one).size(), 1u);
+      EXPECT_EQ(quarantined(one)[0].configuration, "block=4");
+    };
+    expect_the_last(database);
+    EXPECT_FALSE(database.is_in_memory());
+    auto reader = Database::open_read_only(file);
+    expect_the_last(reader);
+    EXPECT_THAT(doctor(reader), ElementsAre());
+  }
+}
+
+TEST_F(LockedDatabase, GetsTheRestOfASessionWhoseBeginningWasRemovedMeanwhile) {
+  auto options = warnings.options();
+  options.busy_timeout = std::chrono::milliseconds(0);
+  options.look_again = std::chrono::hours(1);
+  auto database = Database::open_user(file, options);
+  SessionWriter writer(database, session_key());
+  writer.add(trial("block=1", 1));
+  writer.flush();
+  {
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    writer.add(trial("block=2", 2));
+    writer.flush();
+    EXPECT_TRUE(database.is_in_memory());
+  }
+  {
+    auto other = Database::open_user(file);
+    EXPECT_EQ(remove_results(other, {}).trials, 1);
+  }
+  writer.finish();
+  EXPECT_FALSE(database.is_in_memory());
+  auto reader = Database::open_read_only(file);
+  EXPECT_EQ(sessions(reader).size(), 1u);
+  EXPECT_EQ(finished_trials(reader, session_key()).size(), 1u) << "block=1 was removed";
+  EXPECT_THAT(doctor(reader), ElementsAre());
+}
+
 using UnwritablePlace = FileTest;
 TEST_F(UnwritablePlace, IsReplacedByMemoryWithOneWarning) {
   write_file(folder / "file", "x");
@@ -448,7 +517,7 @@ TEST_F(LockedDatabase, IsWrittenAgainWithAllThatMemoryGotWhenTheOtherProcessLets
     EXPECT_EQ(find(reader, query()).best->configuration, "block=1");
     EXPECT_EQ(find(reader, query(77)).best->configuration, "block=2");
     EXPECT_EQ(reader.quarantined(h200().key, reduce_kernel(), problem(77)).size(), 1u);
-    EXPECT_TRUE(last_session(reader, session_key(77))->finished_ms.has_value());
+    EXPECT_TRUE(sessions_of(reader, session_key(77)).back().finished_ms.has_value());
     EXPECT_THAT(doctor(reader), ElementsAre());
   }
 }

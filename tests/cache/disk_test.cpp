@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <cache/disk.hpp>
+#include <cache/exchange.hpp>
 #include <cache/paths.hpp>
+#include <cache/shipped.hpp>
 
 #include <tests/child_process.hpp>
 #include <tests/memory_disk.hpp>
@@ -270,12 +272,86 @@ TEST(Paths, FindShippedDatabasesInOrderAndOnce) {
 
 TEST(Paths, OfMissingFilesAreOnNoNetwork) { EXPECT_FALSE(on_network_file_system("/no/such/place")); }
 
-TEST(Database, IsReadableByItsOwnerOnly) {
+/// While it lives, new files get no more permissions than it leaves.
+class Umask {
+ public:
+  explicit Umask(::mode_t mask) : before_(::umask(mask)) {}
+  ~Umask() { ::umask(before_); }
+  Umask(const Umask&) = delete;
+  Umask& operator=(const Umask&) = delete;
+
+ private:
+  ::mode_t before_;
+};
+
+TEST(Permissions, OfTheUsersDatabaseAreForTheUserAndThoseOfNamedFilesFollowTheUmask) {
   const TemporaryFolder folder;
-  auto database = Database::open_user(folder / "deep/wisdom.db");
-  EXPECT_FALSE(database.is_in_memory());
-  EXPECT_EQ(mode_of(folder / "deep/wisdom.db"), 0600u);
-  EXPECT_EQ(mode_of(folder / "deep"), 0700u);
+  const EnvironmentVariable own("TUNER_CACHE_DIR", (folder / "own").string());
+  for (const auto& [mask, mode, mode_of_folder, mode_of_frozen] :
+       {std::tuple(0022u, 0644u, 0755u, 0444u), {0002u, 0664u, 0775u, 0444u}, {0077u, 0600u, 0700u, 0400u}}) {
+    const Umask umask(mask);
+    const fs::path place = folder / std::to_string(mask);
+    auto users = Database::open_user(folder / "own/wisdom.db");
+    EXPECT_EQ(mode_of(folder / "own/wisdom.db"), 0600u);
+    EXPECT_EQ(mode_of(folder / "own"), 0700u);
+    auto named = Database::open_user(place / "named.db", {.strict = true});
+    store_best(named, session_key(), "block=1", 1);
+    EXPECT_EQ(mode_of(place / "named.db"), mode);
+    EXPECT_EQ(mode_of(place), mode_of_folder);
+    write_text(place / "text.jsonl", export_wisdom(named));
+    EXPECT_EQ(mode_of(place / "text.jsonl"), mode);
+    freeze(named, place / "frozen.db");
+    EXPECT_EQ(mode_of(place / "frozen.db"), mode_of_frozen);
+  }
+}
+
+TEST(Permissions, ThatAreMissingAreNamedWithTheFileAndItsOwner) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "shared/named.db";
+  { auto database = Database::open_user(file); }
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  Warnings warnings;
+  const auto why = [&] { return error_of<CacheError>([&] { (void)Database::open_read_only(file); }); };
+  for (const bool is_of_folder : {false, true}) {
+    ASSERT_EQ(::chmod(file.c_str(), is_of_folder ? 0644 : 0600), 0);
+    ASSERT_EQ(::chmod(file.parent_path().c_str(), is_of_folder ? 0700 : 0755), 0);
+    const std::string named = (is_of_folder ? file.parent_path() : file).string() + " has mode " +
+                              (is_of_folder ? "0700" : "0600") + " and belongs to root";
+    ASSERT_EQ(::seteuid(65534), 0);
+    EXPECT_THAT(why(), HasSubstr(named));
+    EXPECT_FALSE(Database::open_shipped(file, warnings.options()));
+    EXPECT_THAT(warnings.texts.back(), HasSubstr(named));
+    EXPECT_THAT(error_of<CacheError>([&] { (void)read_text(file); }), HasSubstr(named));
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  ASSERT_EQ(::chmod(file.parent_path().c_str(), 0755), 0);
+  ASSERT_EQ(::seteuid(65534), 0);
+  EXPECT_THAT(error_of<CacheError>([&] { (void)Database::open_user(file, {.strict = true}); }),
+              HasSubstr("named.db has mode 0644 and belongs to root"));
+  EXPECT_THAT(error_of<CacheError>([&] { write_text(file.parent_path() / "text", "x"); }),
+              HasSubstr("shared has mode 0755 and belongs to root"));
+  ASSERT_EQ(::seteuid(0), 0);
+}
+
+TEST(Parts, OfKilledWritersAreRemovedAndThoseOfWritersAreNot) {
+  const TemporaryFolder folder;
+  const std::string uuid = "01234567-89ab-cdef-0123-456789abcdef";
+  const auto make = [&](const std::string& name, std::chrono::minutes age) {
+    folder.write(name, "x");
+    fs::last_write_time(folder / name, fs::last_write_time(folder / name) - age);
+    return folder / name;
+  };
+  using std::chrono::minutes;
+  make("job.db.part-" + uuid, minutes(1));
+  make("other.part-" + uuid, minutes(1));
+  make("new.part-" + uuid, minutes(0));
+  make("mine.part-of-it", minutes(100));
+  std::shared_ptr<void> writing;
+  ASSERT_EQ(real_disk().lock(make("locked.part-" + uuid, minutes(1)), 0, writing), Disk::Lock::taken);
+  write_text(folder / "text", "x");
+  EXPECT_THAT(names_in(folder.path()),
+              ElementsAre("locked.part-" + uuid, "mine.part-of-it", "new.part-" + uuid, "text"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,12 +15,13 @@
 
 namespace tuner::cache::test {
 
-/// Counts calls while it lives; the \p nth one fails. 0: none.
+/// Counts calls while it lives; the \p nth one fails, and those after it until \p many have failed. 0: none.
 class NthFails {
  public:
-  explicit NthFails(long nth) {
+  explicit NthFails(long nth, long many = 1) {
     calls() = 0;
     failing() = nth;
+    last() = nth + many - 1;
   }
   ~NthFails() { failing() = 0; }
   NthFails(const NthFails&) = delete;
@@ -27,10 +29,14 @@ class NthFails {
 
   /// Whether that call came.
   static bool happened() { return failing() != 0 && calls() >= failing(); }
-  static bool is_now() { return ++calls() == failing(); }
+  static bool is_now() { return failing() > 0 && ++calls() >= failing() && calls() <= last(); }
 
  private:
   static long& calls() {
+    static thread_local long number = 0;
+    return number;
+  }
+  static long& last() {
     static thread_local long number = 0;
     return number;
   }
@@ -86,17 +92,19 @@ class AllocationFails {
   }
 };
 
-/// While it lives, this process can open no more files.
-class NoDescriptors {
+/// While it lives, this process can open only \p left more files at a time.
+class FewDescriptors {
  public:
-  NoDescriptors() {
+  explicit FewDescriptors(int left) {
     EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const rlimit none{0, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    rlimit few{0, before_.rlim_max};
+    for (; left > 0; ++few.rlim_cur)
+      if (::fcntl(static_cast<int>(few.rlim_cur), F_GETFD) < 0) --left;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   }
-  ~NoDescriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~FewDescriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
 
  private:
   rlimit before_{};

@@ -221,12 +221,12 @@ TEST_F(Frozen, AnswersOnWhenItIsReplacedAsAWhole) {
 TEST_F(Frozen, IsOpenedWhileAnotherIsBeingOpened) {
   freeze(source, file);
   {
-    const SealedFiles slow;
+    const FileLayer::Known slow(sealed_files());
     auto database = Database::open_frozen(file);
     EXPECT_EQ(find(database, query()).best->configuration, "block=64");
-    EXPECT_NE(sqlite3_vfs_find(SealedFiles::vfs()), nullptr);
+    EXPECT_NE(sqlite3_vfs_find(sealed_files().name()), nullptr);
   }
-  EXPECT_EQ(sqlite3_vfs_find(SealedFiles::vfs()), nullptr);
+  EXPECT_EQ(sqlite3_vfs_find(sealed_files().name()), nullptr);
 }
 
 TEST_F(Frozen, MayHaveAnyName) {

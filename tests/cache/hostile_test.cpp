@@ -65,6 +65,75 @@ TEST_F(HostileDatabase, AJournalOfAnotherUserIsAppliedOnlyIfThatUserMayWriteTheD
   }
 }
 
+/// A journal that empties the database which it stands beside, and then makes SQLite delete the file \p named.
+std::string journal_that_names(const fs::path& named) {
+  const std::string mark("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8), name = named.string();
+  const auto number = [](std::uint32_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 0xff);
+    return bytes;
+  };
+  std::string text = mark + number(0) + number(0) + number(0) + number(512) + number(4096);
+  text.resize(512);
+  std::uint32_t sum = 0;
+  for (const char c : name) sum += static_cast<std::uint32_t>(static_cast<signed char>(c));
+  return text + number(0x40000000 / 4096 + 1) + name + number(static_cast<std::uint32_t>(name.size())) + number(sum) +
+         mark;
+}
+
+TEST_F(HostileDatabase, AJournalThatComesWhileTheDatabaseIsOpenIsNeverApplied) {
+  make();
+  const fs::path journal = file.string() + "-journal", victim = folder / "victim.txt";
+  write_file(victim, "precious");
+  auto options = warnings.options();
+  options.look_again = std::chrono::milliseconds(0);
+  auto writer = Database::open_user(file, options);
+  auto reader = Database::open_read_only(file);
+  ASSERT_EQ(find(reader, query()).best->configuration, "block=1");
+  for (const bool is_of_another_user : {false, true}) {
+    if (is_of_another_user && ::geteuid() != 0) continue;  // only root can make files of other users
+    write_file(journal, journal_that_names(victim));
+    const char* why = "names another file, which would be deleted";
+    if (is_of_another_user) {
+      write_file(journal, std::string(1024, 'x'));
+      why = "belongs to another user than the database";
+      ASSERT_EQ(::chown(journal.c_str(), 12345, 12345), 0);
+    }
+    EXPECT_THAT(find(reader, query()).unavailable, HasSubstr(why));
+    EXPECT_THAT(error_of<Unavailable>([&] { (void)best_rows(reader); }), HasSubstr(why));
+    warnings.texts.clear();
+    store_best(writer, session_key(77), "block=2", 2);
+    EXPECT_TRUE(writer.is_in_memory());
+    EXPECT_THAT(warnings.texts, Contains(HasSubstr(why)));
+    EXPECT_EQ(read_file(victim), "precious");
+    fs::remove(journal);
+    EXPECT_EQ(find(reader, query()).best->configuration, "block=1");
+    EXPECT_EQ(find(writer, query(77)).best->configuration, "block=2");
+    EXPECT_FALSE(writer.is_in_memory());
+  }
+  EXPECT_EQ(find(reader, query(77)).best->configuration, "block=2") << "and is stored";
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("victim.txt", "wisdom.db"));
+}
+
+TEST_F(HostileDatabase, NoFileBesideADatabaseIsFollowedToAnotherPlace) {
+  make();
+  const fs::path victim = folder / "victim.txt";
+  write_file(victim, "precious");
+  auto database = Database::open_user(file, warnings.options());
+  for (const char* side : {"-journal", "-wal"}) {
+    fs::create_symlink(victim, file.string() + side);
+    store_best(database, session_key(77), "block=2", 2);
+    EXPECT_THAT(find(*std::make_unique<Database>(open()), query()).unavailable, HasSubstr("is no regular file"))
+        << side;
+    EXPECT_EQ(read_file(victim), "precious");
+    fs::remove(file.string() + side);
+  }
+  if (::geteuid() != 0) return;  // only root can make files of other users
+  write_file(file.string() + "-wal", std::string(64, 'x'));
+  ASSERT_EQ(::chown((file.string() + "-wal").c_str(), 12345, 12345), 0);
+  EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("belongs to another user"));
+}
+
 TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
   const auto with = [](const std::string& from, const std::string& to) {
     return "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" + from + "', '" + to +
@@ -92,14 +161,14 @@ TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
 
 TEST_F(HostileDatabase, TextInAnotherEncodingIsNoWisdom) {
   execute(file, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE best(kernel TEXT); PRAGMA application_id = " +
-                    std::to_string(kApplicationId) + "; PRAGMA user_version = 393222");
+                    std::to_string(kApplicationId) + "; PRAGMA user_version = 458759");
   EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("it is no wisdom database"));
 }
 
 TEST_F(HostileDatabase, ValuesWithoutOrderAreNotSearchedForEver) {
   make();
   execute(file,
-          "PRAGMA user_version = 262151; PRAGMA writable_schema = ON; "  // of a newer tuner, in its own way
+          "PRAGMA user_version = 262152; PRAGMA writable_schema = ON; "  // of a newer tuner, in its own way
           "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')') WHERE name = 'best'");
   execute(file, "UPDATE best SET compute_capability = 'any'");  // text is greater than all numbers, and taken for 0
   auto database = Database::open_read_only(file, warnings.options());

@@ -60,19 +60,22 @@ TEST_F(Session, IsUnfinishedUntilItSaysSo) {
     SessionWriter writer(database, session_key(), {.strategy = "random", .seed = 0xffffffffffffffffu});
     writer.add(trial("block=1", 10));
   }
-  auto session = last_session(database, session_key());
-  ASSERT_TRUE(session);
-  EXPECT_FALSE(session->finished_ms);
-  EXPECT_EQ(session->trials, 1);
-  EXPECT_EQ(session->strategy, "random");
-  EXPECT_EQ(session->seed, 0xffffffffffffffffu);
+  const auto begun = sessions_of(database, session_key());
+  ASSERT_EQ(begun.size(), 1u);
+  EXPECT_FALSE(begun[0].finished_ms);
+  EXPECT_EQ(begun[0].trials, 1);
+  EXPECT_EQ(begun[0].strategy, "random");
+  EXPECT_EQ(begun[0].seed, 0xffffffffffffffffu);
+  EXPECT_EQ(begun[0].spent, "");
   {
     SessionWriter writer(database, session_key());
     writer.add(trial("block=2", 10));
-    writer.finish();
-    session = last_session(database, session_key());
-    EXPECT_EQ(session->uuid, writer.uuid());
-    EXPECT_TRUE(session->finished_ms);
+    writer.finish(R"({"trials":2})");
+    const auto both = sessions_of(database, session_key());
+    ASSERT_EQ(both.size(), 2u);
+    EXPECT_EQ(both[1].uuid, writer.uuid());
+    EXPECT_TRUE(both[1].finished_ms);
+    EXPECT_EQ(both[1].spent, R"({"trials":2})");
   }
 }
 
@@ -258,9 +261,9 @@ TEST_F(Schema, IsTheOneOfItsVersion) {
   SQLite::Database db(file.string());
   SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
   ASSERT_TRUE(row.executeStep());
-  ASSERT_EQ(kSchemaVersion, 6);
+  ASSERT_EQ(kSchemaVersion, 7);
   EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_6.sql"))
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_7.sql"))
       << "another schema has another version";
 }
 

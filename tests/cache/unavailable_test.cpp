@@ -79,7 +79,7 @@ TEST_F(Moment, OfALockLeavesTheAnswersOfOtherDatabasesUnlessItMayForbidThem) {
 TEST_F(Moment, WithoutDescriptorsIsNamedAndPasses) {
   make();
   {
-    const NoDescriptors none;
+    const FewDescriptors none(0);
     auto database = Database::open_user(file, impatient());
     EXPECT_THAT(find(database, query()).unavailable, HasSubstr("no file descriptor is free"));
     EXPECT_THROW(Database::open_shipped(file, impatient()), Unavailable);
@@ -88,6 +88,23 @@ TEST_F(Moment, WithoutDescriptorsIsNamedAndPasses) {
   auto database = Database::open_user(file, impatient());
   EXPECT_EQ(find(database, query()).best->configuration, "block=1");
   expect_no_other_file();
+}
+
+TEST_F(Moment, WithFewDescriptorsLeavesNoLockAndNothingElse) {
+  make();
+  for (int left = 0; left < 8; ++left) {
+    auto database = [&] {
+      const FewDescriptors few(left);
+      auto opened = Database::open_user(file, impatient());
+      const auto match = find(opened, query());
+      EXPECT_TRUE(match ? match.best->configuration == "block=1" : match.unavailable != "") << left << match.reason;
+      return opened;
+    }();
+    EXPECT_EQ(find(database, query()).best->configuration, "block=1") << left;
+    database.quarantine(h200(), reduce_kernel(), problem(77), "block=3", "hung");
+    EXPECT_FALSE(database.is_in_memory()) << left << database.trouble();
+    expect_no_other_file();
+  }
 }
 
 /// Stores and finds results in the file while the \p nth reading or allocation fails. Returns whether it came to that.
@@ -159,6 +176,33 @@ TEST_F(Moment, OfAFailedAllocationCostsAFrozenDatabaseOnlyThatQuestion) {
     }
     ASSERT_EQ(find(database, query()).best->configuration, "block=1") << nth;
   }
+}
+
+TEST_F(Moment, OfFailedReadingsCostsAReadOnlyOrFrozenDatabaseOnlyThatQuestion) {
+  make();
+  const auto frozen = folder / "frozen.db";
+  {
+    auto database = Database::open_user(file);
+    freeze(database, frozen);
+  }
+  const ReadingFails reading;
+  for (const bool is_frozen : {false, true})
+    for (const long many : {1, 2, 3, 1000}) {
+      bool happened = true;
+      for (long nth = 1; happened; ++nth) {
+        auto database = is_frozen ? Database::open_frozen(frozen) : Database::open_read_only(file);
+        {
+          const NthFails some(nth, many);
+          try {
+            const auto match = find(database, query());
+            EXPECT_TRUE(match ? match.best->configuration == "block=1" : match.unavailable != "") << match.reason;
+          } catch (const Unavailable&) {
+          }
+          happened = NthFails::happened();
+        }
+        ASSERT_EQ(find(database, query()).best->configuration, "block=1") << is_frozen << nth << many;
+      }
+    }
 }
 
 using LastCommitOf = FileTest;

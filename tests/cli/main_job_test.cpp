@@ -51,19 +51,51 @@ TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
 
 TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
   ASSERT_EQ(call("scale.cu").code, 0);
-  EXPECT_THAT(out_of("scale.cu"), Holds("answered from", ", the best of ", "--force"));
+  EXPECT_THAT(out_of("scale.cu"), Holds("answered from", "tried 8 of 8 configurations", "(--force"));
   EXPECT_EQ(document("scale.cu --force --json")["results"][0]["trials"].size(), 8u);
 }
 
 TEST_F(MainJob, ContinuesAFinishedSearchForMoreTrialsUntilTheSpaceIsExhausted) {
   ASSERT_EQ(call("scale.cu --trials 3").code, 0);
-  EXPECT_THAT(out_of("scale.cu --trials 3"), Holds("the best of 3 trials", "a larger --trials searches on"));
-  EXPECT_THAT(out_of("scale.cu --trials 6 --budget 1h"), HasSubstr("the best of 3 trials"));
+  EXPECT_THAT(out_of("scale.cu --trials 3"),
+              Holds("tried 3 of 8 configurations", "a larger --budget or --trials searches on"));
+  EXPECT_THAT(out_of("scale.cu --trials 2 --budget 1h"), HasSubstr("tried 3 of 8 configurations"));
   const auto longer = document("scale.cu --trials 6 --json")["results"][0];
   EXPECT_EQ(longer["resumed"], 3u);
   EXPECT_EQ(longer["trials"].size(), 6u);
+  EXPECT_EQ(longer["tried"], 6u);
   EXPECT_EQ(document("scale.cu --trials 100 --json")["results"][0]["trials"].size(), 8u);
-  EXPECT_THAT(out_of("scale.cu --trials 100"), HasSubstr("the best of 8 trials"));
+  EXPECT_THAT(out_of("scale.cu --trials 100"),
+              AllOf(HasSubstr("tried 8 of 8 configurations"), Not(HasSubstr("searches on"))));
+}
+
+TEST_F(MainJob, ContinuesAFinishedSearchForALargerBudgetOfAnotherKind) {
+  ASSERT_EQ(call("scale.cu --trials 2").code, 0);
+  const auto known = document("scale.cu --trials 2 --json")["results"][0];
+  EXPECT_TRUE(known["from_cache"]);
+  EXPECT_EQ(known["tried"], 2);
+  EXPECT_EQ(known["space"]["valid"], 8);
+  const auto longer = document("scale.cu --budget 1h --json")["results"][0];
+  EXPECT_EQ(longer["resumed"], 2);
+  EXPECT_EQ(longer["tried"], 8);
+  EXPECT_TRUE(document("scale.cu --budget 2h --json")["results"][0]["from_cache"]) << "all was tried";
+}
+
+TEST_F(MainJob, MakesTablesOfAKnownAnswerWithoutAnotherSearch) {
+  ASSERT_EQ(call("scale.cu --trials 4").code, 0);
+  for (const char* tables : {"--rows 3", "--by block", "--csv rows.csv"})
+    EXPECT_THAT(out_of(std::string("scale.cu --trials 4 ") + tables), Holds("answered from", "median")) << tables;
+  const std::string rows = contents(folder() / "rows.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 5);
+}
+
+TEST_F(MainJob, MeasuresAnewWithOtherOptionsOfTheHostCompiler) {
+  ASSERT_EQ(call("scale.cu --trials 1").code, 0);
+  ASSERT_THAT(out_of("scale.cu --trials 1"), HasSubstr("answered from"));
+  set("CXX", "c++ -O0");
+  const Finished run = call("scale.cu --trials 1");
+  EXPECT_THAT(run.out, Not(HasSubstr("answered from")));
+  EXPECT_THAT(run.err, HasSubstr(" -O0"));
 }
 
 TEST_F(MainJob, HoldsAKnownAnswerAgainstTheStoredCeilingsInsteadOfMeasuringThem) {

@@ -183,11 +183,11 @@ TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   EXPECT_DOUBLE_EQ(best["flops_per_s"], 4e12);
   EXPECT_DOUBLE_EQ(best["bytes_per_s"], 80e9);
 
-  cache::WisdomMatch match;
-  match.best = cache::BestRecord{};
-  match.best->configuration = "block=64";
-  match.best->median_ns = 100e3;
-  Answer known = known_answer(subject, match, 0, plain);
+  StoredAnswer stored;
+  stored.match.best = cache::BestRecord{};
+  stored.match.best->configuration = "block=64";
+  stored.match.best->median_ns = 100e3;
+  Answer known = known_answer(subject, stored, plain);
   EXPECT_THAT(known.text(), HasSubstr("100 us  4.00 TFLOP/s  (80.0 GB/s"));
   EXPECT_DOUBLE_EQ(known.document()["best"]["flops_per_s"], 4e12);
 }

@@ -8,10 +8,13 @@
 
 #include <tests/environment_variable.hpp>
 #include <tests/in_threads.hpp>
+#include <tests/no_descriptors.hpp>
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/process.hpp>
+#include <tuner/backend/host/own_text.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
+#include <tuner/core/passing.hpp>
 
 #include "host_fixture.hpp"
 
@@ -156,6 +159,52 @@ TEST(HostCompile, SaysWhyCxxIsNotUsedAndWhatIs) {
 TEST(HostCompile, TakesACxxWithArguments) {
   if (host::sanitizer::kActive) GTEST_SKIP() << "kernels need the compiler that this program was built with";
   EXPECT_EQ(said_of_cxx(" env  c++ -O1 "), "");
+}
+
+/// A compiler of the system behind a script that does \p first when it is asked for its version for the first time.
+HostOptions bad_at_first(const TemporaryFolder& folder, const std::string& first) {
+  const std::string mark = (folder / "asked").string();
+  const auto path = folder.write(
+      "cxx", "#!/bin/sh\n[ -e " + mark + " ] || { touch " + mark + "; " + first + "; }\nexec c++ \"$@\"\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  HostOptions options = uncached_options();
+  options.compiler = path.string();
+  return options;
+}
+
+TEST(HostCompile, AsksACompilerAgainThatCouldNotAnswerOnce) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "kernels need the compiler that this program was built with";
+  for (const std::string first : {"kill -9 $$", "echo Cannot allocate memory >&2; exit 1"}) {
+    const TemporaryFolder folder;
+    const auto compiler = make_host_compiler(bad_at_first(folder, first));
+    const CompileResult result = compiler->compile(small_request());
+    const auto* const failed = std::get_if<CompileError>(&result);
+    ASSERT_NE(failed, nullptr) << first;
+    EXPECT_TRUE(failed->machine_fault) << first;
+    EXPECT_THAT(failed->message, HasSubstr("cannot be asked for its version now")) << first;
+    EXPECT_EQ(why_not(compiler->compile(small_request())), "") << first;
+  }
+}
+
+TEST(HostCompile, FindsACompilerThatIsInstalledLater) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "kernels need the compiler that this program was built with";
+  const TemporaryFolder folder;
+  HostOptions options = uncached_options();
+  options.compiler = (folder / "cxx").string();
+  const auto compiler = make_host_compiler(options);
+  EXPECT_THAT(why_not(compiler->compile(small_request())), HasSubstr("no C++ compiler found"));
+  (void)bad_at_first(folder, "true");
+  EXPECT_EQ(why_not(compiler->compile(small_request())), "");
+}
+
+TEST(HostCompile, NamesTheLackOfDescriptorsAndFindsTheCompilerWhenSomeAreFree) {
+  const auto compiler = make_host_compiler(uncached_options());
+  {
+    const testing::FewDescriptors none;
+    EXPECT_THAT(why_not(compiler->compile(small_request())), HasSubstr("the process has no free file descriptors"));
+    EXPECT_THROW((void)host_device(uncached_options()), Passing);
+  }
+  EXPECT_EQ(why_not(compiler->compile(small_request())), "");
 }
 
 TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
@@ -406,15 +455,17 @@ TEST(HostModule, KeepsModulesOfTheSameNamesApart) {
 }
 
 TEST(HostUnit, RewritesOnlyWhatNoHeaderCanDefine) {
-  for (const char* stays : {"extern int x; external __shared__; extern __shared__ int fixed[4];",
+  for (const char* stays : {"extern int x; external __shared__; extern \"C\" { int y; }",
                             "volatile __shared__ int x; __shared__ volatile int y[2]; static int __shared__x; extern"})
     EXPECT_EQ(host::own_text(stays), stays);
-  EXPECT_THAT(host::own_text("extern __shared__ float s[];"),
-              AllOf(HasSubstr("* const s = ::__tuner_dynamic_shared<float>()"), Not(HasSubstr("extern"))));
+  EXPECT_EQ(host::own_text("void f() { extern __shared__ float s[]; }"),
+            "void f() { static thread_local float (&s)[] = ::__tuner_dynamic_shared(); }");
+  EXPECT_EQ(host::own_text("extern __shared__ float s[];"),
+            "extern __tuner_dynamic float (&s)[] __tuner_dynamic_name;");
   for (const char* array : {"__shared__ extern float s[];", "extern volatile __shared__ __align__(16) float s[];",
                             "volatile extern __shared__ float s[];", "extern __shared__ volatile float s[];",
                             "extern float __shared__ s[];", "extern __shared__ float alignas(16) s[];"})
-    EXPECT_THAT(host::own_text(array), AllOf(HasSubstr("* const s"), Not(HasSubstr("extern")))) << array;
+    EXPECT_THAT(host::own_text(array), AllOf(HasSubstr("(&s)[]"), Not(HasSubstr("__shared__")))) << array;
   EXPECT_EQ(host::own_text("static __shared__ float s[32]; __device__ __noinline__ int f();"),
             " __shared__ float s[32]; __device__ __tuner_noinline__ int f();");
 }

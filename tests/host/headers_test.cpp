@@ -92,6 +92,103 @@ __global__ void k(int* out) {
   EXPECT_EQ(out[63], 32 + 3200 + 310000);
 }
 
+TEST(HostHeaders, GivePartsOfATileByPredicateAndByLabel) {
+  const std::vector<int> out = outputs<int>(5 * 32, R"(
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* out) {
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  const int t = tile.thread_rank();
+  const auto odd = cg::binary_partition(tile, t % 2 == 1);
+  const auto third = cg::labeled_partition(tile, t % 3);
+  const auto part = cg::binary_partition(third, t < 16);
+  out[t] = odd.size() * 100 + odd.thread_rank();
+  out[32 + t] = cg::reduce(third, t, cg::plus<int>());
+  out[64 + t] = third.shfl(t, 2) * 100 + third.meta_group_rank() * 10 + third.meta_group_size();
+  out[96 + t] = odd.ballot(t < 4) * 100 + part.size();
+  out[128 + t] = odd.shfl_up(t, 1) + 100 * odd.shfl_down(t, 1);
+})",
+                                            "k", shape(1, 32));
+  const auto seen = [&](std::size_t thread) {
+    std::vector<int> values;
+    for (std::size_t i = 0; i < 5; ++i) values.push_back(out[i * 32 + thread]);
+    return values;
+  };
+  EXPECT_THAT(seen(0), ElementsAre(1600, 165, 603, 306, 200));
+  EXPECT_THAT(seen(7), ElementsAre(1603, 176, 713, 305, 5 + 900));
+  EXPECT_THAT(seen(31), ElementsAre(1615, 176, 713, 306, 29 + 3100));
+}
+
+TEST(HostHeaders, GiveAtomicReferencesAndSmallFunctionsOfCudasOwnLibrary) {
+  const std::vector<float> out = outputs<float>(4, R"(
+#include <cuda/atomic>
+#include <cuda/cmath>
+#include <cuda/std/atomic>
+#include <cuda/std/limits>
+#include <cuda_pipeline.h>
+__global__ void k(float* out) {
+  __shared__ cuda::atomic<int, cuda::thread_scope_block> count;
+  __shared__ float copied;
+  if (threadIdx.x == 0) count = 0;
+  if (threadIdx.x == 1) __pipeline_memcpy_async(&copied, &out[3], sizeof(float), sizeof(float));
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  cuda::atomic_ref<float, cuda::thread_scope_device> sum(out[0]);
+  sum.fetch_add(1.0f, cuda::memory_order_relaxed);
+  cuda::atomic_ref<float> most(out[1]);
+  most.fetch_max(threadIdx.x);
+  count.fetch_add(1, cuda::std::memory_order_relaxed);
+  if (threadIdx.x == 0) while (count.load(cuda::memory_order_acquire) < 64) __nanosleep(1);
+  if (threadIdx.x == 0) out[2] = count++ + cuda::ceil_div(9, 8);
+  if (threadIdx.x == 0) out[3] = copied + cuda::std::numeric_limits<int>::digits;
+})",
+                                                "k", shape(1, 64));
+  EXPECT_THAT(out, ElementsAre(64, 63, 66, 31));
+}
+
+/// The message of the error of compiling \p source.
+std::string refusal_of(const std::string& source) {
+  const CompileResult result = backend().compiler().compile(request(source, {"k"}));
+  return std::get<CompileError>(result).message;
+}
+
+TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
+  const auto lacks = [](const std::string& what) {
+    return ::testing::EndsWith(": the host backend has no " + what + ", which is for GPUs");
+  };
+  EXPECT_THAT(refusal_of("#include <cuda_fp8.h>\n__global__ void k(float* x) { *x = float(__nv_fp8_e4m3(1.5f)); }\n"),
+              AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp8.h>")));
+  EXPECT_THAT(refusal_of("#include <cuda/barrier>\n"
+                       "__global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }\n"),
+              lacks("<cuda/barrier>"));
+  EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { cuda::ptx::fence(); }\n"), lacks("<cuda/ptx>"));
+  EXPECT_THAT(refusal_of("#include <cuda/no_such_part>\n__global__ void k() {}\n"), lacks("<cuda/no_such_part>"));
+  EXPECT_THAT(refusal_of("#include <cooperative_groups.h>\n"
+                       "__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"),
+              lacks("clusters"));
+  EXPECT_THAT(refusal_of("#include <cuda/barrier>\n__global__ void k() { typo(); }\n"), Not(lacks("<cuda/barrier>")));
+  EXPECT_THAT(refusal_of("#include \"no_such_file.h\"\n__global__ void k() {}\n"), HasSubstr("include_path"));
+}
+
+TEST(HostHeaders, SayThatTheCompilerIsNvcc) {
+  const int out = output<int>(R"(
+#if !defined(__CUDACC__) || !defined(__NVCC__) || __CUDACC_VER_MAJOR__ < 11 || CUDART_VERSION < 11000
+#error this file is for nvcc
+#endif
+#ifdef __CUDACC__
+__global__ void k(int* out) {
+  cudaGridDependencySynchronize();
+  *out = 1;
+  cudaTriggerProgrammaticLaunchCompletion();
+}
+#endif
+)",
+                              "k", shape(1, 1));
+  EXPECT_EQ(out, 1);
+}
+
 TEST(HostHeaders, GiveCubsCollectivesOfAWarpAsThoseOfABlock) {
   const std::vector<int> out = outputs<int>(8 * 64, R"(
 #include <cub/util_type.cuh>

@@ -1,6 +1,7 @@
 // Programs that the backend starts, and its folders: what becomes of them when anybody is killed.
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -54,6 +55,14 @@ TEST(HostProcess, CollectsOutputAndExitCode) {
 TEST(HostProcess, AsksForMessagesInEnglish) {
   const testing::EnvironmentVariable variable("LC_ALL", "de_DE.UTF-8");
   EXPECT_EQ(host::run_process({"/bin/sh", "-c", "echo $LC_ALL"}, {.timeout_s = 10}).output, "C\n");
+}
+
+TEST(HostProcess, RunsAProgramWithFewDescriptors) {
+  const int status = wait_for(start_child([] {
+    const rlimit few{16, 16};
+    return ::setrlimit(RLIMIT_NOFILE, &few) == 0 && host::run_process({"true"}, {}).exit_code == 0;
+  }));
+  EXPECT_EQ(status, 0);
 }
 
 TEST(HostProcess, SaysWhyAProgramCannotBeStarted) {

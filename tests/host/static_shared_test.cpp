@@ -78,5 +78,21 @@ TEST(HostStaticShared, HoldsNothingBeforeEachBlockWhileOrdersAreChecked) {
   backend<1>().set_order({});
 }
 
+TEST(HostStaticShared, HoldsNothingEvenOutsideOfFunctionsOrWithAConstructor) {
+  const auto module = load(
+      "struct Pair { int a, b, c; __device__ Pair() {} };\n__shared__ int outside[3];\n"
+      "namespace n { __shared__ int inside; }\nextern __shared__ int dynamic[];\n"
+      "__global__ void k(int* out) {\n  __shared__ Pair pairs[2];\n  extern __shared__ int more[];\n"
+      "  const int t = threadIdx.x;\n"
+      "  out[0] += outside[t] == -1 && n::inside == -1 && pairs[t].b == -1 && dynamic[t] == -1 && more[t] == -1;\n"
+      "  __syncthreads();\n  outside[t] = n::inside = pairs[t].b = dynamic[t] = 5;\n}\n",
+      {"k"}, backend<1>());
+  backend<1>().set_order({ThreadOrder::Kind::reverse});
+  int out = 0;
+  EXPECT_EQ(text(launch(*module, 0, shape(7, 2, 16), 20, backend<1>(), &out)), "done");
+  EXPECT_EQ(out, 14);
+  backend<1>().set_order({});
+}
+
 }  // namespace
 }  // namespace tuner::host_test

@@ -4,11 +4,16 @@
 
 #include <filesystem>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <cache/shipped.hpp>
 #include <cache/session.hpp>
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
+
+#include <tests/environment_variable.hpp>
+#include <tests/no_descriptors.hpp>
 
 #include "served_backend.hpp"
 #include "serving_environment.hpp"
@@ -42,9 +47,12 @@ class BrokenResults : public testing::ServingEnvironment {
 
   /// What explain() tells.
   std::string explained(std::int64_t n) {
-    const Serving::Terms terms{Serving::process(), {}, wisdom_};
-    return foreseen(terms, device_, spec_, problem_of(spec_, {n}, {}), problem_of(spec_, size_classes({n}), {}))
-        .configuration.text();
+    const ProblemSize size = problem_of(spec_, {n}, {}), lowest = problem_of(spec_, size_classes({n}), {});
+    const auto is_broken = [&](const Configuration& configuration) {
+      return device_.modules.is_broken(served_request(device_, spec_, size, configuration));
+    };
+    return foreseen({wisdom_, device_.device(), spec_, size, lowest, std::chrono::seconds(1)}, is_broken)
+        .decision.configuration.text();
   }
   DecidedPlan plan(std::int64_t n) { return plan(n, wisdom_); }
   DecidedPlan plan(std::int64_t n, Wisdom& wisdom) {
@@ -169,6 +177,70 @@ TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
     EXPECT_THAT(error.what(), StartsWith("TUNER_FROZEN=" + job_.string())) << n;
   }
   EXPECT_THAT(warnings_, ElementsAre());
+}
+
+TEST_F(BrokenResults, AreNotThoseOfACompilerThatDoesNotRunForOnce) {
+  store(1000, "mode=2");
+  backend_->compiler().away = true;
+  const Error error = testing::thrown_by([&] { plan(1000); }).value();
+  EXPECT_EQ(error.code(), ErrorCode::compiler);
+  EXPECT_THAT(error.what(), HasSubstr("it did not end"));
+  backend_->compiler().away = false;
+  EXPECT_EQ(served(1000), "mode=2");
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(BrokenResults, AreReplacedByTheDefaultForNowIfTheCompilerDoesNotRunForOnce) {
+  EXPECT_EQ(served(1000), "mode=1") << "the default is loaded";
+  store(1000, "mode=2");
+  backend_->compiler().away = true;
+  const DecidedPlan made = plan(1000);
+  EXPECT_EQ(made.plan->configuration.text(), "mode=1");
+  EXPECT_TRUE(made.decision.for_now);
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("mode=2"), HasSubstr("it did not end"))));
+  backend_->compiler().away = false;
+  const DecidedPlan later = plan(1000);
+  EXPECT_EQ(later.plan->configuration.text(), "mode=2");
+  EXPECT_FALSE(later.decision.for_now);
+}
+
+TEST_F(BrokenResults, AreNotThoseOfADatabaseThatIsLockedForOnce) {
+  store(1000, "mode=2");
+  Wisdom hasty({.database = folder_ / "wisdom.db", .shipped = false, .warn = {}, .patience = {}});
+  {
+    SQLite::Database other((folder_ / "wisdom.db").string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN EXCLUSIVE");
+    const DecidedPlan made = plan(1000, hasty);
+    EXPECT_EQ(made.plan->configuration.text(), "mode=1");
+    EXPECT_TRUE(made.decision.for_now);
+    EXPECT_THAT(made.decision.reason, HasSubstr("locked"));
+  }
+  const DecidedPlan later = plan(1000, hasty);
+  EXPECT_EQ(later.plan->configuration.text(), "mode=2");
+  EXPECT_FALSE(later.decision.for_now);
+}
+
+TEST_F(BrokenResults, AreNotThoseOfShippedWisdomThatCouldNotBeReadForOnce) {
+  const testing::TemporaryFolder shipped;
+  {
+    cache::Database database = cache::Database::open_user(shipped / "shipped.db");
+    const ProblemSize size = complete(spec_, {{{"n", 1000}}, {}});
+    testing::store_best(database, context_of(spec_, size, device_.device(), {}), "mode=3", 100);
+  }
+  const testing::EnvironmentVariable path("TUNER_DB_PATH", shipped.path().string());
+  EXPECT_EQ(served(2000), "mode=1") << "everything else is open";
+  std::optional<Wisdom> wisdom;
+  {
+    const testing::FewDescriptors none;
+    wisdom.emplace(WisdomOptions{.database = {}, .warn = {}, .read_only = true});
+    const DecidedPlan made = plan(1000, *wisdom);
+    EXPECT_EQ(made.plan->configuration.text(), "mode=1");
+    EXPECT_TRUE(made.decision.for_now);
+    EXPECT_THAT(made.decision.reason, HasSubstr("Too many open files"));
+  }
+  const DecidedPlan later = plan(1000, *wisdom);
+  EXPECT_EQ(later.plan->configuration.text(), "mode=3");
+  EXPECT_FALSE(later.decision.for_now);
 }
 
 #ifdef TUNER_HAS_CUDA  // the host keeps no images

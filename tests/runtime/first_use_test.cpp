@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <cache/browse.hpp>
 
 #include <tuner/core/kernel_spec.hpp>
@@ -11,6 +13,7 @@
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/records.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/tuner.hpp>
 
@@ -36,6 +39,14 @@ class FirstUse : public testing::ServingEnvironment {
     std::vector<std::string> names;
     for (const cache::MissRecord& miss : cache::misses(wisdom.user())) names.push_back(miss.kernel.name);
     return names;
+  }
+
+  /// How many trials each tuning of \p kernel has stored.
+  static std::vector<std::int64_t> sessions_of(const std::string& kernel) {
+    std::vector<std::int64_t> trials;
+    for (const auto& one : cache::sessions(runtime::Serving::process().terms().wisdom.user(), {.kernel = kernel}))
+      trials.push_back(one.trials);
+    return trials;
   }
 
   const testing::CollectedWarnings warnings_;
@@ -121,6 +132,35 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedForAKernelThatNoTextDescribe
   EXPECT_THAT(missed(), Contains("inCode"));
 }
 
+TEST_F(FirstUse, IsLeftOutOnTheHostUnlessSomebodyAsksForIt) {
+  ::setenv("TUNER_TUNE", "auto", 1);
+  const Kernel kernel = writes_one("notAskedFor", "y[i] = 2");
+  std::vector<float> y(100);
+  kernel.launch(nullptr, {100}, y.data());
+  EXPECT_THAT(missed(), Contains("notAskedFor"));
+  EXPECT_THAT(sessions_of("notAskedFor"), IsEmpty());
+  EXPECT_THAT(warnings_.texts, IsEmpty());
+}
+
+TEST_F(FirstUse, WithoutAResultIsRememberedWithItsTrialsAndNotMadeAgain) {
+  // No configuration agrees with the reference, so nothing is named best.
+  const std::string text = testing::replaced(testing::kScale, "factor * x[i];\n}\ntemplate", "3 * x[i];\n}\ntemplate");
+  const auto call = [&] {
+    const Kernel kernel = kernel_named("inVain", text);
+    std::vector<float> x(1000, 1.0f), y(1000);
+    kernel.launch(nullptr, {1000}, x.data(), 2, y.data());
+    EXPECT_THAT(y, Each(3.0f));
+    kernel.launch(nullptr, {1001}, x.data(), 2, y.data());
+  };
+  call();
+  EXPECT_THAT(sessions_of("inVain"), ElementsAre(2)) << "trials";
+  EXPECT_THAT(warnings_.texts, Contains(AllOf(HasSubstr("'inVain'"), HasSubstr("no configuration worked"))));
+  call();
+  runtime::ServedDevice::of(kHostContext).first_use.tried.clear();  // as in another process
+  call();
+  EXPECT_THAT(sessions_of("inVain"), ElementsAre(2));
+}
+
 class FirstUseInAHurry : public testing::ServingEnvironment {
  protected:
   FirstUseInAHurry() : ServingEnvironment("host", "never") { ::setenv("TUNER_TUNE_TIME", "0.001", 1); }
@@ -201,6 +241,40 @@ TEST_F(NewResults, OfOtherProcessesReachCallsAtTheNextLook) {
   }
   runtime::Renewal::process().look();
   EXPECT_FALSE(is_tuned(kernel, 3000));
+}
+
+TEST_F(NewResults, OfOtherProcessesThatAreRemovedBeforeTheNextLookAreServedNoLonger) {
+  const Kernel kernel = kernel_named("tellsForAMoment", kTells);
+  const Device device = choose_device("host").device;
+  const ProblemSize size = complete(kernel.spec(), {{{"n", 3000}}, {}});
+  EXPECT_FALSE(is_tuned(kernel, 100)) << "the device is open";
+  runtime::Renewal::process().look();
+  {
+    cache::Database other = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
+    testing::store_best(other, context_of(kernel.spec(), size, device, {}), "tuned=true");
+    EXPECT_TRUE(is_tuned(kernel, 3000));
+    cache::remove_results(other, {.kernel = "tellsForAMoment"});
+  }
+  runtime::Renewal::process().look();
+  EXPECT_FALSE(is_tuned(kernel, 3000));
+}
+
+TEST_F(NewResults, AreLookedForAgainAfterADatabaseWasLocked) {
+  const Kernel kernel = kernel_named("tellsAfterALock", kTells);
+  const Device device = choose_device("host").device;
+  const ProblemSize size = complete(kernel.spec(), {{{"n", 3000}}, {}});
+  EXPECT_FALSE(is_tuned(kernel, 100));
+  {
+    cache::Database other = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
+    testing::store_best(other, context_of(kernel.spec(), size, device, {}), "tuned=true");
+  }
+  {
+    SQLite::Database lock((testing::cache_folder() / "wisdom.db").string(), SQLite::OPEN_READWRITE);
+    lock.exec("BEGIN EXCLUSIVE");
+    EXPECT_FALSE(is_tuned(kernel, 3000));
+  }
+  runtime::Renewal::process().look();
+  EXPECT_TRUE(is_tuned(kernel, 3000));
 }
 
 class NewResultsOfAFirstUse : public NewResults {

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <numeric>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/child_process.hpp>
+#include <tests/temporary_folder.hpp>
 
 #include "kernels.hpp"
 #include "serving_environment.hpp"
@@ -470,9 +472,27 @@ TEST_F(HostServing, ContinuesATuningForMoreTrials) {
   options.trials = 1;
   EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).trials, 1u);
   EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache);
+  options.trials.reset();
+  options.wall_time = std::chrono::hours(1);
+  const TuneResult longer = tune(scale_, {1234}, {{"T", "float"}}, options);
+  EXPECT_FALSE(longer.from_cache);
+  EXPECT_EQ(longer.tried, 2u);
+  EXPECT_EQ(longer.valid, 2u);
   options.trials = 9;
-  EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).trials, 2u);
   EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache) << "the space has two";
+  EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).tried, 2u);
+}
+
+TEST_F(HostServing, MeasuresAgainWhereAMacroNamesAHeader) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "factor.h") << "#define FACTOR 2\n";
+  std::ofstream(folder / "behind.cu") << testing::replaced(kScale, "NAME", "behind")
+                                      << "#define HEADER \"factor.h\"\n#include HEADER\n";
+  const Kernel behind = Kernel::from_file((folder / "behind.cu").string());
+  TuneOptions options;
+  options.trials = 1;
+  EXPECT_FALSE(tune(behind, {1000}, {}, options).from_cache);
+  EXPECT_FALSE(tune(behind, {1000}, {}, options).from_cache) << "the header may have changed";
 }
 
 TEST_F(HostServing, ATuningThatTheCallerStoppedIsNotMadeAgain) {

@@ -122,7 +122,7 @@ TEST_F(PlanTableTest, TellsApartPatternsConstantsAndNumbersOfSizes) {
 
 TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {
   const Plan* old = insert(7);
-  table_.renew();
+  table_.renew(PlanTable::Renewed::all);
   EXPECT_EQ(find(key(7)), nullptr);
   EXPECT_EQ(old->key.classes[0], 7);
   const Plan* other = insert(7, std::nullopt, "block=64");
@@ -134,7 +134,7 @@ TEST_F(PlanTableTest, KnowsWhichPlanServedLast) {
   Plan::Shapes shapes;
   EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes), nullptr);
   const Plan* old = insert(7);
-  table_.renew();
+  table_.renew(PlanTable::Renewed::all);
   EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), old);
   const Plan* other = insert(7, std::nullopt, "block=64");
   EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), other);
@@ -143,7 +143,7 @@ TEST_F(PlanTableTest, KnowsWhichPlanServedLast) {
 TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
   const Plan* old = insert(7);
   for (std::size_t i = 0; i < 2 * PlanTable::kMaxPlans; ++i) {
-    table_.renew();
+    table_.renew(PlanTable::Renewed::all);
     ASSERT_EQ(insert(7), old);
     ASSERT_EQ(find(key(7)), old);
   }
@@ -151,18 +151,18 @@ TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
 
 TEST_F(PlanTableTest, KeepsNoPlanThatWasDecidedBeforeNewWisdomCame) {
   const std::uint64_t before = table_.generation();
-  table_.renew();
+  table_.renew(PlanTable::Renewed::all);
   EXPECT_NE(table_.insert(plan_of(7), Sizes{7}, before), nullptr) << "for the call at hand";
   EXPECT_EQ(find(key(7)), nullptr);
 }
 
 TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
   insert(7);
-  table_.renew(/*if_some_wait=*/true);
+  table_.renew(PlanTable::Renewed::waiting);
   EXPECT_NE(find(key(7)), nullptr);
   table_.insert(plan_of(8), Sizes{8}, table_.generation(), /*for_now=*/true);
   EXPECT_NE(find(key(8)), nullptr);
-  table_.renew(/*if_some_wait=*/true);
+  table_.renew(PlanTable::Renewed::waiting);
   EXPECT_EQ(find(key(8)), nullptr);
 }
 

@@ -14,12 +14,14 @@ class ServedCompiler final : public FakeCompiler {
  public:
   CompileResult compile(const CompileRequest& request) override {
     ++compiles;
+    if (away) return CompileError{"it did not end", "", /*machine_fault=*/true};
     for (const std::string& expression : request.expressions)
       if (broken.count(expression) > 0) return CompileError{expression + " is broken", "line 1\nline 2"};
     return Image{{makes}, {}, {}};
   }
 
   std::set<std::string> broken = {};  // expressions
+  bool away = false;                  // it does not run now
   std::byte makes{1};
   std::size_t compiles = 0;
 };

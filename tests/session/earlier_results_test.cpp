@@ -44,7 +44,7 @@ class EarlierResults : public ::testing::Test {
       store.append(trial);
       if (!best || trial.measurement()->median_ns < best->measurement()->median_ns) best = trial;
     }
-    store.finish(&*best, true);
+    store.finish(&*best, Spent{});
   }
 
   std::optional<Prior> find(const ProblemSize& size, const Device& device = some_device()) {
@@ -91,7 +91,7 @@ TEST_F(EarlierResults, CountAFinalistOnceByItsLastMeasurement) {
     for (EnumeratedSpace::Index i = 0; i < 9; ++i) store.append(measured(space.configuration(i), 500 + i));
     const Trial again = measured(finalist, 50);
     store.append(again);
-    store.finish(&again, true);
+    store.finish(&again, Spent{});
   }
   const auto prior = find(problem(1000));
   ASSERT_TRUE(prior);

@@ -152,7 +152,7 @@ TEST_F(TrialStoreTest, ServesTheBestOfAFinishedSession) {
   TrialStore writing = store();
   const Trial best = measured(one_, 1000);
   writing.append(best);
-  writing.finish(&best, true);
+  writing.finish(&best, Spent{});
   cache::Database* const databases[] = {&database_};
   const auto match = cache::lookup(context_of(spec_, size_, device_, Objective{}), databases);
   ASSERT_TRUE(match);
@@ -167,7 +167,7 @@ TEST_F(TrialStoreTest, KeepsABestThatWasNotMeasuredAgainBesideTheNewOne) {
   const auto tune = [&](const Trial& found) {
     TrialStore writing = store(force);
     writing.append(found);
-    return writing.finish(&found, true);
+    return writing.finish(&found, Spent{});
   };
   EXPECT_EQ(tune(first), std::nullopt);
   EXPECT_EQ(store(force).standing(), one_);

@@ -25,6 +25,12 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
   return most == reasons.end() ? "" : most->first;
 }
 
+/// \p valid: 0 if unknown.
+std::string tried_text(std::size_t tried, std::size_t valid) {
+  if (valid == 0) return fmt::format("tried {}", plural(tried, "configuration"));
+  return fmt::format("tried {} of {}", format_count(tried), plural(valid, "configuration"));
+}
+
 std::string compared_with(const std::string& reference) {
   if (reference.empty()) return {};
   return fmt::format("      verified against the {}\n", printable(reference));
@@ -115,8 +121,9 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   const Trial& best = *result.best;
   const Measurement& measured = *best.measurement();
   const std::size_t now = result.trials.size() - result.resumed;
-  std::string text = fmt::format("done      {} in {} ({})\n", plural(now, "trial"), format_seconds(result.wall_seconds),
-                                 tuner::text(result.stop_reason));
+  std::string text =
+      fmt::format("done      {} in {} ({}); {}\n", plural(now, "trial"), format_seconds(result.wall_seconds),
+                  tuner::text(result.stop_reason), tried_text(result.trials.size(), result.valid));
   text += fmt::format(
       "time      {} measuring, {} verifying, {} loading, {} waiting; {} compiling, summed over all compilers\n",
       format_seconds(result.times.measure), format_seconds(result.times.verify), format_seconds(result.times.load),
@@ -140,7 +147,8 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   return text + result_lines(subject, best.configuration.text(), about, measured.median_ns, style);
 }
 
-Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::size_t tried, const Style& style) {
+Answer known_answer(const Subject& subject, const StoredAnswer& known, const Style& style) {
+  const cache::WisdomMatch& match = known.match;
   const cache::BestRecord& best = *match.best;
   Json data{{"configuration", Configuration::parse(best.configuration)},
             {"configuration_text", best.configuration},
@@ -162,11 +170,14 @@ Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std
       .data("database", match.database)
       .data("shipped", match.shipped)
       .data("best", std::move(data));
+  if (known.tried > 0) answer.data("tried", known.tried);
+  if (known.valid > 0) answer.data("space", Json{{"valid", known.valid}});
   answer.styled(
-      fmt::format("cache     answered from {}{}; nothing was measured ({}--force measures again)\n"
-                  "          {}; on {} UTC, with {} samples\n\n",
-                  printable(match.database), tried > 0 ? fmt::format(", the best of {}", plural(tried, "trial")) : "",
-                  tried > 0 ? "a larger --trials searches on, " : "", printable(match.reason),
+      fmt::format("cache     answered from {}; nothing was measured ({}--force measures again)\n"
+                  "          {}{}; on {} UTC, with {} samples\n\n",
+                  printable(match.database),
+                  known.tried > 0 && !known.is_whole_space() ? "a larger --budget or --trials searches on, " : "",
+                  known.tried > 0 ? tried_text(known.tried, known.valid) + "; " : "", printable(match.reason),
                   format_instant(best.measured_ms), best.samples));
   answer.styled(
       result_lines(subject, printable(best.configuration), compared_with(subject.reference), best.median_ns, style));
@@ -202,6 +213,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
               {"stop_reason", text(result.stop_reason)},
               {"wall_s", result.wall_seconds},
               {"resumed", result.resumed},
+              {"tried", result.trials.size()},
               {"outcomes", outcomes},
               {"database", database}};
   object["best"] = nullptr;

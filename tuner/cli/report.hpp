@@ -1,10 +1,8 @@
 #pragma once
 /// The results of a tuning, for people and for programs. Pure.
 
-#include <cache/lookup.hpp>
-
 #include <tuner/cli/trial_tables.hpp>
-#include <tuner/session/tune_session.hpp>
+#include <tuner/session/batch/stored_answer.hpp>
 
 namespace tuner::cli {
 
@@ -22,8 +20,8 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
 /// printed above it.
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database, const Style& style,
                    bool below_table = true);
-/// The answer from the cache, in place of a result. \p tried: of so many trials it is the best; 0: unknown.
-Answer known_answer(const Subject& subject, const cache::WisdomMatch& match, std::size_t tried, const Style& style);
+/// The answer from the cache, in place of a result.
+Answer known_answer(const Subject& subject, const StoredAnswer& known, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
 

@@ -4,6 +4,8 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
+#include <tuner/runtime/call.hpp>
+#include <tuner/runtime/decide.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner::cli {
@@ -101,14 +103,30 @@ int show_best(const Given& given) {
   return answer.data("databases", files).data("best", best).data("unverified", unverified).print(given);
 }
 
-/// The configuration that would run: the answer, or the kernel file's default.
-std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
-  if (match.best) return match.best->configuration;
-  return spec.default_configuration ? spec.default_configuration->text() : "";
+/// The sizes in the order of calls.
+tuner::Sizes sizes_of(const KernelSpec& spec, const ProblemSize& size) {
+  tuner::Sizes sizes;
+  for (const SizeSpec& one : spec.sizes) sizes.push_back(size.sizes.at(one.name));
+  return sizes;
 }
 
-Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
-                   const cache::WisdomMatch& match) {
+/// Why a call would fail; empty if it would not. \p seen: what it would be served with.
+std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size,
+                    runtime::Foreseen& seen) {
+  const ProblemSize lowest = runtime::problem_of(spec, runtime::size_classes(sizes_of(spec, size)), size.choices);
+  try {
+    seen = runtime::foreseen({wisdom, device, spec, size, lowest, Settings().tuning_time});
+    return {};
+  } catch (const Error& error) {
+    seen.match = wisdom.lookup(spec, size, device, {}, lowest.sizes);
+    return error.what();
+  }
+}
+
+Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom) {
+  runtime::Foreseen seen;
+  const std::string refusal = foresee(wisdom, device, spec, size, seen);
+  const cache::WisdomMatch& match = seen.match;
   cache::Database& user = wisdom.user();
   const std::string frozen_note = wisdom.frozen() ? " ($TUNER_FROZEN: this file and no other)" : "";
   Answer answer(0, "  ");
@@ -141,8 +159,8 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
     if (!reference.empty()) answer.fact(people("verified"), "against the " + reference);
     answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
-  const std::string runs = served(spec, match);
-  answer.fact("served", {runs, runs.empty() ? "nothing: the kernel has no default" : runs});
+  const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";
+  answer.fact("served", {runs, refusal.empty() ? runs : "nothing: " + refusal});
   return answer.data("rejected", rejected.json());
 }
 
@@ -153,8 +171,7 @@ int show_why(const Given& given) {
   Answer answer;
   Json answers = Json::array();
   for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
-    const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
-    Answer one = explanation(spec, size, device, wisdom, match);
+    Answer one = explanation(spec, size, device, wisdom);
     answer.styled(one.text());
     answers.push_back(one.document());
   }

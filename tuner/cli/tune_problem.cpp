@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <cache/session.hpp>
-
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/metric_options.hpp>
@@ -13,6 +11,7 @@
 #include <tuner/core/metric.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/measure/throughput.hpp>
+#include <tuner/session/batch/stored_answer.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -57,13 +56,6 @@ Json json_impossible(const Sweep& sweep) {
   return list;
 }
 
-/// Why earlier results may be of another kernel; null if they cannot be.
-const std::string* unknown_headers(const KernelSpec& spec) {
-  for (const auto& includes : {spec.program.includes, spec.program.reference_includes})
-    if (includes && includes->unknown) return &*includes->unknown;
-  return nullptr;
-}
-
 std::string lanes_text(const TuneJob& job, const DeviceChoice& devices) {
   const std::size_t hosts = job.request.tuning.hosts.size();
   if (hosts > 0) return fmt::format("; {} of other ranks share the work", plural(hosts, "device"));
@@ -85,18 +77,23 @@ class ProblemTuning {
 
   ProblemResult run() {
     if (request_.dry_run) return dry_run();
-    if (!is_asked_for_trials()) {
-      const cache::WisdomMatch match =
-          wisdom().lookup(spec_, job_.size, seat_.device, request_.tuning.session.objective);
-      if (match.tier == cache::Tier::exact) return answer(match);
-      if (match && !wisdom().frozen()) output_.line("cache     nothing for exactly this ({}); tuning", match.reason);
+    const TuningOptions options = tuning_options();
+    const StoredAnswer known = stored_answer(wisdom(), spec_, job_.size, seat_.device, options);
+    if (known.is_answer) {
+      std::vector<Trial> trials;
+      if (request_.sweep.needs_trials() || request_.sweep.with_rows)
+        trials = stored_trials(wisdom(), spec_, job_.size, seat_.device, options);
+      if (!trials.empty() || !request_.sweep.needs_trials()) return answer(known, std::move(trials));
     }
+    if (!known.why_tune.empty() && !wisdom().frozen()) output_.line("cache     {}; tuning", known.why_tune);
     wisdom().require_not_frozen("tune");
     // One clear message instead of as many failed trials.
     if (seat_.device.environment.compiler == "none")
       throw Error("the host backend needs a C++ compiler and found none: install g++ or clang++, or set CXX to one");
+    if (options.session.budget.wall_time && !request_.tuning.session.budget.wall_time)
+      output_.line("budget    {:g} s (--budget or --trials chooses)", options.session.budget.wall_time->count());
     measure_ceilings_once();
-    return report(measure());
+    return report(measure(options));
   }
 
  private:
@@ -117,25 +114,20 @@ class ProblemTuning {
 
   Wisdom& wisdom() { return *seat_.wisdom; }
 
-  /// Whether the best configuration is not enough, or is of no use.
-  bool is_asked_for_trials() {
-    const MeasureOptions& measure = request_.tuning.measure;
-    return request_.force || unknown_headers(spec_) != nullptr || job_.recording || request_.sweep.needs_trials() ||
-           !measure.cold || !measure.verify || !measure.metrics.empty() || was_interrupted() ||
-           asks_for_more(wisdom(), spec_, job_.size, seat_.device, request_.tuning, [this] { return stop_.load(); });
+  /// Those of the request, with the default budget if it has no limit.
+  TuningOptions tuning_options() const {
+    TuningOptions options = request_.tuning;
+    options.session.stop = &stop_;
+    Budget& budget = options.session.budget;
+    if (request_.sweep.is_part()) return options;
+    if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return options;
+    budget.wall_time = std::chrono::seconds(traits(seat_.device.key).is_gpu ? 60 : 30);
+    return options;
   }
 
-  /// Whether the last session of exactly this problem was cut short. This run then continues it.
-  bool was_interrupted() {
-    const auto last = cache::answer_or_nothing([&] {
-      return cache::last_session(wisdom().user(),
-                                 {context_of(spec_, job_.size, seat_.device, request_.tuning.session.objective),
-                                  conditions_text(request_.tuning, spec_)});
-    });
-    return last && !last->finished_ms && last->trials > 0;
-  }
-
-  ProblemResult answer(const cache::WisdomMatch& match) {
+  /// \p trials: for the tables that the request asks for.
+  ProblemResult answer(const StoredAnswer& known, std::vector<Trial> trials) {
+    const cache::WisdomMatch& match = known.match;
     take_ceilings(seat_.device, match.best->device);
     const Throughput rate = throughput(spec_, job_.size, seat_.device, match.best->median_ns);
     if (rate.bytes_per_second && !rate.ceiling_rate) measure_ceilings_once();
@@ -143,16 +135,13 @@ class ProblemTuning {
     if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
     ProblemResult result{kDone, {}, match.best->configuration, match.best->median_ns};
     result.known = true;
-    const std::size_t tried =
-        match.shipped ? 0 : tried_before(wisdom(), spec_, job_.size, seat_.device, request_.tuning);
-    return give(known_answer(what, match, tried, out_style_), std::move(result));
+    if (!trials.empty() && !request_.json)
+      output_.text(best_table(what, trials, out_style_, request_.sweep.rows) + '\n');
+    if (request_.sweep.needs_trials()) result.sweep = {what, std::move(trials), {}};
+    return give(known_answer(what, known, out_style_), std::move(result));
   }
 
-  SessionResult measure() {
-    TuningOptions options = request_.tuning;
-    if (unknown_headers(spec_) != nullptr) options.resume = options.learn_from_elsewhere = false;
-    set_default_budget(options.session.budget);
-    options.session.stop = &stop_;
+  SessionResult measure(const TuningOptions& options) {
     if (options.isolation == Isolation::none && !seat_.backend) seat_.backend = open_backend(seat_.device);
     SessionResult result;
     try {
@@ -165,14 +154,6 @@ class ProblemTuning {
     if (seat_.may_be_lost && result.stop_reason == StopReason::device_lost)
       throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
     return result;
-  }
-
-  void set_default_budget(Budget& budget) {
-    if (request_.sweep.is_part()) return;
-    if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
-    const int seconds = traits(seat_.device.key).is_gpu ? 60 : 30;
-    budget.wall_time = std::chrono::seconds(seconds);
-    output_.line("budget    {} s (--budget or --trials chooses)", seconds);
   }
 
   /// A failure is only a warning: rates are then shown without their fraction of the ceiling.

@@ -93,6 +93,7 @@ SweepRequest read_sweep(const Given& given) {
   sweep.by = split(given.texts("by"), ',');
   sweep.csv = given.text("csv");
   const std::string rows = given.text("rows");
+  sweep.with_rows = given.has("rows");
   sweep.rows =
       rows == "all" ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(parse_count(rows, "--rows"));
   return sweep;

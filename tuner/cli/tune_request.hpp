@@ -23,6 +23,7 @@ struct SweepRequest {
   Configuration fix;
   std::vector<std::string> vary;
   std::size_t rows = 10;
+  bool with_rows = false;     ///< --rows is given: a known answer has a table too
   std::filesystem::path csv;  ///< empty: none
   std::vector<std::string> by;
 

@@ -18,6 +18,7 @@
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/batch/stored_answer.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/sum_matrix_2d.hpp>
@@ -111,19 +112,20 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.session.strategy = options.strategy;
   tuning.session.seed = options.seed;
   tuning.session.stop = &stop;
+  tuning.session.stop_is_final = true;
   tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
   tuning.host_check = options.check_on_host;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   tuning.measure.metrics = options.metrics;
-  if (!options.force && !asks_for_more(problem.terms.wisdom, spec, problem.size, device, tuning)) {
-    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device);
-    if (match && match.tier == cache::Tier::exact) {
-      auto result = result_of<TuneResult>(match.best->configuration, *match.best);
-      result.from_cache = true;
-      runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
-      return result;
-    }
+  if (const StoredAnswer known = stored_answer(problem.terms.wisdom, spec, problem.size, device, tuning);
+      known.is_answer) {
+    auto result = result_of<TuneResult>(known.match.best->configuration, *known.match.best);
+    result.from_cache = true;
+    result.tried = known.tried;
+    result.valid = known.valid;
+    runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
+    return result;
   }
   problem.terms.wisdom.require_not_frozen("tune");
 
@@ -141,7 +143,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   const Measurement& best = *session.best->measurement();
   auto result = result_of<TuneResult>(session.best->configuration.text(), best);
   result.metrics = metrics_of(best, expand_metrics(options.metrics));
-  result.trials = session.trials.size();
+  result.trials = result.tried = session.trials.size();
+  result.valid = session.valid;
   for (const Trial& trial : session.trials) {
     if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];
   }

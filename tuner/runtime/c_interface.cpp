@@ -423,8 +423,11 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
         return given.on_trial(finished, best_ns, given.user) == 0;
       };
     const TuneResult tuned = tuner::tune(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), tuning);
-    *result = callers_result(
-        tuned, {{"trials", tuned.trials}, {"failures", tuned.failures}, {"from_cache", tuned.from_cache}});
+    *result = callers_result(tuned, {{"trials", tuned.trials},
+                                     {"tried", tuned.tried},
+                                     {"valid", tuned.valid},
+                                     {"failures", tuned.failures},
+                                     {"from_cache", tuned.from_cache}});
   });
 }
 

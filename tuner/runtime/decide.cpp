@@ -6,10 +6,13 @@
 #include <optional>
 #include <thread>
 
+#include <cache/browse.hpp>
 #include <cache/disk.hpp>
 
 #include <tuner/core/elapsed.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/passing.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/records.hpp>
@@ -30,6 +33,11 @@ constexpr std::chrono::milliseconds kGrace{50};
 
 /// If more sizes of a class were measured than this, each size of a call gets its own decision.
 constexpr std::size_t kMostApart = 512;
+
+/// After a first use without a result, the next one waits this long; after each further one twice as long.
+constexpr std::int64_t kFirstWaitMs = 3'600'000, kMostDoublings = 9;  // an hour, three weeks
+
+constexpr const char* kOrigin = "first use";
 
 /// Few, because the application needs its cores for other work.
 constexpr std::size_t kMostCompilers = 16;
@@ -86,31 +94,65 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
   }
 }
 
-Decision known_or_default(const Serving::Terms& terms, const ServedDevice& device, const KernelSpec& spec,
-                          const ProblemSize& size, const cache::WisdomMatch& match) {
+Decision known_or_default(const Question& asked, const cache::WisdomMatch& match) {
   if (match) return known(match);
-  return {fallback(spec, size, device.device().limits, terms.settings.tuning_time), "default: " + match.reason};
+  return {fallback(asked.spec, asked.size, asked.device.limits, asked.patience), "default: " + match.reason};
 }
 
-Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, const KernelSpec& spec,
-                       const ProblemSize& size, const ProblemSize& lowest, const cache::WisdomMatch& match) {
-  Decision decision = known_or_default(terms, device, spec, size, match);
-  const bool of_its_own = match && match.tier <= cache::Tier::stale && size.sizes != lowest.sizes;
+/// Stands for a lookup whose answer cannot be used.
+cache::WisdomMatch none(const std::string& reason) {
+  cache::WisdomMatch nothing;
+  nothing.reason = reason;
+  return nothing;
+}
+
+/// What is stored, without \p broken.
+cache::WisdomMatch look(const Question& asked, const std::set<Configuration>& broken) {
+  if (broken.size() == kMostBroken) return none("the best that are known do not compile or load here");
+  auto match = asked.wisdom.lookup(asked.spec, asked.size, asked.device, {}, asked.lowest.sizes, broken);
+  if (!match.unavailable.empty() && match.reason != match.unavailable)
+    match.reason += " (for now: " + match.unavailable + ')';
+  return match;
+}
+
+Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
+  const KernelSpec& spec = asked.spec;
+  Decision decision = known_or_default(asked, match);
+  const bool of_its_own = match && match.tier <= cache::Tier::stale && asked.size.sizes != asked.lowest.sizes;
   // Other sizes of the class may be able to use what these could not.
   const bool second_choice =
       !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
   // A configuration may be quarantined for only some sizes of the class.
-  const bool in_quarantine = terms.wisdom.has_quarantine(spec, device.device());
+  const bool in_quarantine = asked.wisdom.has_quarantine(spec, asked.device);
   decision.only_here = of_its_own || second_choice || in_quarantine;
   if (decision.only_here) return decision;
-  const Sizes ends = class_ends(*in_order(spec, lowest.sizes));
+  const Sizes ends = class_ends(*in_order(spec, asked.lowest.sizes));
   cache::Sizes highest;
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) highest[spec.sizes[i].name] = ends[i];
-  const auto known = terms.wisdom.measured_sizes(spec, lowest, highest, kMostApart, device.device());
+  const auto known = asked.wisdom.measured_sizes(spec, asked.lowest, highest, kMostApart, asked.device);
   decision.only_here = !known;
   if (!known) return decision;
   for (const cache::Sizes& measured : *known)
-    if (measured != lowest.sizes) decision.apart.push_back(*in_order(spec, measured));
+    if (measured != asked.lowest.sizes) decision.apart.push_back(*in_order(spec, measured));
+  return decision;
+}
+
+bool is_empty(const ProblemSize& size) {
+  return std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& one) { return one.second == 0; });
+}
+
+bool has_choice(const KernelSpec& spec) {
+  const auto& parameters = spec.space.parameters();
+  return std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.values.size() > 1; });
+}
+
+/// The decision that needs no tuning, from \p match.
+Decision decide_untuned(const Question& asked, const cache::WisdomMatch& match) {
+  if (asked.wisdom.frozen()) return decide_frozen(asked, match);
+  auto good = answer(asked.spec, match, asked.lowest);
+  Decision decision = good ? std::move(*good) : known_or_default(asked, match);
+  decision.for_now = !match.unavailable.empty();
+  if (!good && !is_empty(asked.size) && has_choice(asked.spec)) decision.missed = name(match.tier);
   return decision;
 }
 
@@ -142,7 +184,7 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
   options.session.started = start;
   options.session.grace = kGrace;
   options.compile_workers = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostCompilers);
-  options.origin = "first use";
+  options.origin = kOrigin;
   try {
     const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
     if (result.best) return result.best->configuration;
@@ -151,25 +193,37 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
         what +
         (too_short ? ": the tuning time ended before any configuration had been measured for "
                    : ": no configuration worked for ") +
-        size.text() + ", which is served with what was known, or the default" +
-        (too_short ? ". `tune` has no such limit; TUNER_TUNE_TIME raises it, TUNER_TUNE=never tunes nothing" : ""));
+        size.text() + ", which is served with what was known, or the default. " +
+        (too_short
+             ? "What was finished is kept; it is tuned again after an hour at the earliest. `tune` has no such limit"
+             : "`tune` says more"));
   } catch (const std::exception& error) {
     terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
   }
   return std::nullopt;
 }
 
-/// The claim to tune a size class. Null if no database is shared with other processes.
-std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest,
-                                       const Device& device) {
-  if (wisdom.user().is_in_memory()) return nullptr;
+bool tunes(const Settings& settings, const ServedDevice& device) {
+  const bool is_gpu = traits(device.device().key).is_gpu;
+  return settings.tune == TuneOnMiss::on_first_use || (settings.tune == TuneOnMiss::automatic && is_gpu);
+}
+
+/// A text for the size class and all that decides its results.
+std::string problem_name(const KernelSpec& spec, const ProblemSize& lowest, const Device& device) {
   const cache::Context about = context_of(spec, lowest, device, {});
   std::string what;
   for (const std::string& part :
        {about.kernel.name, about.kernel.source_hash, about.problem.choices, cache::sizes_text(about.problem.sizes),
         about.device.key, about.environment.driver, about.environment.compiler})
     what += part + '\n';
-  return std::make_unique<cache::Claim>(wisdom.user().path(), what);
+  return what;
+}
+
+/// The claim to tune a size class. Null if no database is shared with other processes.
+std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest,
+                                       const Device& device) {
+  if (wisdom.user().is_in_memory()) return nullptr;
+  return std::make_unique<cache::Claim>(wisdom.user().path(), problem_name(spec, lowest, device));
 }
 
 /// Waits until \p claim is free and takes it. Polls, because waiting for a file lock has no time limit.
@@ -182,6 +236,26 @@ bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
   return false;
 }
 
+/// Whether a tuning on first use in any process has ended without a result for the class of \p lowest, so recently that
+/// the next one must wait.
+bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest, const Device& device) try {
+  const cache::Context about = context_of(spec, lowest, device, {});
+  std::int64_t last = 0, tries = 0;
+  for (const cache::SessionRecord& session :
+       cache::sessions(wisdom.user(), {about.kernel.name, about.device.key, about.kernel.source_hash})) {
+    const cache::ProblemRecord& problem = session.key.problem;
+    if (session.origin != kOrigin || problem.choices != about.problem.choices || !of_class(spec, problem.sizes, lowest))
+      continue;
+    last = std::max(last, session.started_ms);
+    ++tries;
+  }
+  const std::int64_t now = cache::now_ms();
+  // A clock that was set back must not keep it waiting for years.
+  return tries > 0 && last <= now && now - last < kFirstWaitMs << std::min(tries - 1, kMostDoublings);
+} catch (const cache::Unavailable&) {
+  return true;  // nobody knows
+}
+
 /// The result of a first use.
 struct FirstResult {
   std::optional<Decision> decision = {};  ///< none: use what was known before, or the default
@@ -189,13 +263,14 @@ struct FirstResult {
 };
 
 /// Tunes, or waits for a thread or process that is tuning this and uses its result. \p look returns what is known.
-template <class Look>
-FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
-                      const ProblemSize& size, const ProblemSize& lowest, const Look& look) {
+FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice& device, const Question& asked) {
   using Turn = FirstUse::Turn;
+  const KernelSpec& spec = asked.spec;
+  const ProblemSize& lowest = asked.lowest;
   if (first.turn() == Turn::later) return {std::nullopt, true};
-  const auto known_by_now = [&] { return answer(spec, look(), lowest); };
+  const auto known_by_now = [&] { return answer(spec, look(asked, {}), lowest); };
   if (first.turn() == Turn::over) return {known_by_now(), first.in_vain()};
+  if (first.tried()) return {};
 
   const auto start = Clock::now();
   const std::chrono::duration<double> time = terms.settings.tuning_time;
@@ -208,14 +283,18 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     if (auto decision = known_by_now()) return {std::move(decision)};
   // The other process died or found nothing. Its trials are reused, unless hardly any time is left.
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
+  if (at_once && tried_lately(terms.wisdom, spec, lowest, with_compiler)) return {};
   const auto without_tuning = [&] {
-    const Decision decision = known_or_default(terms, device, spec, size, look());
-    device.modules.prepare(served_request(device, spec, size, decision.configuration));
+    const Decision decision = known_or_default(asked, look(asked, {}));
+    device.modules.prepare(served_request(device, spec, asked.size, decision.configuration));
   };
   // The call needs it at once if nothing is measured in time, so it is compiled meanwhile.
   const std::future<void> meanwhile = in_a_thread(without_tuning);
-  auto tuned = tune_now(terms, with_compiler, spec, size, start);
-  if (!tuned) return {std::nullopt, !at_once};
+  auto tuned = tune_now(terms, with_compiler, spec, asked.size, start);
+  if (!tuned) {
+    first.set_tried();
+    return {std::nullopt, !at_once};
+  }
   return {
       Decision{.configuration = std::move(*tuned), .reason = "tuned on first use in this process", .measured = true}};
 }
@@ -232,43 +311,42 @@ std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, con
 
 }  // namespace
 
-Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
-                const ProblemSize& lowest, bool may_tune, const std::set<Configuration>& broken) {
-  const auto look = [&] {
-    cache::WisdomMatch none;
-    none.reason = "the best that are known do not compile or load here";
-    if (broken.size() == kMostBroken) return none;
-    return terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes, broken);
-  };
-  const cache::WisdomMatch match = look();
-  if (terms.wisdom.frozen()) return decide_frozen(terms, device, spec, size, lowest, match);
-  if (auto decision = answer(spec, match, lowest)) return std::move(*decision);
-  const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
-  const auto& parameters = spec.space.parameters();
-  const bool has_choice =
-      std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.values.size() > 1; });
+Decision decide(const Serving::Terms& terms, ServedDevice& device, const Question& asked, bool may_tune,
+                const std::set<Configuration>& broken) {
+  const cache::WisdomMatch match = look(asked, broken);
+  const bool can_tune = !asked.wisdom.frozen() && !is_empty(asked.size) && has_choice(asked.spec);
   bool for_now = TuningHere::active();
-  if (may_tune && !empty && has_choice && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
-    FirstUse first(device.first_use, spec.name + ' ' + lowest.text());
-    FirstResult result = use_first(first, terms, device, spec, size, lowest, look);
+  if (!can_tune || answer(asked.spec, match, asked.lowest)) {
+    for_now = false;
+  } else if (may_tune && !for_now && match.unavailable.empty() && tunes(terms.settings, device)) {
+    FirstUse first(device.first_use, problem_name(asked.spec, asked.lowest, device.device()));
+    FirstResult result = use_first(first, terms, device, asked);
     if (result.decision) return std::move(*result.decision);
     for_now = result.for_now;
   }
-  Decision decision = known_or_default(terms, device, spec, size, match);
-  decision.for_now = for_now;
-  if (!empty && has_choice) decision.missed = name(match.tier);
+  Decision decision = decide_untuned(asked, match);
+  decision.for_now = decision.for_now || for_now;
   return decision;
 }
 
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                          const BoundCall& bound) {
+  const Question asked{terms.wisdom, device.device(), spec, bound.size, bound.lowest, terms.settings.tuning_time};
   std::set<Configuration> broken;
   std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
-    DecidedPlan made{decide(terms, device, spec, bound.size, bound.lowest, /*may_tune=*/broken.empty(), broken), {}};
-    const Configuration& configuration = made.decision.configuration;
+    DecidedPlan made{decide(terms, device, asked, /*may_tune=*/broken.empty(), broken), {}};
+    const Configuration configuration = made.decision.configuration;
     try {
-      made.plan = make_plan(device, spec, bound, configuration);
+      try {
+        made.plan = make_plan(device, spec, bound, configuration);
+      } catch (const Passing& error) {
+        if (!made.decision.measured) throw;
+        warnings.push_back(passed_over(terms, spec, configuration, error));
+        made.decision = known_or_default(asked, none("for now, because the best that is known does not compile now"));
+        made.decision.for_now = true;
+        made.plan = make_plan(device, spec, bound, made.decision.configuration);
+      }
       for (const std::string& warning : warnings) terms.serving.warn(warning);
       return made;
     } catch (const Error& error) {
@@ -279,15 +357,15 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
   }
 }
 
-Decision foreseen(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
-                  const ProblemSize& lowest) {
+Foreseen foreseen(const Question& asked, const std::function<bool(const Configuration&)>& is_broken) {
+  require_servable(asked.spec);
   std::set<Configuration> broken;
   for (;;) {
-    Decision decision = decide(terms, device, spec, size, lowest, /*may_tune=*/false, broken);
-    const bool works = !decision.measured || terms.wisdom.frozen() ||
-                       !device.modules.is_broken(served_request(device, spec, size, decision.configuration));
-    if (works) return decision;
-    broken.insert(std::move(decision.configuration));
+    Foreseen seen{{}, look(asked, broken)};
+    seen.decision = decide_untuned(asked, seen.match);
+    if (!seen.decision.measured || asked.wisdom.frozen() || !is_broken || !is_broken(seen.decision.configuration))
+      return seen;
+    broken.insert(seen.decision.configuration);
   }
 }
 

@@ -74,7 +74,14 @@ std::size_t Kernel::prepare_erased(Stream stream, const Sizes& sizes, const deta
 std::string Kernel::explain(const Sizes& sizes, const Choices& types) const try {
   const runtime::ServedProblem problem(*served_, sizes, types);
   const ProblemSize lowest = runtime::problem_of(spec(), runtime::size_classes(sizes), problem.size.choices);
-  const runtime::Decision decision = runtime::foreseen(problem.terms, problem.device, spec(), problem.size, lowest);
+  runtime::ServedDevice& device = problem.device;
+  const auto is_broken = [&](const Configuration& configuration) {
+    return device.modules.is_broken(runtime::served_request(device, spec(), problem.size, configuration));
+  };
+  const runtime::Decision decision = runtime::foreseen({problem.terms.wisdom, device.device(), spec(), problem.size,
+                                                        lowest, problem.terms.settings.tuning_time},
+                                                       is_broken)
+                                         .decision;
   return decision.configuration.text() + " (" + decision.reason + ')';
 } catch (...) {
   runtime::leave_with_error();

@@ -2,17 +2,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <limits>
-#include <random>
-#include <thread>
 #include <vector>
 
 #include <cache/browse.hpp>
-#include <cache/paths.hpp>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/threads.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
@@ -111,7 +106,7 @@ bool MissLog::flush(Wisdom& wisdom) noexcept try {
   cache::OpenOptions options;
   options.strict = true;
   options.may_replace = false;  // results are worth more than misses
-  options.check_bytes = 0;      // only kAtEnd is left at the end of the process
+  options.check_bytes = 0;      // little time is left at the end of the process
   options.busy_timeout = std::chrono::milliseconds(0);
   cache::Database database = cache::Database::open_user(wisdom.user().path(), options);
   cache::remember_misses(database, counted);
@@ -119,57 +114,6 @@ bool MissLog::flush(Wisdom& wisdom) noexcept try {
   return true;
 } catch (const std::exception&) {
   return false;
-}
-
-void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
-  if (is_forked() || !noted_.exchange(false)) return;
-  const std::lock_guard lock(writing_);
-  wanted_ = true;
-  if (!has_thread_ && !ending_) {
-    const WithoutSignals calm;
-    std::thread([this, &wisdom] { write_at_times(wisdom); }).detach();
-    has_thread_ = true;
-  }
-  changed_.notify_all();
-} catch (const std::exception&) {
-}
-
-void MissLog::write_at_times(Wisdom& wisdom) {
-  // A writer blocks readers. Random pauses keep processes that started together from writing together. On a local disk
-  // the first write is at once: the process may end soon.
-  const bool shared = cache::on_network_file_system(wisdom.user().path());
-  auto longest = shared ? kLongestPause : std::chrono::milliseconds(0);
-  bool written = true;
-  std::minstd_rand random(std::random_device{}());
-  const auto pause = [&] {
-    const auto least = written ? std::chrono::milliseconds(0) : kRetry;
-    const auto most = std::max(longest, 2 * least);
-    return std::chrono::milliseconds(std::uniform_int_distribution(least.count(), most.count())(random));
-  };
-  std::unique_lock lock(writing_);
-  for (bool last = false; !last;) {
-    changed_.wait(lock, [&] { return wanted_ || ending_; });
-    changed_.wait_for(lock, pause(), [&] { return ending_; });
-    last = ending_;
-    if (last && shared) break;
-    wanted_ = false;
-    lock.unlock();
-    written = flush(wisdom);
-    lock.lock();
-    if (!written) wanted_ = true;
-    longest = std::clamp(2 * longest, kSecondPause, kLongestPause);
-  }
-  ended_ = true;
-  changed_.notify_all();
-}
-
-void MissLog::flush_at_end() noexcept {
-  if (is_forked()) return;
-  std::unique_lock lock(writing_);
-  if (!has_thread_) return;
-  ending_ = true;
-  changed_.notify_all();
-  changed_.wait_for(lock, kAtEnd, [&] { return ended_; });
 }
 
 }  // namespace tuner::runtime

@@ -2,8 +2,6 @@
 /// Misses: launches without a measured result. They are counted for each plan, and written to the user's database.
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -52,14 +50,10 @@ class MissCounter {
   int timings_ = 0;
 };
 
-/// A background thread writes, so that a caller never waits for a disk or another process.
+/// Housekeeping writes it, so that a caller never waits for a disk or another process.
 class MissLog {
  public:
   static constexpr std::size_t kMaxMisses = 4096;  ///< for one process
-  /// The longest time before misses are written: the first at once, the next after kSecondPause, and so on up to
-  /// kLongestPause. On a network file system it is always kLongestPause, and nothing is written when the process ends.
-  static constexpr std::chrono::milliseconds kSecondPause{500}, kLongestPause{60'000}, kRetry{1000};
-  static constexpr std::chrono::milliseconds kAtEnd{5};
 
   /// Never destroyed: threads may launch while the process ends.
   static MissLog& process() {
@@ -75,10 +69,8 @@ class MissLog {
   /// written; the counts are then kept for the next time. There is no warning: only lost results deserve one. Does
   /// nothing in a forked child.
   bool flush(Wisdom& wisdom) noexcept;
-  /// Makes the thread flush soon, if anything was noted since the last time.
-  void flush_soon(Wisdom& wisdom) noexcept;
-  /// Makes the thread flush a last time and waits at most kAtEnd for it.
-  void flush_at_end() noexcept;
+  /// Whether anything was noted since the last time.
+  bool take_news() noexcept { return noted_.exchange(false); }
 
  private:
   struct Entry {
@@ -88,18 +80,14 @@ class MissLog {
   };
 
   MissLog();
-  void write_at_times(Wisdom& wisdom);
   bool is_forked() const;  // check it before any lock: a thread of the parent may hold the lock for ever
 
   const int process_;  // a forked child has its own copy of the counts, which the parent writes
   std::mutex noting_;  // guards entries_ and places_
   std::deque<Entry> entries_;
   std::map<std::string, Entry*> places_;
-  std::atomic<bool> noted_{false};  // since the last flush_soon()
-  std::mutex flushing_;             // guards Entry::remembered
-  std::mutex writing_;              // guards the rest
-  std::condition_variable changed_;
-  bool has_thread_ = false, wanted_ = false, ending_ = false, ended_ = false;
+  std::atomic<bool> noted_{false};
+  std::mutex flushing_;  // guards Entry::remembered
 };
 
 }  // namespace tuner::runtime

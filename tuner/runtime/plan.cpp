@@ -188,17 +188,22 @@ CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec
   return call_request(spec, size, device.device().limits, device.backend->architecture(), configuration);
 }
 
+void require_servable(const KernelSpec& spec) {
+  const auto refuse = [&](const std::string& why) { throw refusal(spec.name, why, ErrorCode::invalid_kernel); };
+  for (const BufferSpec& buffer : spec.buffers)
+    if (buffer.role == BufferRole::constant)
+      refuse(" reads constant memory ('" + buffer.name +
+             "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
+  if (!spec.textures.empty())
+    refuse(" reads or writes through '" + spec.textures.front().name +
+           "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
+}
+
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
                                 const Configuration& configuration) {
   const DeviceLimits& limits = device.device().limits;
   const auto refused = [&](const std::string& why) { return refusal(spec.name, why, ErrorCode::invalid_kernel); };
-  for (const BufferSpec& buffer : spec.buffers)
-    if (buffer.role == BufferRole::constant)
-      throw refused(" reads constant memory ('" + buffer.name +
-                    "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
-  if (!spec.textures.empty())
-    throw refused(" reads or writes through '" + spec.textures.front().name +
-                  "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
+  require_servable(spec);
   const Sized sized(spec, bound, limits, configuration);
   auto made = std::make_unique<Plan>(*device.backend);
   made->kernel = spec.name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tuner::runtime {
 namespace {
@@ -52,6 +53,7 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
   const std::lock_guard lock(writing_);
   if (generation != generation_.load(std::memory_order_relaxed)) return plan;
   some_wait_ = some_wait_ || for_now;
+  some_since_look_ = true;
   if (!plan->only && of_class(plan->key) >= kMaxOfClass) plan->only = sizes;
   const std::uint64_t place = place_of(*plan);
   // New results seldom concern all classes of a kernel: an equal plan from before is used again.
@@ -103,9 +105,12 @@ std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes
   return found->plan;
 }
 
-void PlanTable::renew(bool if_some_wait) {
+void PlanTable::renew(Renewed which) {
   const std::lock_guard lock(writing_);
-  if (if_some_wait && !some_wait_) return;
+  if (which == Renewed::none) some_before_look_ = std::exchange(some_since_look_, false);
+  const bool must = which == Renewed::all || (which == Renewed::waiting && some_wait_) ||
+                    (which == Renewed::recent && some_before_look_);
+  if (!must) return;
   generation_.fetch_add(1, std::memory_order_release);
   if (Slots* const slots = current_.load(std::memory_order_relaxed))
     for (std::atomic<const Plan*>& slot : *slots) slot.store(nullptr, std::memory_order_release);

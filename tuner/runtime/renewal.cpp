@@ -2,22 +2,17 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
-#include <optional>
-#include <string>
-#include <thread>
 #include <utility>
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
-#include <tuner/core/threads.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 
 namespace tuner::runtime {
 namespace {
-
-constexpr std::chrono::seconds kBetween{2};
 
 /// nullopt when the file cannot be read now.
 std::optional<std::string> results_in(const std::filesystem::path& file) {
@@ -25,7 +20,7 @@ std::optional<std::string> results_in(const std::filesystem::path& file) {
     cache::OpenOptions options;
     options.strict = true;
     options.check_bytes = 0;
-    options.busy_timeout = std::chrono::milliseconds(500);
+    options.busy_timeout = std::chrono::milliseconds(0);
     cache::Database database = cache::Database::open_read_only(file, options);
     return cache::results_stamp(database);
   } catch (const std::exception&) {
@@ -59,69 +54,39 @@ void Renewal::for_each(const std::function<void(ServedKernel&)>& act) {
 
 void Renewal::renew(std::string_view name) {
   for_each([&](ServedKernel& kernel) {
-    if (kernel.spec->name == name) kernel.renew();
+    if (kernel.spec->name == name) kernel.renew(PlanTable::Renewed::all);
   });
 }
 
-void Renewal::renew_all() {
-  for_each([](ServedKernel& kernel) { kernel.renew(); });
-}
-
 void Renewal::renew_what_waits() {
-  for_each([](ServedKernel& kernel) { kernel.renew(/*if_some_wait=*/true); });
+  for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::waiting); });
 }
 
-void Renewal::watch(const std::filesystem::path& database, std::function<bool()> is_away) {
-  const std::lock_guard lock(watching_);
-  is_away_ = std::move(is_away);
-  watched_by_ = ::getpid();
-  database_ = database;
-  written_ = cache::real_disk().stamp_of(database_);
-  const WithoutSignals calm;
-  try {
-    std::thread([this] {
-      std::unique_lock watching(watching_);
-      begin();
-      while (!ending_.wait_for(watching, kBetween, [this] { return ended_; })) look_locked();
-    }).detach();
-  } catch (const std::exception&) {  // then the next process sees the results of others
-  }
-}
-
-/// Reads the results in the thread, because the caller of watch() is a first call.
-void Renewal::begin() {
-  was_away_ = is_away_ && is_away_();
-  results_ = results_in(database_);
-  const cache::FileStamp now = cache::real_disk().stamp_of(database_);
-  if (now == written_) return;
-  written_ = now;
-  renew_all();
-}
-
-void Renewal::look_locked() {
-  renew_what_waits();
-  const bool is_away = is_away_ && is_away_();
-  if (std::exchange(was_away_, is_away) && !is_away) renew_all();
-  const cache::FileStamp now = cache::real_disk().stamp_of(database_);
-  if (now == written_) return;
-  const std::optional<std::string> results = results_in(database_);
-  if (!results) return;  // the next check may succeed
-  written_ = now;
-  if (results == results_) return;
-  results_ = results;
-  renew_all();
+void Renewal::begin(Wisdom& wisdom) {
+  const std::lock_guard lock(looking_);
+  wisdom_ = &wisdom;
+  written_ = cache::last_commit(wisdom.user().path());
 }
 
 void Renewal::look() {
-  const std::lock_guard lock(watching_);
-  look_locked();
-}
-
-void Renewal::end() {
-  if (watched_by_ != ::getpid()) return;
-  const std::lock_guard lock(watching_);
-  ended_ = true;
-  ending_.notify_all();
+  const std::lock_guard lock(looking_);
+  renew_what_waits();
+  if (wisdom_ == nullptr || wisdom_->user().path().empty()) return;
+  const auto renew_all = [this] { for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::all); }); };
+  const bool is_away = wisdom_->user().is_away();
+  if (std::exchange(was_away_, is_away) && !is_away) renew_all();
+  for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::none); });
+  const std::optional<cache::LastCommit> now = cache::last_commit(wisdom_->user().path());
+  if (!now || (results_ && now == written_)) return;
+  const std::optional<std::string> results = results_in(wisdom_->user().path());
+  if (!results) return;  // the next look may succeed
+  const bool is_written = now != written_;
+  written_ = now;
+  if (results_ && results != results_)
+    renew_all();
+  else if (is_written)  // a result that was stored and removed since the last look leaves no trace, except in plans
+    for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::recent); });
+  results_ = results;
 }
 
 }  // namespace tuner::runtime

@@ -3,8 +3,6 @@
 /// that other processes store in the user's database within five seconds (docs/api.md). Plans made without them are
 /// then made again.
 
-#include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <mutex>
@@ -13,7 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include <cache/disk.hpp>
+#include <cache/database.hpp>
+
+#include <tuner/session/wisdom.hpp>
 
 namespace tuner::runtime {
 
@@ -33,37 +33,28 @@ class Renewal {
 
   /// Reports new results for kernels with \p name.
   void renew(std::string_view name);
-  void renew_all();
-  /// Reports that a reason not to tune, or not to use another thread's result, has ended.
+  /// Reports that a reason for plans that hold for now has ended.
   void renew_what_waits();
 
-  /// Checks \p database every two seconds in a background thread, until end(). Allocates nothing unless a process
-  /// writes to it. \p is_away: whether memory stands in for it; it is tried again then.
-  void watch(const std::filesystem::path& database, std::function<bool()> is_away = {});
-  /// Checks it now.
+  /// From now on look() reads the user's database of \p wisdom, which must live as long as the process.
+  void begin(Wisdom& wisdom);
+  /// Reports new results since begin() or the last look, and plans that hold for now: whatever could not be asked is
+  /// asked again. Reads the database only if a process has written to it, and waits for no lock.
   void look();
-  /// For the end of the process: after it returns, the thread does nothing more.
-  void end();
 
  private:
   Renewal();
   std::unique_lock<std::mutex> lock_kernels();
   void for_each(const std::function<void(ServedKernel&)>& act);
-  void begin();
-  void look_locked();
 
   const int made_by_;  // the process id
   std::mutex mutex_;   // guards kernels_
   std::set<ServedKernel*> kernels_;
-  std::mutex watching_;  // guards all below; held while the database is read
-  std::condition_variable ending_;
-  bool ended_ = false;
-  std::filesystem::path database_;
-  std::function<bool()> is_away_;
+  std::mutex looking_;  // guards all below
+  Wisdom* wisdom_ = nullptr;
   bool was_away_ = false;
-  cache::FileStamp written_;
-  std::optional<std::string> results_;  // the stamp of the results; none: they could not be read
-  int watched_by_ = 0;                  // the process that has the thread: a forked child has none
+  std::optional<cache::LastCommit> written_;
+  std::optional<std::string> results_;  // the stamp of the results; none: they could not be read yet
 };
 
 }  // namespace tuner::runtime

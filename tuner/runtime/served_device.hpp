@@ -30,6 +30,7 @@ class FirstUse {
     std::condition_variable over;
     std::string tuned;              ///< the problem that is being tuned; empty: none
     std::set<std::string> in_vain;  ///< problems for which another process was waited for in vain
+    std::set<std::string> tried;    ///< problems that this process has tuned without a result
   };
   enum class Turn {
     mine,   ///< this thread tunes
@@ -68,6 +69,15 @@ class FirstUse {
   void set_in_vain() {
     const std::lock_guard lock(device_.mutex);
     device_.in_vain.insert(problem_);
+  }
+  /// Whether this process has tuned the problem without a result. It does not tune it again.
+  bool tried() const {
+    const std::lock_guard lock(device_.mutex);
+    return device_.tried.count(problem_) > 0;
+  }
+  void set_tried() {
+    const std::lock_guard lock(device_.mutex);
+    device_.tried.insert(problem_);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/runtime/decide.hpp>
+#include <tuner/runtime/housekeeping.hpp>
 #include <tuner/runtime/misses.hpp>
 #include <tuner/runtime/serving.hpp>
 
@@ -116,7 +117,7 @@ void ServedKernel::launch(const Call& call) {
     device.backend->fetch(call.value->to, slot->address(), call.value->bytes, call.stream.handle());
   }
   if (way.is_new) [[unlikely]]
-    MissLog::process().flush_soon(Serving::process().terms().wisdom);
+    Housekeeping::process().write_misses_soon();
 }
 
 void ServedKernel::launch_on(Way& way, const Call& call) {
@@ -158,8 +159,8 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
   return way.plan->work.bytes();
 }
 
-void ServedKernel::renew(bool if_some_wait) {
-  contexts_.for_each([&](InContext& context) { context.plans.renew(if_some_wait); });
+void ServedKernel::renew(PlanTable::Renewed which) {
+  contexts_.for_each([&](InContext& context) { context.plans.renew(which); });
 }
 
 }  // namespace tuner::runtime

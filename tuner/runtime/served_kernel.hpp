@@ -33,7 +33,7 @@ class ServedKernel {
   /// Returns how many bytes of work space the call's plan needs.
   std::size_t prepare(const Call& call, std::size_t captures);
   /// See PlanTable. Called by Renewal.
-  void renew(bool if_some_wait = false);
+  void renew(PlanTable::Renewed which);
 
   /// \p given, completed with the choices that the kernel was made with.
   Choices completed(Choices given) const {

@@ -19,8 +19,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/threads.hpp>
 #include <tuner/runtime/by_context.hpp>
-#include <tuner/runtime/misses.hpp>
-#include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/housekeeping.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/session/backends.hpp>
 
@@ -66,11 +65,14 @@ void set(Settings& settings, std::string_view name, const std::string& said, con
     throw Error(ErrorCode::invalid_argument, said + "='" + value + '\'' + why);
   };
   const auto is_first = [&](const std::string& first, const std::string& second) {
-    if (value != first && value != second) refuse(": it is '" + first + "' or '" + second + '\'');
+    if (value != first && value != second)
+      refuse(": it is " + std::string(name == "tune" ? "'auto', " : "") + '\'' + first + "' or '" + second + '\'');
     return value == first;
   };
   if (name == "tune") {
-    settings.tune = is_first("never", "on_first_use") ? TuneOnMiss::never : TuneOnMiss::on_first_use;
+    settings.tune = value == "auto"                     ? TuneOnMiss::automatic
+                    : is_first("never", "on_first_use") ? TuneOnMiss::never
+                                                        : TuneOnMiss::on_first_use;
   } else if (name == "tuning_time") {
     double seconds = 0;  // `2`, `0.5s`; strtod would read it by the program's locale
     const char* const end = value.data() + value.size();
@@ -180,13 +182,12 @@ void Serving::open_wisdom(const Settings& settings) {
     options.check = false;  // a first call takes milliseconds, and damage is found when it is met
     options.patience = kPatience;
     wisdom_ = std::make_unique<Wisdom>(options);
+    // Before any plan is made, so that it sees what is stored later.
+    if (!wisdom_->frozen()) Housekeeping::process().begin(*wisdom_);
     // Tuning uses objects that are destroyed at exit, so it stops then. Serving uses none of them.
-    if (!wisdom_->frozen() && !wisdom_->user().path().empty())
-      Renewal::process().watch(wisdom_->user().path(), [this] { return wisdom_->user().is_away(); });
     std::atexit([] {
       process().ending_ = true;
-      Renewal::process().end();
-      MissLog::process().flush_at_end();
+      Housekeeping::process().end();
     });
   });
 }
@@ -207,6 +208,8 @@ Serving::Terms Serving::terms() {
   if (wisdom_->frozen()) {
     now.tune = TuneOnMiss::never;
     now.remember_misses = false;
+  } else {
+    Housekeeping::process().begin(*wisdom_);  // unless it has begun
   }
   return {*this, std::move(now), *wisdom_};
 }

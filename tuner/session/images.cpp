@@ -15,6 +15,7 @@
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/passing.hpp>
 
 namespace tuner {
 
@@ -51,8 +52,12 @@ std::vector<std::string> earlier_virtual(std::vector<std::string> architectures,
   return architectures;
 }
 
-/// The request does not compile, or there is no compiler. This process does not try again.
+/// The request does not compile. This process does not try again.
 struct Broken : Error {
+  using Error::Error;
+};
+/// There is no compiler. One may be installed later, so the next call looks again.
+struct NoCompiler : Error {
   using Error::Error;
 };
 
@@ -151,11 +156,13 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
     }
     try {
       image = compile_and_keep(request, key, kept);
-    } catch (const Broken& broken) {
-      if (kept)
+    } catch (const Error& error) {
+      const bool broken = dynamic_cast<const Broken*>(&error) != nullptr;
+      if (kept && (broken || dynamic_cast<const NoCompiler*>(&error) != nullptr))
         if (auto module = from_ptx(request, key, why)) return module;
+      if (!broken) throw;
       const std::lock_guard lock(loading_);
-      modules_[key].failure = broken.what();
+      modules_[key].failure = error.what();
       any_broken_ = true;
       throw;
     }
@@ -178,17 +185,20 @@ void LoadedModules::prepare(const CompileRequest& request) noexcept try {
 std::shared_ptr<const Image> LoadedModules::compile_and_keep(const CompileRequest& request, const std::string& key,
                                                              bool kept) {
   Compiler* compiler = nullptr;
+  const std::string no_image =
+      request.file_name + ": no image for " + request.architecture + " is shipped or kept, and ";
   try {
     compiler = &backend_.compiler();
+  } catch (const Passing& error) {
+    throw Passing(error.code(), no_image + error.what());
   } catch (const Error& error) {
-    throw Broken(ErrorCode::compiler, request.file_name + ": no image for " + request.architecture +
-                                          " is shipped or kept, and there is no compiler: " + error.what());
+    throw NoCompiler(ErrorCode::compiler, no_image + "there is no compiler: " + error.what());
   }
   CompileResult result = compiler->compile(request);
   if (const auto* const failed = std::get_if<CompileError>(&result)) {
     const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
                             failed->message + '\n' + failed->log;
-    if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // the next call may succeed
+    if (failed->machine_fault) throw Passing(ErrorCode::compiler, why);
     throw Broken(ErrorCode::compiler, why);
   }
   const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));

@@ -39,13 +39,13 @@ class LoadedModules {
   /// The module of \p request. If it is not loaded yet, takes the image from a file, or compiles and keeps it. Several
   /// threads may compile at once. If compiling for the chip is not possible, uses PTX for this chip or an earlier one.
   /// Skips an image that does not load, with a warning. Throws Error with the message of the compiler or driver. Its
-  /// code is ErrorCode::compiler when the request does not compile, which is not tried again, and when it does not
-  /// load.
+  /// code is ErrorCode::compiler when the request does not compile, which is not tried again, when it does not load,
+  /// and when there is no compiler. Throws Passing when the compiler cannot be asked now.
   std::shared_ptr<const Module> load(const CompileRequest& request);
   /// Compiles and keeps the image of \p request, unless it is loaded or known to be broken, so that load() need not.
   /// Needs no context. load() reports what fails.
   void prepare(const CompileRequest& request) noexcept;
-  /// Whether load() has found that \p request does not compile, or that there is no compiler.
+  /// Whether load() has found that \p request does not compile.
   bool is_broken(const CompileRequest& request);
 
  private:

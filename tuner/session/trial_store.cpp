@@ -81,14 +81,15 @@ void TrialStore::append(const Trial& trial) {
   quarantine_.emplace(configuration, reason);
 }
 
-std::optional<std::string> TrialStore::finish(const Trial* best, bool done) {
+std::optional<std::string> TrialStore::finish(const Trial* best, std::optional<Spent> spent) {
   writer_->flush();
   // Times of two sessions do not compare well. A resumed session had the trials of the standing one at hand.
   const bool stays =
       best && standing_ &&
       (!options_.resume || (options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns));
   if (best && options_.decides && !stays) writer_->set_best(best->configuration.text());
-  if (done || !options_.decides) writer_->finish();
+  if (!options_.decides) spent.emplace().part = true;  // nobody resumes it
+  if (spent) writer_->finish(text(*spent));
   return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;
 }
 

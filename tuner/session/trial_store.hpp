@@ -13,6 +13,7 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
 #include <tuner/core/outcome.hpp>
+#include <tuner/session/spent.hpp>
 
 namespace tuner {
 
@@ -45,9 +46,9 @@ class TrialStore {
   /// Stores \p trial, perhaps later with others. Never blocks a session for long. Problems become warnings.
   void append(const Trial& trial);
   /// Flushes. \p best, if not null, is verified and becomes the stored best. If the standing() one was not measured
-  /// again, or, in a resumed session, is faster, it stays; then returns its configuration. \p done: the session was not
-  /// interrupted, so it need not be resumed.
-  std::optional<std::string> finish(const Trial* best, bool done);
+  /// again, or, in a resumed session, is faster, it stays; then returns its configuration. \p spent: of a session that
+  /// need not be resumed; nothing if it was interrupted.
+  std::optional<std::string> finish(const Trial* best, std::optional<Spent> spent);
 
  private:
   bool lacks_metrics(const Trial& trial) const;

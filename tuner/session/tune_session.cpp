@@ -68,19 +68,25 @@ class Session {
     const bool done = contest_.result.stop_reason != StopReason::interrupted &&
                       contest_.result.stop_reason != StopReason::device_lost;
     if (done) contest_.settle_finalists();
+    spent_.seconds = contest_.elapsed();
     if (done) contest_.check_winner();
     contest_.pass_over_quarantined();
     if (contest_.best()) contest_.result.best = *contest_.best();
-    if (store_) finish_store(done);
+    if (store_) finish_store();
     contest_.result.lanes = evaluator_.lanes();
     contest_.result.wall_seconds = contest_.elapsed();
     return std::move(contest_.result);
   }
 
  private:
-  void finish_store(bool done) {
+  void finish_store() {
     const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
-    const std::optional<std::string> stays = store_->finish(best, done);
+    const StopReason why = contest_.result.stop_reason;
+    const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
+    spent_.limits = options_.budget;
+    spent_.valid = space_.size();
+    spent_.nothing_left = why == StopReason::exhausted;
+    const std::optional<std::string> stays = store_->finish(best, done ? std::optional(spent_) : std::nullopt);
     if (stays)
       observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
                            ". With --force and a larger budget both are measured");
@@ -345,6 +351,7 @@ class Session {
   Contest contest_;
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
+  Spent spent_;
   bool exhausted_ = false;
   // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
   // the stored best where all is measured again. Without those that have a trial already.

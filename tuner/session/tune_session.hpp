@@ -109,6 +109,8 @@ struct SessionOptions {
   /// A signal handler or another thread sets it to end the session. The session withdraws waiting configurations and
   /// lets the running one finish.
   const std::atomic<bool>* stop = nullptr;
+  /// A stop means that the caller has seen enough, not that it was interrupted: the same request is not searched again.
+  bool stop_is_final = false;
 };
 
 enum class StopReason { exhausted, wall_time, trials, fraction, target, unlikely, interrupted, device_lost };

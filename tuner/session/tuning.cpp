@@ -7,7 +7,6 @@
 
 #include <cache/browse.hpp>
 #include <cache/json.hpp>
-#include <cache/session.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
@@ -207,6 +206,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     opened = open_backend(device, OwnKernels::of_trials);
     backend = opened.get();
   }
+  const bool reuse = options.resume && unknown_headers(spec) == nullptr;
   IsolatedOptions workers{.here = isolate ? nullptr : backend,
                           .gpus = traits(device.key).is_gpu ? compute_capabilities() : std::vector<int>(),
                           .devices = {device.index},
@@ -224,14 +224,14 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                    {.session = {options.session.strategy, options.session.seed, options.origin},
                     .conditions = conditions_text(options, spec),
                     .objective = options.session.objective,
-                    .resume = options.resume,
+                    .resume = reuse,
                     .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
                     .decides = options.decides && measure.verify});
   SessionOptions session = options.session;
   session.started = started;
   session.unverified = !measure.verify;
   session.remeasure_one = !measure.metrics.empty();
-  if (options.learn_from_elsewhere && !session.prior)
+  if (options.learn_from_elsewhere && unknown_headers(spec) == nullptr && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
   std::optional<HostCheck> check;
   if (options.host_check && traits(device.key).is_gpu && measure.verify)
@@ -250,30 +250,10 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
   return std::nullopt;
 }
 
-std::size_t tried_before(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                         const TuningOptions& options) {
-  const cache::SessionKey key{context_of(spec, size, device, options.session.objective),
-                              conditions_text(options, spec)};
-  std::set<std::string> tried;
-  const auto last = cache::last_session(wisdom.user(), key);
-  if (last && !last->finished_ms && last->trials > 0) return 0;
-  for (const cache::TrialRecord& trial : cache::finished_trials(wisdom.user(), key)) tried.insert(trial.configuration);
-  if (tried.empty()) return 0;  // all are damaged, or were machine faults
-  for (const auto& one : wisdom.user().quarantined(key.device.key, key.kernel, key.problem))
-    tried.insert(one.configuration);
-  return tried.size();
-}
-
-bool asks_for_more(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                   const TuningOptions& options, const StopHook& stop) try {
-  const Budget& budget = options.session.budget;
-  if (wisdom.frozen() || !budget.trials || budget.wall_time || budget.target || budget.until_unlikely) return false;
-  const std::size_t tried = tried_before(wisdom, spec, size, device, options);
-  return tried > 0 && *budget.trials > tried && enumerate(spec, size, device.limits, stop, tried + 1).size() > tried;
-} catch (const EnumerationStopped&) {
-  return true;
-} catch (const cache::Unavailable&) {
-  return false;
+const std::string* unknown_headers(const KernelSpec& spec) {
+  for (const auto& includes : {&spec.program.includes, &spec.program.reference_includes})
+    if (*includes && (*includes)->unknown) return &*(*includes)->unknown;
+  return nullptr;
 }
 
 }  // namespace tuner

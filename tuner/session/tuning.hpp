@@ -59,15 +59,8 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
 /// The settings of measuring, as stored with every session. Trials are resumed only under equal conditions.
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec);
 
-/// The configurations that need no trial because earlier runs made it under the conditions of \p options, or because
-/// they are in quarantine. 0 if the last run was interrupted. Faults of the machine do not count: they are not stored.
-std::size_t tried_before(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                         const TuningOptions& options);
-
-/// Whether a stored result is not the answer to \p options, because they ask for more trials than tried_before() and
-/// the space has more. With another limit beside the trials the answer is no: that limit may have ended the last run.
-/// \p stop may end the look at the space, which then has more.
-bool asks_for_more(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                   const TuningOptions& options, const StopHook& stop = {});
+/// Why earlier results may be of another text than that of \p spec, whose headers cannot be known. Null if they can. A
+/// tuning of such a kernel uses no earlier results.
+const std::string* unknown_headers(const KernelSpec& spec);
 
 }  // namespace tuner

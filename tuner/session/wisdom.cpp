@@ -8,6 +8,7 @@
 #include <cache/shipped.hpp>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/passing.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner {
@@ -43,10 +44,19 @@ cache::Database open_user(const WisdomOptions& options) {
 
 Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(options.warn) {
   if (!options.shipped || frozen()) return;
-  for (const std::filesystem::path& file : cache::shipped_database_files()) shipped_.emplace_back().file = file;
+  list_shipped();
   if (!warn_) return;
   for (const std::filesystem::path& place : cache::useless_places())
     warn_("TUNER_DB_PATH names " + place.string() + ", where there are neither wisdom databases (NAME.db) nor images");
+}
+
+void Wisdom::list_shipped() {
+  unlisted_.clear();
+  for (const std::filesystem::path& file : cache::shipped_database_files(&unlisted_)) {
+    const auto is_same = [&](const Shipped& one) { return one.file == file; };
+    if (std::none_of(shipped_.begin(), shipped_.end(), is_same)) shipped_.emplace_back().file = file;
+  }
+  if (!unlisted_.empty() && warn_) warn_("shipped wisdom is not used: " + with_advice(unlisted_));
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {
@@ -85,22 +95,27 @@ bool Wisdom::has_quarantine(const KernelSpec& spec, const Device& device) {
   });
 }
 
-std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
+std::vector<cache::Database*> Wisdom::databases(const std::string& device_key, std::string* unavailable) {
   std::vector<cache::Database*> all{&user_};
   const std::lock_guard lock(opening_);
+  if (!unlisted_.empty()) list_shipped();
+  if (unavailable != nullptr && is_passing(unlisted_)) *unavailable = unlisted_;
   for (Shipped& shipped : shipped_) {
     if (!device_key.empty()) {
-      const auto [known, is_new] = shipped.lacks.try_emplace(device_key);
-      if (is_new) known->second = cache::lacks_device(shipped.file, device_key);
+      auto known = shipped.lacks.find(device_key);
+      if (known == shipped.lacks.end())
+        known = shipped.lacks.emplace(device_key, cache::lacks_device(shipped.file, device_key)).first;
       if (known->second) continue;
     }
-    // Each row has a checksum, so there is no need to read the whole file.
-    if (!shipped.opened) try {
+    try {
+      // Each row has a checksum, so there is no need to read the whole file.
+      if (!shipped.opened)
         shipped.database =
             cache::Database::open_shipped(shipped.file, {.warn = warn_, .check_bytes = 0, .check_digest = false});
-        shipped.opened = true;
-      } catch (const cache::Unavailable&) {  // the next question tries again
-      }
+      shipped.opened = true;
+    } catch (const cache::Unavailable& error) {
+      if (unavailable != nullptr) *unavailable = error.what();
+    }
     if (shipped.database) all.push_back(&*shipped.database);
   }
   return all;
@@ -120,9 +135,12 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
   };
   const cache::Context query = context_of(spec, size, device, objective);
   return answer([&] {
-    cache::WisdomMatch match = cache::lookup(query, databases(query.device.key), valid, around);
+    std::string unavailable;
+    cache::WisdomMatch match = cache::lookup(query, databases(query.device.key, &unavailable), valid, around);
     // Other devices' results matter only when the device's own do not answer.
-    if (!match || match.tier > cache::Tier::nearest_size) match = cache::lookup(query, databases(), valid, around);
+    if (!match || match.tier > cache::Tier::nearest_size)
+      match = cache::lookup(query, databases({}, &unavailable), valid, around);
+    if (match.unavailable.empty()) match.unavailable = unavailable;
     return match;
   });
 }

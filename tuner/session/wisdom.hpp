@@ -2,6 +2,7 @@
 /// The databases of this process: the user's own and the shipped ones. Each is opened once, and lookups ask all.
 
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -46,8 +47,9 @@ class Wisdom {
   /// Throws Error when the database is frozen. The message explains how to do \p what ("tune") instead.
   void require_not_frozen(const std::string& what) const;
   /// The user's database first, then the shipped ones. Leaves out shipped ones that are known to have no results for \p
-  /// device_key; empty: leaves out none. Opens each at its first use. Thread-safe.
-  std::vector<cache::Database*> databases(const std::string& device_key = {});
+  /// device_key; empty: leaves out none. Opens each at its first use. If one cannot be read now, leaves it out and puts
+  /// the reason into \p unavailable; the next call tries again. Thread-safe.
+  std::vector<cache::Database*> databases(const std::string& device_key = {}, std::string* unavailable = nullptr);
 
   /// The best known configuration of \p spec for \p size on \p device. Skips candidates that the kernel's space, its
   /// constraints or the device's limits reject, and those in \p broken, which do not compile or load. The answer lists
@@ -76,8 +78,11 @@ class Wisdom {
 
   cache::Database user_;
   std::function<void(std::string_view)> warn_;
+  void list_shipped();
+
   std::mutex opening_;
-  std::vector<Shipped> shipped_;
+  std::deque<Shipped> shipped_;  // its members stay where they are
+  std::string unlisted_;         // why a place of shipped databases could not be read
 };
 
 }  // namespace tuner

@@ -82,7 +82,7 @@ def prepare_reduce(x, op="sum", stream=None, order="fixed", captures=64):
 def set(**settings):
     """Changes settings, before the first launch: `tuner.set(tune="never", device="1")`.
 
-    tune: "never" or "on_first_use"; tuning_time: seconds; device: "auto", "cuda", "host" or the number of a GPU;
+    tune: "auto", "never" or "on_first_use"; tuning_time: seconds; device: "auto", "cuda", "host" or the number of a GPU;
     database: a path; remember_misses: True or False.
     """
     for name, value in settings.items():
@@ -122,6 +122,10 @@ class TuneResult(_Result):
     high_ns: float
     """The 95% confidence interval of the median."""
     trials: int
+    tried: int
+    """How many configurations this and earlier calls tried; 0: unknown."""
+    valid: int
+    """How many configurations there are for this problem; 0: unknown."""
     failures: dict
     """How many configurations failed, by kind: compile, launch, timeout, wrong, invalid."""
     from_cache: bool

@@ -11,6 +11,7 @@
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #endif
 #include <tuner/core/metric.hpp>
+#include <tuner/core/passing.hpp>
 
 namespace tuner {
 namespace {
@@ -101,14 +102,19 @@ const Kind& kind_of(std::string_view backend) {
 #ifdef TUNER_HAS_CUDA
 
 bool gpu_available() {
-  if (cuda::driver_status().forked) throw Error(ErrorCode::context_lost, cuda::driver_status().reason);
-  return cuda::driver_status().available;
+  const cuda::DriverStatus status = cuda::driver_status();
+  if (status.forked) throw Error(ErrorCode::context_lost, status.reason);
+  if (status.passing) throw Passing(ErrorCode::device, "the CUDA driver cannot be used now: " + status.reason);
+  return status.available;
 }
 
-int gpu_count() { return cuda::driver_status().available ? cuda::driver_status().devices : 0; }
+int gpu_count() {
+  const cuda::DriverStatus status = cuda::driver_status();
+  return status.available ? status.devices : 0;
+}
 
 std::string why_no_gpu() {
-  if (!cuda::driver_status().available) return cuda::driver_status().reason;
+  if (const cuda::DriverStatus status = cuda::driver_status(); !status.available) return status.reason;
   if (cuda::find_nvrtc_facts() == nullptr) {
     return "there is a GPU, but no NVRTC to compile for it: install the CUDA toolkit, or set TUNER_NVRTC to "
            "libnvrtc.so";

@@ -12,7 +12,8 @@
 
 namespace tuner {
 
-/// Whether there is a driver and a device. Throws Error in a process that was forked from one that had used CUDA.
+/// Whether there is a driver and a device. Throws Error in a process that was forked from one that had used CUDA, and
+/// Passing when the driver cannot be used now.
 bool gpu_available();
 /// The number of usable GPUs.
 int gpu_count();

@@ -1,6 +1,12 @@
 #include <tuner/backend/cuda/driver.hpp>
 
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <string_view>
+#include <utility>
+
+#include <tuner/core/passing.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -27,10 +33,28 @@ std::string describe(const Driver& driver, CUresult result) {
 
 constexpr const char* kLibrary = "libcuda.so.1";
 
-const LoadedDriver& process_driver() {
+/// The driver, once its state is certain. Until then returns null, and \p now gets the state of the moment.
+const LoadedDriver* process_driver(DriverStatus* now = nullptr) {
   // Never destroyed, because destructors of static objects may launch kernels.
-  static const LoadedDriver& loaded = *new const LoadedDriver(load_driver(kLibrary));
-  return loaded;
+  static std::atomic<const LoadedDriver*> certain{nullptr};
+  if (const LoadedDriver* const known = certain.load(std::memory_order_acquire)) [[likely]]
+    return known;
+  static std::mutex& loading = *new std::mutex;
+  const std::lock_guard lock(loading);
+  if (const LoadedDriver* const known = certain.load(std::memory_order_relaxed)) return known;
+  auto loaded = std::make_unique<LoadedDriver>(load_driver(kLibrary));
+  if (loaded->status.passing) {
+    if (now != nullptr) *now = std::move(loaded->status);
+    return nullptr;
+  }
+  certain.store(loaded.get(), std::memory_order_release);
+  return loaded.release();
+}
+
+/// Whether cuInit() may succeed a moment later.
+bool is_passing_start(CUresult result) {
+  return result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_OPERATING_SYSTEM ||
+         result == CUDA_ERROR_SYSTEM_NOT_READY || result == CUDA_ERROR_DEVICE_UNAVAILABLE;
 }
 
 /// The path inside the repository, without the build machine's folders.
@@ -42,10 +66,12 @@ std::string_view short_path(std::string_view path) {
 /// Fills in \p driver and \p status. Returns why the driver in \p file cannot be used; empty: it can.
 std::string start(const std::string& file, Driver& driver, DriverStatus& status) {
   Library library(file, RTLD_NOW);
-  if (!library)
+  if (!library) {
+    status.passing = is_passing(library.error());
     return library.error().find("No such file") != std::string::npos
                ? file + " not found: no NVIDIA driver is installed"
-               : file + " cannot be loaded: " + library.error();
+               : file + " cannot be loaded: " + with_advice(library.error());
+  }
   bind_all(library, driver);
   if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&status.version);
   if (status.version == 0) return file + " is not a CUDA driver";
@@ -56,9 +82,11 @@ std::string start(const std::string& file, Driver& driver, DriverStatus& status)
   const CUresult initialised = driver.cuInit(0);
   status.forked = initialised == CUDA_ERROR_NOT_INITIALIZED;
   if (status.forked) return kForked;
+  status.passing = is_passing_start(initialised);
   if (initialised != CUDA_SUCCESS && initialised != CUDA_ERROR_NO_DEVICE)
     return "cuInit failed: " + describe(driver, initialised);
   const CUresult counted = initialised == CUDA_SUCCESS ? driver.cuDeviceGetCount(&status.devices) : CUDA_SUCCESS;
+  status.passing = is_passing_start(counted);
   if (counted != CUDA_SUCCESS) return "cuDeviceGetCount failed: " + describe(driver, counted);
   return status.devices == 0 ? name + " finds no device" : "";
 }
@@ -80,14 +108,22 @@ int driver_version() {
   return version;
 }
 
-const DriverStatus& driver_status() { return process_driver().status; }
+DriverStatus driver_status() {
+  DriverStatus now;
+  const LoadedDriver* const loaded = process_driver(&now);
+  return loaded != nullptr ? loaded->status : now;
+}
 
 const Driver& driver() {
-  const LoadedDriver& loaded = process_driver();
-  if (!loaded.status.available) [[unlikely]]
-    throw Error(loaded.status.forked ? ErrorCode::context_lost : ErrorCode::not_found,
-                "no usable GPU: " + loaded.status.reason);
-  return loaded.functions;
+  const LoadedDriver* const loaded = process_driver();
+  if (loaded == nullptr || !loaded->status.available) [[unlikely]] {
+    const DriverStatus status = driver_status();
+    const std::string why = "no usable GPU: " + status.reason;
+    if (status.passing) throw Passing(ErrorCode::device, why);
+    if (!status.available) throw Error(status.forked ? ErrorCode::context_lost : ErrorCode::not_found, why);
+    return driver();  // it has become available since
+  }
+  return loaded->functions;
 }
 
 std::string version_text(int version) {
@@ -104,7 +140,7 @@ ErrorCode error_code(CUresult result) {
 }  // namespace
 
 CudaError::CudaError(CUresult result, const std::string& call, std::string place)
-    : Error(error_code(result), call + " failed at " + place + ": " + describe(process_driver().functions, result)),
+    : Error(error_code(result), call + " failed at " + place + ": " + describe(driver(), result)),
       result_(result),
       place_(std::move(place)) {}
 

@@ -63,6 +63,7 @@ inline constexpr const char* kForked =
 struct DriverStatus {
   bool available = false;  ///< a driver and at least one device
   bool forked = false;     ///< from a process that had used CUDA
+  bool passing = false;    ///< it is not available now, for a reason of the moment (core/passing.hpp): ask again
   std::string reason;      ///< "libcuda.so.1 not found: …"; empty if available
   int version = 0;         ///< 13000 for CUDA 13.0; 0 without a driver
   int devices = 0;
@@ -76,11 +77,12 @@ struct LoadedDriver {
 /// Opens \p library and initialises it. Never throws; see LoadedDriver::status. For tests; others call driver().
 LoadedDriver load_driver(const char* library);
 
-/// The state of libcuda.so.1, which the first call opens.
-const DriverStatus& driver_status();
+/// The state of libcuda.so.1, which the first call opens. It stays, unless it is passing.
+DriverStatus driver_status();
 /// Only DriverStatus::version. Does not initialise the driver, so that compiling needs no device.
 int driver_version();
-/// The functions of libcuda.so.1. Throws Error with DriverStatus::reason if it is not available.
+/// The functions of libcuda.so.1. Throws Error with DriverStatus::reason if it is not available, and Passing if it is
+/// not available now.
 const Driver& driver();
 
 /// "13.0" for 13000.

@@ -1,13 +1,17 @@
 #include <tuner/backend/cuda/nvrtc.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <sstream>
 
 #include <cache/paths.hpp>
 
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/core/passing.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -98,9 +102,14 @@ bool knows_all(const Nvrtc& nvrtc, const std::vector<int>& capabilities) {
   });
 }
 
-const NvrtcSearch& process_search(const std::vector<int>& gpus = {}) {
-  static const auto& search = *new const NvrtcSearch{environment("TUNER_NVRTC"), driver_version() / 1000,
-                                                     gpus.empty() ? query_compute_capabilities() : gpus};
+NvrtcSearch process_search(const std::vector<int>& gpus = {}) {
+  static std::mutex& asking = *new std::mutex;
+  static auto& certain = *new std::optional<NvrtcSearch>;
+  const std::lock_guard lock(asking);
+  if (certain) return *certain;
+  NvrtcSearch search{environment("TUNER_NVRTC"), driver_version() / 1000,
+                     gpus.empty() ? query_compute_capabilities() : gpus};
+  if (!gpus.empty() || !driver_status().passing) certain = search;
   return search;
 }
 
@@ -109,17 +118,25 @@ std::optional<fs::path> facts_file() {
   return folder ? std::optional(*folder / "nvrtc") : std::nullopt;
 }
 
-const std::variant<Nvrtc, std::string>& process_nvrtc(const std::vector<int>& gpus = {}) {
+/// Searches until one is found, which stays. Until then returns null, and \p why_not gets the reason.
+const Nvrtc* process_nvrtc(const std::vector<int>& gpus = {}, std::string* why_not = nullptr) {
   // Never destroyed, because destructors of static objects may launch kernels.
-  static const auto& loaded = *new const std::variant<Nvrtc, std::string>([&] {
-    auto found = load_nvrtc(process_search(gpus));
-    const auto* const nvrtc = std::get_if<Nvrtc>(&found);
-    const auto file = facts_file();
-    if (file && nvrtc != nullptr && !read_nvrtc_facts(*file, process_search()))
-      write_nvrtc_facts(*file, process_search(), *nvrtc);
-    return found;
-  }());
-  return loaded;
+  static std::atomic<const Nvrtc*> kept{nullptr};
+  if (const Nvrtc* const known = kept.load(std::memory_order_acquire)) return known;
+  static std::mutex& searching = *new std::mutex;
+  const std::lock_guard lock(searching);
+  if (const Nvrtc* const known = kept.load(std::memory_order_relaxed)) return known;
+  const NvrtcSearch search = process_search(gpus);
+  auto found = load_nvrtc(search);
+  if (std::string* const reason = std::get_if<std::string>(&found)) {
+    if (why_not != nullptr) *why_not = std::move(*reason);
+    return nullptr;
+  }
+  auto nvrtc = std::make_unique<const Nvrtc>(std::get<Nvrtc>(std::move(found)));
+  const auto file = facts_file();
+  if (file && !read_nvrtc_facts(*file, search)) write_nvrtc_facts(*file, search, *nvrtc);
+  kept.store(nvrtc.get(), std::memory_order_release);
+  return nvrtc.release();
 }
 
 constexpr const char* kTitle = "tuner nvrtc 1";
@@ -175,12 +192,13 @@ std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
          reasons;
 }
 
-const Nvrtc* find_nvrtc() { return std::get_if<Nvrtc>(&process_nvrtc()); }
+const Nvrtc* find_nvrtc() { return process_nvrtc(); }
 
 const Nvrtc& nvrtc(const std::vector<int>& gpus) {
-  const auto& found = process_nvrtc(gpus);
-  if (const auto* const why_not = std::get_if<std::string>(&found)) throw NvrtcError(*why_not);
-  return std::get<Nvrtc>(found);
+  std::string why_not;
+  if (const Nvrtc* const found = process_nvrtc(gpus, &why_not)) return *found;
+  if (is_passing(why_not)) throw Passing(ErrorCode::compiler, "NVRTC cannot be loaded now. " + with_advice(why_not));
+  throw NvrtcError(why_not);
 }
 
 const NvrtcFacts* find_nvrtc_facts() {

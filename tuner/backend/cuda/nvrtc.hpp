@@ -54,10 +54,11 @@ std::vector<std::filesystem::path> nvrtc_candidates(const NvrtcSearch& search);
 std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search);
 
 /// The process's NVRTC: $TUNER_NVRTC if set, else the result of load_nvrtc() for this driver. Loaded at the first call.
-/// Null: there is none.
+/// Null: there is none. The next call searches again.
 const Nvrtc* find_nvrtc();
-/// The same. Throws NvrtcError, which lists the places tried, if there is none. \p gpus: the compute capabilities that
-/// it must compile for. If the first call gives none, the driver is asked, which takes 0.1 s.
+/// The same. Throws NvrtcError, which lists the places tried, if there is none, and Passing if one cannot be loaded
+/// now. \p gpus: the compute capabilities that it must compile for. If the first call gives none, the driver is asked,
+/// which takes 0.1 s.
 const Nvrtc& nvrtc(const std::vector<int>& gpus = {});
 /// The facts about the process's NVRTC. If an earlier process stored them in the cache folder, and none of the files on
 /// which they depend has changed, this does not load its 100 MB. Null: there is none.

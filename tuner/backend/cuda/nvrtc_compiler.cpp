@@ -14,6 +14,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/includes.hpp>
 #include <tuner/core/host_functions.hpp>
+#include <tuner/core/passing.hpp>
 #include <tuner/core/threads.hpp>
 
 namespace tuner::cuda {
@@ -317,7 +318,8 @@ class NvrtcCompiler : public Compiler {
 
     const nvrtcResult result = program.compile(options);
     std::string log = program.log();
-    if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw NvrtcError("NVRTC ran out of memory in " + request.file_name);
+    if (result == NVRTC_ERROR_OUT_OF_MEMORY)
+      throw Passing(ErrorCode::out_of_memory, "NVRTC ran out of memory in " + request.file_name);
     if (result != NVRTC_SUCCESS) {
       std::string message = first_error(log, macro_names(request));
       if (message.empty()) message = library().nvrtcGetErrorString(result);

@@ -17,12 +17,14 @@
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
+#include <tuner/backend/host/own_text.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/passing.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner::host {
@@ -78,12 +80,17 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 void write_file(const std::filesystem::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.flush()) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
+  if (!file.flush()) throw Error("cannot write " + path.string() + ": " + system_text(errno));
 }
 
-constexpr std::string_view kMachineFaults[] = {"Killed signal terminated program", "unable to execute command: Killed",
-                                               "No space left on device",          "Cannot allocate memory",
-                                               "Resource temporarily unavailable", "virtual memory exhausted"};
+constexpr std::string_view kMachineFaults[] = {"Killed signal terminated program",
+                                               "unable to execute command: Killed",
+                                               "No space left on device",
+                                               "Cannot allocate memory",
+                                               "Resource temporarily unavailable",
+                                               "virtual memory exhausted",
+                                               "Too many open files",
+                                               "Input/output error"};
 
 /// Takes the place of the kernel file's folder. Deep, so that headers in the folders above it have a place too.
 constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
@@ -99,7 +106,7 @@ void write_below(const std::filesystem::path& folder, const std::filesystem::pat
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw Error("cannot read " + path.string() + ": " + std::strerror(errno));
+  if (!file) throw Error("cannot read " + path.string() + ": " + system_text(errno));
   std::vector<std::byte> content(static_cast<std::size_t>(file.tellg()));
   file.seekg(0);
   file.read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(content.size()));
@@ -145,6 +152,7 @@ std::vector<std::string> followed_options(const CompileRequest& request) {
 constexpr double kLeastShare = 0.25;
 
 constexpr const char* kDidNotEnd = " did not end within ";
+constexpr double kTimeForVersion = 20;  // seconds
 
 /// Whether a text with fewer functions would fail in the same way.
 bool is_final(const std::string& message) {
@@ -159,6 +167,11 @@ bool is_machine_fault(const ProcessResult& result) {
   // The compiler driver's messages about its programs, and the texts of ENOSPC, ENOMEM and EAGAIN.
   return std::ranges::any_of(kMachineFaults,
                              [&](std::string_view words) { return result.output.find(words) != std::string::npos; });
+}
+
+std::string why_it_ended(const ProcessResult& result) {
+  const std::string said = with_advice(first_line(result.output));
+  return said.empty() ? "it was killed" : said;
 }
 
 bool is_gnu(const std::string& version) { return version.find("clang") == std::string::npos; }
@@ -189,67 +202,87 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
     options_.warn("compiled objects are not kept in " + cache_folder_->string() + ": " + *failure);
 }
 
-std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
-  found_.tried += (found_.tried.empty() ? "" : ", ") + listed(command);
+std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name, Found& found) {
+  found.tried += (found.tried.empty() ? "" : ", ") + listed(command);
   const std::filesystem::path path = find_program(command[0]);
   if (path.empty()) return "there is no program " + command[0];
   std::vector<std::string> whole = command;
   whole[0] = path.string();
   std::vector<std::string> question = whole;
   question.push_back("--version");
-  const ProcessResult version = run_process(question, {.timeout_s = 20});
+  const ProcessResult version = run_process(question, {.timeout_s = kTimeForVersion});
+  const auto not_now = [&](const std::string& why) {
+    return Passing(ErrorCode::compiler, "the C++ compiler cannot be asked for its version now: " + why);
+  };
+  if (version.passing) throw not_now(version.error);
+  if (version.timed_out)
+    throw not_now(listed(command) + kDidNotEnd + std::to_string(static_cast<int>(kTimeForVersion)) + " s");
+  if (is_machine_fault(version)) throw not_now(listed(command) + ": " + why_it_ended(version));
   if (version.exit_code != 0) return "it fails when asked for its --version";
   const auto says = [&version](const char* word) { return version.output.find(word) != std::string::npos; };
   if (by_name && !says("clang") && !says("++"))
     return "it does not say that it is g++ or clang++ (" + first_line(version.output) + ")";
-  found_.command = std::move(whole);
-  found_.version = first_line(version.output);
+  found.command = std::move(whole);
+  found.version = first_line(version.output);
   return {};
 }
 
-const HostCompiler::Found& HostCompiler::found() const {
-  searched_.run([this] {
-    if (!options_.compiler.empty()) {
-      (void)try_compiler({options_.compiler}, false);
-      return;
-    }
+std::shared_ptr<const HostCompiler::Found> HostCompiler::found() const {
+  const std::lock_guard lock(searching_);
+  if (found_) return found_;
+  auto now = std::make_shared<const Found>(search());
+  if (!now->command.empty()) found_ = now;  // a compiler may be installed later
+  return now;
+}
+
+HostCompiler::Found HostCompiler::search() const {
+  Found found;
+  if (!options_.compiler.empty()) {
+    (void)try_compiler({options_.compiler}, false, found);
+    return found;
+  }
 #if defined(TUNER_HOST_SANITIZE)
-    if (try_compiler({TUNER_HOST_BUILD_COMPILER}, false).empty()) return;  // its runtime is the one in this process
+  if (try_compiler({TUNER_HOST_BUILD_COMPILER}, false, found).empty()) return found;  // with the process's own runtime
 #endif
-    const char* variable = std::getenv("CXX");
-    const std::string cxx = variable != nullptr ? variable : "";
-    std::istringstream text(cxx);
-    const std::vector<std::string> chosen{std::istream_iterator<std::string>(text), {}};
-    const std::string why = chosen.empty() ? std::string() : try_compiler(chosen, true);
-    if (!chosen.empty() && why.empty()) return;
-    for (const char* candidate : {"c++", "g++", "clang++"}) {
-      if (!try_compiler({candidate}, false).empty()) continue;
-      if (!why.empty())
-        options_.warn("CXX=" + cxx + " is not used, because " + why + "; kernels are compiled with " +
-                      found_.command[0] + " (" + found_.version + ")");
-      return;
-    }
-  });
-  return found_;
+  const char* variable = std::getenv("CXX");
+  const std::string cxx = variable != nullptr ? variable : "";
+  std::istringstream text(cxx);
+  const std::vector<std::string> chosen{std::istream_iterator<std::string>(text), {}};
+  const std::string why = chosen.empty() ? std::string() : try_compiler(chosen, true, found);
+  if (!chosen.empty() && why.empty()) return found;
+  for (const char* candidate : {"c++", "g++", "clang++"}) {
+    if (!try_compiler({candidate}, false, found).empty()) continue;
+    if (!why.empty())
+      options_.warn("CXX=" + cxx + " is not used, because " + why + "; kernels are compiled with " + found.command[0] +
+                    " (" + found.version + ")");
+    break;
+  }
+  return found;
 }
 
 std::string HostCompiler::short_name() const {
-  const Found& compiler = found();
-  if (compiler.command.empty()) return "none";
+  const std::shared_ptr<const Found> compiler = found();
+  if (compiler->command.empty()) return "none";
   // "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6"
   std::string version;
-  std::istringstream words(compiler.version);
+  std::istringstream words(compiler->version);
   for (std::string word; words >> word;) {
     if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos &&
         word.find(')') == std::string::npos) {
       version = word;
     }
   }
-  return (is_gnu(compiler.version) ? "g++ " : "clang++ ") + version;
+  std::string name = (is_gnu(compiler->version) ? "g++ " : "clang++ ") + version;
+  // Options of $CXX change what is measured. Words before them name programs, as in `ccache g++`.
+  const auto first = std::find_if(compiler->command.begin(), compiler->command.end(),
+                                  [](const std::string& word) { return word.starts_with('-'); });
+  for (auto word = first; word != compiler->command.end(); ++word) name += ' ' + *word;
+  return name;
 }
 
 std::string HostCompiler::identity() const {
-  const Found& compiler = found();
+  const std::shared_ptr<const Found> found_now = found();
+  const Found& compiler = *found_now;
   std::string text = "host abi " + std::to_string(tuner_host::kAbiVersion) + " shim " + shim_hash().substr(0, 16) +
                      "; " + (compiler.command.empty() ? "no compiler" : compiler.version);
   for (std::size_t i = 1; i < compiler.command.size(); ++i) text += ' ' + compiler.command[i];
@@ -265,9 +298,10 @@ std::string HostCompiler::object_key(const CompileRequest& request, const std::s
   for (const std::string& path : request.include_paths) parts.push_back(path);
   parts.emplace_back("files");
   std::deque<std::string> texts;
+  const SharedMacros macros = shared_macros(request.source, includes);
   for (const IncludedFile& file : includes.files) {
     parts.push_back(file.path);
-    texts.push_back(own_text(file.text));
+    texts.push_back(own_text(file.text, macros));
     parts.push_back(texts.back());
   }
   return cache::sha256_of_parts(parts);
@@ -304,7 +338,7 @@ std::variant<std::string, CompileError> HostCompiler::compile_part(const Compile
     write_file(unfinished, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
   } else {
     write_file(source, part.text);
-    std::vector<std::string> arguments = plain_flags(is_gnu(found().version));
+    std::vector<std::string> arguments = plain_flags(is_gnu(found()->version));
     arguments.insert(arguments.end(), {"-c", "-o", unfinished, source});
     if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return *std::move(error);
     keep(key, read_file(unfinished));
@@ -317,13 +351,14 @@ std::variant<std::string, CompileError> HostCompiler::compile_part(const Compile
 std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const Folders& folders,
                                                        const std::vector<std::string>& arguments,
                                                        std::string& log) const {
-  const Found& compiler = found();
+  const std::shared_ptr<const Found> found_now = found();
+  const Found& compiler = *found_now;
   std::vector<std::string> command = compiler.command;
   command.insert(command.end(), arguments.begin(), arguments.end());
   ProcessResult result = run_process(
       command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folders.unit});
   for (const auto& folder : {folders.unit, folders.shim}) replace_all(result.output, folder.string() + '/', "");
-  if (!result.error.empty()) return CompileError{"cannot run " + result.error, "", true};
+  if (!result.error.empty()) return CompileError{"the compiler does not run: " + result.error, "", true};
   if (result.stopped) return CompileError{"the compile was cancelled", "", true};
   if (result.timed_out) {
     std::ostringstream message;
@@ -344,10 +379,13 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
 }
 
 CompileResult HostCompiler::compile(const CompileRequest& request) {
-  const Found& compiler = found();
-  if (compiler.command.empty()) {
-    return CompileError{
-        "no C++ compiler found (tried " + compiler.tried + "); install g++ or clang++, or set CXX to one", ""};
+  try {
+    const std::shared_ptr<const Found> compiler = found();
+    if (compiler->command.empty())
+      return CompileError{
+          "no C++ compiler found (tried " + compiler->tried + "); install g++ or clang++, or set CXX to one", ""};
+  } catch (const Passing& failure) {
+    return CompileError{failure.what(), "", /*machine_fault=*/true};
   }
   const Includes includes = includes_of(request);
   const ProgramText program = whole_program(request, includes);
@@ -404,7 +442,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / kUnit;
   for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
-  const bool gnu = is_gnu(found().version);
+  const bool gnu = is_gnu(found()->version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const auto add_copies = [&](std::vector<std::string>& to, const std::string& path) {
     const std::filesystem::path from = folder.empty() ? "." : folder;
@@ -466,7 +504,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (auto error = failed(plain, with_parts(source))) return error;
   }
   if (!std::filesystem::exists(object))
-    return CompileError{listed(found().command) + " wrote no object", std::move(image.log)};
+    return CompileError{listed(found()->command) + " wrote no object", std::move(image.log)};
   image.code = read_file(object);
   return std::nullopt;
 }

@@ -15,7 +15,6 @@
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
-#include <tuner/core/threads.hpp>
 
 namespace tuner::host {
 
@@ -30,7 +29,7 @@ class HostCompiler final : public Compiler {
     const char* text;
   };
 
-  /// "g++ 12.2.0", or "none" when no compiler was found.
+  /// "g++ 12.2.0", or "none" when no compiler was found. Throws Passing when a compiler could not be asked now.
   std::string short_name() const;
 
  private:
@@ -39,9 +38,11 @@ class HostCompiler final : public Compiler {
     std::string version;               // first line of --version
     std::string tried;                 // for the message when none was found
   };
-  const Found& found() const;
-  /// The reason why \p command is not a compiler. If it is one, fills in found_ and returns nothing.
-  std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
+  /// Searches until a compiler is found, which is kept. Throws Passing when a compiler could not be asked now.
+  std::shared_ptr<const Found> found() const;
+  Found search() const;
+  /// The reason why \p command is not a compiler. If it is one, fills in \p found and returns nothing. Throws Passing.
+  static std::string try_compiler(const std::vector<std::string>& command, bool by_name, Found& found);
   std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
   /// The object kept under \p key, and keeping one. Do nothing if no objects are kept.
   std::optional<std::vector<std::byte>> kept(const std::string& key) const;
@@ -64,8 +65,8 @@ class HostCompiler final : public Compiler {
 
   HostOptions options_;
   std::optional<std::filesystem::path> cache_folder_;
-  mutable Once searched_;
-  mutable Found found_;
+  mutable std::mutex searching_;
+  mutable std::shared_ptr<const Found> found_;
   mutable std::mutex shim_mutex_, parts_mutex_;
   mutable SharedFolder shim_;
   std::mutex with_host_functions_mutex_;

@@ -39,8 +39,8 @@ T read_at(std::span<const std::byte> code, std::size_t offset) {
   return value;
 }
 
-/// The `__shared__` variables of functions in the ELF image \p code. A thread-local variable with a guard (`_ZGV`) is
-/// left out: it is the address of dynamic shared memory, which its thread computes once, or has a constructor.
+/// The `__shared__` variables in the ELF image \p code. A thread-local variable with the size of an address is left out
+/// if code initialises it: it may be the address of dynamic shared memory, which its thread computes once.
 std::vector<StaticShared> static_shared_of(std::span<const std::byte> code) {
   std::map<std::string, ElfW(Sym)> variables;
   std::size_t guard = std::numeric_limits<std::size_t>::max();  // the first of tuner_host_guard.h
@@ -64,9 +64,14 @@ std::vector<StaticShared> static_shared_of(std::span<const std::byte> code) {
     }
   }
   std::vector<StaticShared> result;
-  for (const auto& [name, symbol] : variables)
-    if (name.starts_with("_ZZ") && symbol.st_value > guard && !variables.contains("_ZGV" + name.substr(2)))
+  for (const auto& [name, symbol] : variables) {
+    const bool in_function = name.starts_with("_ZZ");
+    const bool is_own = name.starts_with("_ZN10tuner_host") || name == "_ZL5guard";
+    if (!in_function && ((!name.starts_with("_ZL") && !name.starts_with("_ZN")) || is_own)) continue;
+    const bool is_initialised = variables.contains(in_function ? "_ZGV" + name.substr(2) : "__tls_guard");
+    if (symbol.st_value > guard && (!is_initialised || symbol.st_size != sizeof(void*)))
       result.push_back({symbol.st_value - guard, symbol.st_size});
+  }
   return result;
 }
 

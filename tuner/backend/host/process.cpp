@@ -23,6 +23,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/passing.hpp>
 
 extern char** environ;
 
@@ -44,7 +45,10 @@ void end_group(int) { ::kill(0, SIGKILL); }
 /// Moves \p output and \p report to new numbers and closes all other descriptors: otherwise a pipe of another thread's
 /// program would stay open until this process ends.
 void close_others(int& output, int& report) {
-  for (int* kept : {&output, &report}) *kept = ::fcntl(*kept, F_DUPFD_CLOEXEC, 16);
+  // First makes room: the process may have no free descriptors.
+  for (int descriptor = 5; descriptor < 9; ++descriptor)
+    if (descriptor != output && descriptor != report) ::close(descriptor);
+  for (int* kept : {&output, &report}) *kept = ::fcntl(*kept, F_DUPFD_CLOEXEC, 5);
   ::dup3(output, 3, O_CLOEXEC);
   ::dup3(report, 4, O_CLOEXEC);
   output = 3;
@@ -148,12 +152,15 @@ std::optional<double> cpu_seconds(pid_t group) {
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   ProcessResult result;
+  const auto could_not_begin = [](const std::string& what, int error) {
+    ProcessResult failed;
+    failed.error = what + ": " + system_text(error);
+    failed.passing = is_passing(error);
+    return failed;
+  };
   Program program;
   program.path = find_program(arguments.at(0)).string();
-  if (program.path.empty()) {
-    result.error = arguments[0] + ": " + std::strerror(ENOENT);
-    return result;
-  }
+  if (program.path.empty()) return could_not_begin(arguments[0], ENOENT);
   for (const std::string& argument : arguments) program.arguments.push_back(const_cast<char*>(argument.c_str()));
   program.arguments.push_back(nullptr);
   std::string temporary = "TMPDIR=" + options.temporary_directory.string(), locale = "LC_ALL=C";
@@ -168,8 +175,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
 
   Descriptor output, output_write, report, report_write;
   if (!open_pipe(output, output_write) || !open_pipe(report, report_write)) {
-    result.error = std::string("pipe: ") + std::strerror(errno);
-    return result;
+    return could_not_begin("cannot make a pipe to " + arguments[0], errno);
   }
 
   const pid_t self = ::getpid();
@@ -178,10 +184,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   const int why = errno;
   output_write.reset();
   report_write.reset();
-  if (keeper < 0) {
-    result.error = arguments[0] + ": " + std::strerror(why);
-    return result;
-  }
+  if (keeper < 0) return could_not_begin(arguments[0], why);
   ::setpgid(keeper, keeper);  // here and in the keeper, because either may run first
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
@@ -213,7 +216,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   result.exit_code = 128 + SIGKILL;            // unless the keeper has told another
   ::fcntl(report.get(), F_SETFL, O_NONBLOCK);  // a child of another thread may keep the other end open
   for (Report one; ::read(report.get(), &one, sizeof one) == static_cast<ssize_t>(sizeof one);) {
-    if (one.error != 0) result.error = arguments[0] + ": " + std::strerror(one.error);
+    if (one.error != 0) result = could_not_begin(arguments[0], one.error);
     result.exit_code = one.exit_code;
   }
   return result;
@@ -289,6 +292,13 @@ void remove_if_stale(const std::filesystem::path& path) {
   if (!error && std::filesystem::file_time_type::clock::now() - written > std::chrono::hours(1)) rmdir(path.c_str());
 }
 
+/// \p advice: for errors that the place causes.
+Error failure(const std::string& what, int error, const char* advice) {
+  const bool of_place = error != EMFILE && error != ENFILE && error != ENOMEM;
+  return Error(error == ENOMEM ? ErrorCode::out_of_memory : ErrorCode::other,
+               what + ": " + system_text(error) + (of_place ? advice : ""));
+}
+
 /// The directories that are removed when the process exits, because some compilers are never destroyed.
 struct Registry {
   std::mutex mutex;
@@ -329,7 +339,7 @@ void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) try
     else
       remove_if_stale(entry.path());
   }
-} catch (const std::filesystem::filesystem_error&) {
+} catch (const std::exception&) {  // a later process removes them
 }
 
 PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
@@ -338,8 +348,8 @@ PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
   std::call_once(swept, [&parent] { remove_abandoned(parent); });
   std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw Error("cannot make a private directory " + name + ": " + std::strerror(errno) +
-                "; set TMPDIR to a folder that can be written");
+    const int why = errno;
+    throw failure("cannot make a private directory " + name, why, "; set TMPDIR to a folder that can be written");
   }
   path_ = name;
   // The mark is written under the lock: a process that reads the mark finds the lock taken.
@@ -349,7 +359,7 @@ PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
     const int why = errno;
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
-    throw Error("cannot write to " + name + ": " + std::strerror(why) + "; set TMPDIR to a folder with room");
+    throw failure("cannot write to " + name, why, "; set TMPDIR to a folder with room");
   }
   Registry::process().add(path_);
 }

@@ -83,8 +83,9 @@ struct ProcessResult {
   std::optional<double> cpu_s;  ///< the processor time of all of them until then, if it is known; only with timed_out
   bool stopped = false;         ///< they were killed because of ProcessOptions::stop
 
-  std::string output;  ///< stdout and stderr, at most 1 MiB
-  std::string error;   ///< the reason why it could not be started; empty otherwise
+  std::string output;    ///< stdout and stderr, at most 1 MiB
+  std::string error;     ///< the reason why it could not be started; empty otherwise
+  bool passing = false;  ///< that reason is one of the moment (core/passing.hpp)
 };
 
 /// Runs a program to its end without a shell and collects its output, in English: LC_ALL is C. The program and its

@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include <tuner/backend/host/gpu_headers.hpp>
+#include <tuner/backend/host/own_text.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
@@ -15,109 +17,6 @@
 
 namespace tuner::host {
 namespace {
-
-/// The place after `(…)` if that begins at \p at, else \p at.
-std::size_t skip_parentheses(std::string_view text, std::size_t at) {
-  at = skip_space(text, at);
-  return text.substr(at, 1) == "(" ? std::min(after_brackets(text, at), text.size()) : at;
-}
-
-/// A part of a text, and what takes its place.
-struct Replaced {
-  std::size_t end = 0;  ///< after its `;` or `)`
-  std::string text;     ///< empty: it stays
-};
-
-/// The declaration `extern __shared__ [alignment] T name[];` that begins at \p begin. Its words may have any order that
-/// C++ allows.
-Replaced dynamic_array(std::string_view source, std::size_t begin) {
-  const std::size_t end = source.find_first_of(";{=", begin);
-  if (end == npos || source[end] != ';') return {};
-  bool is_extern = false, is_shared = false;
-  std::string rest;  // without these words and without the alignment
-  for (std::size_t at = begin; at < end;) {
-    const std::string_view word = word_at(source, at);
-    std::size_t next = at + std::max<std::size_t>(word.size(), 1);
-    if (word == "extern" || word == "__shared__") {
-      (word == "extern" ? is_extern : is_shared) = true;
-    } else if (word == "__align__" || word == "alignas" || word == "__attribute__") {
-      next = skip_parentheses(source, next);
-    } else {
-      rest += source[at] == '\n' ? " " : source.substr(at, next - at);  // the caller keeps the lines
-    }
-    at = next;
-  }
-  const std::size_t bracket = rest.rfind('[');
-  if (!is_extern || !is_shared || bracket == npos || rest.substr(skip_space(rest, bracket + 1), 1) != "]") return {};
-  const std::string_view declarator = before_space(rest, bracket);
-  const std::string name(word_before(declarator, declarator.size()));
-  const std::string type(trimmed(declarator.substr(0, declarator.size() - name.size())));
-  if (name.empty() || type.empty()) return {};
-  // thread_local, because each worker thread initialises it with its own dynamic shared memory, which never moves.
-  return {end + 1, "static thread_local " + type + " * const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
-}
-
-/// The beginning of the body of the kernel whose `__launch_bounds__` begins at \p at and has its bracket at \p open.
-/// Npos for a prototype, and where a directive may decide whether the bounds hold.
-std::size_t body_after_bounds(std::string_view code, std::size_t at, std::size_t open) {
-  const std::size_t arguments = code.find('(', after_brackets(code, open));
-  if (arguments == npos) return npos;
-  const std::size_t end = code.find_first_of(";{", after_brackets(code, arguments));
-  if (end == npos || code[end] == ';') return npos;
-  const std::size_t global = code.rfind("__global__", at);
-  const bool is_in_head = global != npos && code.substr(global, at - global).find_first_of(";{}") == npos;
-  const std::size_t head = is_in_head ? global : at;
-  return code.substr(head, end - head).find('#') == npos ? end + 1 : npos;
-}
-
-/// The register NAME of `"mov.u32 %0, %%NAME;"`, if \p literal is nothing else; else empty.
-std::string register_of(std::string_view literal) {
-  if (literal.size() < 2 || literal.front() != '"' || literal.find('"', 1) != literal.size() - 1) return {};
-  std::string kept(literal.substr(1, literal.size() - 2));
-  for (const std::string_view blank : {"\\n", "\\t"})
-    for (std::size_t at = kept.find(blank); at != npos; at = kept.find(blank)) kept.replace(at, blank.size(), "  ");
-  std::string_view ptx = kept;
-  for (const std::string_view word : {"mov.u32 ", "%0", ",", "%%"}) {
-    ptx = ptx.substr(skip_space(ptx, 0));
-    if (!ptx.starts_with(word)) return {};
-    ptx.remove_prefix(word.size());
-  }
-  const std::string_view name = word_at(ptx, 0);
-  return trimmed(ptx.substr(name.size())) == ";" ? std::string(name) : std::string();
-}
-
-/// `asm volatile("…" : … )`, whose word `asm` ends at \p at. A lane's number and masks are computed. Other PTX ends the
-/// run, because a kernel may have it in branches that it does not take.
-Replaced inline_ptx(std::string_view source, std::string_view code, std::size_t at) {
-  struct Register {
-    std::string_view name, value;
-  };
-  constexpr Register registers[] = {{"laneid", "::tuner_host::lane()"},
-                                    {"lanemask_lt", "(1u << ::tuner_host::lane()) - 1u"},
-                                    {"lanemask_le", "(2u << ::tuner_host::lane()) - 1u"},
-                                    {"lanemask_eq", "1u << ::tuner_host::lane()"},
-                                    {"lanemask_ge", "~((1u << ::tuner_host::lane()) - 1u)"},
-                                    {"lanemask_gt", "~((2u << ::tuner_host::lane()) - 1u)"}};
-  for (std::string_view word = "volatile"; word == "volatile" || word == "__volatile__";) {
-    at = skip_space(code, at);
-    word = word_at(code, at);
-    at += word.size();
-  }
-  if (code.substr(at, 1) != "(") return {};
-  const std::size_t end = after_brackets(code, at);
-  if (end == npos) return {};
-  const Replaced other{end, "::__tuner_inline_ptx()"};
-  const std::size_t colon = skip_space(code, at + 1);  // literals are blanks there
-  const std::size_t open = code.find('(', at + 1);
-  if (code.substr(colon, 1) != ":" || open == npos || open >= end) return other;
-  const std::size_t close = after_brackets(code, open);
-  const std::string_view constraint = trimmed(source.substr(colon + 1, open - colon - 1));
-  if (constraint != "\"=r\"" || code.substr(skip_space(code, close), 1) == ",") return other;
-  const std::string name = register_of(trimmed(source.substr(at + 1, colon - at - 1)));
-  for (const Register& one : registers)
-    if (name == one.name) return {end, std::string(source.substr(open, close - open)) + " = " + std::string(one.value)};
-  return other;
-}
 
 bool is_of_shim(std::string_view name) {
   return std::any_of(shim_files().begin(), shim_files().end(), [&](const ShimFile& file) { return file.name == name; });
@@ -176,7 +75,7 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   }
   unit += "#include " + shim_place("assert.h") + '\n';  // again, because NDEBUG may be one of the macros
   unit += line_directive(1, request.file_name.empty() ? "kernel" : request.file_name);
-  unit += own_text(files.with_toolkit_headers(source, request.file_name, shim_place));
+  unit += own_text(files.with_toolkit_headers(source, request.file_name, shim_place), shared_macros(source, includes));
   unit += '\n';
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
     const std::string& expression = request.expressions[i];
@@ -198,6 +97,7 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
   const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
   std::vector<IncludedFile> headers;
   const AuthorFiles files = author_files(request, includes);
+  const SharedMacros macros = shared_macros(request.source, includes);
   bool changed = !request.carried.empty();  // this host does not have these files
   for (std::size_t i = 0; i < includes.files.size(); ++i) {
     const IncludedFile& file = includes.files[i];
@@ -213,7 +113,7 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
       headers.push_back({name.string(), "#include " + shim_place(*of_shim) + '\n'});
       continue;
     }
-    std::string text = own_text(files.with_toolkit_headers(texts[i], file.path, shim_place));
+    std::string text = own_text(files.with_toolkit_headers(texts[i], file.path, shim_place), macros);
     changed = changed || of_shim != names.end() || text != file.text;
     headers.push_back({name.string(), line_directive(1, file.path) + std::move(text)});
   }
@@ -290,45 +190,6 @@ bool leaves_a_brace_open(const std::string& source) {
 
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
-std::string own_text(const std::string& source) {
-  const std::string code = code_of(source);  // words in comments and literals are not the kernel's
-  std::string result;
-  std::size_t copied = 0;
-  const auto replace = [&](std::size_t begin, std::size_t end, std::string_view text) {
-    result.append(source, copied, begin - copied);
-    result += text;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (source[i] == '\n') result += '\n';  // keeps the numbers of the lines below
-    }
-    copied = end;
-  };
-  std::size_t directive = 0;             // the end of the current one
-  std::size_t body = std::string::npos;  // of a kernel with bounds
-  std::string bounds;
-  for (std::size_t at = 0; at < code.size();) {
-    if (at == body) replace(at, at, " ::__tuner_require_bounds" + bounds + ';');
-    if (const auto line = directive_at(code, at)) directive = line->end;
-    const std::string_view word = word_at(code, at);
-    std::size_t end = at + std::max<std::size_t>(word.size(), 1);
-    if (word == "extern" || word == "__shared__" || word == "volatile") {
-      if (const Replaced array = dynamic_array(code, at); !array.text.empty()) replace(at, end = array.end, array.text);
-    } else if (word == "static" && word_at(code, skip_space(code, end)) == "__shared__") {
-      replace(at, end, "");
-    } else if (word == "__launch_bounds__" && at >= directive) {
-      if (const std::size_t open = skip_space(code, end); code.substr(open, 1) == "(") {
-        bounds = code.substr(open, after_brackets(code, open) - open);
-        body = body_after_bounds(code, at, open);
-      }
-    } else if (word == "asm" || word == "__asm__" || word == "__asm") {
-      if (const Replaced ptx = inline_ptx(source, code, end); !ptx.text.empty()) replace(at, end = ptx.end, ptx.text);
-    } else if (word == "__noinline__") {
-      replace(at, end, "__tuner_noinline__");
-    }
-    at = end;
-  }
-  return result.append(source, copied);
-}
-
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
   return {unit_of(request, includes, request.source),
           own_headers(request, includes, without_macros(request, includes))};
@@ -351,8 +212,8 @@ std::string failure_message(const CompileRequest& request, const std::string& lo
     message = request.file_name + ": a '{' is not closed before the end of the text";
   const std::string file = '/' + message.substr(0, message.find(':'));
   if (file.ends_with('/' + unit)) message = where_it_is_used(message, log);
-  if (is_about_tensor_cores(request, message)) message += std::string(": ") + kTensorCores;
-  return message;
+  if (is_about_tensor_cores(request, message)) return message + ": " + kTensorCores;
+  return with_gpu_only_cause(request, includes_of(request), std::move(message));
 }
 
 }  // namespace tuner::host

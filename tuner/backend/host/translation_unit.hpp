@@ -40,13 +40,6 @@ ProgramText whole_program(const CompileRequest& request, const Includes& include
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes);
 std::string symbol(std::size_t function);
 
-/// Rewrites the words of \p source, a kernel file or a header of its author, to which no header of ours can give a
-/// meaning. Each `extern __shared__ T name[];` becomes a pointer to the block's dynamic shared memory.
-/// Inline PTX becomes the number or mask of the lane that it asks for, or a call that ends the run.
-/// `static __shared__` loses its first word. `__noinline__` gets a name of ours, because the C++ library's own
-/// attributes use that word.
-std::string own_text(const std::string& source);
-
 /// The first error of \p log with its place, or its cause if that is known. Known causes are a file that is missing,
 /// tensor cores, a function of another file, and a brace that is not closed. Empty if \p log is. \p unit: the name of
 /// the translation unit.

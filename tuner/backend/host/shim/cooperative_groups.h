@@ -90,6 +90,7 @@ class thread_block_tile {
   }
 
  private:
+  friend struct tuner_partition;
   static unsigned first() { return tuner_host::lane() & ~(N - 1); }
   static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << (N % 32)) - 1u) << first(); }
 };
@@ -127,26 +128,94 @@ inline thread_group tiled_partition(const thread_block& parent, unsigned size) {
   return tiled_partition(thread_group(parent), size);
 }
 
-/// The lanes that have converged: only the calling one, which CUDA allows.
+/// Some lanes of a warp. Their ranks are in the order of the lanes.
 class coalesced_group {
  public:
-  static unsigned size() { return 1; }
-  static unsigned num_threads() { return 1; }
-  static unsigned thread_rank() { return 0; }
-  static void sync() {}
+  explicit coalesced_group(unsigned lanes) : lanes_(lanes) {}
+  unsigned size() const { return __builtin_popcount(lanes_); }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const { return __builtin_popcount(lanes_ & ((1u << tuner_host::lane()) - 1u)); }
+  unsigned meta_group_rank() const { return group_; }
+  unsigned meta_group_size() const { return groups_; }
+  void sync(TUNER_HOST_SITE) const { ::__syncwarp(lanes_, file, line); }
   template <typename T>
-  static T shfl(T value, int) {
-    return value;
+  T shfl(T value, int source, TUNER_HOST_SITE) const {
+    return from(value, static_cast<unsigned>(source) % size(), file, line);
   }
   template <typename T>
-  static T shfl_down(T value, unsigned) {
-    return value;
+  T shfl_up(T value, unsigned delta, TUNER_HOST_SITE) const {
+    return from(value, thread_rank() < delta ? thread_rank() : thread_rank() - delta, file, line);
   }
-  static int any(int predicate) { return predicate != 0; }
-  static int all(int predicate) { return predicate != 0; }
-  static unsigned ballot(int predicate) { return predicate != 0 ? 1u : 0u; }
+  template <typename T>
+  T shfl_down(T value, unsigned delta, TUNER_HOST_SITE) const {
+    return from(value, thread_rank() + delta < size() ? thread_rank() + delta : thread_rank(), file, line);
+  }
+  int any(int predicate, TUNER_HOST_SITE) const { return ::__any_sync(lanes_, predicate, file, line); }
+  int all(int predicate, TUNER_HOST_SITE) const { return ::__all_sync(lanes_, predicate, file, line); }
+  unsigned ballot(int predicate, TUNER_HOST_SITE) const {
+    return ranks(::__ballot_sync(lanes_, predicate, file, line));
+  }
+  template <typename T>
+  unsigned match_any(T value, TUNER_HOST_SITE) const {
+    return ranks(::__match_any_sync(lanes_, value, file, line));
+  }
+  template <typename T>
+  unsigned match_all(T value, int& all, TUNER_HOST_SITE) const {
+    return ranks(::__match_all_sync(lanes_, value, &all, file, line));
+  }
+
+ private:
+  friend struct tuner_partition;
+  unsigned lane_of(unsigned rank) const {
+    unsigned lanes = lanes_;
+    for (; rank > 0; --rank) lanes &= lanes - 1;
+    return __builtin_ctz(lanes);
+  }
+  template <typename T>
+  T from(T value, unsigned rank, const char* file, int line) const {
+    return ::__shfl_sync(lanes_, value, static_cast<int>(lane_of(rank)), 32, file, line);
+  }
+  /// The bits of \p lanes at their ranks.
+  unsigned ranks(unsigned lanes) const {
+    unsigned result = 0, rank = 0;
+    for (unsigned rest = lanes_; rest != 0; rest &= rest - 1, ++rank)
+      if ((lanes & rest & -rest) != 0) result |= 1u << rank;
+    return result;
+  }
+  unsigned lanes_, group_ = 0, groups_ = 1;
 };
-inline coalesced_group coalesced_threads() { return {}; }
+/// The lanes that have converged: only the calling one, which CUDA allows.
+inline coalesced_group coalesced_threads() { return coalesced_group(1u << tuner_host::lane()); }
+
+struct tuner_partition {
+  template <unsigned N, typename Parent>
+  static unsigned lanes(const thread_block_tile<N, Parent>& tile) {
+    return tile.mask();
+  }
+  static unsigned lanes(const coalesced_group& group) { return group.lanes_; }
+  static coalesced_group part(unsigned lanes, unsigned group, unsigned groups) {
+    coalesced_group result(lanes);
+    result.group_ = group;
+    result.groups_ = groups;
+    return result;
+  }
+};
+
+/// The threads of \p parent, a tile or coalesced threads, that have the same \p label as the calling one.
+template <typename Parent, typename Label>
+inline coalesced_group labeled_partition(const Parent& parent, Label label, TUNER_HOST_SITE) {
+  const unsigned all = tuner_partition::lanes(parent), own = ::__match_any_sync(all, label, file, line);
+  // Groups are counted in the order of their first lanes.
+  const bool is_first = tuner_host::lane() == static_cast<unsigned>(__builtin_ctz(own));
+  const unsigned firsts = ::__ballot_sync(all, is_first, file, line);
+  return tuner_partition::part(own, __builtin_popcount(firsts & ((own & -own) - 1u)), __builtin_popcount(firsts));
+}
+/// Those that have the same \p predicate. The group of `true` has rank 1.
+template <typename Parent>
+inline coalesced_group binary_partition(const Parent& parent, bool predicate, TUNER_HOST_SITE) {
+  const unsigned all = tuner_partition::lanes(parent), yes = ::__ballot_sync(all, predicate, file, line);
+  return tuner_partition::part(predicate ? yes : all & ~yes, predicate, 2);
+}
 
 template <typename Group>
 inline void sync(const Group& group, TUNER_HOST_SITE) {
@@ -167,8 +236,10 @@ inline T reduce(const thread_block_tile<N, Parent>& tile, T value, Operation ope
   return value;
 }
 template <typename T, typename Operation>
-inline T reduce(const coalesced_group&, T value, Operation) {
-  return value;
+inline T reduce(const coalesced_group& group, T value, Operation operation, TUNER_HOST_SITE) {
+  T all = group.shfl(value, 0, file, line);
+  for (unsigned rank = 1; rank < group.size(); ++rank) all = operation(all, group.shfl(value, rank, file, line));
+  return all;
 }
 
 /// The combined values of the threads of a tile up to this one.

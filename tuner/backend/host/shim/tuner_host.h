@@ -57,14 +57,24 @@ __tuner_unseen inline const tuner_host::Index& __tuner_thread_idx() { return tun
 __tuner_unseen inline const tuner_host::Index& __tuner_block_idx() { return tuner_host::context.block->index; }
 __tuner_unseen inline dim3 __tuner_block_dim() { return tuner_host::context.block->dim; }
 __tuner_unseen inline dim3 __tuner_grid_dim() { return tuner_host::context.block->grid; }
-/// `extern __shared__ T name[]` becomes `static thread_local T* const name = __tuner_dynamic_shared<T>()`.
-template <typename T>
-__tuner_unseen inline T* __tuner_dynamic_shared() {
+/// In a function, `extern __shared__ T name[]` becomes `static thread_local T (&name)[] = ::__tuner_dynamic_shared()`.
+struct __tuner_dynamic_shared {
+  template <typename T>
+  __tuner_unseen operator T&() const {
 #ifdef __tuner_interleaved
-  tuner_host_stay();
+    tuner_host_stay();
 #endif
-  return static_cast<T*>(tuner_host::context.block->shared);
+    return *static_cast<T*>(tuner_host::context.block->shared);
+  }
+};
+/// Elsewhere, where it may be repeated, it becomes `extern __tuner_dynamic T (&name)[] __tuner_dynamic_name`. All such
+/// references are this address, which each operating-system thread sets before it runs threads of a block. It is not 0 at
+/// first, so that it is not beside shared memory, which is.
+extern "C" {
+__attribute__((__visibility__("hidden"))) __thread unsigned long tuner_host_dynamic = 1;
 }
+#define __tuner_dynamic __thread __attribute__((__visibility__("hidden")))
+#define __tuner_dynamic_name __asm__("tuner_host_dynamic")
 inline void __tuner_assertion_failed(const char* what, const char* file, int line) {
   tuner_host::api->fail(tuner_host::context.block, what, file, line);
 }
@@ -134,3 +144,19 @@ inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #include "tuner_host_memory.h"
 #include "tuner_host_texture.h"
 #include "assert.h"
+
+// A launch here begins after the one before it has ended.
+inline void cudaGridDependencySynchronize() {}
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
+
+// A kernel file is written for nvcc. These come last: the headers above are the C++ library's. `__CUDA_ARCH__` is not
+// defined, as in nvcc's own pass for the host: code that it guards is often PTX.
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDA_API_VER_MAJOR__ 13
+#define __CUDA_API_VER_MINOR__ 0
+#define __CUDACC_RELAXED_CONSTEXPR__ 1
+#define __CUDACC_EXTENDED_LAMBDA__ 1

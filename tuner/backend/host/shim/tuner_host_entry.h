@@ -69,6 +69,8 @@ struct Kernel {
   // Exceptions end here: the program that loaded this object may have its own unwinder, and two cannot work together.
   template <unsigned long... I>
   static bool threw(void (*kernel)(P...), void* const* arguments, Indices<I...>, char (&message)[256]) {
+    tuner_host_dynamic = reinterpret_cast<unsigned long>(context.block->shared);
+    __asm__ volatile("" ::: "memory");  // the compiler does not know that the names of dynamic arrays are this address
     try {
       while (start_next_thread()) {
         kernel(*static_cast<const P*>(arguments[I])...);

@@ -26,6 +26,7 @@ CREATE TABLE session(
   origin TEXT NOT NULL,
   started INTEGER NOT NULL,
   finished INTEGER,
+  spent TEXT NOT NULL,
   crc INTEGER NOT NULL,
   UNIQUE(session)) STRICT;
 CREATE TABLE trial(

@@ -1,0 +1,97 @@
+#include <tuner/session/batch/stored_answer.hpp>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include <cache/session.hpp>
+
+#include <tuner/session/records.hpp>
+#include <tuner/session/spent.hpp>
+
+namespace tuner {
+namespace {
+
+bool needs_measurements(const TuningOptions& options) {
+  const MeasureOptions& measure = options.measure;
+  return !options.resume || !options.decides || !measure.recorded.digest.empty() || !measure.cold || !measure.verify ||
+         !measure.metrics.empty();
+}
+
+/// The configurations that need no trial. Faults of the machine do not count, because they are not stored.
+std::size_t tried(cache::Database& database, const cache::SessionKey& key) {
+  std::set<std::string> all;
+  for (const cache::TrialRecord& trial : cache::finished_trials(database, key)) all.insert(trial.configuration);
+  if (all.empty()) return 0;
+  for (const auto& one : database.quarantined(key.device.key, key.kernel, key.problem)) all.insert(one.configuration);
+  return all.size();
+}
+
+/// Whether the finished session \p session went as far as \p options ask for, or reached one of their limits.
+bool is_enough(const cache::SessionRecord& session, const TuningOptions& options) {
+  const Budget& asked = options.session.budget;
+  if (session.spent.empty()) return true;  // nothing is known
+  const Spent spent = parse_spent(session.spent);
+  if (spent.part) return false;
+  if (covers(spent.limits, asked, options.session.objective)) return true;
+  if (spent.nothing_left && session.strategy == options.session.strategy) return true;
+  return asked.wall_time && spent.seconds >= asked.wall_time->count();
+}
+
+/// Whether a limit of \p asked has been reached.
+bool is_reached(const StoredAnswer& so_far, const Budget& asked, const Objective& objective) {
+  if (so_far.is_whole_space()) return true;
+  if (asked.fraction && so_far.valid == 0) return false;
+  if (const auto limit = asked.trials_of(so_far.valid); limit && so_far.tried >= *limit) return true;
+  return asked.target && objective.is_time() && so_far.match.best->median_ns <= *asked.target;
+}
+
+}  // namespace
+
+StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                           const TuningOptions& options) {
+  StoredAnswer answer;
+  if (unknown_headers(spec) != nullptr || needs_measurements(options)) return answer;
+  const Objective& objective = options.session.objective;
+  answer.match = wisdom.lookup(spec, size, device, objective);
+  if (answer.match.tier != cache::Tier::exact) {
+    if (answer.match) answer.why_tune = "nothing for exactly this (" + answer.match.reason + ")";
+    return answer;
+  }
+  answer.is_answer = true;
+  if (answer.match.shipped || wisdom.frozen()) return answer;
+
+  const cache::SessionKey key{context_of(spec, size, device, objective), conditions_text(options, spec)};
+  // A database that cannot be asked now says nothing of its sessions: the result stands.
+  const std::vector<cache::SessionRecord> sessions =
+      cache::answer_or_nothing([&] { return cache::sessions_of(wisdom.user(), key); });
+  if (sessions.empty()) return answer;
+  answer.tried = cache::answer_or_nothing([&] { return tried(wisdom.user(), key); });
+  for (const cache::SessionRecord& session : sessions)
+    if (const Spent spent = parse_spent(session.spent); !spent.part) answer.valid = std::max(answer.valid, spent.valid);
+  if (!sessions.back().finished_ms && sessions.back().trials > 0) {
+    answer.is_answer = false;
+    answer.why_tune = "the last tuning of this was interrupted";
+    return answer;
+  }
+  const bool is_spent = std::any_of(sessions.begin(), sessions.end(), [&](const cache::SessionRecord& session) {
+    return session.finished_ms && is_enough(session, options);
+  });
+  if (is_spent || is_reached(answer, options.session.budget, objective)) return answer;
+  answer.is_answer = false;
+  answer.why_tune = "this asks for more than the last search";
+  return answer;
+}
+
+std::vector<Trial> stored_trials(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                                 const TuningOptions& options) {
+  const cache::SessionKey key{context_of(spec, size, device, options.session.objective),
+                              conditions_text(options, spec)};
+  std::vector<Trial> trials;
+  for (const cache::TrialRecord& record :
+       cache::answer_or_nothing([&] { return cache::finished_trials(wisdom.user(), key); }))
+    if (std::optional<Trial> trial = from_record(record)) trials.push_back(std::move(*trial));
+  return trials;
+}
+
+}  // namespace tuner

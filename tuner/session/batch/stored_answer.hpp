@@ -1,0 +1,41 @@
+#pragma once
+/// The one rule for "a stored answer, or tune". The command and the library ask it before they tune.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <cache/lookup.hpp>
+
+#include <tuner/session/tuning.hpp>
+
+namespace tuner {
+
+struct StoredAnswer {
+  /// Whether `match` answers the request. Otherwise the problem has to be tuned; that tuning continues earlier ones
+  /// where their results are of use.
+  bool is_answer = false;
+  /// As Wisdom::lookup() found it. Nothing if the request needs measurements, whatever is stored.
+  cache::WisdomMatch match = {};
+  std::string why_tune = {};  ///< for people; empty if that is obvious
+  std::size_t tried = 0;      ///< configurations that earlier sessions tried, or that are in quarantine; 0: unknown
+  std::size_t valid = 0;      ///< configurations of the space; 0: unknown
+  bool is_whole_space() const { return valid > 0 && tried >= valid; }
+};
+
+/// Decides whether what the databases hold answers \p options. It does not in these cases:
+/// - The request asks for measurements: TuningOptions::resume is off, or it wants metrics, hot times, part of a space,
+///   a recorded launch or no verification.
+/// - The source has headers that cannot be known. The result may then be of another text.
+/// - Nothing is stored for exactly this source, problem, device, driver and compiler.
+/// - The last session of this problem was interrupted.
+/// - A limit of \p options goes beyond what finished sessions spent, and the space has more. A result without sessions
+///   (imported or shipped) counts as final.
+StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                           const TuningOptions& options);
+
+/// The trials of earlier sessions under the conditions of \p options, the last one of each configuration.
+std::vector<Trial> stored_trials(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                                 const TuningOptions& options);
+
+}  // namespace tuner
