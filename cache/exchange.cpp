@@ -106,6 +106,7 @@ class Reader {
  public:
   void read(std::string_view text) {
     Json line;
+    const EmptiedInTime emptied(line);
     if (nests_deeply(text)) throw MemberError("not a record: its brackets are nested too deeply");
     try {
       line = json_of_text(text);
@@ -147,7 +148,10 @@ class Reader {
 /// of writing.
 std::string in_ascii(const std::string& json) {
   const bool is_ascii = std::all_of(json.begin(), json.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  return is_ascii ? json : text_of_json(json_of_text(json), -1, true);
+  if (is_ascii) return json;
+  Json value = json_of_text(json);
+  const EmptiedInTime emptied(value);
+  return text_of_json(value, -1, true);
 }
 
 std::string entries_text(const std::vector<Entry>& entries) {

@@ -64,7 +64,8 @@ class LineWriter {
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {
       const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
       if ((how & kObject) != 0) {
-        const auto object = json_or_discarded(field);
+        Json object = json_or_discarded(field);
+        const EmptiedInTime emptied(object);
         text += object.is_object() ? text_of_json(object) : "{}";
       } else if (std::all_of(field.begin(), field.end(), plain)) {
         ((text += '"') += field) += '"';

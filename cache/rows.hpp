@@ -92,7 +92,9 @@ struct Taker {
       row.null() ? row.skip() : (*this)(name, field.emplace(), how);
     } else {
       try {
-        JsonReader::set(field, json_or_discarded(row.text()), name);
+        Json value = json_or_discarded(row.text());
+        const EmptiedInTime emptied(value);
+        JsonReader::set(field, value, name);
       } catch (const MemberError&) {
         good = false;
       }

@@ -260,12 +260,13 @@ int open(sqlite3_vfs* layer, const char* name, sqlite3_file* at, int flags, int*
   if ((flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) == 0)
     return system->xOpen(system, name, at, flags, out_flags);
   auto& side = *new (at) SideFile;
-  int result = SQLITE_NOMEM;
+  int result = SQLITE_OK;
   try {
     // SQLite opens the shared memory of a write-ahead log itself, after the log.
-    result = (flags & SQLITE_OPEN_WAL) != 0 ? check_place((database_of(name) + "-shm").c_str()) : SQLITE_OK;
+    if ((flags & SQLITE_OPEN_WAL) != 0) result = check_place((database_of(name) + "-shm").c_str());
     if (result == SQLITE_OK) result = open_side_file(name, side, flags, out_flags);
   } catch (const std::exception&) {
+    result = SQLITE_NOMEM;
   }
   if (result == SQLITE_OK)
     side.pMethods = &kMethods;
