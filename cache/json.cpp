@@ -2,20 +2,6 @@
 
 namespace tuner {
 
-void EmptiedInTime::empty(Json& value) noexcept {
-  if (value.is_object())
-    for (auto& member : value.get_ref<Json::object_t&>()) empty(member.second);
-  if (value.is_array())
-    for (Json& element : value.get_ref<Json::array_t&>()) empty(element);
-  if (value.is_structured()) value.clear();
-}
-
-bool is_json_object(std::string_view text) {
-  Json value = json_or_discarded(text);
-  const EmptiedInTime emptied(value);
-  return value.is_object();
-}
-
 Json json_of_text(std::string_view text) { return Json::parse(text); }
 
 Json json_or_discarded(std::string_view text) {

@@ -10,27 +10,11 @@ namespace tuner {
 
 using Json = nlohmann::ordered_json;
 
-/// Empties \p value when this object is destroyed, which must be first. The destructor of Json itself allocates, and
-/// would end the process if no memory is left. Only for values that do not nest deeply.
-class EmptiedInTime {
- public:
-  explicit EmptiedInTime(Json& value) : value_(value) {}
-  ~EmptiedInTime() { empty(value_); }
-  EmptiedInTime(const EmptiedInTime&) = delete;
-  EmptiedInTime& operator=(const EmptiedInTime&) = delete;
-
- private:
-  static void empty(Json& value) noexcept;
-  Json& value_;
-};
-
 /// Throws Json::exception if \p text is not JSON.
 Json json_of_text(std::string_view text);
 /// Returns a discarded value if \p text is not JSON, or has more brackets in each other than any record: copying and
 /// printing such a value would exhaust the stack.
 Json json_or_discarded(std::string_view text);
-/// Whether \p text is a JSON object, and no deeper than a record.
-bool is_json_object(std::string_view text);
 /// Whether \p text has more brackets in each other than any record.
 bool nests_deeply(std::string_view text);
 

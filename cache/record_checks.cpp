@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <cache/json.hpp>
+#include <cache/json_value.hpp>
 #include <cache/json_fields.hpp>
 
 namespace tuner::cache {

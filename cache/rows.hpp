@@ -92,9 +92,7 @@ struct Taker {
       row.null() ? row.skip() : (*this)(name, field.emplace(), how);
     } else {
       try {
-        Json value = json_or_discarded(row.text());
-        const EmptiedInTime emptied(value);
-        JsonReader::set(field, value, name);
+        JsonReader::set(field, read_json_or_nothing(row.text()).value_or(JsonValue{std::string("not JSON")}), name);
       } catch (const MemberError&) {
         good = false;
       }
