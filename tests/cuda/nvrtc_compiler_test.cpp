@@ -136,6 +136,40 @@ TEST_F(NvrtcCompilerTest, NamesAHeaderThatIsMissingWithItsPlaceAndAWayOut) {
               AllOf(HasSubstr("(2): "), HasSubstr("cannot open source file \"types.h\""), HasSubstr("include_path")));
 }
 
+TEST_F(NvrtcCompilerTest, NamesAllMissingHeadersAtOnce) {
+  EXPECT_THAT(error(compile("#include \"a.h\"\n#include <b/c.h>\n#if 0\n#include \"not.h\"\n#endif\nint main() {}\n"
+                            "#include \"d.h\"\n__global__ void k(int* x) { *x = 1; }\n",
+                            {"k"})),
+              AllOf(HasSubstr("(1): "), HasSubstr("\"a.h\", and also missing: \"b/c.h\", \"d.h\": name"),
+                    Not(HasSubstr("not.h"))));
+}
+
+TEST_F(NvrtcCompilerTest, CompilesIntegersOf128Bits) {
+  EXPECT_EQ(error(compile("__global__ void k(int* x) { unsigned __int128 v = *x; v *= v; *x = int(v >> 70); }", {"k"})),
+            "");
+}
+
+TEST_F(NvrtcCompilerTest, GivesAConfigurationTheSameImageAfterAnother) {
+  const char* source = R"(
+#include <vector>
+#if later
+__device__ float2 both(float a) { return {.x = a, .y = a}; }
+#else
+__device__ float2 both(float a) { return {a, __cplusplus > 201703L ? 1.0f : 2.0f}; }
+#endif
+std::vector<float> all;
+void fill() { cudaMalloc(nullptr, all.size()); }
+__global__ void k(float2* x) { *x = both(__cplusplus); }
+)";
+  CompileRequest request{source, "mine.cu", {"k"}, {}, "sm_80"};
+  request.macros = {"later=0"};
+  const auto alone = image(make_nvrtc_compiler(nvrtc())->compile(request)).code;
+  request.macros = {"later=1"};
+  EXPECT_EQ(error(compiler_->compile(request)), "");
+  request.macros = {"later=0"};
+  EXPECT_EQ(image(compiler_->compile(request)).code, alone);
+}
+
 TEST_F(NvrtcCompilerTest, HasTheHalfOfCublasAndTheOperatorsThatCubLeftOut) {
   if (nvrtc().includes.empty()) GTEST_SKIP() << "no headers of the toolkit on this machine";
   image(compile("#include <cublas_v2.h>\n__global__ void k(half* x) { *x = half(1); }\n", {"k"}));
@@ -170,8 +204,10 @@ class Failure : public std::exception {
 };
 struct Range {
   int begin, end;
-  std::map<std::string, std::unique_ptr<Range>> parts;
-  std::function<void(int)> done;
+  Range(const std::string& text);
+  static std::map<std::string, std::unique_ptr<Range>> all;
+  void print(const std::function<void(int)>& to) const { to(std::stoi(name())); }
+  std::string name() const;
   __host__ __device__ int size() const { return end - begin; }
 };
 inline std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.begin << std::endl; }
@@ -181,16 +217,23 @@ int main() { std::vector<float> values(3); for (float value : values) std::cout 
   EXPECT_EQ(error(compile(source, {"k"})), "");
 }
 
-TEST_F(NvrtcCompilerTest, KeepsTypesOfTheHostThatAKernelUses) {
+TEST_F(NvrtcCompilerTest, SaysWhichMemberOfAStructThatAKernelUsesIsTheHosts) {
   const char* source = R"(
 #include <string>
 #include <vector>
-struct Body { float mass; std::string name; std::vector<int> parts; };
+struct Body {
+  float mass;
+  std::string name;
+};
 std::vector<Body> all;
 void fill(Body* at) { cudaMemcpy(at, all.data(), sizeof(Body), cudaMemcpyHostToDevice); }
 __global__ void k(const Body* bodies, float* x) { x[0] = bodies[1].mass; }
 )";
-  EXPECT_EQ(error(compile(source, {"k"})), "");
+  const CompileResult result = compile(source, {"k"});
+  EXPECT_THAT(error(result),
+              AllOf(StartsWith("dir/mine.cu:6: namespace \"std\" has no member \"string\""),
+                    HasSubstr("left out as host code: dir/mine.cu:8: std::vector<Body> all;, and 1 more")));
+  EXPECT_THAT(std::get<CompileError>(result).log, HasSubstr("dir/mine.cu:9: void fill("));
 }
 
 TEST_F(NvrtcCompilerTest, LeavesNamesOfCubAndTorchToTheAuthor) {
@@ -300,7 +343,8 @@ extern "C" __global__ void add(T* c, const T* a, int n) {
   request.macros.pop_back();
   EXPECT_EQ(image(compiler_->compile(request)).functions[0].resources.static_shared_bytes, 0);
   request.macros = {"T=float"};
-  request.source += "\nint x = undefined_name;\n";
+  request.source += "\n__device__ int x = undefined_name;\n__global__ void g() { x = 1; }\n";
+  request.expressions = {"g"};
   EXPECT_THAT(error(compiler_->compile(request)), StartsWith("dir/mine.cu:12: "));
 }
 

@@ -3,40 +3,80 @@
 /// so no kernel needs them.
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tuner/core/includes.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner {
 
 /// Both compilers find them with program_header_text(), unless the author has a file of that name.
 inline constexpr std::string_view kProgramHeaders =
-    "ATen/ATen.h ATen/cuda/CUDAApplyUtils.cuh ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h GL/freeglut.h GL/gl.h "
-    "GL/glew.h GL/glext.h GL/glu.h GL/glut.h GLFW/glfw3.h Python.h c10/cuda/CUDAException.h c10/cuda/CUDAGuard.h "
-    "c10/cuda/CUDAStream.h cub/device/device_adjacent_difference.cuh cub/device/device_copy.cuh "
-    "cub/device/device_for.cuh cub/device/device_histogram.cuh cub/device/device_memcpy.cuh "
-    "cub/device/device_merge.cuh cub/device/device_merge_sort.cuh cub/device/device_partition.cuh "
-    "cub/device/device_radix_sort.cuh cub/device/device_reduce.cuh cub/device/device_run_length_encode.cuh "
-    "cub/device/device_scan.cuh cub/device/device_segmented_radix_sort.cuh cub/device/device_segmented_reduce.cuh "
-    "cub/device/device_segmented_sort.cuh cub/device/device_select.cuh cub/device/device_transform.cuh cublas.h "
-    "cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cudaProfiler.h cuda_gl_interop.h cuda_profiler_api.h cudnn.h "
-    "cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cusolver_common.h cusparse.h cusparse_v2.h "
-    "driver_functions.h gtest/gtest.h helper_cuda.h helper_functions.h helper_gl.h helper_image.h helper_string.h "
-    "helper_timer.h mpi.h nccl.h npp.h nppi.h nvToolsExt.h nvToolsExtCuda.h nvml.h nvtx3/nvToolsExt.h "
-    "nvtx3/nvToolsExtCuda.h nvtx3/nvtx3.hpp opencv2/core.hpp opencv2/core/core.hpp opencv2/highgui.hpp "
-    "opencv2/highgui/highgui.hpp opencv2/imgcodecs.hpp opencv2/imgproc.hpp opencv2/imgproc/imgproc.hpp "
-    "opencv2/opencv.hpp pybind11/pybind11.h thrust/addressof.h thrust/adjacent_difference.h thrust/advance.h "
-    "thrust/allocate_unique.h thrust/binary_search.h thrust/complex.h thrust/copy.h thrust/count.h "
-    "thrust/device_allocator.h thrust/device_delete.h thrust/device_free.h thrust/device_make_unique.h "
-    "thrust/device_malloc.h thrust/device_malloc_allocator.h thrust/device_new.h thrust/device_new_allocator.h "
-    "thrust/device_ptr.h thrust/device_reference.h thrust/device_vector.h thrust/equal.h thrust/execution_policy.h "
-    "thrust/extrema.h thrust/fill.h thrust/find.h thrust/for_each.h thrust/functional.h thrust/gather.h "
-    "thrust/generate.h thrust/host_vector.h thrust/inner_product.h thrust/logical.h thrust/memory.h thrust/merge.h "
-    "thrust/mismatch.h thrust/pair.h thrust/partition.h thrust/per_device_resource.h thrust/random.h thrust/reduce.h "
-    "thrust/remove.h thrust/replace.h thrust/reverse.h thrust/scan.h thrust/scatter.h thrust/sequence.h "
-    "thrust/set_operations.h thrust/shuffle.h thrust/sort.h thrust/swap.h thrust/system_error.h thrust/tabulate.h "
-    "thrust/transform.h thrust/transform_reduce.h thrust/transform_scan.h thrust/tuple.h thrust/uninitialized_copy.h "
-    "thrust/uninitialized_fill.h thrust/unique.h thrust/universal_allocator.h thrust/universal_ptr.h "
-    "thrust/universal_vector.h thrust/zip_function.h torch/all.h torch/extension.h torch/script.h "
-    "torch/serialize/tensor.h torch/torch.h torch/types.h torch/version.h";
+    "Python.h cublas.h cublasLt.h cublasXt.h cublas_api.h cublas_v2.h cudaProfiler.h cuda_gl_interop.h "
+    "cuda_profiler_api.h cudnn.h cufft.h cufftXt.h curand.h cusolverDn.h cusolverSp.h cusolver_common.h cusparse.h "
+    "cusparse_v2.h driver_functions.h helper_cuda.h helper_functions.h helper_gl.h helper_image.h helper_string.h "
+    "helper_timer.h mpi.h nccl.h npp.h nppi.h nvToolsExt.h nvToolsExtCuda.h nvml.h";
+/// The same for all headers that a text includes from these folders.
+inline constexpr std::string_view kProgramFolders =
+    "ATen/ GL/ GLFW/ THC/ c10/ cub/device/ gtest/ nvtx3/ opencv2/ pybind11/ thrust/ torch/";
+
+/// Those of them that have a text of their own.
+inline constexpr std::string_view kProgramTexts[] = {"thrust/complex.h", "thrust/functional.h", "thrust/pair.h",
+                                                     "thrust/swap.h", "thrust/tuple.h"};
+
+/// thrust/functional.h
+inline constexpr std::string_view kThrustFunctional = R"(#pragma once
+#define TUNER_FUNCTOR(name, type, result)                                                          \
+  template <class T = void>                                                                        \
+  struct name {                                                                                    \
+    __host__ __device__ constexpr type operator()(const T& a, const T& b) const { return result; } \
+  };                                                                                               \
+  template <>                                                                                      \
+  struct name<void> {                                                                              \
+    template <class A, class B>                                                                    \
+    __host__ __device__ constexpr auto operator()(const A& a, const B& b) const { return result; } \
+  };
+#define TUNER_UNARY(name, type, result)                                                \
+  template <class T = void>                                                            \
+  struct name {                                                                        \
+    __host__ __device__ constexpr type operator()(const T& a) const { return result; } \
+  };                                                                                   \
+  template <>                                                                          \
+  struct name<void> {                                                                  \
+    template <class A>                                                                 \
+    __host__ __device__ constexpr auto operator()(const A& a) const { return result; } \
+  };
+namespace thrust {
+TUNER_FUNCTOR(plus, T, a + b)
+TUNER_FUNCTOR(minus, T, a - b)
+TUNER_FUNCTOR(multiplies, T, a * b)
+TUNER_FUNCTOR(divides, T, a / b)
+TUNER_FUNCTOR(modulus, T, a % b)
+TUNER_FUNCTOR(maximum, T, a < b ? b : a)
+TUNER_FUNCTOR(minimum, T, b < a ? b : a)
+TUNER_FUNCTOR(bit_and, T, a & b)
+TUNER_FUNCTOR(bit_or, T, a | b)
+TUNER_FUNCTOR(bit_xor, T, a ^ b)
+TUNER_FUNCTOR(equal_to, bool, a == b)
+TUNER_FUNCTOR(not_equal_to, bool, a != b)
+TUNER_FUNCTOR(greater, bool, a > b)
+TUNER_FUNCTOR(less, bool, a < b)
+TUNER_FUNCTOR(greater_equal, bool, a >= b)
+TUNER_FUNCTOR(less_equal, bool, a <= b)
+TUNER_FUNCTOR(logical_and, bool, a && b)
+TUNER_FUNCTOR(logical_or, bool, a || b)
+TUNER_UNARY(negate, T, -a)
+TUNER_UNARY(logical_not, bool, !a)
+TUNER_UNARY(identity, T, a)
+TUNER_UNARY(square, T, a * a)
+}
+#undef TUNER_FUNCTOR
+#undef TUNER_UNARY
+)";
 
 /// The types of the library that programs name beside their kernels; empty for other headers. Those of PyTorch come by
 /// using-directives, so that types of the author in the same namespaces hide them.
@@ -82,6 +122,7 @@ inline std::string_view program_header_text(std::string_view name) {
            "using std::abs; using std::arg; using std::complex; using std::conj; using std::cos; using std::cosh;\n"
            "using std::exp; using std::log; using std::log10; using std::norm; using std::polar; using std::pow;\n"
            "using std::proj; using std::sin; using std::sinh; using std::sqrt; using std::tan; using std::tanh;\n}\n";
+  if (name == "thrust/functional.h") return kThrustFunctional;
   if (name == "helper_timer.h" || name == "helper_functions.h") return "#pragma once\nclass StopWatchInterface;\n";
   return {};
 }
@@ -94,6 +135,22 @@ void for_each_name(std::string_view names, Use use) {
     use(name);
     names.remove_prefix(std::min(names.size(), name.size() + 1));
   }
+}
+
+/// Whether the header \p name is in one of kProgramFolders.
+inline bool is_in_program_folder(std::string_view name) {
+  bool found = false;
+  for_each_name(kProgramFolders, [&](std::string_view folder) { found = found || name.starts_with(folder); });
+  return found;
+}
+
+/// The headers that \p text includes from kProgramFolders.
+inline std::vector<std::string> program_headers_in(std::string_view text) {
+  std::vector<std::string> names;
+  for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept)))
+    if (auto name = line.name() == "include" ? included_name(line.rest()) : std::nullopt)
+      if (is_in_program_folder(*name) && name->find("..") == npos) names.push_back(*std::move(name));
+  return names;
 }
 
 }  // namespace tuner

@@ -136,6 +136,34 @@ Includes included_files(const std::string& source, const std::filesystem::path& 
   return result;
 }
 
+std::string with_places(std::string text, const std::filesystem::path& path, const IncludeFolders& folders,
+                        const std::function<std::string(const std::filesystem::path&)>& place) {
+  const std::vector<DirectiveLine> lines = directives_of(code_of(text, Literals::kept));
+  const auto replace = [&](std::size_t begin) {
+    const std::optional<std::string> name = included_name(std::string_view(text).substr(begin));
+    if (!name) return;
+    const bool is_quoted = text[begin] == '"';
+    for (const auto& candidate : is_quoted ? folders.places(*name, path) : folders.places(*name))
+      if (const std::string other = place(candidate); !other.empty())
+        return void(text.replace(begin + 1, name->size(), other));
+  };
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (line->name().starts_with("include") && !line->rest().empty()) {
+      const std::size_t begin = text.find(line->rest().front(), line->begin + 1);
+      if (line->name() == "include" && begin < line->end) replace(begin);
+      continue;
+    }
+    constexpr std::string_view asked = "__has_include";
+    for (std::size_t end = line->end; end > line->begin;) {
+      const std::size_t at = text.rfind(asked, end - 1);
+      if (at == npos || at < line->begin) break;
+      replace(std::min(text.find_first_of("<\"\n", at), text.size()));
+      end = at;
+    }
+  }
+  return text;
+}
+
 AuthorFiles::AuthorFiles(const Includes& includes, const std::filesystem::path& file_name,
                          const std::vector<std::string>& folders)
     : includes_(includes), folders_{file_name.parent_path()} {

@@ -54,6 +54,12 @@ std::string line_directive(int line, std::string_view file);
 Includes included_files(const std::string& source, const std::filesystem::path& file_name,
                         const std::vector<std::string>& folders = {});
 
+/// \p text of the file \p path, with other names in the directives that name a file (`#include`, `__has_include`). \p
+/// place gives them for a path where the file may be; the first that is not empty counts. A name stays if there is
+/// none.
+std::string with_places(std::string text, const std::filesystem::path& path, const IncludeFolders& folders,
+                        const std::function<std::string(const std::filesystem::path&)>& place);
+
 /// The files that a kernel file includes, and the folders where its author has them.
 class AuthorFiles {
  public:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/message_text.hpp>
@@ -53,6 +55,16 @@ std::string_view word_above_caret(std::string_view text) {
   const std::string_view code = take_line(text), pointer = take_line(text);
   const std::size_t at = pointer.find('^');
   return at < code.size() && trimmed(pointer) == "^" ? word_at(code, at) : std::string_view();
+}
+
+/// The place at the start of `file(line): error: message` or of a warning; nothing for other lines.
+std::optional<CodePlace> place_of_diagnostic(std::string_view line) {
+  const std::size_t close = line.find("): ");
+  const std::size_t open = close == npos ? npos : line.rfind('(', close);
+  if (open == npos || open == 0) return std::nullopt;
+  const std::optional<int> number = number_of<int>(line.substr(open + 1, close - open - 1));
+  if (!number || is_blank(line.front())) return std::nullopt;
+  return CodePlace{std::string(line.substr(0, open)), *number, 0};
 }
 
 }  // namespace
@@ -116,6 +128,33 @@ std::string first_error(std::string_view log, const std::vector<std::string_view
   }
   const std::string rest_of_log = without_resource_lines(log);
   return rest_of_log.substr(0, rest_of_log.find('\n'));
+}
+
+std::vector<RefusedCode> refused_code(std::string_view log) {
+  std::vector<RefusedCode> all;
+  bool is_error = false;  // whether the current diagnostic is one
+  while (!log.empty()) {
+    const std::string_view line = take_line(log);
+    if (auto place = place_of_diagnostic(line)) {
+      is_error = contains(line, "error: ");
+      if (!is_error) continue;
+      const std::string_view code = log.substr(0, log.find('\n')),
+                             rest = log.substr(std::min(code.size() + 1, log.size()));
+      const std::string_view pointer = rest.substr(0, rest.find('\n'));
+      constexpr std::size_t indent = 2;
+      if (trimmed(pointer) == "^" && pointer.find('^') >= indent)
+        place->column = static_cast<int>(pointer.find('^') - indent) + 1;
+      all.push_back({std::move(*place)});
+    } else if (const std::size_t at = line.rfind(" at line "); is_error && at != npos && line.starts_with("     ")) {
+      std::string_view rest = line.substr(at + 9);
+      const std::string_view number = word_at(rest, 0);
+      rest.remove_prefix(number.size());
+      const std::string file(rest.starts_with(" of ") ? trimmed(rest.substr(4))
+                                                      : std::string_view(all.back().place.file));
+      all.back().instantiated_at.push_back({file, number_of<int>(number).value_or(0), 0});
+    }
+  }
+  return all;
 }
 
 std::string without_resource_lines(std::string_view log) {

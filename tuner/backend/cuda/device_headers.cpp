@@ -15,7 +15,6 @@
 #include <tuner/core/includes.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
-#include <tuner/core/host_functions.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -56,6 +55,13 @@ std::vector<fs::path> own_folders(const CompileRequest& request) {
   return folders;
 }
 
+/// A name of the file \p path that it has by whatever links it is reached.
+std::string file_called(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return error ? path : real.string();
+}
+
 /// Below this folder are headers of ours whose names the author's files have.
 constexpr std::string_view kBesideAuthor = "tuner_toolkit/";
 
@@ -78,66 +84,18 @@ DeviceHeaders device_headers(const CompileRequest& request, std::span<const fs::
   const auto add_empty = [&](std::string_view name) { add(name, ""); };
   for_each_name(kOfTheHost, add_empty);
   for_each_name(kProgramHeaders, [&](std::string_view name) { add(name, std::string(program_header_text(name))); });
+  std::set<std::string> of_programs;
+  const auto look = [&](const std::string& text) {
+    for (std::string& name : program_headers_in(text)) of_programs.insert(std::move(name));
+  };
+  look(request.source);
+  if (request.includes)
+    for (const IncludedFile& file : request.includes->files) look(file.text);
+  for (const std::string& name : of_programs) add(name, std::string(program_header_text(name)));
   for_each_name(kBuiltIn, add_empty);
   for_each_name(kOfTheToolkit, [&](std::string_view name) { add(name, of_the_toolkit(name)); });
   return headers;
 }
-
-namespace {
-
-/// \p text of \p file. A file with `#pragma once` gets a guard as well: NVRTC reads it again under each of its names.
-std::string guarded(std::string text, const IncludedFile& file) {
-  const auto is_once = [](const DirectiveLine& line) {
-    return line.name() == "pragma" && word_at(line.rest(), 0) == "once";
-  };
-  const std::vector<DirectiveLine> lines = directives_of(code_of(text));
-  text.insert(0, line_directive(1, file.path));
-  if (std::none_of(lines.begin(), lines.end(), is_once)) return text;
-  const std::string guard = fmt::format("TUNER_FILE_{:x}", std::hash<std::string>{}(file.path));
-  return "#ifndef " + guard + "\n#define " + guard + '\n' + text + "\n#endif\n";
-}
-
-/// The names by which the included files of \p request can be included, each with its file; those of earlier folders
-/// come first, as compilers look there first. A name relative to the
-/// folder of any of these files, by which that one may include it, has to be the name of one file only.
-std::vector<std::pair<std::string, const IncludedFile*>> names_of_own_files(const CompileRequest& request) {
-  std::vector<std::pair<std::string, const IncludedFile*>> wanted;
-  const auto add_names = [&](const auto& folders, auto add) {
-    for (const fs::path& folder : folders)
-      for (const IncludedFile& file : request.includes->files)
-        for (std::string& name : names_in({folder}, file.path)) add(std::move(name), &file);
-  };
-  add_names(own_folders(request),
-            [&](std::string name, const IncludedFile* file) { wanted.emplace_back(std::move(name), file); });
-  std::set<fs::path> folders;
-  for (const IncludedFile& file : request.includes->files) folders.insert(fs::path(file.path).parent_path());
-  std::map<std::string, std::set<const IncludedFile*>> relative;
-  add_names(folders, [&](std::string name, const IncludedFile* file) {
-    if (!request.carried.empty()) wanted.emplace_back(name, file);
-    relative[std::move(name)].insert(file);
-  });
-  // As they are written: `../detail/b.h` in the folder detail.
-  std::map<fs::path, const IncludedFile*> files;
-  for (const IncludedFile& file : request.includes->files) files.emplace(fs::path(file.path).lexically_normal(), &file);
-  const auto add_written = [&](const std::string& text, const fs::path& from) {
-    for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) {
-      const auto name = line.name() == "include" ? included_name(line.rest()) : std::nullopt;
-      if (!name || name->find("./") == std::string::npos) continue;
-      const auto file = files.find((from.parent_path() / *name).lexically_normal());
-      if (file != files.end()) relative[*name].insert(file->second);
-    }
-  };
-  add_written(request.source, request.file_name);
-  for (const IncludedFile& file : request.includes->files) add_written(file.text, file.path);
-  for (const auto& [name, meant] : relative) {
-    if (meant.size() != 1) continue;
-    wanted.emplace_back(name, *meant.begin());
-    wanted.emplace_back("./" + name, *meant.begin());
-  }
-  return wanted;
-}
-
-}  // namespace
 
 std::string toolkit_place(const std::string& name, const DeviceHeaders& headers, std::span<const fs::path> toolkit) {
   for (const std::string& own : {std::string(kBesideAuthor) + name, name})
@@ -148,32 +106,39 @@ std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
   return {};
 }
 
-void add_own_headers(const CompileRequest& request, HostCode code, std::span<const fs::path> toolkit,
-                     DeviceHeaders& headers) {
-  if (!request.includes) return;
+std::vector<IncludedFile> own_texts(const CompileRequest& request, std::span<const fs::path> toolkit,
+                                    const DeviceHeaders& headers) {
   const AuthorFiles files(*request.includes, request.file_name, request.include_paths);
   const auto place = [&](const std::string& name) { return toolkit_place(name, headers, toolkit); };
   const std::vector<std::string_view> macros = macro_names(request);
-  std::vector<std::string> texts;
+  std::vector<IncludedFile> texts{
+      {request.file_name, files.with_toolkit_headers(request.source, request.file_name, place)}};
+  std::set<std::string> seen;
   for (const IncludedFile& file : request.includes->files)
-    texts.push_back(files.with_toolkit_headers(without_definitions(file.text, macros), file.path, place));
-  if (code != HostCode::whole) {
-    std::vector<std::string_view> all(texts.begin(), texts.end());
-    all.push_back(request.source);
-    texts = without_host_functions(all, {}, code == HostCode::types);
-  }
-  std::map<const IncludedFile*, std::string> changed;
-  bool differs = !request.carried.empty();
-  for (std::size_t i = 0; i < request.includes->files.size(); ++i) {
-    const IncludedFile& file = request.includes->files[i];
-    differs = differs || texts[i] != file.text;
-    changed.emplace(&file, std::move(texts[i]));
-  }
-  if (!differs) return;
-  for (auto& [file, text] : changed) text = guarded(std::move(text), *file);
-  std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
-  for (auto& [name, file] : names_of_own_files(request))
-    if (taken.insert(name).second) headers.add(std::move(name), changed.at(file));
+    if (seen.insert(file_called(file.path)).second)
+      texts.push_back(
+          {file.path, files.with_toolkit_headers(without_definitions(file.text, macros), file.path, place)});
+  return texts;
+}
+
+std::string add_own_headers(const CompileRequest& request, const std::vector<IncludedFile>& texts,
+                            DeviceHeaders& headers) {
+  std::map<std::string, std::string> names;  // by file
+  for (std::size_t i = 1; i < texts.size(); ++i)
+    names.emplace(file_called(texts[i].path),
+                  fmt::format("tuner_own/{}/{}", i, fs::path(texts[i].path).filename().string()));
+  std::map<std::string, std::string> places;  // by path
+  for (const IncludedFile& file : request.includes->files)
+    places.emplace(fs::path(file.path).lexically_normal().string(), names.at(file_called(file.path)));
+  const auto place = [&](const fs::path& path) {
+    const auto at = places.find(path.lexically_normal().string());
+    return at == places.end() ? std::string() : at->second;
+  };
+  const IncludeFolders folders(request.file_name, request.include_paths);
+  for (std::size_t i = 1; i < texts.size(); ++i)
+    headers.add(names.at(file_called(texts[i].path)),
+                line_directive(1, texts[i].path) + with_places(texts[i].text, texts[i].path, folders, place));
+  return with_places(texts.front().text, request.file_name, folders, place);
 }
 
 const std::string& device_headers_version() {
@@ -181,9 +146,12 @@ const std::string& device_headers_version() {
   static const auto& version = *new const std::string([] {
     std::vector<std::string_view> parts{kOfTheHost, kBuiltIn, kOfTheToolkit};
     for (const HeaderFile& file : header_files()) parts.insert(parts.end(), {file.name, file.text});
-    for_each_name(kProgramHeaders, [&](std::string_view name) {
+    const auto add_program_header = [&](std::string_view name) {
       parts.insert(parts.end(), {name, program_header_text(name)});
-    });
+    };
+    for_each_name(kProgramHeaders, add_program_header);
+    for_each_name(kProgramFolders, add_program_header);
+    for (const std::string_view name : kProgramTexts) add_program_header(name);
     const std::string form = of_the_toolkit("");
     parts.push_back(form);
     return cache::sha256_of_parts(parts).substr(0, 16);

@@ -40,20 +40,16 @@ DeviceHeaders device_headers(const CompileRequest& request, std::span<const std:
 std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
                           std::span<const std::filesystem::path> toolkit);
 
-/// How much of its host code a text keeps (core/host_functions.hpp).
-enum class HostCode {
-  whole,
-  types,   ///< types and variables of the host's library, no functions
-  nothing  ///< nothing that names the host's library either
-};
+/// The kernel's source and the headers of its author, the source first. Macros of \p request replace the definitions in
+/// the headers. Toolkit's headers that are included by an absolute path, or from a file of the same name, have their
+/// toolkit_place(). A file that has several names is there once.
+std::vector<IncludedFile> own_texts(const CompileRequest& request, std::span<const std::filesystem::path> toolkit,
+                                    const DeviceHeaders& headers);
 
-/// Adds the files that \p request includes from its own folders, if the compiler must not read them from the disk.
-/// That is so for files that define the request's macros, or include the toolkit's headers by an absolute path or from
-/// a file of the same name (core/includes.hpp), and for all if \p code leaves something out: they are added without
-/// these definitions and functions. It is also so if the request comes from another host and carries its files. A file
-/// is added under each name by which it can be included; if two have one name, the first gets it.
-void add_own_headers(const CompileRequest& request, HostCode code, std::span<const std::filesystem::path> toolkit,
-                     DeviceHeaders& headers);
+/// Adds the headers of \p texts, which own_texts() made, under names that no other file has. Returns the source that
+/// includes them so. They are the files that compilers find in the folders of the author, however he names them.
+std::string add_own_headers(const CompileRequest& request, const std::vector<IncludedFile>& texts,
+                            DeviceHeaders& headers);
 
 /// Changes whenever one of the texts changes.
 const std::string& device_headers_version();

@@ -1,20 +1,30 @@
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>  // join, since fmt 11
+
+#include <cache/sha256.hpp>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/host_code.hpp>
 #include <tuner/core/includes.hpp>
-#include <tuner/core/host_functions.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/core/named.hpp>
 #include <tuner/core/passing.hpp>
+#include <tuner/core/scanner.hpp>
+#include <tuner/core/scoped_code.hpp>
 #include <tuner/core/threads.hpp>
 
 namespace tuner::cuda {
@@ -101,22 +111,38 @@ std::vector<std::byte> bytes_of(const std::string& ptx) {
   return bytes;
 }
 
-/// Whether \p log complains about functions for the host.
-bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
-bool tells_of_operators_of_cub(const std::string& log) {
-  return log.find("\"cub\" has no member \"Sum\"") != std::string::npos ||
-         log.find("\"cub\" has no member \"Max\"") != std::string::npos ||
-         log.find("\"cub\" has no member \"Min\"") != std::string::npos;
-}
-bool tells_of_missing_names(const std::string& log) {
-  const auto says = [&](const char* text) { return log.find(text) != std::string::npos; };
-  return says("is undefined") || says("has no member") || says("__extension__") ||
-         says("qualified name is not allowed") || says("is not a class or struct name") ||
-         says("\"register\" storage class") || says("incomplete type") || says("more than one instance of overloaded");
+/// Whether one of \p texts has designators. Like g++, nvcc accepts `{.x = 1}` in C++17; NVRTC does not.
+bool has_designators(const std::vector<IncludedFile>& texts) {
+  const auto is_in = [](const IncludedFile& one) {
+    const std::string code = code_of(one.text);
+    for (std::size_t dot = code.find('.'); dot != npos; dot = code.find('.', dot + 1)) {
+      const std::string_view before = before_space(code, dot), name = word_at(code, dot + 1);
+      const std::size_t next = skip_space(code, dot + 1 + name.size());
+      if (!name.empty() && (before.ends_with('{') || before.ends_with(',')) && code.substr(next, 1) == "=") return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(texts, is_in);
 }
 
-/// Like g++, nvcc accepts `{.x = 1}` in C++17; NVRTC does not.
-bool tells_of_later_language(const std::string& log) { return log.find("expected an expression") != std::string::npos; }
+/// Whether one of \p texts names one of the operators that CUB 3 left out.
+bool names_operators_of_cub(const std::vector<IncludedFile>& texts) {
+  return std::ranges::any_of(texts, [](const IncludedFile& one) {
+    return std::ranges::any_of(std::array{"cub::Sum", "cub::Max", "cub::Min"},
+                               [&](const char* name) { return one.text.find(name) != npos; });
+  });
+}
+
+/// Whether NVRTC certainly refuses \p source as it is: it has a main(), or a function that launches kernels.
+bool is_program(const std::string& source) {
+  const ScopedCode code(code_of(source));
+  for (std::size_t at = find_word(code.text(), "main"); at != npos; at = find_word(code.text(), "main", at + 1)) {
+    const std::string_view type = before_space(code.text(), at);
+    if (word_before(type, type.size()) == "int" && code.is_always_there(at) && !directive_around(code.text(), at))
+      return true;
+  }
+  return false;
+}
 
 /// \p message after the place in the kernel file of the option that it names, if there is one.
 std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
@@ -136,12 +162,38 @@ bool sets_language(const CompileRequest& request) {
                      [](const CompileOption& option) { return !language_in(option.text).empty(); });
 }
 
+/// Whether one of the headers among \p texts differs from its file in \p files.
+bool is_changed(const std::vector<IncludedFile>& texts, const std::vector<IncludedFile>& files) {
+  const auto is_other = [&](const IncludedFile& one) { return !tuner::contains(files, one); };
+  return std::any_of(texts.begin() + 1, texts.end(), is_other);
+}
+
+/// Takes the `#include` at \p place out of \p texts. Returns its name; nothing if there is none.
+std::optional<std::string> take_include(std::vector<IncludedFile>& texts, const CodePlace& place) {
+  for (IncludedFile& one : texts) {
+    if (std::filesystem::path(one.path).lexically_normal() != std::filesystem::path(place.file).lexically_normal())
+      continue;
+    int number = 1;
+    for (std::size_t at = 0; at < one.text.size(); at = one.text.find('\n', at) + 1, ++number) {
+      if (number == place.line) {
+        const auto line = directive_at(code_of(one.text, Literals::kept), skip_space(one.text, at));
+        if (!line || line->name() != "include") return std::nullopt;
+        std::fill_n(one.text.begin() + static_cast<std::ptrdiff_t>(line->begin), line->end - line->begin, ' ');
+        return included_name(line->rest());
+      }
+      if (one.text.find('\n', at) == npos) break;
+    }
+  }
+  return std::nullopt;
+}
+
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
   NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
     fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
     if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // the warning about `#pragma tuner`
+    if (facts.version >= 11050) fixed_.emplace_back("--device-int128");      // as nvcc
     // With a hit in the driver's compute cache, the log would not contain the resources.
     if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
@@ -179,125 +231,138 @@ class NvrtcCompiler : public Compiler {
     std::string log;
   };
 
-  /// How a text has to be compiled.
+  /// How the texts of a request are compiled.
   struct Form {
-    bool without_host_functions = false;
-    bool with_names_of_nvcc = false;     ///< headers/tuner_nvcc.h
-    bool in_later_language = false;      ///< kLaterLanguage
-    bool with_operators_of_cub = false;  ///< headers/tuner_cub.h
-    bool without_types = false;          ///< also without types that name the host's library
-
-    HostCode host_code() const {
-      if (!without_host_functions) return HostCode::whole;
-      return with_names_of_nvcc && !without_types ? HostCode::types : HostCode::nothing;
-    }
-    bool is_plain() const {
-      return !without_host_functions && !with_names_of_nvcc && !in_later_language && !with_operators_of_cub;
-    }
+    bool is_whole = true;             ///< nothing is left out, and unmarked functions are the host's
+    bool in_later_language = false;   ///< kLaterLanguage
+    bool with_names_of_nvcc = false;  ///< headers/tuner_nvcc.h
   };
 
-  /// Compiles the whole text as it is. If that fails, compiles it in the form that the errors ask for.
+  /// Compiles the texts as they are. If that fails, compiles them without the host code that NVRTC refuses. The result
+  /// depends on the request alone.
   std::variant<Built, CompileError> build(const CompileRequest& asked) const {
     CompileRequest request = asked;
     if (!request.includes)  // the request came from another process
       request.includes = std::make_shared<const Includes>(includes_of(request));
-    const std::size_t text = std::hash<std::string>{}(request.source);
-    Form form = known_form(text);
-    auto built = attempt(request, form);
-    const auto failed = [&built](bool (*because)(const std::string&)) {
-      const auto* const error = std::get_if<CompileError>(&built);
-      return error != nullptr && because(error->log);
-    };
-    if (!form.without_host_functions && failed(&tells_of_host_functions)) {
-      form.without_host_functions = true;
-      built = attempt(request, form);
+    const DeviceHeaders headers = device_headers(request, library().includes);
+    const std::vector<IncludedFile> texts = own_texts(request, library().includes, headers);
+    if (!is_program(request.source)) {
+      auto built = build(request, headers, texts, Form{});
+      auto* const error = std::get_if<CompileError>(&built);
+      if (error == nullptr || refused_code(error->log).empty()) return built;
+      if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
     }
-    // The names come last: a text may define them in another way.
-    if (!form.with_names_of_nvcc && failed(&tells_of_missing_names)) {
-      Form wider = form;
-      wider.with_names_of_nvcc = true;
-      auto again = attempt(request, wider);
-      const auto* error = std::get_if<CompileError>(&again);
-      // The missing names hid errors in host functions, or are the host's own, such as std::string.
-      if (error != nullptr && !wider.without_host_functions &&
-          (tells_of_host_functions(error->log) || tells_of_missing_names(error->log))) {
-        Form kernels = wider;
-        kernels.without_host_functions = true;
-        auto third = attempt(request, kernels);
-        const auto* const rest = std::get_if<CompileError>(&third);
-        if (rest == nullptr || tells_of_host_functions(error->log) || !tells_of_missing_names(rest->log))
-          again = std::move(third), wider = kernels;
-      }
-      error = std::get_if<CompileError>(&again);
-      if (error == nullptr) form = wider;
-      // With all names there, what is left is more likely what is wrong.
-      if (error == nullptr || !tells_of_missing_names(error->log)) built = std::move(again);
+    std::optional<CompileError> reported;
+    const bool may_be_later = !sets_language(request) && has_designators(texts);
+    for (const Form form : {Form{true, true, false}, Form{false, false, false}, Form{false, true, false}}) {
+      if (form.in_later_language && !may_be_later) continue;
+      auto built =
+          form.is_whole ? build(request, headers, texts, form) : without_host_code(request, headers, texts, form);
+      if (std::holds_alternative<Built>(built)) return built;
+      if (!reported && !form.is_whole) reported = std::get<CompileError>(std::move(built));
     }
-    if (!sets_language(request) && failed(&tells_of_later_language)) {
-      Form later = form;
-      later.in_later_language = true;
-      auto again = attempt(request, later);
-      if (std::holds_alternative<Built>(again)) built = std::move(again), form = later;
-    }
-    if (std::holds_alternative<Built>(built) && !form.is_plain()) {
-      const std::lock_guard lock(forms_mutex_);
-      forms_[text] = form;
-    }
-    return built;
+    return *std::move(reported);
   }
 
-  /// Compiles \p request in \p form. A type that names the host's library goes only if the text does not compile with
-  /// it.
-  std::variant<Built, CompileError> attempt(const CompileRequest& request, Form& form) const {
-    if (form.host_code() == HostCode::types) {
-      Form keeping = form;
-      auto built = attempt_with_operators(request, keeping);
-      if (std::holds_alternative<Built>(built)) {
-        form = keeping;
+  /// Compiles \p texts again and again, without the declarations that NVRTC refuses. If it refuses what the kernels
+  /// need, returns the errors that were left when all else was gone.
+  std::variant<Built, CompileError> without_host_code(const CompileRequest& request, const DeviceHeaders& headers,
+                                                      const std::vector<IncludedFile>& texts, Form form) const {
+    HostCode code(texts, request.expressions);
+    const std::string key = text_key(request, texts);
+    if (const std::set<HostCode::Part> known = known_parts(key); !known.empty()) {
+      code.leave_out(known);
+      for (const bool with_names : {false, true}) {
+        form.with_names_of_nvcc = with_names;
+        auto built = build(request, headers, code.texts(), form);
+        if (std::holds_alternative<Built>(built)) return built;
+      }
+      form.with_names_of_nvcc = false;
+      code = HostCode(texts, request.expressions);
+    }
+    std::optional<CompileError> reported;
+    for (;;) {
+      auto built = build(request, headers, code.texts(), form);
+      auto* const error = std::get_if<CompileError>(&built);
+      if (error == nullptr) {
+        if (!reported) keep_parts(key, code.parts());
         return built;
       }
-      form.without_types = true;
+      if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
+      const std::vector<RefusedCode> errors = refused_code(error->log);
+      if (code.leave_out(errors, HostCode::Use::none)) continue;
+      // The names come late: a text may define them in another way.
+      if (!std::exchange(form.with_names_of_nvcc, true)) continue;
+      if (!reported) {
+        reported = std::move(*error);
+        add_left_out(*reported, code.summary());
+      }
+      if (!code.leave_out(errors, HostCode::Use::perhaps)) return *std::move(reported);
     }
-    return attempt_with_operators(request, form);
   }
 
-  /// Compiles \p request in \p form, and with CUB's operators if the errors ask for them.
-  std::variant<Built, CompileError> attempt_with_operators(const CompileRequest& request, Form& form) const {
-    auto built = build(request, form);
-    const auto* const error = std::get_if<CompileError>(&built);
-    if (form.with_operators_of_cub || error == nullptr || !tells_of_operators_of_cub(error->log)) return built;
-    form.with_operators_of_cub = true;
-    return build(request, form);
+  /// \p error, which says that a file is missing, with all others that are. The compiler ends at the first.
+  CompileError with_all_missing(const CompileRequest& request, const DeviceHeaders& headers,
+                                std::vector<IncludedFile> texts, CompileError error) const {
+    std::vector<std::string> others;
+    std::string log = error.log;
+    for (bool is_first = true; misses_a_file(log); is_first = false) {
+      const std::optional<std::string> name = take_include(texts, refused_code(log).back().place);
+      if (!name) break;
+      if (!is_first && !tuner::contains(others, *name)) others.push_back(*name);
+      const auto built = build(request, headers, texts, Form{false, false, true});
+      const auto* const next = std::get_if<CompileError>(&built);
+      log = next != nullptr ? next->log : std::string();
+    }
+    if (others.empty()) return error;
+    const std::size_t advice = error.message.rfind(kNameItsFolder);
+    const std::string all = fmt::format(", and also missing: \"{}\"", fmt::join(others, "\", \""));
+    error.message.insert(std::min(advice, error.message.size()), all);
+    return error;
   }
 
-  Form known_form(std::size_t text) const {
-    const std::lock_guard lock(forms_mutex_);
-    const auto at = forms_.find(text);
-    return at == forms_.end() ? Form{} : at->second;
+  /// Adds to \p error what was left out before.
+  static void add_left_out(CompileError& error, const std::vector<std::string>& parts) {
+    if (parts.empty()) return;
+    error.message += " (left out as host code: " + parts.front() +
+                     (parts.size() > 1 ? ", and " + std::to_string(parts.size() - 1) + " more" : std::string()) + ')';
+    error.log += "\nleft out as host code:\n";
+    for (const std::string& part : parts) error.log += "  " + part + '\n';
   }
 
-  std::variant<Built, CompileError> build(const CompileRequest& request, Form form) const {
-    DeviceHeaders headers = device_headers(request, library().includes);
-    std::vector<std::string> options;
-    if (!sets_language(request)) options.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
-    if (form.with_names_of_nvcc) options.emplace_back("--pre-include=tuner_nvcc.h");
-    if (form.with_operators_of_cub) options.emplace_back("--pre-include=tuner_cub.h");
-    const std::string source =
-        AuthorFiles(*request.includes, request.file_name, request.include_paths)
-            .with_toolkit_headers(request.source, request.file_name, [&](const std::string& name) {
-              return toolkit_place(name, headers, library().includes);
-            });
-    add_own_headers(request, form.host_code(), library().includes, headers);
-    if (form.host_code() == HostCode::whole) return build(request, source, headers, options);
-    std::vector<std::string_view> texts{source};
-    for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
-    options.emplace_back("--device-as-default-execution-space");
-    return build(request, without_host_functions(texts, {}, form.host_code() == HostCode::types).front(), headers,
-                 options);
+  /// All that decides which host code is left out, without the values of macros.
+  static std::string text_key(const CompileRequest& request, const std::vector<IncludedFile>& texts) {
+    std::vector<std::string_view> parts{request.architecture};
+    for (const IncludedFile& one : texts) parts.insert(parts.end(), {one.path, one.text});
+    for (const auto* const list : {&request.defines, &request.include_paths})
+      for (const std::string& one : *list) parts.push_back(one);
+    for (const CompileOption& one : request.options) parts.push_back(one.text);
+    for (const std::string& one : request.expressions)
+      for (const std::string_view word : words_of(one)) parts.push_back(word);
+    return cache::sha256_of_parts(parts);
   }
 
-  std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
-                                          const DeviceHeaders& headers, const std::vector<std::string>& more) const {
+  std::set<HostCode::Part> known_parts(const std::string& key) const {
+    const std::lock_guard lock(parts_mutex_);
+    const auto at = parts_.find(key);
+    return at == parts_.end() ? std::set<HostCode::Part>() : at->second;
+  }
+  void keep_parts(const std::string& key, const std::set<HostCode::Part>& parts) const {
+    const std::lock_guard lock(parts_mutex_);
+    parts_[key] = parts;
+  }
+
+  std::variant<Built, CompileError> build(const CompileRequest& request, DeviceHeaders headers,
+                                          const std::vector<IncludedFile>& texts, Form form) const {
+    std::vector<std::string> more;
+    if (!sets_language(request)) more.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
+    if (form.with_names_of_nvcc) more.emplace_back("--pre-include=tuner_nvcc.h");
+    if (form.with_names_of_nvcc && names_operators_of_cub(texts)) more.emplace_back("--pre-include=tuner_cub.h");
+    if (!form.is_whole) more.emplace_back("--device-as-default-execution-space");
+    std::string source = texts.front().text;
+    // Files that nothing changed are read from the disk, as any compiler reads them.
+    if (!form.is_whole || !request.carried.empty() || is_changed(texts, request.includes->files))
+      source = add_own_headers(request, texts, headers);
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
     auto made = std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers);
     Program& program = *made;
@@ -376,14 +441,14 @@ class NvrtcCompiler : public Compiler {
   std::string identity_;
   mutable Once linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
-  mutable std::mutex forms_mutex_;
-  mutable std::map<std::size_t, Form> forms_;  // by the hashes of texts that compile in no other form
+  mutable std::mutex parts_mutex_;
+  mutable std::map<std::string, std::set<HostCode::Part>> parts_;  // left out of texts, by their text_key()
 };
 
 }  // namespace
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
-constexpr const char* kTexts = "texts 4";
+constexpr const char* kTexts = "texts 5";
 
 std::string own_part_of_images() {
   return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();

@@ -11,6 +11,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
+#include <tuner/core/host_code.hpp>
 #include <tuner/core/outcome.hpp>
 
 namespace tuner::cuda {
@@ -41,6 +42,9 @@ std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view 
 /// The first error: `mine.cu:14: expected a ";"` for one of the front end, the unchanged line for one of ptxas. The
 /// first line, possibly empty, when nothing looks like an error. Says so if it points at one of \p macros.
 std::string first_error(std::string_view log, const std::vector<std::string_view>& macros = {});
+
+/// All errors of the front end, with the places that instantiate what they refuse.
+std::vector<RefusedCode> refused_code(std::string_view log);
 
 /// \p log without ptxas's resource lines.
 std::string without_resource_lines(std::string_view log);

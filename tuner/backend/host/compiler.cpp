@@ -441,6 +441,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   const std::filesystem::path own = directory.path() / kOwnFolder, object = directory.path() / "unit.so";
   const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / kUnit;
   for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
+  for (const std::string& name : program.of_programs)
+    write_below(directory.path() / kLast, name, program_header_text(name));
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
   const bool gnu = is_gnu(found()->version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path().lexically_normal();
@@ -465,7 +467,9 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
   headers.push_back("-I" + folders.shim.parent_path().string());
   for (const std::string& path : request.include_paths) headers.push_back("-I" + path);
-  headers.push_back("-I" + (folders.shim / kLast).string());  // after the author's folders, before the system's
+  // After the author's folders, before the system's.
+  headers.push_back("-I" + (folders.shim / kLast).string());
+  headers.push_back("-I" + (directory.path() / kLast).string());
   image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());

@@ -8,6 +8,7 @@
 
 #include <tuner/backend/host/gpu_headers.hpp>
 #include <tuner/backend/host/own_text.hpp>
+#include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
@@ -129,6 +130,13 @@ std::vector<std::string> without_macros(const CompileRequest& request, const Inc
   return texts;
 }
 
+std::vector<std::string> program_headers(const CompileRequest& request, const Includes& includes) {
+  std::vector<std::string> names = program_headers_in(request.source);
+  for (const IncludedFile& file : includes.files)
+    for (std::string& name : program_headers_in(file.text)) names.push_back(std::move(name));
+  return names;
+}
+
 /// \p message is about a macro of a parameter, and its place is our definition of the macro. Returns it with the place
 /// in the kernel that uses the macro, which is in \p log before the next error.
 std::string where_it_is_used(const std::string& message, const std::string& log) {
@@ -191,8 +199,8 @@ bool leaves_a_brace_open(const std::string& source) {
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
 ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
-  return {unit_of(request, includes, request.source),
-          own_headers(request, includes, without_macros(request, includes))};
+  return {unit_of(request, includes, request.source), own_headers(request, includes, without_macros(request, includes)),
+          program_headers(request, includes)};
 }
 
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
@@ -201,7 +209,8 @@ ProgramText program_without_host_functions(const CompileRequest& request, const 
   all.push_back(request.source);
   std::vector<std::string> texts = without_host_functions(all, request.expressions, true);
   const std::string source = std::move(texts.back());
-  return {unit_of(request, includes, source), own_headers(request, includes, texts)};
+  return {unit_of(request, includes, source), own_headers(request, includes, texts),
+          program_headers(request, includes)};
 }
 
 std::string failure_message(const CompileRequest& request, const std::string& log, const std::string& unit) {

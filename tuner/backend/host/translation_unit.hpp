@@ -28,6 +28,8 @@ struct ProgramText {
   /// Copies of the author's headers, by paths from the kernel file's folder, which may lead out of it. Empty if no
   /// header had to be changed, none has the name of one of ours, and all are on this host.
   std::vector<IncludedFile> headers;
+  /// program_headers_in() the author's files
+  std::vector<std::string> of_programs = {};
 
   friend bool operator==(const ProgramText&, const ProgramText&) = default;
 };

@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <utility>
 #include <tuner_half_constants.h>
-#include <tuner_host_library.h>
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
