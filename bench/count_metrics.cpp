@@ -76,7 +76,7 @@ class Case {
     auto loaded = backend.load(image);
     if (const auto* const error = std::get_if<LaunchError>(&loaded)) throw Error(error->message);
     module_ = std::get<std::unique_ptr<Module>>(std::move(loaded));
-    buffers_ = std::make_unique<ProblemBuffers>(backend, spec_, size, 0, options_, 1);
+    buffers_ = std::make_unique<ProblemBuffers>(backend, spec_, VerifyProblem{size}, options_, 1);
     buffers_->size_work_space(configuration);
     for (const ResolvedLaunch& launch : resolve_launches(spec_, size, limits, configuration)) {
       const std::size_t function = find_function(image, launch.expression).value();

@@ -25,7 +25,10 @@ void write_numbers(const std::filesystem::path& file, const std::vector<Number>&
 
 class RunnerTest : public ::testing::Test {
  protected:
-  RunnerTest() : spec(scale_spec()) { give_kernels(backend); }
+  RunnerTest() : spec(scale_spec()) {
+    give_kernels(backend);
+    options.own_problems = false;  // chosen_problems_test.cpp is about them
+  }
 
   ProblemSize size() const { return complete(spec, {}); }
   Image compile(std::vector<std::string> expressions) {

@@ -301,6 +301,52 @@ TEST_F(HostServing, RefusesAKernelWithoutLaunches) {
   EXPECT_THAT(error_of([] { Kernel(KernelSpec{}); }), HasSubstr("has no launch: describe it in a kernel file"));
 }
 
+TEST_F(HostServing, ServesAResultForTheValueOfAnIntegerScalarThatItWasMeasuredWith) {
+  const Kernel kernel = writer("repeat", R"(#pragma tuner scalar times : int = 2
+#pragma tuner verify n=33
+#pragma tuner default block=32
+#pragma tuner arguments y, times, n
+#pragma tuner instantiate repeat
+#pragma tuner reference repeat
+__global__ void repeat(float* y, int times, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = times;
+}
+)");
+  TuneOptions options;
+  options.trials = 1;
+  tune(kernel, {1000}, {}, options);
+  EXPECT_THAT(kernel.explain({1000}), HasSubstr("measured on this device for exactly this problem"));
+  EXPECT_THAT(kernel.explain({1000}, {{"times", "2"}}), HasSubstr("for exactly this problem"));
+  EXPECT_THAT(kernel.explain({1000}, {{"times", "7"}}), HasSubstr("default"));
+  for (int times = 0; times < 80; ++times) {
+    kernel.launch(nullptr, {1000}, y_.data(), times);
+    EXPECT_THAT(y_, Each(static_cast<float>(times)));
+  }
+}
+
+TEST_F(HostServing, RefusesSizesAndPointersThatTheFileExcludes) {
+  const Kernel kernel = writer("ones", R"(#pragma tuner constraint multiples: n % 100 == 0
+#pragma tuner aligned 16
+#pragma tuner default block=32
+#pragma tuner arguments y, n
+#pragma tuner instantiate ones
+#pragma tuner reference ones
+__global__ void ones(float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 1;
+}
+)");
+  kernel.launch(nullptr, {1000}, y_.data());
+  EXPECT_THAT(y_, Each(1.0f));
+  const std::string why = "kernel 'ones' is not for n=950: multiples: n % 100 == 0 with n=950";
+  EXPECT_EQ(error_of([&] { kernel.launch(nullptr, {950}, y_.data()); }), why);
+  EXPECT_EQ(error_of([&] { (void)kernel.explain({950}); }), why);
+  EXPECT_EQ(error_of([&] { tune(kernel, {950}); }), why);
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {900}, y_.data() + 1); }),
+              HasSubstr("takes pointers that are multiples of 16 bytes"));
+}
+
 TEST_F(HostServing, RefusesNumbersThatAreNone) {
   const Kernel kernel = writer("repeat", R"(#pragma tuner scalar times : int = 2
 #pragma tuner default block=32

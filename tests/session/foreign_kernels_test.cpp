@@ -381,6 +381,7 @@ TEST_F(ForeignKernels, TakeTypesThatAParameterChooses) {
 #pragma tuner parameter   real = float float2 float4
 #pragma tuner let         width = real == float4 ? 4 : real == float2 ? 2 : 1
 #pragma tuner constraint  whole: n % width == 0
+#pragma tuner aligned     16
 #pragma tuner define      real
 #pragma tuner in          x[n] : float
 #pragma tuner fill        x = expression i + 0.25

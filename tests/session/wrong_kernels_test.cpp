@@ -76,6 +76,7 @@ TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
   };
   MeasureOptions options;
   options.min_samples = options.max_samples = 10;
+  options.own_problems = false;  // each mistake has to show on the tuned problem
   Runner runner(*backend, spec, size, options);
   const DeviceLimits& limits = backend->device().limits;
   const Image reference = compiled(reference_request(spec, size, limits, backend->architecture()));

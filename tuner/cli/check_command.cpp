@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/kernel_options.hpp>
@@ -93,7 +94,8 @@ class Check {
         return "";
       });
     list_questions();
-    answer_.data("steps", steps_).data("ok", !failed_);
+    for (const Json& warning : warnings_) answer_.text("warning: {}\n", printable(warning.get<std::string>()));
+    answer_.data("steps", steps_).data("warnings", warnings_).data("ok", !failed_);
     return answer_.print(given_, failed_ ? kFailed : kDone);
   }
 
@@ -164,8 +166,16 @@ class Check {
     MeasureOptions measure;
     measure.min_samples = measure.max_samples = 1;
     measure.first_run_s = 5;  // of a small problem; longer, it hangs
-    IsolatedEvaluator evaluator(spec_, size, measure,
-                                {.backend = std::string(kHostBackend), .compile_workers = 1, .known_device = device});
+    IsolatedOptions workers;
+    workers.backend = kHostBackend;
+    workers.compile_workers = 1;
+    workers.known_device = device;
+    std::mutex adding;
+    workers.warn = [&](std::string_view text) {
+      const std::lock_guard lock(adding);
+      warnings_.push_back(text);
+    };
+    IsolatedEvaluator evaluator(spec_, size, measure, workers);
     evaluator.submit(chosen, 0);
     const Trial trial = evaluator.next();
     const std::string what = fmt::format("{}  {}", size.text(), chosen.text());
@@ -224,6 +234,7 @@ class Check {
   const Given& given_;
   KernelSpec spec_;
   Json steps_ = Json::array();
+  Json warnings_ = Json::array();
   bool failed_ = false;
   Answer answer_{std::string_view("kernel").size()};
 };

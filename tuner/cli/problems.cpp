@@ -38,8 +38,13 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
   for (const std::string& text : options.choices)
     for (const auto& [name, values] : parse_lists(text, "--choice")) {
       const ChoiceSpec* const choice = spec.find_choice(name);
-      require_known("choice of kernel " + spec.name, name, names_of(spec.choices));
-      for (const std::string& value : values) ask(*choice, value);
+      const bool is_scalar = spec.find_scalar(name) != nullptr;
+      if (!is_scalar) require_known("choice of kernel " + spec.name, name, names_of(spec.choices));
+      for (const std::string& value : values)
+        if (is_scalar)
+          asked[name].push_back(value);
+        else
+          ask(*choice, value);
     }
   const std::vector<std::string> types = split(options.types, ',');
   if (const ChoiceSpec* const type = spec.type_choice(); type == nullptr && !types.empty()) {

@@ -154,6 +154,10 @@ void TuneListener::on_finalists(std::size_t count) {
   output.line("finalists {} measured again, side by side", plural(count, "configuration"));
 }
 
-void TuneListener::on_warning(std::string_view text) { output.warning(text); }
+void TuneListener::on_warning(std::string_view text) {
+  output.warning(text);
+  const std::lock_guard lock(warning_);
+  warnings_.emplace_back(text);
+}
 
 }  // namespace tuner::cli

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <functional>
+#include <mutex>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -74,6 +76,11 @@ class TuneListener final : public Observer {
   explicit TuneListener(Output& to) : output(to) {}
   /// Whether any configuration ran to its end.
   bool has_measured() const { return has_measured_; }
+  /// All warnings so far.
+  std::vector<std::string> warnings() const {
+    const std::lock_guard lock(warning_);
+    return warnings_;
+  }
 
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
@@ -87,6 +94,8 @@ class TuneListener final : public Observer {
   std::function<void()> tell_trial = {};  ///< called after each trial; may be empty
 
  private:
+  mutable std::mutex warning_;  // warnings come from several threads
+  std::vector<std::string> warnings_;
   bool has_measured_ = false;
   OutcomeCounts counts_;
   std::vector<std::size_t> lanes_;

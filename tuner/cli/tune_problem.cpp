@@ -178,6 +178,7 @@ class ProblemTuning {
       result.sweep->impossible = impossible_configurations(spec_, job_.size, seat_.device.limits);
     if (request_.json) {
       result.document = json_result(what, found, database_text());
+      result.document["warnings"] = listener_.warnings();
       if (request_.sweep.is_part()) result.document["impossible"] = json_impossible(*result.sweep);
     } else {
       print(what, found, result);

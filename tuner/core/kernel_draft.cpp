@@ -231,8 +231,22 @@ Substitutions constants_of(KernelDraft& draft) {
   return constants;
 }
 
+/// A whole number in a `verify` line may be that of a size or of a scalar.
+void find_scalars(KernelSpec& spec) {
+  for (VerifySpec& problem : spec.verification.problems)
+    for (auto at = problem.sizes.begin(); at != problem.sizes.end();) {
+      const auto next = std::next(at);
+      if (spec.find_scalar(at->first) != nullptr) {
+        problem.scalars[at->first] = static_cast<double>(at->second);
+        problem.sizes.erase(at);
+      }
+      at = next;
+    }
+}
+
 KernelSpec finish(KernelDraft draft, Judged judged) {
   find_addresses(draft.spec);
+  find_scalars(draft.spec);
   fill_in_from_text(draft);
   complete_default(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));

@@ -1,12 +1,14 @@
 #include <tuner/core/kernel_spec.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/scanner.hpp>
+#include <tuner/core/verify_problems.hpp>
 
 namespace tuner {
 namespace {
@@ -19,6 +21,42 @@ std::string canonical_choice(const KernelSpec& spec, const ChoiceSpec& choice, c
   throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "': " + choice.name + "=" + text +
                                                " is not one of: " + listed(choice.values) +
                                                suggestion(text, choice.values));
+}
+
+/// \p text as the shortest number that \p type holds. Throws Error if it is none.
+std::string canonical_number(ElementType type, const std::string& name, const std::string& text) {
+  const char* const end = text.data() + text.size();
+  const auto read = [&](auto number) {
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return stop == end && error == std::errc{} ? std::optional(number) : std::nullopt;
+  };
+  if (!info(type).is_floating) {
+    if (text == "true" || text == "false") return text == "true" ? "1" : "0";
+    if (const auto number = read(std::int64_t{})) return std::to_string(*number);
+    if (const auto number = read(std::uint64_t{})) return std::to_string(*number);
+  }
+  const auto number = read(double{});
+  if (!number || !std::isfinite(*number))
+    throw Error(ErrorCode::invalid_argument, name + "=" + text + " is not a number");
+  if (!info(type).is_floating) return scalar_text(std::trunc(*number));
+  return type == ElementType::float64 ? scalar_text(*number) : scalar_text(static_cast<float>(*number));
+}
+
+/// Requires that the scalars among the choices are part of a problem, and removes those with the value that the kernel
+/// file gives.
+void complete_scalars(const KernelSpec& spec, ProblemSize& size) {
+  for (const ScalarSpec& scalar : spec.scalars) {
+    const auto at = size.choices.find(scalar.name);
+    if (at == size.choices.end()) continue;
+    if (!is_part_of_problem(spec, scalar, size))
+      throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "': results are for every value of '" +
+                                                   scalar.name + "', so it is not part of a problem");
+    const ElementType type = resolved_type(spec, size, scalar.type);
+    const ScalarValue& given = scalar.values.front();
+    const double usual = given.computed ? given.computed->evaluate_number(bindings(spec, size, {})) : given.number;
+    at->second = canonical_number(type, scalar.name, at->second);
+    if (at->second == canonical_number(type, scalar.name, scalar_text(usual))) size.choices.erase(at);
+  }
 }
 
 std::optional<std::string> count_problem(const BufferSpec& buffer, const Bindings& bindings) {
@@ -143,6 +181,30 @@ bool is_made(const KernelSpec& spec, const LaunchSpec& launch, const std::string
   return true;
 }
 
+/// The constraint on sizes alone that \p size does not meet, with its sizes; nothing if it meets all.
+std::optional<std::string> unmet_constraint(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings) {
+  for (const Constraint& constraint : spec.space.constraints()) {
+    const std::vector<std::string>& names = constraint.predicate.names();
+    const auto is_tuned = [&](const std::string& name) { return spec.space.find(name) != nullptr; };
+    const auto is_size = [&](const std::string& name) { return spec.find_size(name) != nullptr; };
+    if (std::ranges::any_of(names, is_tuned) || std::ranges::none_of(names, is_size)) continue;
+    try {
+      if (constraint.predicate.evaluate_boolean(bindings)) continue;
+    } catch (const EvaluationError&) {  // need not have a value if another constraint is not met
+      continue;
+    }
+    std::string reason = constraint.name + ": " + constraint.predicate.text();
+    const char* separator = " with ";
+    for (const std::string& name : names) {
+      if (!is_size(name)) continue;
+      reason += separator + name + '=' + std::to_string(size.sizes.at(name));
+      separator = " ";
+    }
+    return reason;
+  }
+  return std::nullopt;
+}
+
 /// Why no configuration may run for this problem.
 std::optional<std::string> problem_of_size(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                            const Bindings& bindings) {
@@ -158,6 +220,7 @@ std::optional<std::string> problem_of_size(const KernelSpec& spec, const Problem
     if (buffer.is_work_space()) continue;
     if (auto problem = count_problem(buffer, bindings)) return problem;
   }
+  if (auto unmet = unmet_constraint(spec, size, bindings)) return unmet;
   std::optional<std::string> problem;
   for (const LaunchSpec& prepare : spec.prepare)
     if (!problem) is_made(spec, prepare, "prepare '" + prepare.name + "': ", size, limits, bindings, problem);
@@ -219,6 +282,7 @@ ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   const std::vector<std::string> names = names_of(spec.choices, spec.sizes);
   for (auto& [name, value] : size.choices) {
     const ChoiceSpec* choice = spec.find_choice(name);
+    if (!choice && spec.find_scalar(name)) continue;  // until the types and sizes are known
     if (!choice)
       throw Error(ErrorCode::invalid_argument,
                   "kernel '" + spec.name + "' has no choice '" + name + "'" + suggestion(name, names) +
@@ -241,6 +305,7 @@ ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
     }
     size.sizes[wanted.name] = *wanted.default_value;
   }
+  complete_scalars(spec, size);
   return size;
 }
 
@@ -291,6 +356,10 @@ std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits&
   const bool on_the_host = limits.compute_capability == 0;
   if (!spec.device_launches || !on_the_host) return std::nullopt;
   return "launches kernels from the device; the host backend cannot";
+}
+
+std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  return problem_of_size(spec, size, limits, bindings(spec, size, limits));
 }
 
 std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

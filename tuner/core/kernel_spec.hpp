@@ -175,6 +175,7 @@ struct ScalarSpec {
   std::optional<RecordType> record = {};  ///< set for structs: `type` is then uint8
   std::vector<ScalarValue> values;        ///< one, or those of a struct
   SourceLocation location = {};           ///< of the values
+  bool only = false;                      ///< results are for this value alone, see is_part_of_problem()
 };
 
 /// An argument that is a null pointer.
@@ -259,6 +260,7 @@ std::string_view text(ReferenceKind kind);
 struct VerifySpec {
   std::map<std::string, std::int64_t> sizes;
   std::int64_t offset = 0;  ///< every input and output begins this many elements after an aligned address
+  std::map<std::string, double> scalars = {};  ///< replace the values in the kernel file
 };
 
 /// Outputs are right if |actual - expected| <= absolute + relative * |expected|. Integers are compared exactly.
@@ -321,6 +323,8 @@ struct KernelSpec {
   /// calls do without them, because there the caller sets up its buffers.
   std::vector<LaunchSpec> prepare;
   VerificationSpec verification;
+  /// The callers' pointers are multiples of this many bytes; 1: only of the size of their elements.
+  std::int64_t alignment = 1;
   WorkSpec work;
   std::vector<LadderSpec> ladders;
   /// Set if the kernels launch kernels themselves: the largest number of such launches that are pending at once. May
@@ -375,6 +379,10 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
 /// Why no configuration of \p spec can run on such a device for any problem; nothing if some may. The subject of the
 /// text is the kernel: "launches kernels from the device; the host backend cannot".
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits);
+
+/// Why no configuration may run for (\p size, \p limits): a size that does not fit its type, a buffer with a negative
+/// number of elements, or a constraint on sizes alone. Nothing if some may.
+std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
 /// Why \p configuration may not run for (\p size, \p limits); nothing if it may. The reason is a value outside the
 /// space, a constraint, a device limit, a size that does not fit its type, or an expression whose evaluation fails.

@@ -8,6 +8,7 @@
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/kernel_draft.hpp>
+#include <tuner/core/verify_problems.hpp>
 
 namespace tuner {
 namespace {
@@ -319,12 +320,24 @@ class Validator : public Checks {
 
   void verifications() const {
     for (std::size_t i = 0; i < spec_.verification.problems.size(); ++i) {
-      for (const auto& [name, value] : spec_.verification.problems[i].sizes) {
-        if (spec_.find_size(name)) continue;
-        std::vector<std::string> names = names_of(spec_.sizes);
+      const auto fail = [&](const std::string& name, const std::string& message) {
+        throw SpecError(draft_.verify_places[i].at(name), message);
+      };
+      const auto unknown = [&](const std::string& name) {
+        std::vector<std::string> names = names_of(spec_.sizes, spec_.scalars);
         names.emplace_back("offset");
-        throw SpecError(draft_.verify_places[i].at(name),
-                        in_quotes(name) + " is no size of this kernel" + suggestion(name, names));
+        fail(name, in_quotes(name) + " is no size of this kernel" + suggestion(name, names));
+      };
+      const VerifySpec& problem = spec_.verification.problems[i];
+      for (const auto& [name, value] : problem.sizes)
+        if (!spec_.find_size(name)) unknown(name);
+      for (const auto& [name, number] : problem.scalars) {
+        if (spec_.find_size(name))
+          fail(name, name + '=' + scalar_text(number) + (number < 0 ? " is negative" : " is not a whole number"));
+        const ScalarSpec* const scalar = spec_.find_scalar(name);
+        if (scalar == nullptr) unknown(name);
+        if (scalar->record) fail(name, in_quotes(name) + " is a struct: 'verify' lines give numbers only");
+        if (scalar->only) fail(name, in_quotes(name) + " has one value 'only': 'verify' cannot use another");
       }
     }
   }

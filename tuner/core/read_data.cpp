@@ -1,6 +1,7 @@
 #include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -18,6 +19,7 @@ namespace {
 // More than any element has.
 constexpr std::int64_t kMostComponents = 4096;
 constexpr std::int64_t kMostOffset = 4096;
+constexpr std::int64_t kMostAligned = 256;  // that of allocated memory
 
 /// Reads a vector type (`float4`). Reads nothing if something else is there.
 std::optional<VectorType> accept_vector(TokenCursor& cursor) {
@@ -97,7 +99,7 @@ void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const cha
   if (ahead.at_number()) {
     ahead = cursor;
     const double read = parse_number(ahead, what);
-    if (alone || ahead.at_end() || ahead.peek().is(",") || ahead.peek().is("}")) {
+    if (alone || ahead.at_end() || ahead.peek().is(",") || ahead.peek().is("}") || ahead.peek().is("only")) {
       number = read;
       cursor = ahead;
       return;
@@ -224,6 +226,7 @@ void read_scalars(KernelReader& kernel, TokenCursor& cursor) {
       read_values(kernel, cursor, scalar.values);
     else
       scalar.values.push_back(read_value(kernel, cursor));
+    scalar.only = cursor.accept("only");
   } while (cursor.accept(","));
 }
 
@@ -269,17 +272,43 @@ void read_texture(KernelReader& kernel, TokenCursor& cursor) {
   kernel.spec.textures.push_back(std::move(texture));
 }
 
+/// Reads a number that no size can have. Reads nothing if something else is there.
+std::optional<double> accept_scalar(TokenCursor& cursor) {
+  if (cursor.accept("true")) return 1;
+  if (cursor.accept("false")) return 0;
+  const std::string_view word = cursor.rest().substr(0, cursor.rest().find_first_of(" \t,"));
+  const bool is_size = !word.starts_with('-') && word.find('.') == npos && word.find("e-") == npos;
+  return is_size ? std::nullopt : std::optional(parse_number(cursor, "a number"));
+}
+
 void read_verify(KernelReader& kernel, TokenCursor& cursor) {
   VerifySpec& verify = kernel.spec.verification.problems.emplace_back();
-  kernel.draft.verify_places.push_back(kernel.assignments(cursor, [&](const std::string& name) {
+  Places values;
+  Places& places = kernel.draft.verify_places.emplace_back();
+  places = kernel.assignments(cursor, [&](const std::string& name) {
     const SourceLocation place = cursor.place();
+    if (const auto number = name == "offset" ? std::nullopt : accept_scalar(cursor)) {
+      verify.scalars[name] = *number;
+      values[name] = place;
+      return;
+    }
     const std::int64_t given = parse_size(cursor, "an integer");
     if (given < 0) throw SpecError(place, name + "=" + std::to_string(given) + " is negative");
     if (name == "offset" && given > kMostOffset)
       throw SpecError(place, "an offset is at most " + std::to_string(kMostOffset) +
                                  " elements: it moves buffers off their alignment, no further");
     (name == "offset" ? verify.offset : verify.sizes[name]) = given;
-  }));
+  });
+  for (auto& [name, place] : values) places[name] = place;
+}
+
+void read_aligned(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("aligned");
+  const SourceLocation place = cursor.place();
+  kernel.spec.alignment = parse_integer(cursor, "a number of bytes");
+  const auto is_power = std::has_single_bit(static_cast<std::uint64_t>(kernel.spec.alignment));
+  if (kernel.spec.alignment < 1 || kernel.spec.alignment > kMostAligned || !is_power)
+    throw SpecError(place, "an alignment is a power of two up to " + std::to_string(kMostAligned) + " bytes");
 }
 
 void read_tolerance(KernelReader& kernel, TokenCursor& cursor) {
@@ -333,6 +362,7 @@ std::span<const Directive> data_directives() {
       {"texture", read_texture<false>},
       {"surface", read_texture<true>},
       {"verify", read_verify},
+      {"aligned", read_aligned},
       {"tolerance", read_tolerance},
       {"compare", read_compare},
       {"accumulates", read_amount<&KernelSpec::verification, &VerificationSpec::accumulates>},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/verify_problems.hpp>
 
 namespace tuner {
 namespace {
@@ -31,12 +32,6 @@ CompileRequest request(const KernelSpec& spec, ProgramPart part, const ProblemSi
 
 std::string variable_expression(const BufferSpec& buffer) { return '&' + buffer.scope + buffer.name; }
 
-ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify) {
-  ProblemSize result = size;
-  for (const auto& [name, value] : verify.sizes) result.sizes[name] = value;
-  return result;
-}
-
 std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>& launches) {
   std::vector<std::string> all;
   add(all, launches);
@@ -51,10 +46,10 @@ std::vector<std::string> launch_expressions(const KernelSpec& spec, const Proble
     add(all, resolve_prepare(spec, problem, limits));
   };
   add_run(size);
-  for (const VerifySpec& verify : spec.verification.problems) {
-    const ProblemSize further = verify_size(size, verify);
-    if (!why_invalid(spec, further, limits, configuration)) add_run(further);
-  }
+  const std::vector<VerifyProblem> further = verify_problems(spec, size, limits);
+  for (const VerifyProblem& problem : further)
+    if (!why_invalid(spec, problem.size, limits, configuration)) add_run(problem.size);
+  for (const VerifyProblem& problem : nearest_valid(spec, size, limits, configuration, further)) add_run(problem.size);
   return all;
 }
 
@@ -66,7 +61,7 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
     if (!all.empty()) add(all, resolve_prepare(spec, problem, limits));
   };
   add_run(size);
-  for (const VerifySpec& verify : spec.verification.problems) add_run(verify_size(size, verify));
+  for (const VerifyProblem& problem : verify_problems(spec, size, limits)) add_run(problem.size);
   return all;
 }
 

@@ -14,16 +14,13 @@
 
 namespace tuner {
 
-/// \p size with every size that \p verify names replaced.
-ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify);
-
 /// The entry of CompileRequest::expressions for the variable into which a `constant` buffer is copied.
 std::string variable_expression(const BufferSpec& buffer);
 
 /// The expressions of \p launches, each once, in their order.
 std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>& launches);
 /// The expressions of all launches, including those that prepare, each once: first those on \p size, then those on the
-/// `verify` problems for which \p configuration is valid. Throws SpecError or EvaluationError. Precondition:
+/// verify_problems() for which \p configuration is valid. Throws SpecError or EvaluationError. Precondition:
 /// why_invalid() finds no reason.
 std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                             const Configuration& configuration);

@@ -37,6 +37,8 @@ struct VerifyOptions {
   bool verify = true;
   /// Verify with a second set of inputs too, if the inputs are random and there is room.
   bool second_inputs = true;
+  /// Verify on problems that tuner chooses, too (verify_problems()).
+  bool own_problems = true;
   /// Switch threads at memory accesses for all configurations, not only for those that may be the best.
   bool interleave_all = false;
   std::size_t guard_bytes = 4096;  ///< size of the guards around each buffer: a multiple of 256, or 0

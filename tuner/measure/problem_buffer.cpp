@@ -311,6 +311,15 @@ Comparison ProblemBuffer::expected_nan() const {
   return holds_floating() ? compare(answer().expected, Within::nothing) : Comparison{};
 }
 
+double ProblemBuffer::largest_expected() const {
+  const HostBuffer all = copy(answer().expected);
+  double largest = 0;
+  for (const NumberRun& run : compared.value_or(std::vector<NumberRun>{{0, count}}))
+    for (std::size_t i = run.begin; i < run.end; ++i)
+      if (const double number = std::abs(element(all, i)); std::isfinite(number)) largest = std::max(largest, number);
+  return largest;
+}
+
 bool ProblemBuffer::holds(const GuardedMemory& region, std::size_t element, unsigned char value) const {
   const Number number = number_at(element);
   std::vector<unsigned char> bytes(info(number.type).bytes);

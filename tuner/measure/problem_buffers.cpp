@@ -52,17 +52,18 @@ Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Names
 
 }  // namespace
 
-ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
+ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, VerifyProblem problem,
                                const MeasureOptions& options, std::uint64_t seed, const RecordedLaunch* recorded)
-    : backend_(backend), spec_(spec), options_(options), recorded_(recorded), size_(std::move(size)), offset_(offset) {
-  if (offset_ < 0) throw Error(fmt::format("{}: a verify offset of {} is negative", spec.program.file, offset_));
-  const Bindings names = bindings(spec_, size_, backend_.device().limits);
+    : backend_(backend), spec_(spec), options_(options), recorded_(recorded), problem_(std::move(problem)) {
+  if (problem_.offset < 0)
+    throw Error(fmt::format("{}: a verify offset of {} is negative", spec.program.file, problem_.offset));
+  const Bindings names = bindings(spec_, size(), backend_.device().limits);
   buffers_.reserve(spec.buffers.size());
   for (const BufferSpec& buffer_spec : spec.buffers) {
     ProblemBuffer& buffer = buffers_.emplace_back();
     buffer.backend = &backend_;
     buffer.spec = &buffer_spec;
-    buffer.type = resolved_type(spec_, size_, buffer_spec.type);
+    buffer.type = resolved_type(spec_, size(), buffer_spec.type);
     if (buffer.spec->is_work_space()) continue;
     const FilledBy by{spec_, names, text(), options_};
     buffer.set_count(by);
@@ -134,7 +135,7 @@ void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names)
 
 void ProblemBuffers::choose_tolerances(ProblemBuffer& buffer) const {
   const auto add = [&](ElementType type) {
-    buffer.tolerances.push_back(tolerance_for(spec_, size_, backend_.device().limits, type));
+    buffer.tolerances.push_back(tolerance_for(spec_, size(), backend_.device().limits, type));
   };
   if (!buffer.spec->record) return add(buffer.type);
   for (const RecordField& field : buffer.spec->record->fields) add(field.type);
@@ -170,14 +171,46 @@ void ProblemBuffers::use_inputs(std::size_t which) {
 }
 
 std::string ProblemBuffers::text() const {
-  const std::string sizes = size_.sizes_text();
-  return offset_ == 0 ? sizes : fmt::format("{} offset={}", sizes, offset_);
+  std::string all = size().sizes_text();
+  if (problem_.offset != 0) all += fmt::format("{}offset={}", all.empty() ? "" : " ", problem_.offset);
+  for (const auto& [name, value] : problem_.scalars)
+    all += fmt::format("{}{}={}", all.empty() ? "" : " ", name, scalar_text(value));
+  return all;
+}
+
+std::string ProblemBuffers::why_tried() const {
+  switch (problem_.chosen) {
+    case VerifyProblem::Chosen::by_file:
+      return {};
+    case VerifyProblem::Chosen::size:
+      return fmt::format(
+          "; tuner chose this size, as the kernel file has no `verify` line, and results are also used for other "
+          "sizes. "
+          "If the kernel is for some sizes only, say for which, as in `#pragma tuner constraint multiples: {} % 32 == "
+          "0`; "
+          "or name the sizes to test, as in `#pragma tuner verify {}`",
+          spec_.sizes.front().name, size().sizes_text());
+    case VerifyProblem::Chosen::offset:
+      return fmt::format(
+          "; tuner chose pointers that are aligned to their elements only, as the kernel file has no `verify` line. If "
+          "the "
+          "pointers of all calls are multiples of more bytes, say so: `#pragma tuner aligned {}`",
+          std::max<std::int64_t>(16, 2 * spec_.alignment));
+    case VerifyProblem::Chosen::scalars:
+      return fmt::format(
+          "; tuner chose {0}, as results are used for every value of a floating scalar. If others are meant, name "
+          "them, as "
+          "in `#pragma tuner verify {1}=3`; `only` after the value of a `scalar` makes results count for it alone",
+          problem_.scalars.size() == 1 ? "this value" : "these values", problem_.scalars.begin()->first);
+  }
+  return {};
 }
 
 GuardedMemory ProblemBuffers::allocate(const ProblemBuffer& buffer) {
-  const std::size_t shift = buffer.spec->is_work_space()
-                                ? 0
-                                : bytes_of(buffer.type, static_cast<std::size_t>(offset_ * buffer.spec->components));
+  const std::size_t shift =
+      buffer.spec->is_work_space()
+          ? 0
+          : bytes_of(buffer.type, static_cast<std::size_t>(problem_.offset * buffer.spec->components));
   const std::size_t floating = info(buffer.type).is_floating ? info(buffer.type).bytes : 0;
   return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_, floating};
 }
@@ -196,8 +229,8 @@ void ProblemBuffers::restore_inputs() {
 void ProblemBuffers::size_work_space(const Configuration& configuration) {
   if (work_space_for_ == configuration) return;
   work_space_for_.reset();  // until all of it is allocated
-  const Bindings names = configuration.empty() ? bindings(spec_, size_, backend_.device().limits)
-                                               : bindings(spec_, size_, backend_.device().limits, configuration);
+  const Bindings names = configuration.empty() ? bindings(spec_, size(), backend_.device().limits)
+                                               : bindings(spec_, size(), backend_.device().limits, configuration);
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.spec->is_work_space()) continue;
     buffer.set_count({spec_, names, text(), options_});
@@ -399,15 +432,20 @@ DevicePointer ProblemBuffers::address_of(const ScalarValue& value, const std::st
 Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuration& configuration,
                                   bool reference) const {
   using Kind = BoundArgument::Kind;
-  const auto names = [&] { return bindings(spec_, size_, backend_.device().limits, configuration); };
+  const auto names = [&] { return bindings(spec_, size(), backend_.device().limits, configuration); };
   if (bound.kind == Kind::buffer) return Argument::of(buffers_[bound.index].memory(reference).data());
-  if (bound.kind == Kind::size) return number_argument(bound.type, size_.sizes.at(spec_.sizes[bound.index].name));
+  if (bound.kind == Kind::size) return number_argument(bound.type, size().sizes.at(spec_.sizes[bound.index].name));
   if (bound.kind == Kind::texture) return Argument::of(textures_[bound.index].object);
   if (bound.kind == Kind::computed) return computed_argument(bound, names());
   if (bound.kind != Kind::scalar) return bound.constant;
   const ScalarSpec& scalar = spec_.scalars[bound.index];
   if (const auto* const given = recorded_ ? recorded_text(recorded_->scalars, scalar.name) : nullptr)
     return recorded_number(bound.type, *given);
+  if (const auto at = problem_.scalars.find(scalar.name); at != problem_.scalars.end())
+    return number_argument(bound.type, at->second);
+  if (const auto at = size().choices.find(scalar.name); at != size().choices.end())
+    return info(bound.type).is_floating ? number_argument(bound.type, std::stod(at->second))
+                                        : recorded_number(bound.type, at->second);
   return scalar_argument(scalar, bound.type, names, [&](const ScalarValue& value, const std::string& pointer) {
     return address_of(value, pointer, reference);
   });
@@ -416,7 +454,7 @@ Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuratio
 std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,
                                                 bool reference) const {
   std::vector<Argument> result;
-  for (const BoundArgument& bound : bind_arguments(spec_, launch, size_, configuration))
+  for (const BoundArgument& bound : bind_arguments(spec_, launch, size(), configuration))
     result.push_back(argument(bound, configuration, reference));
   return result;
 }

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/verify_problems.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
@@ -189,6 +191,8 @@ struct ProblemBuffer {
   Comparison compare(const GuardedMemory& region, Within within) const;
   /// The expected numbers that are NaN.
   Comparison expected_nan() const;
+  /// The largest of the expected numbers that are compared, without its sign. Precondition: no record.
+  double largest_expected() const;
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.
@@ -202,19 +206,35 @@ struct ProblemBuffer {
   bool adds_to_poison(const Number& number, std::size_t pass) const;
 };
 
+/// An output whose comparison proves little.
+struct WeakComparison {
+  std::string output;
+  std::string why;            ///< a sentence without its subject and its end, the same for all sizes
+  bool by_tolerance = false;  ///< only because of the tolerance
+};
+
+/// The reference gives NaN, with which nothing can be compared.
+struct ReferenceGivesNan : Error {
+  using Error::Error;
+};
+
 // ---- all buffers of a problem
 // ----------------------------------------------------------------------------------------
 
 class ProblemBuffers {
  public:
-  /// Allocates all buffers except work space. \p offset: elements by which in, out and inout buffers are shifted.
-  /// \p recorded: replaces fills and scalars of \p spec; null: nothing does. Throws Error.
-  ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
-                 const MeasureOptions& options, std::uint64_t seed, const RecordedLaunch* recorded = nullptr);
+  /// Allocates all buffers except work space. \p recorded: replaces fills and scalars of \p spec; null: nothing does.
+  /// Throws Error.
+  ProblemBuffers(Backend& backend, const KernelSpec& spec, VerifyProblem problem, const MeasureOptions& options,
+                 std::uint64_t seed, const RecordedLaunch* recorded = nullptr);
 
-  const ProblemSize& size() const { return size_; }
+  const VerifyProblem& problem() const { return problem_; }
+  const ProblemSize& size() const { return problem_.size; }
   /// For messages: "nx=33 ny=7 offset=1".
   std::string text() const;
+  /// For a problem that tuner chose, after a failure on it: why it was tried, and what to write in the kernel file if
+  /// the kernel is not meant for it. Empty for others.
+  std::string why_tried() const;
 
   /// The number of sets of inputs: 1, or 2 after want_two_inputs().
   std::size_t inputs() const { return two_inputs_ ? 2 : 1; }
@@ -271,6 +291,10 @@ class ProblemBuffers {
   /// Writes inputs and guards again after damage.
   void restore_inputs();
 
+  /// The outputs for which zeros, or what is there without any work, would count as right. Call it after
+  /// accept_reference(). Changes the outputs.
+  std::vector<WeakComparison> weak_comparisons();
+
   /// Describes an address near a buffer: "c[1024], which has 1000 elements of float". nullopt if it is far from all, or
   /// inside one.
   std::optional<std::string> place(DevicePointer address) const;
@@ -306,6 +330,7 @@ class ProblemBuffers {
   void give_up_second_inputs();
   void read_answer(ProblemBuffer& buffer, const FilledBy& by) const;
   void choose_tolerances(ProblemBuffer& buffer) const;
+  void allow_cancellation();
   ArrayShape shape_of(const TextureSpec& spec, const ProblemBuffer& buffer, const Bindings& names) const;
   void add_texture(const TextureSpec& spec, const Bindings& names);
   std::string answer_name(const ProblemBuffer& buffer) const;
@@ -318,8 +343,7 @@ class ProblemBuffers {
   const KernelSpec& spec_;
   const MeasureOptions& options_;
   const RecordedLaunch* recorded_;
-  ProblemSize size_;
-  std::int64_t offset_ = 0;
+  const VerifyProblem problem_;
   std::uint64_t regions_ = 0;  // number of allocations so far
   std::vector<ProblemBuffer> buffers_;
   /// In the order of the spec.

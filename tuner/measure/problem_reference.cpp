@@ -59,6 +59,7 @@ void ProblemBuffers::fill_expected(unsigned char poison) {
 
 void ProblemBuffers::accept_reference(const std::function<void()>& run_reference) {
   two_passes_[used_] = false;
+  if (problem_.chosen == VerifyProblem::Chosen::scalars) allow_cancellation();
   auto broken = damage();
   for (const ProblemBuffer& buffer : buffers_)
     if (!broken && buffer.spec->is_output()) broken = buffer.broken_guard(buffer.answer().expected);
@@ -76,16 +77,64 @@ void ProblemBuffers::accept_reference(const std::function<void()>& run_reference
           buffer.holds(buffer.answer().expected, self.first_index, kReferencePoisons[0]))
         refuse_unwritten(buffer, self);
       if (run_reference) refuse_outside_reads(run_reference);
-      throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here? If so, {}.",
-                              spec_.name, answer_name(buffer), element_name(*buffer.spec, self.first_index),
-                              and_more(self), text(), buffer.spec->name, buffer.type_text(),
-                              buffer.spec->answer
-                                  ? "the file holds NaN"
-                                  : "the reference computes NaN, as by 0 / 0 or the root of a negative number"));
+      throw ReferenceGivesNan(fmt::format(
+          "{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here? If so, {}.", spec_.name,
+          answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(), buffer.spec->name,
+          buffer.type_text(),
+          buffer.spec->answer ? "the file holds NaN"
+                              : "the reference computes NaN, as by 0 / 0 or the root of a negative number"));
     }
     if (buffer.has_integers_to_write() && !buffer.choose_poison()) two_passes_[used_] = true;
   }
   changes_nothing_ &= has_results;
+}
+
+/// The terms of a sum may cancel for a scalar that tuner chose. Results are then as inexact as the largest of them.
+void ProblemBuffers::allow_cancellation() {
+  for (ProblemBuffer& buffer : buffers_) {
+    if (!buffer.spec->is_output() || buffer.count == 0 || buffer.spec->record) continue;
+    if (!info(buffer.type).is_floating) continue;
+    buffer.tolerances.clear();
+    choose_tolerances(buffer);
+    Tolerance& tolerance = buffer.tolerances.front();
+    tolerance.absolute += tolerance.relative * buffer.largest_expected();
+  }
+}
+
+std::vector<WeakComparison> ProblemBuffers::weak_comparisons() {
+  std::vector<WeakComparison> all;
+  for (ProblemBuffer& buffer : buffers_) {
+    if (!buffer.spec->is_output() || buffer.count == 0) continue;
+    const auto passes = [&](const GuardedMemory& region, ProblemBuffer::Within within) {
+      return buffer.compare(region, within).mismatches == 0;
+    };
+    const std::string& name = buffer.spec->name;
+    const auto add = [&](const GuardedMemory& region, const std::string& what, const std::string& reason) {
+      if (!passes(region, ProblemBuffer::Within::tolerance)) return;
+      if (!all.empty() && all.back().output == name && all.back().by_tolerance) return;  // says enough
+      const bool by_tolerance = !passes(region, ProblemBuffer::Within::nothing);
+      all.push_back({name,
+                     fmt::format("{} would count as right: {}", what,
+                                 by_tolerance ? "the tolerance is larger than every difference; lower `tolerance`, or "
+                                                "fill inputs with larger numbers"
+                                              : reason),
+                     by_tolerance});
+    };
+    buffer.set_bytes(buffer.actual, 0);
+    add(buffer.actual, "a kernel that writes zeros", "every expected number is 0; choose other inputs (`fill`)");
+    if (buffer.spec->role == BufferRole::inout) {
+      buffer.fill(buffer.actual);
+      add(buffer.actual, "a kernel that does nothing",
+          "every expected number is what was there before; choose other inputs (`fill`) or scalars");
+    }
+    for (const ProblemBuffer& input : buffers_) {
+      const bool is_like = input.spec->is_input() && &input != &buffer && input.type == buffer.type &&
+                           input.count >= buffer.count && input.spec->components == buffer.spec->components;
+      if (!is_like || !input.is_read_only()) continue;
+      add(input.actual, "a copy of " + input.spec->name, "every expected number is the input's");
+    }
+  }
+  return all;
 }
 
 /// Whether the reference wrote NaN.

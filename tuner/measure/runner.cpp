@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
@@ -264,6 +267,32 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
   return judge(problem, prepared, kShuffled);
 }
 
+/// Verifies a configuration that is valid on no size of tuner's choice on the nearest sizes that it is valid for.
+std::optional<Outcome> Runner::verify_near(const Configuration& configuration, const Image& image,
+                                           const Module& module) {
+  if (!options_.own_problems || !has_reference() || own_.empty()) return std::nullopt;
+  for (const VerifyProblem& near : nearest_valid(spec_, main().size(), limits(), configuration, own_)) {
+    ProblemBuffers* problem = find(near);
+    if (problem == nullptr) try {
+        announce(Phase::verify, housekeeping_s_);
+        auto made = std::make_unique<ProblemBuffers>(backend_, spec_, near, options_, options_.seed);
+        compute_reference(*made);
+        problem = near_.emplace_back(std::move(made)).get();
+      } catch (const Error&) {  // no room, or the reference has no answer there
+        if (!usable()) throw;
+        continue;
+      }
+    if (auto failure = verify(*problem, configuration, image, module)) return failure;
+  }
+  return std::nullopt;
+}
+
+ProblemBuffers* Runner::find(const VerifyProblem& problem) const {
+  for (const auto& one : near_)
+    if (one->problem() == problem) return one.get();
+  return nullptr;
+}
+
 /// Runs \p ready once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
 /// writes of this configuration or of an earlier one: if so, restores all buffers and judges once more. \p when: for
 /// the message.
@@ -272,7 +301,10 @@ std::optional<Outcome> Runner::judge(ProblemBuffers& problem, const Ready& ready
     std::optional<Outcome> failure;
     const auto seen = wrong(problem, ready, found, failure);
     if (!failure && !seen) return std::nullopt;
-    if (!failure) failure = WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
+    if (!failure)
+      failure = WrongResult{fmt::format("{}{} on {}{}", when, *seen, problem.text(), problem.why_tried())};
+    else if (auto* error = problem.problem().is_own() ? std::get_if<LaunchError>(&*failure) : nullptr)
+      error->message += fmt::format(" on {}{}", problem.text(), problem.why_tried());
     if (!restore(problem) || again) return failure;
   }
 }
@@ -363,14 +395,35 @@ Runner::~Runner() = default;
 
 void Runner::make_problems(const ProblemSize& size) {
   const ProblemSize main = complete(spec_, size);
-  problems_.push_back(
-      std::make_unique<ProblemBuffers>(backend_, spec_, main, 0, options_, options_.seed, &options_.recorded));
+  problems_.push_back(std::make_unique<ProblemBuffers>(backend_, spec_, VerifyProblem{main}, options_, options_.seed,
+                                                       &options_.recorded));
   if (!options_.verify || answers(spec_, options_.recorded))
     return;  // a recording has results for one problem and one set of inputs
   if (has_reference() && options_.second_inputs) problems_.front()->want_two_inputs();
-  for (const VerifySpec& verify : spec_.verification.problems)
-    problems_.push_back(std::make_unique<ProblemBuffers>(backend_, spec_, complete(spec_, verify_size(main, verify)),
-                                                         verify.offset, options_, options_.seed + problems_.size()));
+  for (VerifyProblem& problem : verify_problems(spec_, main, limits())) {
+    if (problem.is_own())
+      add_own(problem);
+    else
+      problems_.push_back(
+          std::make_unique<ProblemBuffers>(backend_, spec_, problem, options_, options_.seed + problems_.size()));
+  }
+}
+
+void Runner::add_own(const VerifyProblem& problem) {
+  if (!options_.own_problems || !has_reference()) return;
+  own_.push_back(problem);
+  try {
+    problems_.push_back(
+        std::make_unique<ProblemBuffers>(backend_, spec_, problem, options_, options_.seed + problems_.size()));
+  } catch (const Error& error) {
+    not_tried(problem, error.what());
+  }
+}
+
+void Runner::not_tried(const VerifyProblem& problem, const std::string& why) {
+  std::string what = problem.size.sizes_text();
+  for (const auto& [name, value] : problem.scalars) what += fmt::format(" {}={}", name, scalar_text(value));
+  remarks_.push_back(fmt::format("nothing was verified on {}, which tuner chose: {}", what, first_line(why)));
 }
 
 void Runner::prepare(const Image* image) {
@@ -383,12 +436,55 @@ void Runner::prepare(const Image* image) {
     reference_module_ = std::move(std::get<std::unique_ptr<Module>>(loaded));
     reference_image_.functions = image->functions;
   }
-  for (const auto& problem : problems_) {
-    for (std::size_t inputs = problem->inputs(); inputs-- > 0;) {
-      problem->use_inputs(inputs);
-      compute_reference(*problem);
+  std::erase_if(problems_, [&](const auto& problem) { return !prepare(*problem); });
+  note_missing_scalars();
+  note_weak_comparisons();
+}
+
+/// Computes the expected outputs. Returns false for a problem of tuner's choice on which there are none.
+bool Runner::prepare(ProblemBuffers& problem) {
+  try {
+    for (std::size_t inputs = problem.inputs(); inputs-- > 0;) {
+      problem.use_inputs(inputs);
+      compute_reference(problem);
     }
+    return true;
+  } catch (const Error& error) {
+    const VerifyProblem& own = problem.problem();
+    const bool is_nan = dynamic_cast<const ReferenceGivesNan*>(&error) != nullptr;
+    if (!own.is_own() || !usable()) throw;
+    if (own.chosen == VerifyProblem::Chosen::scalars)
+      no_scalars_ = first_line(error.what());
+    else if (is_nan)
+      not_tried(own, error.what());
+    else
+      throw Error(error.code(), error.what() + problem.why_tried());
   }
+  return false;
+}
+
+/// One value may well have no result. If all of tuner's choice have none, nothing was verified.
+void Runner::note_missing_scalars() {
+  const auto has_scalars = [](const auto& problem) {
+    return problem->problem().chosen == VerifyProblem::Chosen::scalars;
+  };
+  if (no_scalars_.empty() || std::ranges::any_of(problems_, has_scalars)) return;
+  remarks_.push_back("no other value of a scalar was verified; name some with `verify`: " + no_scalars_);
+}
+
+/// Exact agreement is noted for the main problem only: a small problem often has such results.
+void Runner::note_weak_comparisons() {
+  std::map<std::pair<std::string, std::string>, std::string> found;  // by output and reason: where
+  for (const auto& problem : problems_) {
+    announce(Phase::prepare, housekeeping_s_);
+    for (WeakComparison& weak : problem->weak_comparisons())
+      if (weak.by_tolerance || problem == problems_.front()) {
+        std::string& where = found[{std::move(weak.output), std::move(weak.why)}];
+        where += (where.empty() ? "" : ", ") + problem->text();
+      }
+  }
+  for (const auto& [what, where] : found)
+    remarks_.push_back(fmt::format("the comparison of {} proves little on {}: {}", what.first, where, what.second));
 }
 
 Trial Runner::evaluate(const Configuration& configuration, const Image& image, double best_ns) {

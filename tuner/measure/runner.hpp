@@ -52,6 +52,10 @@ class Runner {
   /// be verified.
   void prepare(const Image* image);
 
+  /// About what prepare() found, for people: comparisons that prove little, and problems of tuner's choice on which
+  /// nothing could be verified.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
   /// Verifies and measures one configuration. Collects its metrics if options() ask for those of all. \p image has at
   /// least its launch_expressions(). \p best_ns: the median of the best so far; 0: none. A kernel's failure is an
   /// outcome, not an exception.
@@ -113,6 +117,15 @@ class Runner {
   static constexpr double kLoadSeconds = 30;          ///< a driver may compile PTX while it loads
 
   void make_problems(const ProblemSize& size);
+  /// Adds a problem that tuner chose, if it can be made and the reference has an answer there.
+  void add_own(const VerifyProblem& problem);
+  bool prepare(ProblemBuffers& problem);
+  void note_weak_comparisons();
+  void note_missing_scalars();
+  void not_tried(const VerifyProblem& problem, const std::string& why);
+  /// The problem that is like \p problem; null: none.
+  ProblemBuffers* find(const VerifyProblem& problem) const;
+  std::optional<Outcome> verify_near(const Configuration& configuration, const Image& image, const Module& module);
   const ProblemBuffers& main() const { return *problems_.front(); }
   bool has_reference() const {
     return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
@@ -199,10 +212,14 @@ class Runner {
   double housekeeping_s_ = kHousekeepingSeconds;  // may take so long, but does not hang
   Sampler sampler_;
   std::vector<std::unique_ptr<ProblemBuffers>> problems_;  // the main one first
-  std::optional<std::vector<Refill>> refills_;             // of timed_work()
-  int remeasured_ = 0;                                     // calls of remeasure()
-  std::set<std::string> right_interleaved_;                // configurations
-  bool blocks_wait_ = false;                               // the kernel ends only if its blocks start in order
+  std::vector<std::unique_ptr<ProblemBuffers>> near_;      // for configurations that are invalid on the others
+  std::vector<VerifyProblem> own_;                         // those that tuner chose
+  std::vector<std::string> remarks_;
+  std::string no_scalars_;                      // why the reference has no result for scalars that tuner chose
+  std::optional<std::vector<Refill>> refills_;  // of timed_work()
+  int remeasured_ = 0;                          // calls of remeasure()
+  std::set<std::string> right_interleaved_;     // configurations
+  bool blocks_wait_ = false;                    // the kernel ends only if its blocks start in order
   std::unique_ptr<Module> reference_module_;
   Image reference_image_;                // its function table only
   std::string no_counters_, no_energy_;  // why they failed the first time; then they are not tried again

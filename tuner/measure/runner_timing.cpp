@@ -95,14 +95,19 @@ Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_n
   if (ready_now.timed.empty()) return Invalid{"no launch is timed: all of them are untimed"};
 
   start = Clock::now();
-  // The main problem, number 0, comes last, so that faults are found on smaller problems, which takes less time.
-  for (std::size_t i = problems_.size(); i-- > 0;) {
-    ProblemBuffers& problem = *problems_[i];
-    if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
-    auto failure = verify(problem, configuration, image, *module);
-    trial.times.verify = seconds_since(start);
-    if (failure) return std::move(*failure);
+  // The main problem, number 0, comes after those of the file, so that faults are found on smaller problems, which
+  // takes less time. Those that tuner chose come last: a mistake that shows on the main problem is not one of the size.
+  for (const bool is_own : {false, true}) {
+    for (std::size_t i = problems_.size(); i-- > 0;) {
+      ProblemBuffers& problem = *problems_[i];
+      if (problem.problem().is_own() != is_own) continue;
+      if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
+      auto failure = verify(problem, configuration, image, *module);
+      trial.times.verify = seconds_since(start);
+      if (failure) return std::move(*failure);
+    }
   }
+  if (auto failure = verify_near(configuration, image, *module)) return std::move(*failure);
   trial.verified = has_reference();
 
   start = Clock::now();

@@ -77,7 +77,7 @@ ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const Probl
   const ProblemSize size = complete(spec, asked);
   MeasureOptions here = options;
   here.verify = true;
-  here.second_inputs = false;
+  here.second_inputs = here.own_problems = false;
   Runner runner(backend, spec, size, here);
   const Image image = compiled_reference(backend, spec, size);
   runner.prepare(&image);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/verify_problems.hpp>
 
 namespace tuner::runtime {
 namespace {
@@ -129,8 +131,18 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
                      "points to " + type + ", but " + choice->name + " is " + at->second +
                          " by another argument; all pointers to " + choice->name + " must have one type");
   }
-  bound.size = problem_of(spec, call.sizes, types);
-  bound.lowest = problem_of(spec, key.classes, std::move(types));
+  bound.lowest = problem_of(spec, key.classes, types);
+  bound.size = problem_of(spec, call.sizes, std::move(types));
+  for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+    if (is_part_of_problem(spec, spec.scalars[i], bound.size))
+      bound.size.choices[spec.scalars[i].name] = with_number(call.arguments[bound.scalars[i]], [](auto number) {
+        if constexpr (std::is_floating_point_v<decltype(number)>)
+          return scalar_text(number);
+        else
+          return std::to_string(number);
+      });
+  bound.size = complete(spec, std::move(bound.size));
+  bound.lowest.choices = bound.size.choices;
   const Bindings names = bindings(spec, bound.size, limits);
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
     if (bound.buffers[i] == kWorkSpace) continue;

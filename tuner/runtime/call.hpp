@@ -89,15 +89,19 @@ struct SizesHash {
   std::size_t operator()(const Sizes& sizes) const { return hash_with(0, sizes); }
 };
 
+/// PlanKey::scalars for all values that have no plan of their own.
+inline constexpr std::uint64_t kOtherScalars = 1;
+
 struct PlanKey {
   std::array<std::uint64_t, kMaxArguments / 16> pattern{};  ///< four bits for each argument: its kind and element type
   std::uint64_t constants = 0;                              ///< one bit for each argument: a pointer to const
   Sizes classes;                                            ///< the lowest size of each class
+  std::uint64_t scalars = 0;                                ///< see ScalarKeys
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
   std::uint64_t hash() const {
-    std::uint64_t hash = constants << 32;
+    std::uint64_t hash = (constants << 32) ^ scalars;
     for (const std::uint64_t part : pattern) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
     return hash_with(hash, classes);
   }
@@ -109,7 +113,7 @@ struct PlanKey {
 inline PlanKey key_of(const Call& call, std::string_view kernel) {
   if (call.count > kMaxArguments)
     throw refusal(kernel, ": more than " + std::to_string(kMaxArguments) + " arguments in a launch");
-  PlanKey key{{}, 0, size_classes(call.sizes)};
+  PlanKey key{{}, 0, size_classes(call.sizes), 0};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
     // 0: no argument; 1 to 12: a pointer, by element type; 13: a pointer to void or structs; 14: a number.

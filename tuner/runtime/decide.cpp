@@ -14,6 +14,7 @@
 #include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/passing.hpp>
+#include <tuner/core/verify_problems.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/records.hpp>
@@ -319,7 +320,8 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const Questio
   bool for_now = TuningHere::active();
   if (!can_tune || answer(asked.spec, match, asked.lowest)) {
     for_now = false;
-  } else if (may_tune && !for_now && match.unavailable.empty() && tunes(terms.settings, device)) {
+  } else if (may_tune && !has_other_scalars(asked.spec, asked.size) && !for_now && match.unavailable.empty() &&
+             tunes(terms.settings, device)) {
     FirstUse first(device.first_use, problem_name(asked.spec, asked.lowest, device.device()));
     FirstResult result = use_first(first, terms, device, asked);
     if (result.decision) return std::move(*result.decision);
@@ -336,7 +338,10 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
   std::set<Configuration> broken;
   std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
-    DecidedPlan made{decide(terms, device, asked, /*may_tune=*/broken.empty(), broken), {}};
+    DecidedPlan made{bound.key.scalars == kOtherScalars
+                         ? known_or_default(asked, none("more values of a scalar than are told apart"))
+                         : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
+                     {}};
     const Configuration configuration = made.decision.configuration;
     try {
       try {

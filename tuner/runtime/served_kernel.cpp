@@ -22,6 +22,18 @@ namespace {
                 ErrorCode::not_prepared);
 }
 
+/// Throws Error if a pointer of \p call is not aligned as the kernel file says.
+void require_alignment(const KernelSpec& spec, const Call& call) {
+  for (std::size_t i = 0; i < call.count; ++i) {
+    if (!call.is_pointer(i)) continue;
+    if (reinterpret_cast<std::uintptr_t>(call.arguments[i].pointer) % static_cast<std::uintptr_t>(spec.alignment) == 0)
+      continue;
+    throw refusal(spec.name, " takes pointers that are multiples of " + std::to_string(spec.alignment) +
+                                 " bytes ('aligned' in its file), but argument " + std::to_string(i + 1) +
+                                 " of the call is not");
+  }
+}
+
 }  // namespace
 
 /// The place of a call, and the plan that was found or made for it.
@@ -47,8 +59,16 @@ struct ServedKernel::Way {
   std::optional<BesideCaptures> allowed;  // for a call that is not warm, and for waiting
 };
 
+PlanKey ServedKernel::key_for(const Call& call) {
+  PlanKey key = key_of(call, spec->name);
+  key.scalars = scalar_keys_.of(call);
+  if (spec->alignment > 1) [[unlikely]]
+    require_alignment(*spec, call);
+  return key;
+}
+
 ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
-    : key(key_of(call, kernel.spec->name)),
+    : key(kernel.key_for(call)),
       place(call, Serving::process().ordinal()),
       here(kernel.contexts_.find(place.context.id())) {
   if (here != nullptr) plan = here->plans.find(key, call.sizes, shapes);

@@ -9,6 +9,7 @@
 #include <tuner/runtime/launch_recorder.hpp>
 #include <tuner/runtime/plan_table.hpp>
 #include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/scalar_key.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 
@@ -17,7 +18,10 @@ namespace tuner::runtime {
 class ServedKernel {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
-      : spec(std::move(of)), recorder_(LaunchRecorder::wanted_for(spec->name)), choices(std::move(chosen)) {
+      : spec(std::move(of)),
+        recorder_(LaunchRecorder::wanted_for(spec->name)),
+        choices(std::move(chosen)),
+        scalar_keys_(*spec, choices) {
     Renewal::process().add(*this);
   }
   ~ServedKernel() { Renewal::process().remove(*this); }
@@ -50,12 +54,14 @@ class ServedKernel {
   const Choices choices;
 
  private:
+  ScalarKeys scalar_keys_;
   struct InContext {
     explicit InContext(ServedDevice& device_) : device(device_) {}
     ServedDevice& device;
     PlanTable plans;
   };
   struct Way;
+  PlanKey key_for(const Call& call);
   [[gnu::always_inline]] inline void launch_on(Way& way, const Call& call);  // on the path of every call
 
   ByContext<InContext> contexts_;

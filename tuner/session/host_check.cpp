@@ -10,7 +10,8 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
-#include <tuner/measure/expressions.hpp>
+#include <tuner/core/named.hpp>
+#include <tuner/core/verify_problems.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/backends.hpp>
 
@@ -24,7 +25,7 @@ MeasureOptions only_verifying(std::uint64_t seed) {
   MeasureOptions measure;
   measure.seed = seed;
   measure.interleave_all = true;
-  measure.second_inputs = false;  // the GPU has run with them
+  measure.second_inputs = measure.own_problems = false;  // the GPU has run with them
   measure.abandon_factor = 0;
   measure.min_samples = measure.max_samples = 1;
   measure.max_seconds = 0;
@@ -47,38 +48,15 @@ bool HostCheck::must_stop() const {
   return ending_ || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
 }
 
-/// Counts buffers whose sizes do not depend on parameters.
-std::size_t HostCheck::elements(const ProblemSize& size) const try {
-  const Bindings names = bindings(spec_, size, limits_);
-  double count = 0;
-  for (const BufferSpec& buffer : spec_.buffers)
-    if (!buffer.is_work_space())
-      count += static_cast<double>(std::max<std::int64_t>(buffer.count.evaluate_integer(names), 0)) /
-               (buffer.record ? buffer.components : 1);
-  return static_cast<std::size_t>(std::min(count, 1e18));
-} catch (const Error&) {
-  return static_cast<std::size_t>(1e18);
-}
-
-/// Makes each size smaller but keeps its remainder for some power of two, because a kernel may depend on it.
-std::optional<HostCheck::Problem> HostCheck::made_smaller() const {
-  for (std::int64_t step = 4096; step >= 16; step /= 2) {
-    Problem problem{size_, true};
-    for (auto& [name, value] : problem.size.sizes)
-      if (value >= 2 * step) value = step + value % step;
-    if (elements(problem.size) <= kMostElements) return problem;
-  }
-  return std::nullopt;
-}
-
 std::vector<HostCheck::Problem> HostCheck::problems() const {
   std::vector<Problem> all{{size_, false}};
-  for (const VerifySpec& verify : spec_.verification.problems)
-    all.push_back({complete(spec_, verify_size(size_, verify)), false});
-  std::erase_if(all, [&](const Problem& one) { return elements(one.size) > kMostElements; });
-  std::sort(all.begin(), all.end(),
-            [&](const Problem& a, const Problem& b) { return elements(a.size) > elements(b.size); });
-  if (auto smaller = made_smaller()) all.push_back(std::move(*smaller));
+  for (const VerifyProblem& problem : verify_problems(spec_, size_, limits_))
+    if (!problem.is_own()) all.push_back({problem.size, false});
+  const auto elements = [&](const Problem& one) { return elements_of(spec_, one.size, limits_); };
+  std::erase_if(all, [&](const Problem& one) { return elements(one) > kMostElements; });
+  std::sort(all.begin(), all.end(), [&](const Problem& a, const Problem& b) { return elements(a) > elements(b); });
+  if (auto smaller = made_smaller(spec_, size_, limits_, kMostElements, names_of(spec_.sizes)))
+    all.push_back({std::move(*smaller), true});
   return all;
 }
 

@@ -44,8 +44,6 @@ class HostCheck final : public FinalistCheck {
   Answer look(const Configuration& configuration);
   bool must_stop() const;
   std::vector<Problem> problems() const;
-  std::size_t elements(const ProblemSize& size) const;
-  std::optional<Problem> made_smaller() const;
   const Problem* problem_for(const Configuration& configuration, std::string& why_not);
   std::optional<Trial> evaluate(const Problem& problem, const Configuration& configuration);
 

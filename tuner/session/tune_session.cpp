@@ -380,6 +380,8 @@ SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const
 
 std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
   if (const auto never = why_never(spec, limits)) return "kernel '" + spec.name + "' " + *never + ". Choose a GPU.";
+  if (const auto impossible = why_impossible(spec, size, limits))
+    return "kernel '" + spec.name + "' is not for " + size.text() + ": " + *impossible;
   constexpr int kSample = 1000;
   std::mt19937_64 random(1);
   std::map<std::string, std::pair<int, std::string>> by_reason;  // name before ':' -> count, example

@@ -12,6 +12,7 @@
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/reference_failure.hpp>
 #include <tuner/core/threads.hpp>
+#include <tuner/core/verify_problems.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -47,6 +48,8 @@ EvaluationLoop::~EvaluationLoop() {
 }
 
 RunLanes EvaluationLoop::make_lanes() {
+  MeasureOptions measure = measure_;
+  measure.own_problems = measure.own_problems && chooses_problems(spec_);
   const Open open{.role = Role::run,
                   .backend = options_.backend,
                   .gpus = {},
@@ -54,7 +57,7 @@ RunLanes EvaluationLoop::make_lanes() {
                   .file_name = spec_.program.file,
                   .sources = spec_.program.sources,
                   .size = size_,
-                  .measure = measure_};
+                  .measure = std::move(measure)};
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {

@@ -122,6 +122,11 @@ void RunLane::handle(Message message) {
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
+    if (const std::string why = std::exchange(lost_on_own_, {}); !why.empty())
+      queue_.options.warn(fmt::format(
+          "{}: the reference took its worker down on a problem that tuner chose ({}). Only the tuned problem is "
+          "verified: name others with `verify` lines, or exclude sizes with a `constraint`",
+          open_.file_name, why));
     tell_suspect();
     (void)slot_.take_said();  // no configuration printed this
     idle_since_ = Clock::now();
@@ -218,6 +223,9 @@ void RunLane::lost(const WorkerEnd& end) {
   if (phase_ == Phase::fill && end.hung && !end.from_outside)
     throw PrepareError(ErrorCode::other, fmt::format("{}: filling the inputs has no end: the worker {}. {}",
                                                      open_.file_name, end.text, kFillFaster));
+  // The reference may be meant for fewer sizes than tuner chose.
+  if (state_ == State::preparing && !end.from_outside && std::exchange(open_.measure.own_problems, false))
+    lost_on_own_ = end.text;
   if (state_ == State::preparing && !end.from_outside)
     return start_failed(
         {end.exited ? fmt::format("{}: the kernel's reference ended the process that ran it: {}; it must return, "

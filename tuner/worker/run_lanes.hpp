@@ -126,7 +126,7 @@ class RunLane {
 
   const int number_;
   const StartWorker start_;
-  const Open open_;
+  Open open_;
   RunLaneEvents events_;
   RunQueue& queue_;
   WorkerSlot slot_;
@@ -139,6 +139,7 @@ class RunLane {
   Clock::time_point idle_since_;
   std::size_t start_failures_ = 0;  // since something was run
   std::size_t reference_failures_ = 0;
+  std::string lost_on_own_;  // how the reference ended its worker on problems of tuner's choice
 };
 
 struct RunLanesEvents : RunLaneEvents {

@@ -77,6 +77,7 @@ class Server {
 
   void answer(const Prepare& message) {
     once_for_all([&] { runner().prepare(message.image ? &*message.image : nullptr); });
+    for (const std::string& remark : runner().remarks()) connection_.send(Warning{remark});
     connection_.send(Prepared{});
   }
 
