@@ -53,6 +53,7 @@ int check(int descriptor, const char* name) {
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) return SQLITE_IOERR_FSTAT;
   if (!S_ISREG(info.st_mode)) return refuse(name, "is no regular file");
+  if (info.st_nlink > 1) return refuse(name, "has another name, too: what is written to it would change another file");
   if (!is_by_a_writer(info, name)) return refuse(name, "belongs to another user than the database");
   return SQLITE_OK;
 }

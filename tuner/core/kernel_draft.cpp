@@ -231,6 +231,8 @@ Substitutions constants_of(KernelDraft& draft) {
   return constants;
 }
 
+namespace {
+
 /// A whole number in a `verify` line may be that of a size or of a scalar.
 void find_scalars(KernelSpec& spec) {
   for (VerifySpec& problem : spec.verification.problems)
@@ -243,6 +245,8 @@ void find_scalars(KernelSpec& spec) {
       at = next;
     }
 }
+
+}  // namespace
 
 KernelSpec finish(KernelDraft draft, Judged judged) {
   find_addresses(draft.spec);

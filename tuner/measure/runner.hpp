@@ -91,14 +91,20 @@ class Runner {
   bool usable() const { return backend_.usable(); }
 
  private:
+  /// The variables of a module as they were when it was loaded.
+  struct ModuleState {
+    std::vector<std::unique_ptr<DeviceMemory>> originals;
+    std::vector<Refill> refills;
+  };
   /// The launches of one problem, ready to run.
   struct Ready {
     std::vector<Launch> launches;  ///< all; those that prepare come first
     std::vector<Launch> prepare;
-    std::vector<Launch> timed;    ///< the others that are part of the time
-    std::vector<Launch> untimed;  ///< those that follow
-    std::optional<Resources> resources;
-    std::optional<std::string> invalid;
+    std::vector<Launch> timed;                           ///< the others that are part of the time
+    std::vector<Launch> untimed;                         ///< those that follow
+    std::shared_ptr<const ModuleState> state = nullptr;  ///< for timed runs; null: it has no variables
+    std::optional<Resources> resources = {};
+    std::optional<std::string> invalid = {};
 
     /// The launches of a sample.
     std::vector<Launch> prepared_and_timed() const {
@@ -180,6 +186,7 @@ class Runner {
                                    std::optional<Outcome>& failure);
   /// The launches of \p ready as the sampler takes them; valid until the next call.
   TimedWork timed_work(const Ready& ready);
+  std::shared_ptr<const ModuleState> state_of(const Module& module, const Ready& ready) const;
   std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
   Sampler::Announce announce_measuring() const {
     return [this](double limit_s) { announce_kernel(Phase::measure, limit_s); };
@@ -215,11 +222,11 @@ class Runner {
   std::vector<std::unique_ptr<ProblemBuffers>> near_;      // for configurations that are invalid on the others
   std::vector<VerifyProblem> own_;                         // those that tuner chose
   std::vector<std::string> remarks_;
-  std::string no_scalars_;                      // why the reference has no result for scalars that tuner chose
-  std::optional<std::vector<Refill>> refills_;  // of timed_work()
-  int remeasured_ = 0;                          // calls of remeasure()
-  std::set<std::string> right_interleaved_;     // configurations
-  bool blocks_wait_ = false;                    // the kernel ends only if its blocks start in order
+  std::string no_scalars_;                   // why the reference has no result for scalars that tuner chose
+  std::vector<Refill> refills_;              // of timed_work()
+  int remeasured_ = 0;                       // calls of remeasure()
+  std::set<std::string> right_interleaved_;  // configurations
+  bool blocks_wait_ = false;                 // the kernel ends only if its blocks start in order
   std::unique_ptr<Module> reference_module_;
   Image reference_image_;                // its function table only
   std::string no_counters_, no_energy_;  // why they failed the first time; then they are not tried again
