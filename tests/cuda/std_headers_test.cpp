@@ -143,6 +143,12 @@ TEST_F(StdHeadersTest, KnowTheLimitsOfNumbers) {
             "");
 }
 
+TEST_F(StdHeadersTest, AskNumbers) {
+  EXPECT_EQ(why_not("#include <cmath>\n__device__ bool asked(float x, double y) { return std::isnormal(x) && "
+                    "std::isnormal(y) && std::isunordered(x, x) && std::isless(y, 1.0); }\n"),
+            "");
+}
+
 TEST_F(StdHeadersTest, KnowTypes) {
   EXPECT_EQ(why_not(R"(
     #include <cstddef>

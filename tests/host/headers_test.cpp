@@ -92,6 +92,22 @@ __global__ void k(int* out) {
   EXPECT_EQ(out[63], 32 + 3200 + 310000);
 }
 
+TEST(HostHeaders, GiveSpansAndBitsInCpp17AndGroupsOfTiles) {
+  EXPECT_EQ(
+      output<int>(
+          "#include <cooperative_groups.h>\n#include <cuda/std/bit>\n#include <cuda/std/span>\n"
+          "namespace cg = cooperative_groups;\n"
+          "__device__ int sum(cuda::std::span<const int> all) { int s = 0; for (int x : all) s += x; return s; }\n"
+          "__device__ int ranks(cg::thread_group g) { g.sync(); return g.size() * 10 + g.thread_rank(); }\n"
+          "__global__ void k(int* out) {\n  int a[3] = {1, 2, 3};\n  cuda::std::span<int> s(a);\n"
+          "  const int all = ranks(cg::tiled_partition<16>(cg::this_thread_block()));\n"
+          "  if (threadIdx.x == 19) *out = sum(s) + s.subspan(1).size() * 10 + all * 100 +\n"
+          "    cuda::std::popcount(7u) + cuda::std::bit_ceil(5u) + cuda::std::countl_zero(1u) +\n"
+          "    (cuda::std::bit_cast<unsigned>(1.0f) == 0x3f800000);\n}\n",
+          "k", shape(1, 32)),
+      6 + 20 + 16300 + 3 + 8 + 31 + 1);
+}
+
 TEST(HostHeaders, GiveLimitsOfSmallFloatsUnlessTheTextHasItsOwn) {
   const std::string head = "#include <limits>\n#include <cuda_fp16.h>\n";
   EXPECT_EQ(output<float>(head + "__global__ void k(float* x) { using all = std::numeric_limits<__half>;\n"
@@ -189,7 +205,7 @@ TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
   EXPECT_THAT(refusal_of("#include <cuda/no_such_part>\n__global__ void k() {}\n"), lacks("<cuda/no_such_part>"));
   EXPECT_THAT(refusal_of("#include <cooperative_groups.h>\n"
                          "__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"),
-              lacks("clusters"));
+              lacks("cluster_group"));
   EXPECT_THAT(refusal_of("#include <cuda/barrier>\n__global__ void k() { typo(); }\n"), Not(lacks("<cuda/barrier>")));
   EXPECT_THAT(refusal_of("#include \"no_such_file.h\"\n__global__ void k() {}\n"), HasSubstr("include_path"));
 }

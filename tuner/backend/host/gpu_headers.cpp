@@ -80,7 +80,7 @@ std::string with_gpu_only_cause(const CompileRequest& request, const Includes& i
   std::string header = named_in(request.source);
   for (std::size_t i = 0; header.empty() && i < includes.files.size(); ++i) header = named_in(includes.files[i].text);
   if (!header.empty()) return explained(message, '<' + header + '>');
-  if (says(error, "cluster")) return explained(message, "clusters");
+  if (says(error, "cluster")) return explained(message, "cluster_group");
   return message;
 }
 

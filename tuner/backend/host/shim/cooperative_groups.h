@@ -104,6 +104,8 @@ inline thread_block_tile<N, Parent> tiled_partition(const Parent&) {
 class thread_group {
  public:
   thread_group(const thread_block&) : size_(thread_block::size()) {}
+  template <unsigned N, typename Parent>
+  thread_group(const thread_block_tile<N, Parent>&) : first_(tuner_host::context.thread->linear & ~(N - 1)), size_(N) {}
   unsigned size() const { return size_; }
   unsigned num_threads() const { return size_; }
   unsigned thread_rank() const { return thread_block::thread_rank() - first_; }
