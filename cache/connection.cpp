@@ -228,7 +228,7 @@ std::string explain(const SQLite::Exception& error, const fs::path& file, bool t
     case SQLITE_INTERRUPT:
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:
-      if (no_free_descriptor()) return kNoDescriptor;
+      if (no_free_descriptor() || lock_lacked_descriptor()) return kNoDescriptor;
       return fmt::format("input/output error ({})", error.getErrorStr());
     default:
       return error.what();
