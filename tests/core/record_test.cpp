@@ -148,17 +148,24 @@ TEST(Records, UseTheNamesThatTheyDefine) {
   const std::string around =
       "const int N = 2;\nusing real = float;\nenum Mode : char { off };\nstruct Inner { float x; };\n";
   for (const char* const body :
-       {"enum { N = 4 }; double mass; int id[N];", "enum Kind { one = 2, M, N }; double mass; int id[N];",
-        "static constexpr int N = 4; double mass; int id[N];", "static constexpr int N{4}; double mass; int id[N];",
+       {"enum { N = 4 }; double mass; int id[N];",
+        "enum Kind { one = 2, M, N }; double mass; int id[N];",
+        "static constexpr int N = 4; double mass; int id[N];",
+        "static constexpr int N{4}; double mass; int id[N];",
         "constexpr static int M = 2; static const int N = 2 * M; double mass; int id[N];",
         "static constexpr int M = N; double mass; int id[M][M];",
-        "enum class Kind { N = 7 }; double mass; int id[N][N];", "using real = double; real mass; int id[4];",
-        "typedef double real; real mass; int id[4];", "enum class Mode : int { a, b }; double mass; Mode id[4];",
-        "enum Mode { a, b }; double mass; enum Mode id[4];", "struct Inner { int a, b; }; double mass; Inner id[2];",
-        "double mass; struct Inner { int a, b; } id[2];", "enum class Mode : int { id, mass }; double mass; int id[4];",
+        "enum class Kind { N = 7 }; double mass; int id[N][N];",
+        "using real = double; real mass; int id[4];",
+        "typedef double real; real mass; int id[4];",
+        "enum class Mode : int { a, b }; double mass; Mode id[4];",
+        "enum Mode { a, b }; double mass; enum Mode id[4];",
+        "struct Inner { int a, b; }; double mass; Inner id[2];",
+        "double mass; struct Inner { int a, b; } id[2];",
+        "enum class Mode : int { id, mass }; double mass; int id[4];",
         "static_assert(sizeof(int) == 4, \"ints\"); double mass; mutable int id[4];",
         "template <typename T> struct Box { T x; }; double mass; volatile int id[4];",
         "template <int N> static __device__ int f(int a) { return a + N; } double mass; int id[4];",
+        "[[maybe_unused]] double mass; int id[4]; [[nodiscard]] __device__ int at(int i) const { return id[i]; }",
         "double mass; int id[4]; Star() = default; ~Star(); explicit operator bool() const { return id[0]; }",
         "double mass{1}; int id[4] = {1, 2}; __device__ int& operator[](int i) { return id[i]; }"})
     EXPECT_EQ(
@@ -174,7 +181,8 @@ TEST(Records, AreNotReadIfTheirOwnNamesAreNotPlain) {
   for (const char* const body :
        {"static constexpr int N = f(); int id[N]; double mass;", "enum { N = sizeof(Star) }; int id[N]; double mass;",
         "using real = Other<float>; real x; double mass;", "union real { int a; }; real x; double mass;",
-        "struct { int x; } id; double mass;", "struct real r{1}; double mass;"})
+        "struct { int x; } id; double mass;", "struct real r{1}; double mass;",
+        "[[gnu::aligned(16)]] real x; double mass;"})
     EXPECT_THAT(
         error_of([&] {
           parse(move_with("", "const int N = 2;\nusing real = float;\nstruct Star { " + std::string(body) + " };\n"));

@@ -55,6 +55,8 @@ class FakeModule : public Module {
  public:
   explicit FakeModule(Image image) : functions(std::move(image.functions)) {}
   Resources resources(std::size_t function, const LaunchShape&) const override { return functions[function].resources; }
+  std::vector<Variable> lasting_variables() const override { return variables; }
+  std::vector<Variable> variables;
   std::vector<CompiledFunction> functions;
 };
 
@@ -101,7 +103,9 @@ class FakeBackend : public Backend {
   std::string architecture() const override { return "fake"; }
   FakeCompiler& compiler() override { return compiler_; }
   std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
-    return std::unique_ptr<Module>(new FakeModule(image));
+    auto module = std::make_unique<FakeModule>(image);
+    module->variables = variables;
+    return module;
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     if (bytes > room) throw Error(ErrorCode::out_of_memory, "no room for " + std::to_string(bytes) + " bytes");
@@ -218,6 +222,7 @@ class FakeBackend : public Backend {
   }
 
   std::size_t room = ~std::size_t{0};  // for one allocation
+  std::vector<Variable> variables;     // of each module
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;

@@ -75,6 +75,26 @@ TEST_F(SkippedWork, FindsItsWorkSpaceAndItsInputsAsBeforeEveryTimedRun) {
   EXPECT_EQ(other_starts, 1) << "the second warm-up of the finals";
 }
 
+TEST_F(SkippedWork, FindsTheVariablesOfItsModuleAsAfterLoading) {
+  int remembered[2] = {7, 0};
+  backend.variables = {{reinterpret_cast<std::uintptr_t>(&remembered), sizeof remembered}};
+  bool is_timed = false;
+  backend.next_sample = [&](const std::string& expression, std::size_t) {
+    is_timed = expression == "scale<64>";
+    return Sample{1000, 0};
+  };
+  std::set<int> found;
+  skip_when([&](const Launch&) {
+    if (std::exchange(is_timed, false)) found.insert(remembered[0] * 1000 + remembered[1]);
+    remembered[0] = 8;
+    ++remembered[1];
+    return false;
+  });
+  const auto shared = runner();
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+  EXPECT_EQ(found, std::set<int>{7000});
+}
+
 TEST_F(SkippedWork, IsFoundInATimedRunOfAKernelThatCountsItsLaunches) {
   for (const int period : {2, 3, 5}) {
     int launches = 0;

@@ -194,11 +194,11 @@ TEST_F(LanesTest, WaitForNoWorkerWithWhatTheLastWasLostWithOnceItIsWithdrawn) {
   ::setenv("TUNER_TEST_WORKER", "opens never", 1);
   const Configuration poisons[] = {one("poisons", 1)};
   evaluator.submit(poisons[0], 0);
-  EXPECT_TRUE(std::holds_alternative<Compiled>(evaluator.next_event(std::chrono::seconds(60)).value()));
+  EXPECT_TRUE(std::holds_alternative<Compiled>(evaluator.next_event(testing::kLongestWait).value()));
   ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "ran.opening"); }));
   EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(0))) << "the device may be to blame";
   evaluator.withdraw(poisons);
-  const std::optional<Event> event = evaluator.next_event(std::chrono::seconds(30));
+  const std::optional<Event> event = evaluator.next_event(testing::kLongestWait);
   ASSERT_TRUE(event && std::holds_alternative<Trial>(*event));
   EXPECT_TRUE(std::get<Trial>(*event).crashed);
 }

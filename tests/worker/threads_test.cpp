@@ -73,7 +73,7 @@ TEST_F(ThreadsTest, EndAlthoughAForkedChildHoldsTheirSockets) {
   evaluate(*evaluator, {32});
   const pid_t child = testing::start_child([] { return ::pause() == 0; });
   const auto ended = std::async(std::launch::async, [&] { evaluator.reset(); });
-  EXPECT_EQ(ended.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_EQ(ended.wait_for(testing::kLongestWait), std::future_status::ready);
   ::kill(child, SIGKILL);
   testing::wait_for(child);
 }

@@ -107,6 +107,8 @@ class Module {
   virtual std::vector<std::string> parameter_types(std::size_t /*function*/) const { return {}; }
   /// The variable whose address the expression with this number is.
   virtual Variable variable(std::size_t /*function*/) const { return {}; }
+  /// The variables that kernels can change and that live as long as the module, as far as they can be found.
+  virtual std::vector<Variable> lasting_variables() const { return {}; }
 };
 
 using DevicePointer = std::uintptr_t;

@@ -41,8 +41,22 @@ std::optional<std::vector<std::string>> bases_in(std::string_view text) {
   return bases;
 }
 
+/// The place after the attributes at \p at of \p code, `[[nodiscard]]`. Nothing for one that may change a layout.
+std::optional<std::size_t> after_attributes(std::string_view code, std::size_t at) {
+  constexpr std::array<std::string_view, 4> harmless{"maybe_unused", "nodiscard", "deprecated", "noreturn"};
+  for (at = skip_space(code, at); code.substr(at, 2) == "[["; at = skip_space(code, at)) {
+    const std::size_t end = after_brackets(code, at, kLongestHead);
+    if (end == npos || !contains(harmless, trimmed(code.substr(at + 2, end - at - 4)))) return std::nullopt;
+    at = end;
+  }
+  return at;
+}
+
 std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
   StructHead head;
+  const auto begin = after_attributes(code, at);
+  if (!begin) return std::nullopt;
+  at = *begin;
   head.brace = code.substr(0, at + kLongestHead).find_first_of("{;=", at);
   if (head.brace == npos || code[head.brace] != '{') return std::nullopt;
   std::string_view text = code.substr(at, head.brace - at);
@@ -169,6 +183,9 @@ std::optional<Members> members_in(std::string_view inside, const std::array<std:
   constexpr std::array<std::string_view, 4> types{"struct", "class", "union", "enum"};
   Members members;
   for (std::size_t at = 0; (at = after_access(inside, skip_space(inside, at))) < inside.size();) {
+    const auto begin = after_attributes(inside, at);
+    if (!begin) return std::nullopt;
+    at = *begin;
     const std::string_view word = word_at(inside, at);
     const std::size_t end = end_of_member(inside, at);
     if (end == npos) return std::nullopt;

@@ -50,7 +50,9 @@ void Runner::attempt(Contender& one, Step step) {
 
 /// All finalists share the work space. Resizing it may change its address, which the launches then need.
 void Runner::make_ready(Contender& one) {
+  auto state = one.loaded.run.state;
   one.loaded.run = ready(*problems_.front(), one.finalist.configuration, *one.finalist.image, *one.loaded.module);
+  one.loaded.run.state = std::move(state);
 }
 
 /// Loads \p one, warms it up, and determines how many runs a sample needs.

@@ -342,6 +342,7 @@ std::variant<Runner::Loaded, Outcome> Runner::load(const Configuration& configur
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
   Loaded result{std::move(std::get<std::unique_ptr<Module>>(loaded)), {}};
   result.run = ready(*problems_.front(), configuration, image, *result.module);
+  result.run.state = state_of(*result.module, result.run);
   return result;
 }
 

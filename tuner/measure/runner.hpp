@@ -87,14 +87,20 @@ class Runner {
   bool usable() const { return backend_.usable(); }
 
  private:
+  /// The variables of a module as they were when it was loaded.
+  struct ModuleState {
+    std::vector<std::unique_ptr<DeviceMemory>> originals;
+    std::vector<Refill> refills;
+  };
   /// The launches of one problem, ready to run.
   struct Ready {
     std::vector<Launch> launches;  ///< all; those that prepare come first
     std::vector<Launch> prepare;
-    std::vector<Launch> timed;    ///< the others that are part of the time
-    std::vector<Launch> untimed;  ///< those that follow
-    std::optional<Resources> resources;
-    std::optional<std::string> invalid;
+    std::vector<Launch> timed;                           ///< the others that are part of the time
+    std::vector<Launch> untimed;                         ///< those that follow
+    std::shared_ptr<const ModuleState> state = nullptr;  ///< for timed runs; null: it has no variables
+    std::optional<Resources> resources = {};
+    std::optional<std::string> invalid = {};
 
     /// The launches of a sample.
     std::vector<Launch> prepared_and_timed() const {
@@ -167,6 +173,7 @@ class Runner {
                                    std::optional<Outcome>& failure);
   /// The launches of \p ready as the sampler takes them; valid until the next call.
   TimedWork timed_work(const Ready& ready);
+  std::shared_ptr<const ModuleState> state_of(const Module& module, const Ready& ready) const;
   std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
   Sampler::Announce announce_measuring() const {
     return [this](double limit_s) { announce_kernel(Phase::measure, limit_s); };
@@ -199,7 +206,7 @@ class Runner {
   double housekeeping_s_ = kHousekeepingSeconds;  // may take so long, but does not hang
   Sampler sampler_;
   std::vector<std::unique_ptr<ProblemBuffers>> problems_;  // the main one first
-  std::optional<std::vector<Refill>> refills_;             // of timed_work()
+  std::vector<Refill> refills_;                            // of timed_work()
   int remeasured_ = 0;                                     // calls of remeasure()
   std::set<std::string> right_interleaved_;                // configurations
   bool blocks_wait_ = false;                               // the kernel ends only if its blocks start in order

@@ -1,4 +1,5 @@
 // Times configurations, and proves that their timed runs do the work.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,9 @@ constexpr std::string_view kOtherInputs = "right for the inputs it was timed wit
 /// It also finds contents in the outputs, as a call in a program does.
 constexpr std::string_view kOverResults = "right over unwritten outputs, but over earlier results ";
 
+/// More variables are left as they are: to write them before each sample would take too long.
+constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
+
 bool is_wrong(const std::optional<Outcome>& outcome) {
   return outcome && std::holds_alternative<WrongResult>(*outcome);
 }
@@ -33,10 +37,11 @@ TimedWork Runner::timed_work(const Ready& ready) {
   bool writes_surfaces = false;
   for (const Launch& launch : ready.launches)
     for (const Launch::Array& copy : launch.arrays) writes_surfaces |= copy.is_written;
-  refills_ = writes_surfaces ? std::nullopt : problem.refills();
-  if (refills_) {
-    work.refills = *refills_;
-  } else {
+  std::optional<std::vector<Refill>> of_buffers = writes_surfaces ? std::nullopt : problem.refills();
+  refills_ = of_buffers.value_or(std::vector<Refill>{});
+  if (ready.state) refills_.insert(refills_.end(), ready.state->refills.begin(), ready.state->refills.end());
+  work.refills = refills_;
+  if (!of_buffers) {
     work.restore = [this, &ready] {
       announce(Phase::measure, housekeeping_s_);
       problems_.front()->reset(0);
@@ -46,6 +51,33 @@ TimedWork Runner::timed_work(const Ready& ready) {
   if (has_reference())
     work.check = [this, &ready, was_excused = false]() mutable { return judge_timed_run(ready, was_excused); };
   return work;
+}
+
+/// Copies of the variables of \p module, which was just loaded. Buffers of role `constant` have their contents from
+/// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has variables of its own there.
+std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
+  if (spec_.device_launches || ready.launches.empty()) return nullptr;
+  auto state = std::make_shared<ModuleState>();
+  std::size_t all = 0;
+  try {
+    for (const Variable& variable : module.lasting_variables()) {
+      const auto is_this = [&](const Launch::Constant& one) { return one.variable.address == variable.address; };
+      if (std::ranges::any_of(ready.launches.front().constants, is_this)) continue;
+      if ((all += variable.bytes) > kMostVariableBytes) return nullptr;
+      Refill refill{variable.address, variable.bytes};
+      std::vector<std::byte> bytes(variable.bytes);
+      backend_.download(bytes.data(), variable.address, bytes.size());
+      if (std::ranges::any_of(bytes, [](std::byte byte) { return byte != std::byte{0}; })) {
+        refill.from = state->originals.emplace_back(backend_.allocate(bytes.size()))->address();
+        backend_.upload(refill.from, bytes.data(), bytes.size());
+      }
+      state->refills.push_back(refill);
+    }
+  } catch (const Error&) {
+    if (!backend_.usable()) throw;
+    return nullptr;
+  }
+  return state;
 }
 
 /// Judges the outputs of the run before, a timed one. If the expected outputs were damaged, nothing can be said, which

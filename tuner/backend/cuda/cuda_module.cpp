@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/image_variables.hpp>
 #include <tuner/core/element_type.hpp>
 
 namespace tuner::cuda {
@@ -108,6 +109,20 @@ CudaModule::CudaModule(SharedState state, const Image& image)
     const DeviceLimits& limits = state_->device.limits;
     allow_shared_memory(entry.kernel, limits.max_shared_bytes - entry.kernel.resources.static_shared_bytes, limits);
   }
+  lasting_variables_ = cuda::lasting_variables(module_.get(), image.code);
+}
+
+std::vector<Variable> lasting_variables(CUmodule module, std::span<const std::byte> code) {
+  constexpr std::string_view kSections[] = {".nv.global"};
+  std::vector<Variable> found;
+  for (const ImageVariable& one : variables_in(code, kSections)) {
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    // The driver finds no variable that is known in its own file alone.
+    if (driver().cuModuleGetGlobal(&address, &bytes, module, one.symbol.c_str()) == CUDA_SUCCESS && bytes > 0)
+      found.push_back({static_cast<std::uintptr_t>(address), bytes});
+  }
+  return found;
 }
 
 CudaModule::~CudaModule() {

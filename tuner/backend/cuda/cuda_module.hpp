@@ -2,6 +2,7 @@
 /// Kernels, modules, memory, arrays and stopwatches of the CUDA backend. Private to this folder.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct KernelFunction {
 KernelFunction get_function(CUmodule module, const std::string& symbol);
 /// The same for a variable.
 Variable get_variable(CUmodule module, const std::string& symbol);
+
+/// Module::lasting_variables() of \p module, which was loaded from \p code.
+std::vector<Variable> lasting_variables(CUmodule module, std::span<const std::byte> code);
 
 /// The sizes of \p kernel's first \p count parameters in bytes, or of all if it has fewer; nothing if this driver does
 /// not tell. Asking for more than there are would be an error that sanitizers report.
@@ -64,6 +68,7 @@ class CudaModule final : public Module {
   std::vector<std::string> parameter_types(std::size_t function) const override;
 
   Variable variable(std::size_t function) const override { return entries_.at(function).variable; }
+  std::vector<Variable> lasting_variables() const override { return lasting_variables_; }
 
   struct Entry {
     KernelFunction kernel;
@@ -78,6 +83,7 @@ class CudaModule final : public Module {
   SharedState state_;
   UniqueModule module_;
   std::vector<Entry> entries_;
+  std::vector<Variable> lasting_variables_;
 };
 
 class CudaMemory final : public DeviceMemory {

@@ -18,6 +18,7 @@
 
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/process.hpp>
+#include <tuner/backend/image_variables.hpp>
 #include <tuner/core/element_type.hpp>
 
 namespace tuner::host {
@@ -151,6 +152,11 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
       loaded.entry = reinterpret_cast<GetEntry*>(found)();
     }
   }
+  link_map* loaded_at = nullptr;
+  constexpr std::string_view kSections[] = {".data", ".bss"};
+  if (dlinfo(module->handle_, RTLD_DI_LINKMAP, &loaded_at) == 0)
+    for (const ImageVariable& one : variables_in(image.code, kSections))
+      module->lasting_variables_.push_back({loaded_at->l_addr + one.at, one.bytes});
   Text text{reinterpret_cast<std::uintptr_t>(bind)};
   dl_iterate_phdr(&find_text, &text);
   kernel.text_begin = text.begin;

@@ -26,6 +26,8 @@ class HostModule final : public Module {
   std::vector<std::string> parameter_types(std::size_t function) const override;
   Variable variable(std::size_t function) const override { return functions_.at(function).variable; }
 
+  std::vector<Variable> lasting_variables() const override { return lasting_variables_; }
+
   struct Function {
     std::string expression;
     Variable variable;
@@ -49,6 +51,7 @@ class HostModule final : public Module {
   std::vector<StaticShared> static_shared_;
   Kernel kernel_;  // the same for all functions
   std::vector<Function> functions_;
+  std::vector<Variable> lasting_variables_;
 };
 
 }  // namespace tuner::host
