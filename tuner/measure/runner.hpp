@@ -57,6 +57,13 @@ class Runner {
   /// outcome, not an exception.
   Trial evaluate(const Configuration& configuration, const Image& image, double best_ns);
 
+  /// While no configuration has been measured, evaluate() ends soon from now on: with fewer samples, and for the
+  /// kernel's default without other orders of threads, other inputs and verifying it again. Finalists have these checks
+  /// in any case. The listener may call this.
+  void hurry() { hurried_ = true; }
+  /// Whether the last evaluate() left checks out.
+  bool left_out_checks() const { return left_out_checks_; }
+
   struct Finalist {
     Configuration configuration;
     const Image* image = nullptr;
@@ -120,6 +127,11 @@ class Runner {
 
   void make_problems(const ProblemSize& size);
   const ProblemBuffers& main() const { return *problems_.front(); }
+  bool in_haste() const { return hurried_ && is_first_; }
+  bool leaves_out_checks(const Configuration& configuration) {
+    left_out_checks_ = in_haste() && configuration == spec_.default_configuration;
+    return left_out_checks_;
+  }
   bool has_reference() const {
     return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
   }
@@ -206,10 +218,11 @@ class Runner {
   double housekeeping_s_ = kHousekeepingSeconds;  // may take so long, but does not hang
   Sampler sampler_;
   std::vector<std::unique_ptr<ProblemBuffers>> problems_;  // the main one first
-  std::vector<Refill> refills_;                            // of timed_work()
-  int remeasured_ = 0;                                     // calls of remeasure()
-  std::set<std::string> right_interleaved_;                // configurations
-  bool blocks_wait_ = false;                               // the kernel ends only if its blocks start in order
+  bool hurried_ = false, is_first_ = false, left_out_checks_ = false;
+  std::vector<Refill> refills_;              // of timed_work()
+  int remeasured_ = 0;                       // calls of remeasure()
+  std::set<std::string> right_interleaved_;  // configurations
+  bool blocks_wait_ = false;                 // the kernel ends only if its blocks start in order
   std::unique_ptr<Module> reference_module_;
   Image reference_image_;                // its function table only
   std::string no_counters_, no_energy_;  // why they failed the first time; then they are not tried again
