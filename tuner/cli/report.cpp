@@ -27,7 +27,8 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
 
 /// \p valid: 0 if unknown.
 std::string tried_text(std::size_t tried, std::size_t valid, SpaceCount::Kind kind) {
-  if (valid == 0) return fmt::format("tried {}", plural(tried, "configuration"));
+  if (valid == 0 || (valid == tried && kind == SpaceCount::Kind::more_than))
+    return fmt::format("tried {}", plural(tried, "configuration"));
   return fmt::format("tried {} of {} configuration{}", format_count(tried),
                      format_count(SpaceCount{static_cast<double>(valid), kind}), valid == 1 ? "" : "s");
 }
