@@ -54,6 +54,8 @@ std::string immutable_uri(const fs::path& file) {
   return uri + "?immutable=1";
 }
 
+constexpr const char* kNoDescriptor = "no file descriptor is free: close files, or raise the limit (ulimit -n)";
+
 /// Whether this process or the machine can open no more files.
 bool no_free_descriptor() {
   const int one = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -219,13 +221,14 @@ std::string explain(const SQLite::Exception& error, const fs::path& file, bool t
     case SQLITE_PERM:
       return last_refusal().empty() ? std::string(error.what()) : last_refusal();
     case SQLITE_CANTOPEN: {
-      if (no_free_descriptor()) return "no file descriptor is free: close files, or raise the limit (ulimit -n)";
+      if (no_free_descriptor()) return kNoDescriptor;
       const auto obstacle = obstacle_to(file, to_write);
       return obstacle ? "it cannot be opened: " + *obstacle : "it, its folder or its journal cannot be opened";
     }
     case SQLITE_INTERRUPT:
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:
+      if (no_free_descriptor() || lock_lacked_descriptor()) return kNoDescriptor;
       return fmt::format("input/output error ({})", error.getErrorStr());
     default:
       return error.what();

@@ -50,6 +50,8 @@ class WorkLimit {
 /// would drop the other's locks. Does nothing after the first call, when SQLite is a shared library, and where the
 /// system has no such locks. Thread-safe.
 void lock_by_open_file();
+/// Whether this thread's last lock could not be taken because no file descriptor was free.
+bool lock_lacked_descriptor();
 
 /// \p patience must outlive the connection. \p never_written: nobody changes the file, so it is read without locks and
 /// without a look at journals. If it has a seal, it is checked as it is read (sealed_file.hpp). Throws

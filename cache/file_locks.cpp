@@ -50,6 +50,11 @@ Lockers& lockers() {
   return *own.release();
 }
 
+bool& lacked_descriptor() {
+  static thread_local bool it_did = false;
+  return it_did;
+}
+
 int open_again(int file, int how) {
   std::array<char, 32> name{};
   (void)std::snprintf(name.data(), name.size(), "/proc/self/fd/%d", file);
@@ -83,8 +88,10 @@ int lock_file(int file, int command, struct flock& wanted) noexcept try {
   if (locker == nullptr) {
     // A lock of the process instead would outlive this moment: it is not released through a descriptor of ours.
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    lacked_descriptor() = errno == EMFILE || errno == ENFILE;
     return errno = is_short ? ENOMEM : EINVAL, -1;
   }
+  lacked_descriptor() = false;
   wanted.l_pid = 0;
   const int result = ::fcntl(locker->descriptor, command == F_GETLK ? F_OFD_GETLK : F_OFD_SETLK, &wanted);
   if (result == 0 && command == F_SETLK) locker->held = wanted.l_type != F_UNLCK || (locker->held && !all_of_it);
@@ -112,6 +119,8 @@ bool are_linked_together(const void* a, const void* b) {
 }
 
 }  // namespace
+
+bool lock_lacked_descriptor() { return lacked_descriptor(); }
 
 void lock_by_open_file() {
   static std::once_flag once;

@@ -158,7 +158,13 @@ void Store::degrade(const std::string& reason, bool for_now) {
     } catch (const SQLite::Exception&) {  // the contents are unknown
     }
   }
-  if (for_now) why_unknown_ = reason;
+  if (for_now) {
+    why_unknown_ = reason;
+    if (!was_locked_) {  // asking again costs nothing
+      meanwhile_->pause = {};
+      meanwhile_->look_again = {};
+    }
+  }
   connection_.reset();
   open_memory();
 }
@@ -201,6 +207,10 @@ void Store::return_to_file() {
   close();
   connection_ = memory;
   in_memory_ = true;
+  if (was_locked_ && meanwhile_->pause == std::chrono::milliseconds(0)) {
+    meanwhile_->pause = options_.look_again;
+    meanwhile_->look_again = now + meanwhile_->pause;
+  }
 }
 
 void Store::repeat(const Change& change) {
@@ -225,6 +235,7 @@ void Store::repeat(const Change& change) {
 
 bool Store::recover(const SQLite::Exception& error, int attempt) {
   const int code = error.getErrorCode() & 0xff;
+  was_locked_ = code == SQLITE_BUSY;
   rollback(connection_.get());
   require_memory(error);
   if (code == SQLITE_INTERRUPT) return false;  // other work may take less

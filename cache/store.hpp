@@ -161,6 +161,7 @@ class Store {
   bool never_written_ = false;  // it is read without locks
   bool is_tuners_ = false;      // the open file says that it is a wisdom database
   bool dropped_ = false;
+  bool was_locked_ = false;  // the last failure: another process held the file
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory holds the contents of the file
   std::optional<std::string> why_unknown_;

@@ -79,6 +79,7 @@ void Store::open_file() {
 }
 
 std::optional<Store::Refusal> Store::open_once() {
+  was_locked_ = false;
   const WorkLimit limit(patience_, options_.longest_read);
   is_tuners_ = false;
   std::error_code error;
@@ -116,6 +117,7 @@ std::optional<Store::Refusal> Store::open_once() {
     rollback(connection_.get());
     close();
     require_memory(failure);
+    was_locked_ = (failure.getErrorCode() & 0xff) == SQLITE_BUSY;
     return Refusal{reason_of(failure), may_be_damage(failure) ? "corrupt" : nullptr, is_passing(failure, file_)};
   } catch (const std::bad_alloc&) {
     close();

@@ -143,6 +143,15 @@ TEST_F(StdHeadersTest, KnowTheLimitsOfNumbers) {
             "");
 }
 
+TEST_F(StdHeadersTest, TakeIntegersAsDoubles) {
+  for (const std::string name :
+       {"acos", "asinh", "cbrt", "cosh", "erf", "expm1", "log1p", "rint", "sqrt", "tgamma", "trunc"})
+    EXPECT_EQ(why_not("#include <cmath>\n__device__ double d(int x) { return std::" + name + "(x) + std::" + name +
+                      "(1.5f) + " + name + "(2.5) + std::fdim(x, 1) + std::pow(x, 0.5f); }\n"),
+              "")
+        << name;
+}
+
 TEST_F(StdHeadersTest, AskNumbers) {
   EXPECT_EQ(why_not("#include <cmath>\n__device__ bool asked(float x, double y) { return std::isnormal(x) && "
                     "std::isnormal(y) && std::isunordered(x, x) && std::isless(y, 1.0); }\n"),

@@ -239,9 +239,12 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
   const InOrderAgain afterwards{backend_};
   if (auto seen = judge(problem, prepared, "")) {
     auto* const first = std::get_if<WrongResult>(&*seen);
-    if (first == nullptr || blocks_wait_ || !backend_.set_order({ThreadOrder::Kind::reverse})) return seen;
+    if (first == nullptr || blocks_wait_ || !backend_.set_order({})) return seen;
+    // If it is wrong in another way each time, as with memory that it never wrote, the order is not the cause.
+    const auto same = judge(problem, prepared, "");
+    if (!same || message(*same) != first->message) return seen;
+    backend_.set_order({ThreadOrder::Kind::reverse});
     const auto second = judge(problem, prepared, "");
-    blocks_wait_ = second && std::holds_alternative<Timeout>(*second);
     // Sums of floating-point numbers may differ in their last digits.
     const bool is_other =
         !second || (std::holds_alternative<WrongResult>(*second) && message(*second) != first->message &&
@@ -255,13 +258,14 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
   if (!blocks_wait_) {
     if (!backend_.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
     const auto seen = judge(problem, prepared, kInReverse);
-    blocks_wait_ = seen && std::holds_alternative<Timeout>(*seen);
-    if (!blocks_wait_) return seen;
+    if (!seen || !std::holds_alternative<Timeout>(*seen)) return seen;
   }
   // Blocks that wait for those with lower numbers, as look-back and wavefronts do, end only if these start first. GPUs
   // start them so. Then only the threads change their order.
   backend_.set_order({ThreadOrder::Kind::interleaved, options_.seed});
-  return judge(problem, prepared, kShuffled);
+  auto seen = judge(problem, prepared, kShuffled);
+  if (!seen) blocks_wait_ = true;  // a wrong kernel that hangs says nothing about the others
+  return seen;
 }
 
 /// Runs \p ready once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
