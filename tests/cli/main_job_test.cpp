@@ -81,6 +81,20 @@ TEST_F(MainJob, ContinuesAFinishedSearchForALargerBudgetOfAnotherKind) {
   EXPECT_TRUE(document("scale.cu --budget 2h --json")["results"][0]["from_cache"]) << "all was tried";
 }
 
+TEST_F(MainJob, MeasuresTheDefaultHoweverSmallItsBudgetIs) {
+  const auto hurried = document("scale.cu --budget 1ms --json")["results"][0];
+  EXPECT_EQ(hurried["stop_reason"], "time budget spent");
+  EXPECT_EQ(hurried["best"]["configuration"],
+            document("scale.cu --trials 1 --force --json")["results"][0]["best"]["configuration"]);
+  EXPECT_TRUE(document("scale.cu --budget 1ms --json")["results"][0]["from_cache"]);
+  EXPECT_EQ(document("scale.cu --budget 1h --json")["results"][0]["tried"], 8) << "a larger budget goes on";
+}
+
+TEST_F(MainJob, MeasuresOneConfigurationForASizeOfZero) {
+  const auto empty = document("scale.cu --size n=0 --json")["results"][0];
+  EXPECT_EQ(empty["tried"], 1);
+}
+
 TEST_F(MainJob, MakesTablesOfAKnownAnswerWithoutAnotherSearch) {
   ASSERT_EQ(call("scale.cu --trials 4").code, 0);
   for (const char* tables : {"--rows 3", "--by block", "--csv rows.csv"})

@@ -119,6 +119,7 @@ class FakeEvaluator final : public Evaluator {
       taken_back_.push_back(std::move(one));
     }
   }
+  void hurry() override { hurried = true; }
   bool usable() const override { return !lost_; }
   std::vector<Trial> remeasure(std::span<const Configuration> finalists, double) override {
     remeasured.assign(finalists.begin(), finalists.end());
@@ -133,6 +134,7 @@ class FakeEvaluator final : public Evaluator {
   std::vector<Configuration> submitted, remeasured, withdrawn;
   bool tells_of_compiling = false;  // reports each submission as Compiled first, in order
   bool preferred = false;
+  bool hurried = false;
   Answer again;
   std::size_t lost_after = 0;
 

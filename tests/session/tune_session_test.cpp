@@ -73,7 +73,7 @@ TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
   for (const auto& [budget, reason, count] : {std::tuple{trials, StopReason::trials, 4u},
                                               {fraction, StopReason::fraction, 6u},
                                               {target, StopReason::target, 1u},
-                                              {time, StopReason::wall_time, 0u}}) {
+                                              {time, StopReason::wall_time, 1u}}) {
     SCOPED_TRACE(text(reason));
     FakeEvaluator evaluator(cost_of, 1);
     options_.budget = budget;
@@ -81,7 +81,7 @@ TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
     EXPECT_EQ(result.stop_reason, reason);
     EXPECT_EQ(result.trials.size(), count);
     EXPECT_EQ(evaluator.submitted.size(), count);
-    EXPECT_EQ(result.best.has_value(), count > 0);
+    EXPECT_TRUE(result.best);
   }
 }
 
@@ -200,6 +200,73 @@ TEST_F(TuneSession, TriesNothingButTheDefaultWhenOneTrialIsAllowed) {
   FakeEvaluator evaluator;
   options_.budget.trials = 1;
   EXPECT_EQ(run(evaluator).best->configuration, *spec_.default_configuration);
+}
+
+TEST_F(TuneSession, TriesTheDefaultAndNothingElseWhenTheTimeIsOverBeforeItBegins) {
+  spec_.default_configuration = rival_;
+  options_.budget.wall_time = std::chrono::duration<double>(1e-9);
+  FakeEvaluator evaluator;
+  evaluator.tells_of_compiling = true;  // so that it would take back what does not run
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(evaluator.submitted, std::vector{rival_});
+  EXPECT_TRUE(evaluator.hurried);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, rival_);
+  EXPECT_EQ(stored_best(), rival_.text());
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+}
+
+TEST_F(TuneSession, TriesOneConfigurationOfAKernelWithoutADefaultWhenTheTimeIsOver) {
+  options_.budget.wall_time = std::chrono::duration<double>(1e-9);
+  FakeEvaluator evaluator;
+  evaluator.tells_of_compiling = true;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.trials.size(), 1u);
+  EXPECT_TRUE(result.best);
+}
+
+TEST_F(TuneSession, SubmitsTheDefaultBeforeItEnumeratesAndEndsWithItWhereThatTakesTooLong) {
+  std::string text = spec_.program.text, late;
+  for (const char* name : {"p1", "p2", "p3", "p4", "p5", "p6"})
+    late += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+  late +=
+      "#pragma tuner constraint late: (p1 * 7 + p2 * 11 + p3 * 13 + p4 * 17 + p5 * 19 + p6 * 23) % 1009 == 90\n"
+      "#pragma tuner default block=32 p1=1 p2=1 p3=1 p4=1 p5=1 p6=1 unroll=1\n";
+  text.insert(text.find("#pragma tuner block"), late);
+  spec_ = parse_kernel_file(text, "late.cu");
+  options_.budget.wall_time = std::chrono::duration<double>(0.05);
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, *spec_.default_configuration);
+  EXPECT_EQ(result.valid_is, SpaceCount::Kind::more_than) << "nobody knows how many there are";
+}
+
+TEST_F(TuneSession, AnInterruptionTakesTheDefaultBackToo) {
+  spec_.default_configuration = rival_;
+  const std::atomic<bool> stop = true;
+  options_.stop = &stop;
+  FakeEvaluator evaluator;
+  evaluator.tells_of_compiling = true;
+  EXPECT_TRUE(run(evaluator).trials.empty());
+}
+
+TEST_F(TuneSession, MeasuresSlowFinalistsAgainOnlyWhereTheTimeIsEnough) {
+  spec_.default_configuration = first_;
+  const auto takes_seconds = [](const Configuration& configuration) {
+    Trial trial = cost_of(configuration);
+    for (double* ns : {&std::get<Measurement>(trial.outcome).median_ns, &std::get<Measurement>(trial.outcome).low_ns,
+                       &std::get<Measurement>(trial.outcome).high_ns})
+      *ns *= 1e6;
+    return trial;
+  };
+  for (const int seconds : {10, 1000}) {
+    options_.budget.wall_time = std::chrono::seconds(seconds);
+    FakeEvaluator evaluator(takes_seconds);
+    evaluator.again = takes_seconds;
+    EXPECT_EQ(run(evaluator).best->configuration, optimum_);
+    EXPECT_EQ(evaluator.remeasured.empty(), seconds == 10);
+  }
 }
 
 TEST_F(TuneSession, DoesNotTryAResumedDefaultAgain) {

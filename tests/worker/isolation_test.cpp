@@ -137,6 +137,20 @@ TEST_F(IsolationTest, TakesBackWhatWaitsInThePipeOfItsRunWorker) {
               UnorderedElementsAre("runs_until_recalled ok", "well withdrawn", "fast withdrawn"));
 }
 
+TEST_F(IsolationTest, TakesBackWhatRunsWhenItIsAbandonedAndRunsTheOthers) {
+  options.compile_workers = 1;
+  options.batch = 1;
+  const testing::TemporaryFolder folder;
+  ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const char* const what : {"runs_until_recalled", "well", "fast"}) evaluator.submit(does(what), 0);
+  for (int compiled = 0; compiled < 3;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
+  ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "runs"); }));
+  const Configuration one[] = {does("runs_until_recalled")};
+  evaluator.abandon(one);
+  EXPECT_THAT(what_happens(evaluator), UnorderedElementsAre("runs_until_recalled withdrawn", "well ok", "fast ok"));
+}
+
 TEST_F(IsolationTest, TakesBackWhatIsStillCompilingAndWaitsNoLongerThanItWasTold) {
   options.compile_workers = 1;
   options.batch = 1;

@@ -64,6 +64,8 @@ std::vector<Message> samples() {
           Ran{{slow}, false},
           Ran{{measured, failed, invalid}, true},
           Warning{"CXX is not used"},
+          Recall{true},
+          Hurry{},
           Beat{0.25},
           LastWords{11}};
 }

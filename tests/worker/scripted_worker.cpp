@@ -180,6 +180,7 @@ int serve(const std::string& mode) {
     if (const auto* evaluate = std::get_if<Evaluate>(&message)) {
       Ran answer;
       if (!session->recalled()) answer.trials.push_back(run(evaluate->configuration));
+      if (session->recalled_running()) answer.trials.clear();
       answer.usable = evaluate->configuration.find("does")->string() != "poisons" && !has_fallen();
       send(answer);
       if (!answer.usable) return 1;

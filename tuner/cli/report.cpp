@@ -27,7 +27,8 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
 
 /// \p valid: 0 if unknown.
 std::string tried_text(std::size_t tried, std::size_t valid, SpaceCount::Kind kind) {
-  if (valid == 0) return fmt::format("tried {}", plural(tried, "configuration"));
+  if (valid == 0 || (valid == tried && kind == SpaceCount::Kind::more_than))
+    return fmt::format("tried {}", plural(tried, "configuration"));
   return fmt::format("tried {} of {} configuration{}", format_count(tried),
                      format_count(SpaceCount{static_cast<double>(valid), kind}), valid == 1 ? "" : "s");
 }
@@ -192,12 +193,8 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
 
 std::string no_winner(const Subject& subject, const SessionResult& result) {
   if (result.trials.empty())
-    return fmt::format("{} {}: no configuration was measured ({}){}", subject.spec->name, subject.size->text(),
-                       tuner::text(result.stop_reason),
-                       result.stop_reason != StopReason::wall_time
-                           ? ""
-                           : ": compiling, filling the inputs and running the reference took all the time. Raise "
-                             "--budget or choose a smaller --size; `tune check` runs the reference alone");
+    return fmt::format("{} {}: no configuration was measured ({})", subject.spec->name, subject.size->text(),
+                       tuner::text(result.stop_reason));
   const std::string trials = plural(result.trials.size(), "configuration");
   const auto ran = [](const Trial& trial) { return trial.measurement() != nullptr; };
   if (std::all_of(result.trials.begin(), result.trials.end(), ran))

@@ -25,7 +25,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not
 
 void on_signal(int) {
   if (stop_is_asked.exchange(true)) ::_exit(kInterrupted);
-  constexpr char message[] = "\nstopping after the trials that run now; once more stops at once\n";
+  constexpr char message[] = "\nstopping after the launches that run now; once more stops at once\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof(message) - 1);
 }
 

@@ -96,6 +96,8 @@ class ProblemTuning {
       throw Error("the host backend needs a C++ compiler and found none: install g++ or clang++, or set CXX to one");
     if (options.session.budget.wall_time && !request_.tuning.session.budget.wall_time)
       output_.line("budget    {:g} s (--budget or --trials chooses)", options.session.budget.wall_time->count());
+    if (is_empty() && options.session.budget.trials == 1U && !request_.tuning.session.budget.trials)
+      output_.line("budget    1 trial: a size is 0, so that there is nothing to compare");
     measure_ceilings_once();
     return report(measure(options));
   }
@@ -118,6 +120,12 @@ class ProblemTuning {
 
   Wisdom& wisdom() { return *seat_.wisdom; }
 
+  /// All configurations do nothing for a size of 0, so one is enough.
+  bool is_empty() const {
+    return std::any_of(job_.size.sizes.begin(), job_.size.sizes.end(),
+                       [](const auto& size) { return size.second == 0; });
+  }
+
   /// Those of the request, with the default budget if it has no limit.
   TuningOptions tuning_options() const {
     TuningOptions options = request_.tuning;
@@ -125,6 +133,10 @@ class ProblemTuning {
     Budget& budget = options.session.budget;
     if (request_.sweep.is_part()) return options;
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return options;
+    if (is_empty()) {
+      budget.trials = 1;
+      return options;
+    }
     budget.wall_time = std::chrono::seconds(traits(seat_.device.key).is_gpu ? 60 : 30);
     return options;
   }

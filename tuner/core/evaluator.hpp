@@ -68,6 +68,11 @@ class Evaluator {
   /// Asks to take back configurations that wait for the compiler, are being compiled or wait for the device. Each one
   /// that is taken back is reported as Withdrawn.
   virtual void withdraw(std::span<const Configuration> configurations) { static_cast<void>(configurations); }
+  /// Like withdraw(), and ends those that run after their present launch.
+  virtual void abandon(std::span<const Configuration> configurations) { withdraw(configurations); }
+  /// Asks to end soon while nothing has been measured: with fewer samples, and for the kernel's default without the
+  /// checks that finalists have as well.
+  virtual void hurry() {}
   /// False once nothing more can run, for example because a fault made the device unusable in this process. Trials that
   /// come back after that are not about their configurations.
   virtual bool usable() const { return true; }

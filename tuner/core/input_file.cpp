@@ -10,6 +10,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/passing.hpp>
 
 namespace tuner {
 namespace {
@@ -17,8 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void reject_input(const fs::path& path, std::string_view what, const std::string& reason) {
-  throw Error(ErrorCode::not_found,
-              "cannot read " + std::string(what) + ' ' + '\'' + printable(path.string()) + "': " + reason);
+  const bool no_memory = reason == std::strerror(ENOMEM);
+  throw Error(no_memory ? ErrorCode::out_of_memory : ErrorCode::not_found,
+              "cannot read " + std::string(what) + ' ' + '\'' + printable(path.string()) + "': " + with_advice(reason));
 }
 
 std::string size_limit_text(std::int64_t limit) { return "it is larger than " + std::to_string(limit) + " bytes"; }

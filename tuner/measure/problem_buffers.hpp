@@ -241,6 +241,8 @@ class ProblemBuffers {
   /// Makes a second set, with other random numbers and its own expected outputs. Does nothing if no input is random or
   /// there is no room.
   void want_two_inputs();
+  /// Precondition: the first set is in use.
+  void give_up_second_inputs();
   /// Fills with set \p which. All functions below are about this set; at first it is 0.
   void use_inputs(std::size_t which);
 
@@ -327,7 +329,6 @@ class ProblemBuffers {
   HostBuffers copies(bool reference) const;
   GuardedMemory allocate(const ProblemBuffer& buffer);
   void reset_work_space(const ProblemBuffer& buffer);
-  void give_up_second_inputs();
   void read_answer(ProblemBuffer& buffer, const FilledBy& by) const;
   void choose_tolerances(ProblemBuffer& buffer) const;
   void allow_cancellation();

@@ -256,6 +256,7 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
     return seen;
   }
 
+  if (leaves_out_checks(configuration)) return std::nullopt;
   // Threads and blocks may run in any order. Without a needed __syncthreads(), one order may be right and another
   // wrong.
   if (!blocks_wait_) {
@@ -389,6 +390,7 @@ Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size
       options_(std::move(options)),
       listener_(std::move(listener)),
       sampler_(backend_, options_) {
+  sampler_.set_haste([this] { return in_haste(); });
   announce(Phase::fill, kFillSeconds);
   const auto start = Clock::now();
   make_problems(size);
@@ -449,10 +451,12 @@ void Runner::prepare(const Image* image) {
 /// Computes the expected outputs. Returns false for a problem of tuner's choice on which there are none.
 bool Runner::prepare(ProblemBuffers& problem) {
   try {
-    for (std::size_t inputs = problem.inputs(); inputs-- > 0;) {
-      problem.use_inputs(inputs);
-      compute_reference(problem);
-    }
+    compute_reference(problem);
+    if (hurried_) problem.give_up_second_inputs();
+    if (problem.inputs() == 1) return true;
+    problem.use_inputs(1);
+    compute_reference(problem);
+    problem.use_inputs(0);
     return true;
   } catch (const Error& error) {
     const VerifyProblem& own = problem.problem();
@@ -500,13 +504,17 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
         LaunchError{"not run: a fault of an earlier configuration has made the device unusable here", 0, true};
     return trial;
   }
+  is_first_ = best_ns <= 0;
+  left_out_checks_ = false;
   try {
+    problems_.front()->use_inputs(0);  // the evaluation before may have been given up
     trial.outcome = judged_and_timed(trial, image, best_ns);
     restore_after(trial.outcome);
   } catch (const Error& error) {
     // A later call reported a fault, or there is no room for this configuration's work space.
     trial.outcome = LaunchError{error.what(), 0, backend_.usable()};
   }
+  is_first_ = false;
   conclude(trial);
   return trial;
 }

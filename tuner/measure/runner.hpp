@@ -61,6 +61,13 @@ class Runner {
   /// outcome, not an exception.
   Trial evaluate(const Configuration& configuration, const Image& image, double best_ns);
 
+  /// While no configuration has been measured, evaluate() ends soon from now on: with fewer samples, and for the
+  /// kernel's default without other orders of threads, other inputs and verifying it again. Finalists have these checks
+  /// in any case. The listener may call this.
+  void hurry() { hurried_ = true; }
+  /// Whether the last evaluate() left checks out.
+  bool left_out_checks() const { return left_out_checks_; }
+
   struct Finalist {
     Configuration configuration;
     const Image* image = nullptr;
@@ -133,6 +140,11 @@ class Runner {
   ProblemBuffers* find(const VerifyProblem& problem) const;
   std::optional<Outcome> verify_near(const Configuration& configuration, const Image& image, const Module& module);
   const ProblemBuffers& main() const { return *problems_.front(); }
+  bool in_haste() const { return hurried_ && is_first_; }
+  bool leaves_out_checks(const Configuration& configuration) {
+    left_out_checks_ = in_haste() && configuration == spec_.default_configuration;
+    return left_out_checks_;
+  }
   bool has_reference() const {
     return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
   }
@@ -222,7 +234,8 @@ class Runner {
   std::vector<std::unique_ptr<ProblemBuffers>> near_;      // for configurations that are invalid on the others
   std::vector<VerifyProblem> own_;                         // those that tuner chose
   std::vector<std::string> remarks_;
-  std::string no_scalars_;                   // why the reference has no result for scalars that tuner chose
+  std::string no_scalars_;  // why the reference has no result for scalars that tuner chose
+  bool hurried_ = false, is_first_ = false, left_out_checks_ = false;
   std::vector<Refill> refills_;              // of timed_work()
   int remeasured_ = 0;                       // calls of remeasure()
   std::set<std::string> right_interleaved_;  // configurations

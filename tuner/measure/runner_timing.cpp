@@ -152,7 +152,7 @@ Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_n
   trial.times.measure = seconds_since(start);
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
-  if (!measurement->abandoned) {
+  if (!measurement->abandoned && !leaves_out_checks(configuration)) {
     if (auto failure = judge_after_timing(problem, ready_now)) return std::move(*failure);
     const bool may_be_best = options_.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);

@@ -39,6 +39,9 @@ constexpr double kClockStepNs = 500;
 constexpr double kThrottledClock = 0.75;
 constexpr double kThrottlePauseSeconds = 0.05;
 
+/// Samples of slow kernels are taken in steps of about this time, between which the work can be given up.
+constexpr double kStepSeconds = 0.25;
+
 /// Checks that take longer than this, and longer than the samples, are made after the last sample only.
 constexpr double kSlowChecksSeconds = 0.02;
 
@@ -98,11 +101,14 @@ void Sampler::Group::add_to(Measurement& measurement, std::vector<double>& clock
 
 std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, std::size_t samples, std::size_t batch,
                                                     double run_s, double& pause_left_s, const Announce& announce) {
-  return take(work, request(work, samples, batch, run_s), pause_left_s, announce);
+  const double sample_s = double(batch) * run_s;
+  const std::size_t at_once = sample_s > 0 ? std::size_t(std::clamp(kStepSeconds / sample_s, 1.0, 1e6)) : samples;
+  return take(work, request(work, samples, batch, run_s), pause_left_s, announce, at_once);
 }
 
 std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const SampleRequest& wanted,
-                                                    double& pause_left_s, const Announce& announce) {
+                                                    double& pause_left_s, const Announce& announce,
+                                                    std::size_t at_once) {
   const bool is_checked = work.check != nullptr && (wanted.batch == 1 || wanted.refills_each_run || work.is_repeatable);
   Group group;
   std::vector<Sample> slow;
@@ -113,6 +119,7 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
     const bool checks_all_parts = is_checked && checking_s <= std::max(kSlowChecksSeconds, sampling_s);
     SampleRequest part = wanted;
     part.samples = work.restore ? 1 : checks_all_parts ? std::size_t(random_() % left) + 1 : left;
+    part.samples = std::min(part.samples, at_once);
     if (work.restore) work.restore();
     announce(wanted.timeout_s);
     const auto start = Clock::now();
@@ -122,7 +129,8 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
     if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
     const auto& samples = std::get<std::vector<Sample>>(result);
     if (samples.empty()) return Outcome(LaunchError{"the backend took no samples"});
-    if (is_checked && (checks_all_parts || samples.size() >= left)) {
+    const bool in_haste = in_haste_();
+    if (is_checked && (checks_all_parts || in_haste || samples.size() >= left)) {
       const auto check_start = Clock::now();
       if (auto failure = work.check()) return std::move(*failure);
       checking_s += seconds_since(check_start);
@@ -132,6 +140,7 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
     slow.clear();
     for (const Sample& sample : samples)
       (sample.clock_mhz > 0 && sample.clock_mhz < limit ? slow : group.samples).push_back(sample);
+    if (in_haste && !group.samples.empty()) break;
     if (slow.empty()) continue;
     group.throttled = true;
     if (pause_left_s < pause) {
@@ -224,6 +233,10 @@ Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, co
     const std::size_t n = measurement.samples_ns.size();
     if (may_abandon && measurement.low_ns > best_ns * options_.abandon_factor) {
       measurement.abandoned = true;
+      return measurement;
+    }
+    if (in_haste_()) {
+      if (n < 3) measurement.low_ns = 0, measurement.high_ns = 2 * measurement.median_ns;  // nothing is known of it
       return measurement;
     }
     if (n < min_samples) {

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <random>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,6 +58,9 @@ class Sampler {
   /// \p sleep: seconds; a seam for tests.
   Sampler(Backend& backend, const MeasureOptions& options, std::function<void(double)> sleep = {});
 
+  /// \p in_haste: asked after each step of measure(); true: the samples so far are enough.
+  void set_haste(std::function<bool()> in_haste) { in_haste_ = std::move(in_haste); }
+
   /// \p run_s: the wall time of one run during verification, from which time limits are computed.
   Outcome measure(const TimedWork& work, double best_ns, double run_s, const Announce& announce);
 
@@ -81,8 +86,10 @@ class Sampler {
 
  private:
   SampleRequest request(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s) const;
+  /// \p at_once: the most samples between two calls of \p announce.
   std::variant<Group, Outcome> take(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
-                                    const Announce& announce);
+                                    const Announce& announce,
+                                    std::size_t at_once = std::numeric_limits<std::size_t>::max());
   std::variant<double, Outcome> median_of(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
                                           const Announce& announce);
   double typical_clock() const;
@@ -90,6 +97,7 @@ class Sampler {
   Backend& backend_;
   const MeasureOptions& options_;
   std::function<void(double)> sleep_;
+  std::function<bool()> in_haste_ = [] { return false; };
   std::deque<double> clocks_;  // medians of the latest groups
   std::mt19937_64 random_;     // the samples that are checked
 };

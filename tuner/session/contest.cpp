@@ -21,6 +21,8 @@ constexpr std::size_t kMostFinalists = 8;
 constexpr double kMostForFinalists = 0.25;
 /// The samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some to warm up and verify.
 constexpr double kFinalistSamples = 36;
+/// The runs of a finalist that even a short time has: to warm up, in three rounds, and to verify.
+constexpr double kLeastFinalistRuns = 10;
 
 /// Trials that fail alike before none_compiles() gives up.
 constexpr std::size_t kEnough = 8;
@@ -103,7 +105,7 @@ double Contest::time_for_finalists() const {
   const double most = kMostForFinalists * options_.budget.wall_time->count();
   if (time_left() > most) return 0;  // not needed yet
   double seconds = 0;
-  for (const std::size_t i : leaders()) {
+  for (const std::size_t i : those_in_time(leaders(), most)) {
     const Trial& trial = result.trials[i];
     const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
     seconds += trial.times.load + trial.times.measure / samples * kFinalistSamples;
@@ -111,8 +113,30 @@ double Contest::time_for_finalists() const {
   return std::min(seconds, most);
 }
 
+double Contest::least_time_for(const std::vector<std::size_t>& trials) const {
+  double seconds = 0;
+  for (const std::size_t i : trials) {
+    const Trial& trial = result.trials[i];
+    seconds += trial.times.load + kLeastFinalistRuns * 1e-9 * trial.measurement()->median_ns;
+  }
+  return seconds;
+}
+
+/// Of \p all, as many as can be measured again in \p seconds: the fastest, and the default. None if those two cannot.
+std::vector<std::size_t> Contest::those_in_time(std::vector<std::size_t> all, double seconds) const {
+  while (!all.empty() && least_time_for(all) > seconds) {
+    const bool default_is_last = result.trials[all.back()].configuration == spec_.default_configuration;
+    if (all.size() <= 2)
+      all.clear();
+    else
+      all.erase(all.end() - (default_is_last ? 2 : 1));
+  }
+  return all;
+}
+
 void Contest::settle_finalists() {
-  const std::vector<std::size_t> all = leaders();
+  std::vector<std::size_t> all = leaders();
+  if (!options_.remeasure_one) all = those_in_time(std::move(all), time_left());
   if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0) return;
   observer_.on_finalists(all.size());
   measure_again(all);
@@ -155,7 +179,7 @@ void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
   const auto lead = [&] { return objective_of(the_default) - objective_of(winner); };
   constexpr double turned_by_places = 2 * kPlacementNs;
   double doubtful = std::max(turned_by_places, (1 - kClearLead) * objective_of(the_default));
-  for (int times = 0; times < 2 && lead() < doubtful && time_left() > 0; ++times) {
+  for (int times = 0; times < 2 && lead() < doubtful && least_time_for({winner, the_default}) < time_left(); ++times) {
     measure_again(times == 0 ? std::vector{winner, the_default} : std::vector{the_default, winner});
     if (!can_win(result.trials[winner])) {
       choose_winner(finalists);

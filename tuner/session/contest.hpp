@@ -48,6 +48,8 @@ class Contest {
   void prefer_if_better(std::size_t i);
   double objective_of(std::size_t i) const { return *options_.objective(*result.trials[i].measurement()); }
   std::vector<std::size_t> leaders() const;
+  double least_time_for(const std::vector<std::size_t>& trials) const;
+  std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
   void measure_again(const std::vector<std::size_t>& all);
   void confirm_winner(const std::vector<std::size_t>& finalists);
   void choose_winner(std::vector<std::size_t> finalists);

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cache/held_json.hpp>
 #include <cache/images.hpp>
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
@@ -30,7 +31,8 @@ using nlohmann::json;
 std::optional<Image> image_of(const cache::Image& stored) {
   try {
     Image image;
-    const json meta = json::parse(stored.meta);
+    const Held<json> held(json::parse(stored.meta));
+    const json& meta = held.value;
     meta.at("functions").get_to(image.functions);
     meta.at("log").get_to(image.log);
     image.code.resize(stored.bytes.size());
@@ -62,9 +64,11 @@ struct NoCompiler : Error {
 };
 
 cache::Image to_store(const Image& image) {
-  return {
-      std::string(reinterpret_cast<const char*>(image.code.data()), image.code.size()),
-      json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace)};
+  Held<json> meta;
+  meta.value["functions"] = image.functions;
+  meta.value["log"] = image.log;
+  return {std::string(reinterpret_cast<const char*>(image.code.data()), image.code.size()),
+          meta.value.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
 /// Tunings keep many images. Their own folder keeps them from crowding out the images of calls.

@@ -20,6 +20,8 @@ using Seconds = std::chrono::duration<double>;
 
 /// How long to wait for an event before checking limits and requests to stop again.
 constexpr Seconds kPatience{0.05};
+/// While nothing was tried at this part of the wall time before its end, the evaluator hurries.
+constexpr double kHurryAtPart = 0.5;
 /// The check of the leader begins this many seconds before the end. It takes about as long.
 constexpr double kNearTheEnd = 2;
 
@@ -46,15 +48,13 @@ class Session {
         store_(store),
         options_(options),
         observer_(observer),
-        contest_(spec, evaluator, store, options, observer),
-        space_(enumerate(spec, size, device.limits, [this] { return must_stop(); })) {
-    if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, device.limits));
+        contest_(spec, evaluator, store, options, observer) {
+    if (store_) earlier_ = store_->resume();
+    begin_with_default();
+    enumerate_space();
     search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
     contest_.result.product = spec.space.product();
-    contest_.result.valid = space_.size();
-    contest_.result.valid_is = space_.count().kind;
-    submit_first(spec.default_configuration);
   }
 
   SessionResult run() {
@@ -85,18 +85,63 @@ class Session {
     const StopReason why = contest_.result.stop_reason;
     const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
     spent_.limits = options_.budget;
-    spent_.valid = space_.size();
-    spent_.nothing_left = why == StopReason::exhausted && !space_.is_open();
+    if (contest_.result.valid_is != SpaceCount::Kind::more_than) spent_.valid = contest_.result.valid;
+    spent_.nothing_left = why == StopReason::exhausted && spent_.valid > 0 && !space_.is_open();
     const std::optional<std::string> stays = store_->finish(best, done ? std::optional(spent_) : std::nullopt);
     if (stays)
       observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
                            ". With --force and a larger budget both are measured");
   }
 
-  /// Whether even the enumeration of the space has to end.
-  bool must_stop() const {
-    return contest_.must_not_go_on() ||
-           (options_.budget.wall_time && contest_.elapsed() >= options_.budget.wall_time->count());
+  // ---- never empty-handed: one configuration is tried whatever the time, the default if it is valid. It compiles
+  // while the space is enumerated, is not withdrawn at the end of the time, and is asked to hurry when half of the time
+  // is over. Only an interruption, a lost device and SessionOptions::grace end it.
+
+  void begin_with_default() {
+    const std::optional<Configuration>& common = spec_.default_configuration;
+    const bool is_known = common && std::any_of(earlier_.begin(), earlier_.end(),
+                                                [&](const Trial& trial) { return trial.configuration == *common; });
+    if (!common || is_known || contest_.must_not_go_on() || why_invalid(spec_, size_, device_.limits, *common) ||
+        (store_ && store_->quarantined(*common)))
+      return;
+    owed_ = common;
+    evaluator_.submit(*common, 0);
+  }
+
+  /// Enumerates the space. When the time ends before that, the space is the configuration that is owed.
+  void enumerate_space() {
+    const auto is_over = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
+    try {
+      space_ = enumerate(spec_, size_, device_.limits, is_over);
+      contest_.result.valid_is = space_.count().kind;
+    } catch (const EnumerationStopped&) {
+      if (contest_.must_not_go_on()) throw;
+      const auto is_interrupted = [this] { return contest_.must_not_go_on(); };
+      space_ = owed_ ? EnumeratedSpace::from_configurations({&*owed_, 1})
+                     : enumerate(spec_, size_, device_.limits, is_interrupted, /*at_most=*/1);
+      contest_.result.valid_is = SpaceCount::Kind::more_than;
+    }
+    contest_.result.valid = space_.size();
+    if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec_, size_, device_.limits));
+    submit_first(spec_.default_configuration);
+    if (!owed_) return;
+    submitted_first_ = first_.size();
+    if (const std::optional<Index> index = space_.find(*owed_)) submitted_.push_back(*index);
+  }
+
+  /// Whether nothing was tried yet, not even begun: the time then does not end the search.
+  bool owes_a_trial() const { return contest_.result.trials.empty() && evaluator_.in_flight() == 0; }
+
+  void hurry_if_late() {
+    const bool is_late =
+        owed_ && options_.budget.wall_time && contest_.time_left() <= kHurryAtPart * options_.budget.wall_time->count();
+    if (is_late && !std::exchange(hurried_, true)) evaluator_.hurry();
+  }
+
+  std::vector<Configuration> all_but_owed() const {
+    std::vector<Configuration> all = configurations(submitted_);
+    if (owed_ && !contest_.must_not_go_on() && evaluator_.usable()) std::erase(all, *owed_);
+    return all;
   }
 
   /// Whether the session must end without waiting for anything.
@@ -120,7 +165,7 @@ class Session {
   void take_over_earlier_trials() {
     if (!store_) return;
     std::vector<search::Observation> seen;
-    for (Trial& trial : store_->resume()) {
+    for (Trial& trial : std::exchange(earlier_, {})) {
       const std::optional<Index> index = space_.find(trial.configuration);
       if (!index) continue;  // the space changed since
       if (const auto reason = store_->quarantined(trial.configuration)) trial.outcome = quarantined(*reason);
@@ -150,6 +195,7 @@ class Session {
       const std::optional<StopReason> reason = reason_to_stop();
       if (!reason && !exhausted_) submit_proposals();
       expect_winner(reason);
+      hurry_if_late();
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all proposals are in quarantine
         contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
@@ -160,7 +206,7 @@ class Session {
         return;
       }
       if (ends_early(reason))
-        evaluator_.withdraw(configurations(submitted_));
+        evaluator_.abandon(all_but_owed());
       else if (news)
         put_waiting_in_order();
       const bool was_usable = evaluator_.usable();
@@ -172,6 +218,7 @@ class Session {
   }
 
   void happened(Trial trial) {
+    if (owed_ == trial.configuration) owed_.reset();
     if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
     contest_.result.times += trial.times;
     if (store_) store_->append(trial);
@@ -243,7 +290,8 @@ class Session {
     const Budget& budget = options_.budget;
     if (contest_.must_not_go_on()) return StopReason::interrupted;
     if (!evaluator_.usable()) return StopReason::device_lost;
-    if (budget.wall_time && contest_.time_left() <= contest_.time_for_finalists()) return StopReason::wall_time;
+    if (budget.wall_time && !owes_a_trial() && contest_.time_left() <= contest_.time_for_finalists())
+      return StopReason::wall_time;
     const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
@@ -259,7 +307,10 @@ class Session {
   void submit_proposals() {
     std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
     // Submits half the capacity at a time, so that proposals share compiles.
-    if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2) return;
+    if (contest_.time_left() <= 0)
+      room = std::min<std::size_t>(room, 1);  // the one that is owed
+    else if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2)
+      return;
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
     }
@@ -295,6 +346,7 @@ class Session {
       return conclude(std::move(trial));
     }
     submitted_.push_back(index);
+    if (owes_a_trial()) owed_ = configuration;
     evaluator_.submit(configuration, contest_.best() ? contest_.best()->measurement()->median_ns : 0);
   }
 
@@ -354,6 +406,9 @@ class Session {
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   Spent spent_;
+  std::vector<Trial> earlier_;         // until they are taken over
+  std::optional<Configuration> owed_;  // tried whatever the time; submitted, without a trial yet
+  bool hurried_ = false;
   bool exhausted_ = false;
   // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
   // the stored best where all is measured again. Without those that have a trial already.

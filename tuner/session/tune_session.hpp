@@ -135,8 +135,9 @@ struct SessionResult {
 };
 
 /// Tunes \p spec for \p size on \p device with \p evaluator. \p store may be null; then nothing is stored. The default
-/// configuration is the first trial and always a finalist, so the winner is not slower than it beyond the noise. The
-/// wall time includes measuring the finalists again, and is exceeded only by the configuration that runs when it ends.
+/// configuration is the first trial, whatever the budget, and always a finalist, so the winner is not slower than it
+/// beyond the noise. The wall time includes enumerating the space and measuring the finalists again. At its end a
+/// configuration is given up after the launch that runs; only the first trial may take longer.
 /// Throws Error when the space has no valid configuration (naming the constraint that rules out most), and
 /// std::invalid_argument for an unknown strategy.
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <cache/browse.hpp>
+#include <cache/held_json.hpp>
 #include <cache/json.hpp>
 
 #include <tuner/backend/traits.hpp>
@@ -144,7 +145,9 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
   const MeasureOptions& measure = options.measure;
   const std::string reference = weaker_reference(spec, measure.recorded);
   // By name: equal conditions are equal texts. The usual is left out where earlier releases did not store it.
-  Json conditions{{"cold", measure.cold}};
+  Held<Json> held;
+  Json& conditions = held.value;
+  conditions["cold"] = measure.cold;
   if (measure.max_seconds != MeasureOptions{}.max_seconds) conditions["max_seconds"] = measure.max_seconds;
   conditions["min_samples"] = measure.min_samples;
   if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;

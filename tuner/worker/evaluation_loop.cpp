@@ -102,8 +102,8 @@ void EvaluationLoop::submit(Configuration configuration, double best_ns) {
   route_waiting();
 }
 
-void EvaluationLoop::withdraw(std::span<const Configuration> configurations) {
-  std::vector<Configuration> taken = lanes_.withdraw(configurations);
+void EvaluationLoop::withdraw(std::span<const Configuration> configurations, Taken which) {
+  std::vector<Configuration> taken = lanes_.withdraw(configurations, which);
   for (const Configuration& configuration : configurations)
     if (compiling_.erase(configuration) > 0) taken.push_back(configuration);
   std::erase_if(waiting_, [&](const CompileJob& job) { return !compiling_.contains(job.configuration); });

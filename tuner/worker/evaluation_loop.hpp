@@ -153,7 +153,8 @@ class EvaluationLoop {
   }
   void submit(Configuration configuration, double best_ns);
   void prefer(std::span<const Configuration> order) { lanes_.prefer(order); }
-  void withdraw(std::span<const Configuration> configurations);
+  void withdraw(std::span<const Configuration> configurations, Taken which);
+  void hurry() { lanes_.hurry(); }
   /// Measures \p finalists again. Their trials come together, as News::finalists.
   void remeasure(std::vector<Configuration> finalists, double seconds);
 

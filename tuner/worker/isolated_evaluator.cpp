@@ -106,8 +106,16 @@ void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
 }
 
 void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) {
-  loop_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()));
+  loop_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()),
+              worker::Taken::waiting);
 }
+
+void IsolatedEvaluator::abandon(std::span<const Configuration> configurations) {
+  loop_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()),
+              worker::Taken::running_too);
+}
+
+void IsolatedEvaluator::hurry() { loop_->post(&worker::EvaluationLoop::hurry); }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   if (finalists.empty()) return {};

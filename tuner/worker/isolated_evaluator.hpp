@@ -122,6 +122,8 @@ class IsolatedEvaluator : public Evaluator {
   std::optional<Event> next_event(std::chrono::duration<double> patience) override;
   void prefer(std::span<const Configuration> order) override;
   void withdraw(std::span<const Configuration> configurations) override;
+  void abandon(std::span<const Configuration> configurations) override;
+  void hurry() override;
   std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                double seconds = std::numeric_limits<double>::infinity()) override;
 

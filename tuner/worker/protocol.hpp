@@ -9,7 +9,7 @@
 ///                               ←    prepared | failed
 ///   compile, evaluate, remeasure →
 ///                               ←    phase …, compiled | ran
-///   recall                      →    (work that has not begun comes back as ran, without a trial)
+///   recall, hurry               →    (work that is taken back comes back as ran, without a trial)
 ///   quit, or the pipe's end     →
 ///                               ←    warning, beat, last words (at any time)
 ///
@@ -98,7 +98,12 @@ struct Remeasure {
   std::vector<Image> images;  ///< one for each
   double seconds = 0;         ///< after them no further round begins
 };
-struct Recall {};
+/// Takes back work that has not begun. \p running: the evaluation that runs ends after its present launch.
+struct Recall {
+  bool running = false;
+};
+/// Sent at any time after `open`: Evaluator::hurry().
+struct Hurry {};
 struct Quit {};
 
 struct Opened {
@@ -141,7 +146,7 @@ struct LastWords {
   std::int32_t signal = 0;
 };
 
-using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Recall, Quit, Opened, Prepared, Failed,
+using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Recall, Hurry, Quit, Opened, Prepared, Failed,
                              PhaseReport, CompileAnswer, Ran, Warning, Beat, LastWords>;
 
 /// Header and values.

@@ -48,21 +48,33 @@ RunLane::RunLane(int number, StartWorker start, Open open, RunLaneEvents events,
 void RunLane::start() {
   state_ = State::starting;
   phase_ = Phase::prepare;
+  recalled_ = false;
   runs_kernel_ = false;
   slot_.start(start_);
   slot_.send(open_);
+  if (queue_.hurried) slot_.send(Hurry{});
   slot_.expect_within(kOpenSeconds);
 }
 
-void RunLane::recall(std::span<const Configuration> configurations) {
+void RunLane::hurry() {
+  if (slot_.running()) slot_.send(Hurry{});
+}
+
+void RunLane::recall(std::span<const Configuration> configurations, Taken taken) {
   const auto is_meant = [&](const RunJob& job) {
     return std::ranges::find(configurations, job.first()) != configurations.end();
   };
   if (suspect_ && is_meant(suspect_->first)) tell_suspect();
-  if (slot_.running() && sent_.size() > 1 && !sent_.back().recalled && is_meant(sent_.back())) {
-    sent_.back().recalled = true;
-    slot_.send(Recall{});
+  if (!slot_.running()) return;
+  bool waiting = false, running = false;
+  for (std::size_t i = taken == Taken::running_too ? 0 : 1; i < sent_.size(); ++i) {
+    if (sent_[i].recalled || sent_[i].finals_s || !is_meant(sent_[i])) continue;
+    sent_[i].recalled = true;
+    (i == 0 ? running : waiting) = true;
   }
+  if (!waiting && !running) return;
+  slot_.send(Recall{running});
+  recalled_ = true;
 }
 
 void RunLane::schedule(std::size_t depth) {
@@ -148,9 +160,9 @@ void RunLane::handle(Message message) {
 
 void RunLane::ran(Ran answer) {
   const bool begun = !answer.trials.empty();
-  // A recall takes back all jobs that have not begun. Jobs that were not meant run later.
-  const bool recalling = std::ranges::any_of(sent_, &RunJob::recalled);
-  if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalling)
+  // A recall may take back more jobs than were meant: all that have not begun when it arrives, or the next one if the
+  // one that ran has ended meanwhile. Those run later.
+  if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalled_)
     throw ProtocolError("a trial is missing");
   RunJob job = std::move(sent_.front());
   sent_.pop_front();
@@ -413,7 +425,12 @@ std::vector<LaneReport> RunLanes::reports() const {
 
 void RunLanes::prefer(std::span<const Configuration> order) { put_in_order(queue_.ready, order, &RunJob::first); }
 
-std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> configurations) {
+void RunLanes::hurry() {
+  if (std::exchange(queue_.hurried, true)) return;
+  for_each([](RunLane& lane) { lane.hurry(); });
+}
+
+std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> configurations, Taken taken) {
   std::vector<Configuration> out;
   for (RunJob& job : take_out(queue_.ready, configurations, &RunJob::first)) {
     if (job.lost_with)
@@ -421,7 +438,7 @@ std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> con
     else
       out.push_back(job.first());
   }
-  for_each([&](RunLane& lane) { lane.recall(configurations); });
+  for_each([&](RunLane& lane) { lane.recall(configurations, taken); });
   return out;
 }
 

@@ -46,6 +46,9 @@ class PrepareError : public Error {
   using Error::Error;
 };
 
+/// The configurations that RunLanes::withdraw() takes.
+enum class Taken { waiting, running_too };
+
 /// Data that the lanes of a session share.
 struct RunQueue {
   const IsolatedOptions& options;
@@ -54,6 +57,7 @@ struct RunQueue {
   std::optional<std::shared_ptr<const Image>> reference = {};
   double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
   bool printed = false;  ///< the text that a kernel printed was shown
+  bool hurried = false;  ///< Hurry was sent to all workers, and is sent to new ones
   std::optional<Clock::time_point> filling_since = {};
   bool slow_fill_told = false;
 
@@ -89,8 +93,10 @@ class RunLane {
   /// Adds a job for this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }
   /// Recalls the jobs of \p configurations that wait in the worker's pipe, and calls tell_suspect() if the suspect is
-  /// one of them. A running job is not recalled. If it takes its worker down, only another recall() tells it early.
-  void recall(std::span<const Configuration> configurations);
+  /// one of them. With Taken::running_too, the running job ends after its launch. If it takes its worker down, only
+  /// another recall() tells it early.
+  void recall(std::span<const Configuration> configurations, Taken taken);
+  void hurry();
   /// Sends jobs until the worker holds \p depth of them.
   void schedule(std::size_t depth);
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) { slot_.collect(fds, wake_up); }
@@ -133,6 +139,7 @@ class RunLane {
   State state_ = State::starting;
   std::deque<RunJob> own_;
   std::deque<RunJob> sent_;
+  bool recalled_ = false;  // a Recall was sent to this worker
   std::optional<std::pair<RunJob, std::vector<Trial>>> suspect_;
   Phase phase_ = Phase::prepare;
   bool runs_kernel_ = false;  // in this phase
@@ -171,7 +178,9 @@ class RunLanes {
   /// Evaluator::prefer(), for jobs that were not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
   /// Evaluator::withdraw(). Returns the configurations that were taken out. Jobs in a worker's pipe are recalled.
-  std::vector<Configuration> withdraw(std::span<const Configuration> configurations);
+  std::vector<Configuration> withdraw(std::span<const Configuration> configurations, Taken taken);
+  /// Evaluator::hurry().
+  void hurry();
   /// Sends jobs evenly: no worker gets a second job while another has none or is still starting.
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);

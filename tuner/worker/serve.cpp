@@ -22,6 +22,9 @@ struct FinalError : Error {
   using Error::Error;
 };
 
+/// The session wants no result of the evaluation that runs. Thrown between its launches.
+struct Recalled {};
+
 /// Turns an Error of \p step into a FinalError.
 void once_for_all(const auto& step) try { step(); } catch (const Error& error) {
   throw FinalError(error.code(), error.what());
@@ -46,6 +49,8 @@ class Server {
     const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
     const auto tell = [this](Phase phase, double limit_s, bool runs_kernel) {
+      if (evaluates_ && connection_.recalled_running()) throw Recalled{};
+      if (runner_ && connection_.hurried()) runner_->hurry();
       connection_.send(PhaseReport{phase, limit_s, runs_kernel});
     };
     once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, tell); });
@@ -83,7 +88,18 @@ class Server {
 
   void answer(const Evaluate& message) {
     if (connection_.recalled()) return tell({});
-    tell({runner().evaluate(message.configuration, message.image, message.best_ns)});
+    std::vector<Trial> trials;
+    evaluates_ = true;
+    try {
+      trials.push_back(runner().evaluate(message.configuration, message.image, message.best_ns));
+    } catch (const Recalled&) {
+    }
+    evaluates_ = false;
+    if (runner().left_out_checks())
+      connection_.send(Warning{message.configuration.text() +
+                               " was compared with the reference once: the time ended before other orders of its "
+                               "threads and other inputs could be tried. A larger budget tries them"});
+    tell(std::move(trials));
   }
 
   void answer(const Remeasure& message) {
@@ -95,7 +111,7 @@ class Server {
     tell(runner().remeasure(finalists, message.seconds));
   }
 
-  void answer(const Recall&) {}  // too late: the work has begun
+  void answer(const Recall&) {}  // too late: the work has ended
 
   template <typename Other>
   void answer(const Other&) {
@@ -120,6 +136,7 @@ class Server {
   Compiler* compiler_ = nullptr;
   KernelSpec parsed_;
   std::unique_ptr<Runner> runner_;
+  bool evaluates_ = false;
 };
 
 }  // namespace

@@ -48,8 +48,14 @@ class Connection {
 
   /// Whether the session has recalled its last request. Does not wait.
   bool recalled() {
-    for (pollfd in{in_, POLLIN, 0}; ::poll(&in, 1, 0) > 0;) read_some();
-    return std::ranges::any_of(inbox_, [](const Message& message) { return std::holds_alternative<Recall>(message); });
+    return has_recall([](const Recall&) { return true; });
+  }
+  /// Whether it has recalled the request that runs. Does not wait.
+  bool recalled_running() { return has_recall(&Recall::running); }
+  /// Whether a Hurry has come, which receive() does not return. Does not wait.
+  bool hurried() {
+    read_all();
+    return hurried_;
   }
 
   /// Throws PipeClosed.
@@ -78,13 +84,29 @@ class Connection {
     if (count < 0 && errno == EINTR) return;
     if (count <= 0) throw PipeClosed{};
     decoder_.feed(std::span(bytes, static_cast<std::size_t>(count)));
-    while (auto message = decoder_.next()) inbox_.push_back(std::move(*message));
+    while (auto message = decoder_.next()) {
+      if (std::holds_alternative<Hurry>(*message))
+        hurried_ = true;
+      else
+        inbox_.push_back(std::move(*message));
+    }
+  }
+  void read_all() {
+    for (pollfd in{in_, POLLIN, 0}; ::poll(&in, 1, 0) > 0;) read_some();
+  }
+  bool has_recall(const auto& is_meant) {
+    read_all();
+    return std::ranges::any_of(inbox_, [&](const Message& message) {
+      const auto* const recall = std::get_if<Recall>(&message);
+      return recall != nullptr && std::invoke(is_meant, *recall);
+    });
   }
 
   int in_, out_;
   bool owns_process_;
   Decoder decoder_;
   std::deque<Message> inbox_;
+  bool hurried_ = false;
   std::mutex writing_;  // messages are written whole
   std::mutex mutex_;
   std::condition_variable_any changed_;

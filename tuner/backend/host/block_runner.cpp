@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -130,7 +131,7 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
     pauses_of_block_ = alone ? 0 : kPausesOfBlock;
     plan_pause();
   }
-  switch_to(&main_, next());
+  if (Fiber* const first = next()) switch_to(&main_, first);
   if (dirty_) drop_fibers();
   if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
   if (const auto outside = outside_static_shared(kNearest); outside && !failure_ && !must_stop())
@@ -180,7 +181,14 @@ BlockRunner::Fiber* BlockRunner::other(bool started_first) {
     return fiber;
   }
   if (!unstarted) return nullptr;
-  if (free_.empty()) free_.push_back(&new_fiber());
+  if (free_.empty()) {
+    try {
+      free_.push_back(&new_fiber());
+    } catch (const std::bad_alloc&) {  // nothing catches it in a fiber
+      failure_ = kNoMemory;
+      return nullptr;
+    }
+  }
   Fiber* fiber = free_.back();
   free_.pop_back();
   fiber->busy = true;
@@ -216,7 +224,7 @@ void BlockRunner::finished(Fiber* self) {
   if (to == nullptr) {
     if (state_.live != 0) {
       dirty_ = true;
-      if (!must_stop()) failure_ = deadlock();
+      if (!must_stop() && failure_ != kNoMemory) failure_ = deadlock();
     }
     to = &main_;
   }
@@ -227,7 +235,7 @@ void BlockRunner::wait(Fiber* self) {
   if (must_stop()) leave_silently();
   Fiber* to = next();
   if (to == nullptr) {
-    failure_ = deadlock();
+    if (failure_ != kNoMemory) failure_ = deadlock();
     abandon();
   }
   if (to != self) switch_to(self, to);

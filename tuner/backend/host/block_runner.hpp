@@ -146,6 +146,9 @@ struct Kernel {
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
 };
 
+/// The failure of a block for whose threads there is no memory. Short, so that it needs none itself.
+inline constexpr const char* kNoMemory = "no host memory";
+
 class BlockRunner {
  public:
   /// \p max_threads in a block, \p max_shared bytes of dynamic shared memory.

@@ -223,8 +223,11 @@ class HostBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     const auto& loaded = static_cast<const host::HostModule&>(module);
     if (auto reason = refusal(loaded, function, shape)) throw Error("host backend: " + *reason);
-    if (auto failure = start(loaded, function, shape, parameters, 0))
-      throw Error("host backend: " + std::visit([](const auto& value) { return value.message; }, *failure));
+    if (auto failure = start(loaded, function, shape, parameters, 0)) {
+      const auto* const launch = std::get_if<LaunchError>(&*failure);
+      throw Error(launch != nullptr ? launch->code : ErrorCode::other,
+                  "host backend: " + std::visit([](const auto& value) { return value.message; }, *failure));
+    }
   }
   void synchronize(void*) override {}
 

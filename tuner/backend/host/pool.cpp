@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <numeric>
 #include <random>
 #include <string>
@@ -38,8 +39,9 @@ Pool::Pool(unsigned threads, std::size_t max_shared) : Pool() {  // so that ~Poo
   try {
     for (const auto& runner : runners_) threads_.emplace_back([this, &runner = *runner] { loop(runner); });
   } catch (const std::system_error& error) {
-    throw Error("host backend: cannot start " + std::to_string(threads) +
-                " threads for kernels: " + error.code().message());
+    // The system says "try again" also if it has no memory for a stack.
+    throw Error(ErrorCode::out_of_memory, "host backend: cannot start " + std::to_string(threads) +
+                                              " threads for kernels: " + error.code().message());
   }
 }
 
@@ -56,6 +58,12 @@ void Pool::set_order(const ThreadOrder& order, std::size_t threads_of_block) {
     std::ranges::shuffle(thread_order_, random);
 }
 
+std::optional<std::string> Pool::run_block(BlockRunner& runner, std::uint64_t block) try {
+  return runner.run(block);
+} catch (const std::bad_alloc&) {
+  return kNoMemory;
+}
+
 void Pool::work(BlockRunner& runner) {
   runner.begin(kernel_);
   while (__atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0) {
@@ -63,12 +71,16 @@ void Pool::work(BlockRunner& runner) {
     if (first >= blocks_) break;
     const std::uint64_t last = std::min(first + chunk_, blocks_);
     for (std::uint64_t i = first; i < last && __atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0; ++i) {
-      std::optional<std::string> error = runner.run(backwards_ ? blocks_ - 1 - i : i);
+      std::optional<std::string> error = run_block(runner, backwards_ ? blocks_ - 1 - i : i);
       if (!error && kernel_.barrier != nullptr) kernel_.barrier->leave();
       if (!error) continue;
       const std::lock_guard lock(mutex_);
-      if (!failure_)
+      if (!failure_) {
+        const bool no_memory = *error == kNoMemory;
         failure_ = LaunchError{*std::move(error), reinterpret_cast<std::uintptr_t>(runner.fault_address())};
+        failure_->machine_fault = no_memory;
+        if (no_memory) failure_->code = ErrorCode::out_of_memory;
+      }
       stop_all();
     }
   }

@@ -70,6 +70,7 @@ class Pool {
   void set_order(const ThreadOrder& order, std::size_t threads_of_block);
   void stop_all() { __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE); }
   void work(BlockRunner& runner);
+  static std::optional<std::string> run_block(BlockRunner& runner, std::uint64_t block);
   void loop(BlockRunner& runner);
 
   FaultHandlers handlers_;
