@@ -9,7 +9,7 @@ namespace {
 class SkippedWork : public RunnerTest {
  protected:
   SkippedWork() {
-    backend.next_sample = [this](const std::string&, std::size_t) { return Sample{1000, 0}; };
+    backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 0}; };
   }
   /// \p is_done: looks at the memory of a launch.
   void skip_when(std::function<bool(const Launch&)> is_done) {

@@ -48,7 +48,10 @@ constexpr std::size_t kMostCompilers = 16;
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
 Decision known(const cache::WisdomMatch& match) {
-  return {.configuration = Configuration::parse(match.best->configuration), .reason = match.reason, .measured = true};
+  return {.configuration = Configuration::parse(match.best->configuration),
+          .reason = match.reason,
+          .measured = true,
+          .from_user = !match.shipped};
 }
 
 /// The sizes in the order of a call; nullopt if they are not those of the kernel.

@@ -31,6 +31,7 @@ struct Decision {
   bool only_here = false;         ///< holds for these sizes only, not for the whole size class
   std::vector<Sizes> apart = {};  ///< sizes of the class that need their own decision
   bool measured = false;          ///< from a database or a tuning: not the kernel's default
+  bool from_user = false;         ///< from the user's database, where a result can be removed again
 };
 
 struct Question {

@@ -49,11 +49,11 @@ void PlanTable::publish(const Plan& plan) {
 }
 
 std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
-                                              bool for_now) {
+                                              bool for_now, bool from_user) {
   const std::lock_guard lock(writing_);
   if (generation != generation_.load(std::memory_order_relaxed)) return plan;
   some_wait_ = some_wait_ || for_now;
-  some_since_look_ = true;
+  from_user_since_look_ = from_user_since_look_ || from_user;
   if (!plan->only && of_class(plan->key) >= kMaxOfClass) plan->only = sizes;
   const std::uint64_t place = place_of(*plan);
   // New results seldom concern all classes of a kernel: an equal plan from before is used again.
@@ -107,9 +107,9 @@ std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes
 
 void PlanTable::renew(Renewed which) {
   const std::lock_guard lock(writing_);
-  if (which == Renewed::none) some_before_look_ = std::exchange(some_since_look_, false);
+  if (which == Renewed::none) from_user_before_look_ = std::exchange(from_user_since_look_, false);
   const bool must = which == Renewed::all || (which == Renewed::waiting && some_wait_) ||
-                    (which == Renewed::recent && some_before_look_);
+                    (which == Renewed::recent && from_user_before_look_);
   if (!must) return;
   generation_.fetch_add(1, std::memory_order_release);
   if (Slots* const slots = current_.load(std::memory_order_relaxed))

@@ -39,15 +39,16 @@ class PlanTable {
   /// The number of renew() calls.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() was called since. Returns the plan
-  /// to use, which may be an equal one from before. \p for_now: the plan waits for something that will end.
+  /// to use, which may be an equal one from before. \p for_now: the plan waits for something that will end. \p from_user:
+  /// it comes from the user's database.
   std::shared_ptr<const Plan> insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
-                                     bool for_now = false);
+                                     bool for_now = false, bool from_user = false);
   /// Which plans are discarded for find(). All go if one of them must.
   enum class Renewed {
     all,      ///< new wisdom has arrived
     waiting,  ///< those that were inserted with for_now
     none,     ///< none, but a look for new wisdom begins
-    recent,   ///< those that were inserted between the last two looks
+    recent,   ///< those with results of the user that were inserted between the last two looks
   };
   void renew(Renewed which);
 
@@ -81,7 +82,7 @@ class PlanTable {
   std::unordered_multimap<std::uint64_t, Kept> plans_;  // by place_of(), from all generations
   std::vector<const Plan*> in_current_;
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Plan>> recent_;
-  bool some_wait_ = false, some_since_look_ = false, some_before_look_ = false;
+  bool some_wait_ = false, from_user_since_look_ = false, from_user_before_look_ = false;
 };
 
 }  // namespace tuner::runtime

@@ -103,7 +103,7 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
       made->missed = std::make_unique<MissCounter>(*miss, *device.backend);
   const auto before = here->plans.find_last(key, call.sizes, shapes);
   const std::size_t captures = before != nullptr ? before->captures->load() : 0;
-  own = here->plans.insert(std::move(made), bound.sizes, generation, decision.for_now);
+  own = here->plans.insert(std::move(made), bound.sizes, generation, decision.for_now, decision.from_user);
   plan = own.get();
   plan->admits(call.sizes, shapes);
   if (captures == 0) return;

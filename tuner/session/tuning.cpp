@@ -106,11 +106,14 @@ auto nearest_first(const cache::Context& here, std::span<cache::Database* const>
 
 std::optional<Found> from_trials(const cache::Context& here, std::span<cache::Database* const> databases,
                                  const Objective& objective) {
-  for (const auto& [far, session, database] : nearest_first(here, databases, cache::sessions)) {
-    Found result = found(far, here, session.key);
+  for (const auto& nearest : nearest_first(here, databases, cache::sessions)) {
+    const auto& [far, session, owner] = nearest;
+    cache::Database& database = *owner;
+    const cache::SessionKey& key = session.key;
+    Found result = found(far, here, key);
     std::vector<Prior::Result>& results = result.prior.results;
     for (const cache::TrialRecord& record :
-         cache::answer_or_nothing([&] { return cache::finished_trials(*database, session.key); })) {
+         cache::answer_or_nothing([&] { return cache::finished_trials(database, key); })) {
       const std::optional<Trial> trial = from_record(record);
       if (!trial) continue;
       const Measurement* const measurement = trial->verified ? trial->measurement() : nullptr;
