@@ -5,6 +5,11 @@
 
 namespace tuner_host {
 
+/// Unseen: a fiber that is switched away here has not started its thread, so that another fiber is made for it.
+__tuner_unseen inline void bind_dynamic_shared() {
+  tuner_host_dynamic = reinterpret_cast<unsigned long>(context.block->shared);
+}
+
 /// Moves the current fiber on to the next thread of its block; false when all have been started.
 __tuner_unseen inline bool start_next_thread() {
   Block& block = *context.block;
@@ -69,7 +74,7 @@ struct Kernel {
   // Exceptions end here: the program that loaded this object may have its own unwinder, and two cannot work together.
   template <unsigned long... I>
   static bool threw(void (*kernel)(P...), void* const* arguments, Indices<I...>, char (&message)[256]) {
-    tuner_host_dynamic = reinterpret_cast<unsigned long>(context.block->shared);
+    bind_dynamic_shared();
     __asm__ volatile("" ::: "memory");  // the compiler does not know that the names of dynamic arrays are this address
     try {
       while (start_next_thread()) {
