@@ -20,7 +20,7 @@ inline namespace TUNER_ABI {
 /// searches spent and the space has more: then the search continues.
 struct TuneOptions {
   std::optional<std::chrono::duration<double>> wall_time;  ///< when the search ends; none: the strategy decides
-  std::optional<std::size_t> trials;                       ///< none: the strategy decides
+  std::optional<std::size_t> trials;                       ///< at least 1; none: the strategy decides
   std::string strategy = "auto";
   std::uint64_t seed = 1;
   bool force = false;  ///< measure even if the answer is known

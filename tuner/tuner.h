@@ -231,7 +231,7 @@ typedef struct tuner_result tuner_result;
 typedef struct tuner_tune_options {
   size_t bytes;         /* sizeof(tuner_tune_options) */
   double wall_time_s;   /* when the search ends; 0: the strategy decides */
-  size_t trials;        /* 0: any number */
+  size_t trials;        /* 0: the strategy decides */
   const char* strategy; /* null: "auto" */
   uint64_t seed;
   int force;           /* measure even if the answer is known */

@@ -32,7 +32,7 @@ TEST_F(ProblemsProgram, TunesOneAfterTheOtherAndEndsWithALineForEach) {
   const std::string end = run.out.substr(run.out.rfind("  #  kernel"));
   EXPECT_THAT(end, Holds("1  scale   T=float n=1000", "2  scale   T=int n=1000", "block="));
 
-  const json problems = document("--problems night.txt --json")["problems"];
+  const json problems = document("--problems night.txt --trials 1 --json")["problems"];
   ASSERT_EQ(problems.size(), 3u);
   for (const json& one : problems) EXPECT_TRUE(one["results"][0]["from_cache"]);
 }

@@ -80,7 +80,9 @@ TEST_F(SkippedWork, FindsTheVariablesOfItsModuleAsAfterLoading) {
   backend.variables = {{reinterpret_cast<std::uintptr_t>(&remembered), sizeof remembered}};
   bool is_timed = false;
   backend.next_sample = [&](const std::string& expression, std::size_t) {
-    is_timed = expression == "scale<64>";
+    const auto is_this = [&](const Refill& one) { return one.to == backend.variables[0].address; };
+    // The others are not part of the time: they show that it is also right with what it remembers.
+    is_timed = expression == "scale<64>" && std::ranges::any_of(backend.requests.back().refills, is_this);
     return Sample{1000, 0};
   };
   std::set<int> found;
@@ -93,6 +95,27 @@ TEST_F(SkippedWork, FindsTheVariablesOfItsModuleAsAfterLoading) {
   const auto shared = runner();
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
   EXPECT_EQ(found, std::set<int>{7000});
+}
+
+TEST_F(SkippedWork, IsFoundInLaterRunsThatFindWhatEarlierOnesLeftInTheVariables) {
+  int runs = 0;
+  backend.variables = {{reinterpret_cast<std::uintptr_t>(&runs), sizeof runs}};
+  skip_when([&](const Launch&) { return ++runs > 4; });
+  const auto shared = runner();
+  const Trial trial = evaluate(*shared, block(64));
+  EXPECT_THAT(message(trial.outcome), StartsWith("right at first, but in a timed run c[0]"));
+  EXPECT_FALSE(trial.verified);
+}
+
+TEST_F(SkippedWork, IsFoundInAFinalistThatSkipsItWhereItsVariablesSaySo) {
+  int runs = 0;
+  bool is_final = false;
+  backend.variables = {{reinterpret_cast<std::uintptr_t>(&runs), sizeof runs}};
+  skip_when([&](const Launch&) { return is_final && ++runs > 4; });
+  const auto shared = runner();
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+  is_final = true;
+  EXPECT_THAT(message(remeasure(*shared)[1].outcome), StartsWith("right at first, but in a timed run c[0]"));
 }
 
 TEST_F(SkippedWork, IsFoundInATimedRunOfAKernelThatCountsItsLaunches) {

@@ -243,12 +243,16 @@ __global__ void NAME(int n, const int* x, int* y, unsigned* ended) {
   EXPECT_EQ(ends, 11) << "the zeroed buffer kept what the failed launch left there";
 }
 
-TEST_F(HostServing, SaysWhyNothingWasTriedIfNothingWas) {
+TEST_F(HostServing, RefusesANumberOfTrialsThatLeavesOutTheDefault) {
   TuneOptions options;
   options.force = true;
   options.trials = 0;
   EXPECT_THAT(error_of([&] { tune(scale_, {70}, {}, options); }),
-              HasSubstr("kernel 'scale': no configuration was tried for T=float n=70 (trial budget spent)"));
+              HasSubstr("TuneOptions::trials is 0, but a tuning measures at least the default"));
+  options.trials = 1;
+  const TuneResult result = tune(scale_, {70}, {}, options);
+  EXPECT_EQ(result.trials, 1u);
+  EXPECT_EQ(result.configuration, "block=32");
 }
 
 TEST_F(HostServing, LetsWhatACallersFunctionThrowsPass) {

@@ -88,7 +88,7 @@ std::optional<Outcome> Runner::sample(Contender& one, std::size_t samples, doubl
 /// Verifies \p one again and summarises its samples.
 std::optional<Outcome> Runner::finish(Contender& one) {
   make_ready(one);
-  if (auto failure = judge_after_timing(*problems_.front(), one.loaded.run)) return failure;
+  if (auto failure = judge_after_timing(*problems_.front(), one.loaded.run, one.run_s)) return failure;
   if (auto failure = judge_interleaved(one.trial)) return failure;
   summarise(one.measurement, one.clocks, one.batch, options_);
   one.measurement.converged =

@@ -191,13 +191,16 @@ class Runner {
                                Found found = Found::poison);
   bool restore(ProblemBuffers& problem);
   void restore_after(const std::optional<Outcome>& outcome);
-  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const Ready& ready);
+  std::optional<Outcome> judge_runs_in_a_row(const Ready& ready, double run_s);
+  /// \p run_s: about the time of a run.
+  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const Ready& ready, double run_s);
   std::optional<Outcome> judge_interleaved(Trial& trial);
   std::optional<Outcome> run_interleaved(const Configuration& configuration);
   std::optional<std::string> wrong(ProblemBuffers& problem, const Ready& ready, Found found,
                                    std::optional<Outcome>& failure);
-  /// The launches of \p ready as the sampler takes them; valid until the next call.
-  TimedWork timed_work(const Ready& ready);
+  /// The launches of \p ready as the sampler takes them; valid until the next call. \p with_state: each sample begins
+  /// with the variables of the module as they were when it was loaded.
+  TimedWork timed_work(const Ready& ready, bool with_state = true);
   std::shared_ptr<const ModuleState> state_of(const Module& module, const Ready& ready) const;
   std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
   Sampler::Announce announce_measuring() const {

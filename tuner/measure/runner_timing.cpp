@@ -23,13 +23,17 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
+/// Runs in a row of a kernel with variables take about this time, within these numbers.
+constexpr double kRowSeconds = 0.05;
+constexpr double kFewestInARow = 4, kMostInARow = 32;
+
 bool is_wrong(const std::optional<Outcome>& outcome) {
   return outcome && std::holds_alternative<WrongResult>(*outcome);
 }
 
 }  // namespace
 
-TimedWork Runner::timed_work(const Ready& ready) {
+TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
   ProblemBuffers& problem = *problems_.front();
   announce(Phase::measure, housekeeping_s_);
   TimedWork work{ready.timed, ready.prepare};
@@ -39,7 +43,8 @@ TimedWork Runner::timed_work(const Ready& ready) {
     for (const Launch::Array& copy : launch.arrays) writes_surfaces |= copy.is_written;
   std::optional<std::vector<Refill>> of_buffers = writes_surfaces ? std::nullopt : problem.refills();
   refills_ = of_buffers.value_or(std::vector<Refill>{});
-  if (ready.state) refills_.insert(refills_.end(), ready.state->refills.begin(), ready.state->refills.end());
+  if (ready.state && with_state)
+    refills_.insert(refills_.end(), ready.state->refills.begin(), ready.state->refills.end());
   work.refills = refills_;
   if (!of_buffers) {
     work.restore = [this, &ready] {
@@ -94,7 +99,19 @@ std::optional<Outcome> Runner::judge_timed_run(const Ready& ready, bool& was_exc
   return WrongResult{fmt::format("{}{} on {}", kInTiming, *seen, problem.text())};
 }
 
-std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const Ready& ready) {
+/// A program that calls a kernel does not restore the variables of its module, as timed samples do. A kernel may be
+/// right only while they are as after loading, so it runs some times with what its own runs leave in them.
+std::optional<Outcome> Runner::judge_runs_in_a_row(const Ready& ready, double run_s) {
+  if (!ready.state || !has_reference()) return std::nullopt;
+  const auto runs = std::size_t(std::clamp(kRowSeconds / std::max(run_s, 1e-9), kFewestInARow, kMostInARow));
+  double no_pause_s = 0;
+  auto taken = sampler_.take(timed_work(ready, false), runs, 1, run_s, no_pause_s, announce_measuring());
+  if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
+  return std::nullopt;
+}
+
+std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const Ready& ready, double run_s) {
+  if (auto failure = judge_runs_in_a_row(ready, run_s)) return failure;
   const bool has_others = problem.inputs() > 1;
   const auto use_inputs = [&](std::size_t which) {
     announce(Phase::verify, housekeeping_s_);
@@ -153,7 +170,7 @@ Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_n
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned && !leaves_out_checks(configuration)) {
-    if (auto failure = judge_after_timing(problem, ready_now)) return std::move(*failure);
+    if (auto failure = judge_after_timing(problem, ready_now, run_s)) return std::move(*failure);
     const bool may_be_best = options_.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }

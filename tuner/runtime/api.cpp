@@ -98,6 +98,9 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   if (options.wall_time && !(options.wall_time->count() > 0))
     throw Error(ErrorCode::invalid_argument, "TuneOptions::wall_time is " + std::to_string(options.wall_time->count()) +
                                                  ", not a positive number of seconds");
+  if (options.trials == std::size_t{0})
+    throw Error(ErrorCode::invalid_argument,
+                "TuneOptions::trials is 0, but a tuning measures at least the default; leave it unset for any number");
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec))
     throw runtime::refusal(
         spec.name, " cannot be tuned in worker processes, which read kernel files: it is described in code alone");
@@ -135,8 +138,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   if (!session.best)
     throw Error("kernel '" + spec.name + "': no configuration " +
                 (session.trials.empty()
-                     ? "was tried for " + problem.size.text() + " (" + std::string(text(session.stop_reason)) +
-                           "); raise TuneOptions::trials or wall_time"
+                     ? "was tried for " + problem.size.text() + " (" + std::string(text(session.stop_reason)) + ")"
                      : "worked for " + problem.size.text()));
   runtime::Renewal::process().renew(spec.name);
 

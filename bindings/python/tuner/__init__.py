@@ -241,9 +241,9 @@ class Kernel:
              metrics=(), on_trial=None, **choices):
         """Finds and stores the best configuration for these sizes and choices (`T="float"`): a TuneResult.
 
-        `budget`: a time, such as "30s"; without it the strategy decides. `on_trial(finished, best_ns)` is called after
-        every trial and returns False to stop early; without it, a terminal or notebook shows how far the tuning is. Ctrl-C
-        stops too, and finished trials are kept.
+        `budget`: a time, such as "30s"; `trials`: a number of configurations. Without them (None, 0) the strategy decides.
+        `on_trial(finished, best_ns)` is called after every trial and returns False to stop early; without it, a terminal or
+        notebook shows how far the tuning is. Ctrl-C stops too, and finished trials are kept.
         """
         if on_trial is None and _display.is_watched():
             with _display.Progress(self.name) as on_trial:
