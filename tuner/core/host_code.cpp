@@ -198,7 +198,7 @@ std::optional<std::string> HostCode::take_include(const CodePlace& place) {
   if (number == npos) return std::nullopt;
   std::string& text = left_[number].text;
   const std::string code = code_of(text, Literals::kept);
-  const std::size_t at = offset_of(place, code);
+  const std::size_t at = offset_of({place.file, place.line, 0}, code);
   const auto line = at == npos ? std::nullopt : directive_around(code, at);
   if (!line || line->name() != "include") return std::nullopt;
   std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(line->begin), line->end - line->begin, ' ');
