@@ -117,7 +117,7 @@ TEST(HostCode, LosesAnIncludeThatIsMissing) {
   HostCode code({{"k.cu", "int a;\n# include \"x.h\"\nint b;"}}, {"k"});
   EXPECT_EQ(code.take_include({"k.cu", 1, 1}), std::nullopt);
   EXPECT_EQ(code.take_include({"k.cu", 2, 17}), "x.h") << "some compilers point after the name";
-  EXPECT_EQ(code.texts()[0].text, "int a;\n                \nint b;");
+  EXPECT_EQ(code.texts()[0].text, "int a;\n               \nint b;");
 }
 
 TEST(HostCode, IsMoreAndMoreOfAMember) {
