@@ -21,6 +21,7 @@
 
 #include <bench/job.hpp>
 
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/measure/throughput.hpp>

@@ -71,10 +71,10 @@ void visit_fields(Like<Header> auto& r, auto&& field) {
   field("environment", r.environment, kPlain);
 }
 
-Header read_header(const Json& line) {
-  if (const auto& format = line.at("tuner_wisdom"); format != kFormat) {
-    throw MemberError(
-        fmt::format("format {} is not known to this tuner (it reads format {})", text_of_json(format), kFormat));
+Header read_header(const JsonValue& line) {
+  const JsonValue& format = *line.member("tuner_wisdom");
+  if (format.number() != kFormat) {
+    throw MemberError(fmt::format("format {} is not known to this tuner (it reads format {})", format.text(), kFormat));
   }
   Header result;
   visit_fields(result, JsonReader(line));
@@ -84,7 +84,7 @@ Header read_header(const Json& line) {
 
 /// Reads a record from a line; takes the context from \p header if it needs one.
 template <class Record>
-Record read_record(const Json& line, const std::optional<Header>& header) {
+Record read_record(const JsonValue& line, const std::optional<Header>& header) {
   Record record;
   if constexpr (requires { context_of(record); }) {
     context_of(record).device = header->device;
@@ -105,28 +105,28 @@ std::string not_json(const Json::exception& error) {
 class Reader {
  public:
   void read(std::string_view text) {
-    Json line;
+    JsonValue line;
     if (nests_deeply(text)) throw MemberError("not a record: its brackets are nested too deeply");
     try {
-      line = json_of_text(text);
+      line = read_json(text);
     } catch (const Json::exception& error) {
       if (!has_lines_ && !text.starts_with('{'))
         throw MemberError("neither a wisdom text, whose lines are JSON, nor a database");
       throw MemberError(not_json(error));
     }
     has_lines_ = true;
-    if (!line.is_object()) throw MemberError("not a JSON object");
-    if (line.contains("tuner_wisdom")) {
+    if (line.as<JsonValue::Object>() == nullptr) throw MemberError("not a JSON object");
+    if (line.member("tuner_wisdom") != nullptr) {
       header_ = read_header(line);
-    } else if (line.contains("trial")) {
+    } else if (line.member("trial") != nullptr) {
       auto trial = read_record<StoredTrial>(line, header_);
       if (!sessions_.contains(trial.session)) throw MemberError("a trial stands before its session");
       entries.emplace_back(std::move(trial));
-    } else if (line.contains("quarantined")) {
+    } else if (line.member("quarantined") != nullptr) {
       entries.emplace_back(read_record<QuarantineRecord>(line, header_));
     } else if (!header_) {
       throw MemberError("the first line must be a header with 'tuner_wisdom', 'device' and 'environment'");
-    } else if (line.contains("session")) {
+    } else if (line.member("session") != nullptr) {
       auto session = read_record<SessionRecord>(line, header_);
       sessions_.insert(session.uuid);
       entries.emplace_back(std::move(session));
@@ -147,7 +147,8 @@ class Reader {
 /// of writing.
 std::string in_ascii(const std::string& json) {
   const bool is_ascii = std::all_of(json.begin(), json.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  return is_ascii ? json : text_of_json(json_of_text(json), -1, true);
+  if (is_ascii) return json;
+  return read_json(json).text(/*ascii=*/true);
 }
 
 std::string entries_text(const std::vector<Entry>& entries) {

@@ -13,6 +13,7 @@
 
 #include <cache/fields.hpp>
 #include <cache/json.hpp>
+#include <cache/json_value.hpp>
 
 namespace tuner::cache {
 
@@ -64,8 +65,8 @@ class LineWriter {
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {
       const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
       if ((how & kObject) != 0) {
-        const auto object = json_or_discarded(field);
-        text += object.is_object() ? text_of_json(object) : "{}";
+        const auto object = read_json_or_nothing(field);
+        text += object && object->template as<JsonValue::Object>() != nullptr ? object->text() : "{}";
       } else if (std::all_of(field.begin(), field.end(), plain)) {
         ((text += '"') += field) += '"';
       } else {
@@ -102,55 +103,64 @@ class LineWriter {
 /// Sets each field from an object. Strict: throws MemberError for a member that is missing or has another type.
 class JsonReader {
  public:
-  explicit JsonReader(const Json& object) : object_(object) {
-    if (!object.is_object()) throw MemberError("not a JSON object");
+  explicit JsonReader(const JsonValue& object) : object_(object) {
+    if (object.as<JsonValue::Object>() == nullptr) throw MemberError("not a JSON object");
   }
 
   template <class T>
   void operator()(const char* name, T& field, unsigned how) {
-    const auto found = object_.find(name);
-    if (found != object_.end()) return set(field, *found, name, how);
+    const JsonValue* const found = object_.member(name);
+    if (found != nullptr) return set(field, *found, name, how);
     if ((how & kOptional) == 0) throw MemberError(fmt::format("'{}' is missing", name));
   }
 
   template <class T>
-  static void set(T& field, const Json& value, const char* name, unsigned how = kPlain) {
+  static void set(T& field, const JsonValue& value, const char* name, unsigned how = kPlain) {
     const auto require = [&](bool good, const char* what) {
       if (!good) throw MemberError(fmt::format("'{}' is not {}", name, what));
     };
+    const auto* const text = value.as<std::string>();
     if constexpr (std::is_same_v<T, bool>) {
-      require(value.is_boolean(), "true or false");
-      field = value.get<bool>();
+      require(value.as<bool>() != nullptr, "true or false");
+      field = *value.as<bool>();
     } else if constexpr (std::is_same_v<T, double>) {
-      require(value.is_number() || value.is_null(), "a number");
-      field = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>() + 0.0;  // one zero
+      const auto number = value.number();
+      require(number || value.is_null(), "a number");
+      field = number ? *number + 0.0 : std::numeric_limits<double>::quiet_NaN();  // one zero
     } else if constexpr (std::is_integral_v<T>) {
       if ((how & kInstant) != 0) {
-        const auto ms = value.is_string() ? parse_instant(value.get<std::string>()) : std::nullopt;
+        const auto ms = text != nullptr ? parse_instant(*text) : std::nullopt;
         require(ms.has_value(), "an instant like 2026-01-31T23:59:59.000Z");
         field = static_cast<T>(ms.value_or(0));
         return;
       }
-      require(value.is_number_integer(), "an integer");
-      const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
-                                                   : std::in_range<T>(value.get<std::int64_t>());
-      require(fits, std::is_same_v<T, int> ? "within 32 bits" : "within 64 bits");
-      field = value.get<T>();
+      const auto* const natural = value.as<std::uint64_t>();
+      const auto* const integer = value.as<std::int64_t>();
+      require(natural != nullptr || integer != nullptr, "an integer");
+      require(natural != nullptr ? std::in_range<T>(*natural) : std::in_range<T>(*integer),
+              std::is_same_v<T, int> ? "within 32 bits" : "within 64 bits");
+      field = natural != nullptr ? static_cast<T>(*natural) : static_cast<T>(*integer);
     } else if constexpr (std::is_same_v<T, std::string>) {
-      require((how & kObject) != 0 ? value.is_object() : value.is_string(),
-              (how & kObject) != 0 ? "an object" : "a string");
-      field = (how & kObject) != 0 ? text_of_json(value) : value.get<std::string>();
+      if ((how & kObject) != 0) {
+        require(value.as<JsonValue::Object>() != nullptr, "an object");
+        field = value.text();
+      } else {
+        require(text != nullptr, "a string");
+        field = *text;
+      }
     } else if constexpr (std::is_same_v<T, Sizes>) {
-      require(value.is_string(), "a string");
-      auto sizes = parse_sizes(value.get<std::string>());
-      if (!sizes) throw MemberError(value.get<std::string>() + ": no sizes like 'nx=4096 ny=4096', sorted by name");
+      require(text != nullptr, "a string");
+      auto sizes = parse_sizes(*text);
+      if (!sizes) throw MemberError(*text + ": no sizes like 'nx=4096 ny=4096', sorted by name");
       field = std::move(*sizes);
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-      require(value.is_array(), "a list");
-      for (const auto& number : value) set(field.emplace_back(), number, name);
+      const auto* const list = value.as<JsonValue::List>();
+      require(list != nullptr, "a list");
+      for (const JsonValue& number : *list) set(field.emplace_back(), number, name);
     } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
-      require(value.is_object(), "an object");
-      for (const auto& [key, number] : value.items()) set(field[key], number, name);
+      const auto* const members = value.as<JsonValue::Object>();
+      require(members != nullptr, "an object");
+      for (const auto& [key, number] : *members) set(field[key], number, name);
     } else if constexpr (kIsRecord<T>) {
       visit_fields(field, JsonReader(value));
     } else if (!value.is_null()) {
@@ -159,7 +169,7 @@ class JsonReader {
   }
 
  private:
-  const Json& object_;
+  const JsonValue& object_;
 };
 
 }  // namespace tuner::cache

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <cache/json.hpp>
+#include <cache/json_value.hpp>
 #include <cache/json_fields.hpp>
 
 namespace tuner::cache {
@@ -141,7 +142,7 @@ Complaint problem_with(const DeviceRecord& device) {
   if (device.key.empty()) return "the device has no key";
   if (device.backend.empty()) return fmt::format("device '{}' has no backend", device.key);
   if (has_negative_number(device)) return fmt::format("a number of device '{}' is negative", device.key);
-  if (!json_or_discarded(device.properties).is_object()) {
+  if (!is_json_object(device.properties)) {
     return fmt::format("the properties of device '{}' are not a JSON object", device.key);
   }
   return std::nullopt;
@@ -206,8 +207,7 @@ Complaint problem_with(const BestRecord& best) {
 
 Complaint problem_with(const SessionRecord& session) {
   if (session.uuid.empty()) return "the session has no uuid";
-  if (!session.spent.empty() && !json_or_discarded(session.spent).is_object())
-    return "what the session spent is not a JSON object";
+  if (!session.spent.empty() && !is_json_object(session.spent)) return "what the session spent is not a JSON object";
   return first_of(problem_with(session.key.kernel), problem_with(session.key.device), problem_with(session.key.problem),
                   out_of_bounds(session));
 }

@@ -92,7 +92,7 @@ struct Taker {
       row.null() ? row.skip() : (*this)(name, field.emplace(), how);
     } else {
       try {
-        JsonReader::set(field, json_or_discarded(row.text()), name);
+        JsonReader::set(field, read_json_or_nothing(row.text()).value_or(JsonValue{std::string("not JSON")}), name);
       } catch (const MemberError&) {
         good = false;
       }

@@ -53,6 +53,7 @@ int check(int descriptor, const char* name) {
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) return SQLITE_IOERR_FSTAT;
   if (!S_ISREG(info.st_mode)) return refuse(name, "is no regular file");
+  if (info.st_nlink > 1) return refuse(name, "has another name, too: what is written to it would change another file");
   if (!is_by_a_writer(info, name)) return refuse(name, "belongs to another user than the database");
   return SQLITE_OK;
 }
@@ -168,11 +169,11 @@ const sqlite3_io_methods kMethods = [] {
 }();
 
 /// The permissions and the owner of the database, for a journal of it.
-void give_to_owner_of_database(int descriptor, const char* name) {
-  struct stat database {};
-  if (::stat(database_of(name).c_str(), &database) != 0) return;
-  (void)::fchmod(descriptor, database.st_mode & 0777);
-  if (::geteuid() == 0 && ::fchown(descriptor, database.st_uid, database.st_gid) != 0) return;
+void give_to_owner_of(const std::string& database, int descriptor) {
+  struct stat info {};
+  if (::stat(database.c_str(), &info) != 0) return;
+  (void)::fchmod(descriptor, info.st_mode & 0777);
+  if (::geteuid() == 0 && ::fchown(descriptor, info.st_uid, info.st_gid) != 0) return;
 }
 
 /// Opens \p name, which may be anything, without waiting. Returns -1 on failure, and errno says why.
@@ -205,6 +206,9 @@ int failure_to_open(const char* name, int flags) {
 }
 
 int open_side_file(const char* name, SideFile& side, int flags, int* out_flags) {
+  const std::string database = database_of(name);  // nothing is allocated once the file is there
+  side.name = sqlite3_mprintf("%s", name);
+  if (side.name == nullptr) return SQLITE_NOMEM;
   struct stat before {};
   const bool existed = ::lstat(name, &before) == 0;
   side.descriptor = open_for(name, flags);
@@ -215,9 +219,7 @@ int open_side_file(const char* name, SideFile& side, int flags, int* out_flags) 
   if (side.descriptor < 0) return failure_to_open(name, flags);
   if (const int result = check(side.descriptor, name); result != SQLITE_OK) return result;
   side.is_new = (flags & SQLITE_OPEN_CREATE) != 0;
-  if (!existed && side.is_new) give_to_owner_of_database(side.descriptor, name);
-  side.name = sqlite3_mprintf("%s", name);
-  if (side.name == nullptr) return SQLITE_NOMEM;
+  if (!existed && side.is_new) give_to_owner_of(database, side.descriptor);
   if (out_flags != nullptr) *out_flags = flags;
   return SQLITE_OK;
 }
@@ -260,12 +262,13 @@ int open(sqlite3_vfs* layer, const char* name, sqlite3_file* at, int flags, int*
   if ((flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) == 0)
     return system->xOpen(system, name, at, flags, out_flags);
   auto& side = *new (at) SideFile;
-  int result = SQLITE_NOMEM;
+  int result = SQLITE_OK;
   try {
     // SQLite opens the shared memory of a write-ahead log itself, after the log.
-    result = (flags & SQLITE_OPEN_WAL) != 0 ? check_place((database_of(name) + "-shm").c_str()) : SQLITE_OK;
+    if ((flags & SQLITE_OPEN_WAL) != 0) result = check_place((database_of(name) + "-shm").c_str());
     if (result == SQLITE_OK) result = open_side_file(name, side, flags, out_flags);
   } catch (const std::exception&) {
+    result = SQLITE_NOMEM;
   }
   if (result == SQLITE_OK)
     side.pMethods = &kMethods;

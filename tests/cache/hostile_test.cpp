@@ -127,6 +127,10 @@ TEST_F(HostileDatabase, NoFileBesideADatabaseIsFollowedToAnotherPlace) {
         << side;
     EXPECT_EQ(read_file(victim), "precious");
     fs::remove(file.string() + side);
+    fs::create_hard_link(victim, file.string() + side);
+    EXPECT_THAT(find(*std::make_unique<Database>(open()), query()).unavailable, HasSubstr("has another name")) << side;
+    EXPECT_EQ(read_file(victim), "precious");
+    fs::remove(file.string() + side);
   }
   if (::geteuid() != 0) return;  // only root can make files of other users
   write_file(file.string() + "-wal", std::string(64, 'x'));

@@ -224,9 +224,11 @@ TEST(TunedHeader, IsTheSameTextEachTimeAndSaysHowToCallIt) {
   const std::string text = header_text(results, {.remark = "n % 4 == 0"});
   EXPECT_EQ(text, header_text(results, {.remark = "n % 4 == 0"}));
   EXPECT_THAT(text, StartsWith(kHeaderMark));
-  EXPECT_THAT(text, Holds("axpy<C::block><<<grid, block, 0, stream>>>",
-                          "at least 0.500 of each size's best, 0.750 on average; at 1 of them, none was measured.",
-                          "// n % 4 == 0\n", "// GPU of 132 n=1024: 1.5"));
+  EXPECT_THAT(
+      text,
+      Holds("axpy<...><<<grid, block, 0, stream>>>(...);  // with C::block, in the order of the kernel's template",
+            "at least 0.500 of each size's best, 0.750 on average; at 1 of them, none was measured.", "// n % 4 == 0\n",
+            "// GPU of 132 n=1024: 1.5"));
   EXPECT_THAT(text, Not(HasSubstr("\t")));
 }
 

@@ -1,3 +1,4 @@
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_spec.hpp>
 
 #include <tuner/core/kernel_file.hpp>

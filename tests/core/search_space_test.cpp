@@ -1,6 +1,8 @@
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/search_space.hpp>
 
 #include <random>
+#include <set>
 #include <stdexcept>
 
 #include <tests/testing.hpp>
@@ -160,6 +162,74 @@ TEST(SearchSpace, EndsAfterItsTimeHoweverManyConstraintsThereAre) {
   EXPECT_THAT(error_of<std::length_error>(
                   [&] { enumerate_conjuncts(space.parameters(), many, {}, {}, ~std::size_t{0}, 0.01); }),
               HasSubstr("and the search is not finished after 0 s; split them"));
+}
+
+/// 40 parameters of two values.
+std::vector<TuningParameter> many_switches() {
+  std::vector<TuningParameter> parameters;
+  for (int i = 0; i < 40; ++i) parameters.push_back(integers("p" + std::to_string(i), {0, 1}));
+  return parameters;
+}
+
+EnumeratedSpace listed_or_drawn_with(const std::vector<TuningParameter>& parameters,
+                                     const std::vector<std::string>& constraints, double most_seconds = 60) {
+  std::vector<Conjunct> conjuncts;
+  for (const std::string& one : constraints) conjuncts.push_back({Expression::parse(one, {"space", 1, 1})});
+  return listed_or_drawn(parameters, conjuncts, {}, {}, most_seconds);
+}
+
+TEST(SearchSpace, CountsAndDrawsConfigurationsThatAreTooManyToBeListed) {
+  const auto parameters = many_switches();
+  const EnumeratedSpace all = listed_or_drawn_with(parameters, {});
+  EXPECT_EQ(all.count().number, 0x1p40);
+  EXPECT_EQ(all.count().kind, SpaceCount::Kind::exact);
+
+  const std::vector<std::string> constraints{"p0 == p39", "p1 + p2 + p3 + p4 <= 2", "p5 <= p6"};
+  const EnumeratedSpace most = listed_or_drawn_with(parameters, constraints);
+  const double right = 0x1p40 / 2 * 11 / 16 * 3 / 4;
+  EXPECT_EQ(most.count().kind, SpaceCount::Kind::about);
+  EXPECT_GT(most.count().number, right / 1.2);
+  EXPECT_LT(most.count().number, right * 1.2);
+  std::mt19937_64 random(3);
+  const ValidityTest::Below below = [&](std::size_t bound) { return random() % bound; };
+  std::set<EnumeratedSpace::Index> drawn;
+  for (int i = 0; i < 100; ++i) {
+    const auto index = most.draw(below);
+    ASSERT_TRUE(index && most.has(*index));
+    const Configuration one = most.configuration(*index);
+    EXPECT_EQ(most.find(one), index);
+    EXPECT_EQ(*one.find("p0"), *one.find("p39"));
+    for (const EnumeratedSpace::Index next : most.neighbours(*index, Neighbourhood::hamming))
+      EXPECT_TRUE(most.has(next));
+    drawn.insert(*index);
+  }
+  EXPECT_GT(drawn.size(), 95u);
+  Configuration invalid = most.configuration(most.any());
+  invalid.set("p0", *invalid.find("p39") == Value(0) ? 1 : 0);
+  EXPECT_FALSE(most.find(invalid));
+}
+
+TEST(SearchSpace, ListsALargeProductWithFewValidConfigurations) {
+  std::string sum = "p0";
+  for (int i = 1; i < 40; ++i) sum += " + p" + std::to_string(i);
+  const EnumeratedSpace few = listed_or_drawn_with(many_switches(), {sum + " <= 2"});
+  EXPECT_FALSE(few.is_open());
+  EXPECT_EQ(few.size(), 1u + 40 + 40 * 39 / 2);
+}
+
+TEST(SearchSpace, DrawsWhatTakesTooLongToBeListed) {
+  std::string sum = "p0";
+  for (int i = 1; i < 14; ++i) sum += " + p" + std::to_string(i);
+  const std::vector<TuningParameter> parameters = late_space().parameters();
+  const EnumeratedSpace rare = listed_or_drawn_with(parameters, {"(" + sum + ") * 2 % 150 == 76"}, 0.01);
+  EXPECT_TRUE(rare.is_open());
+  EXPECT_THROW(listed_or_drawn_with(parameters, {"(" + sum + ") * 2 % 150 == 77"}, 0.01), std::length_error)
+      << "nothing is valid";
+}
+
+TEST(SearchSpace, SaysThatAConstraintOfALargeSpaceHasNoAnswer) {
+  EXPECT_EQ(error_of<EvaluationError>([&] { listed_or_drawn_with(many_switches(), {"12 % p0 == 0"}).size(); }),
+            "space:1:4: division by zero (of 12 and 0)");
 }
 
 TEST(SearchSpace, RefusesProductsThatAnIndexCannotCode) {

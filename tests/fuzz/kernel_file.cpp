@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_file.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

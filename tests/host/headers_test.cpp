@@ -92,6 +92,28 @@ __global__ void k(int* out) {
   EXPECT_EQ(out[63], 32 + 3200 + 310000);
 }
 
+TEST(HostHeaders, GiveLimitsOfSmallFloatsUnlessTheTextHasItsOwn) {
+  const std::string head = "#include <limits>\n#include <cuda_fp16.h>\n";
+  EXPECT_EQ(output<float>(head + "__global__ void k(float* x) { using all = std::numeric_limits<__half>;\n"
+                                 "*x = float(all::max()) + float(all::lowest()) + float(all::epsilon()) * 1024 + "
+                                 "float(std::numeric_limits<__nv_bfloat16>::epsilon()) * 128 + all::digits; }\n",
+                          "k", shape(1, 1)),
+            0 + 1 + 1 + 11);
+  EXPECT_EQ(
+      output<float>(head + "namespace std { template <> struct numeric_limits<half> { static half max() { return "
+                           "half(5); } }; }\n__global__ void k(float* x) { *x = std::numeric_limits<half>::max(); "
+                           "}\n",
+                    "k", shape(1, 1)),
+      5);
+}
+
+TEST(HostHeaders, LetKernelsHaveNamesOfTheLibrary) {
+  EXPECT_EQ(output<int>("#include <algorithm>\n#include <numeric>\nusing namespace std;\n"
+                        "__constant__ int count = 3;\n__global__ void fill(int* x) { *x = ::count; }\n",
+                        "fill", shape(1, 1)),
+            3);
+}
+
 TEST(HostHeaders, GivePartsOfATileByPredicateAndByLabel) {
   const std::vector<int> out = outputs<int>(5 * 32, R"(
 #include <cooperative_groups.h>
@@ -161,12 +183,12 @@ TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
   EXPECT_THAT(refusal_of("#include <cuda_fp8.h>\n__global__ void k(float* x) { *x = float(__nv_fp8_e4m3(1.5f)); }\n"),
               AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp8.h>")));
   EXPECT_THAT(refusal_of("#include <cuda/barrier>\n"
-                       "__global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }\n"),
+                         "__global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }\n"),
               lacks("<cuda/barrier>"));
   EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { cuda::ptx::fence(); }\n"), lacks("<cuda/ptx>"));
   EXPECT_THAT(refusal_of("#include <cuda/no_such_part>\n__global__ void k() {}\n"), lacks("<cuda/no_such_part>"));
   EXPECT_THAT(refusal_of("#include <cooperative_groups.h>\n"
-                       "__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"),
+                         "__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"),
               lacks("clusters"));
   EXPECT_THAT(refusal_of("#include <cuda/barrier>\n__global__ void k() { typo(); }\n"), Not(lacks("<cuda/barrier>")));
   EXPECT_THAT(refusal_of("#include \"no_such_file.h\"\n__global__ void k() {}\n"), HasSubstr("include_path"));

@@ -38,9 +38,64 @@ TEST_F(RunnerTiming, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {
   EXPECT_FALSE(saw_damage);
 }
 
+TEST_F(RunnerTiming, BlamesOneFinalistForALostDeviceAndGivesTheOthersBack) {
+  const auto shared = runner();
+  for (const int loses : {1, 3, 20}) {  // while it warms up, in its first sample, in a later one
+    backend.usable_ = true;
+    int runs = 0;
+    backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+      if (++runs < loses) return scale_kernel<float>(launch);
+      backend.usable_ = false;
+      return LaunchError{"an illegal address"};
+    };
+    int later = 0;
+    backend.kernels["scale<64>"] = scaled_after([&](const Launch&) { later += !backend.usable_; });
+    const auto trials = remeasure(*shared);
+    EXPECT_TRUE(trials[0].crashed);
+    EXPECT_EQ(message(trials[0].outcome), "an illegal address");
+    EXPECT_FALSE(trials[1].crashed);
+    EXPECT_FALSE(trials[1].verified);
+    EXPECT_TRUE(is_machine_fault(trials[1].outcome));
+    EXPECT_EQ(later, 0);
+  }
+}
+
+TEST_F(RunnerTiming, DoesNotMeasureAFinalistAgainThatHungInItsFirstHotSample) {
+  options.cold = false;
+  const auto shared = runner();
+  bool is_sampled = false;
+  backend.next_sample = [&](const std::string& expression, std::size_t) {
+    is_sampled |= expression == "scale<32>";
+    return Sample{1000, 0};
+  };
+  int hangs = 0;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    if (!is_sampled || hangs++ > 0) return scale_kernel<float>(launch);
+    return Timeout{"hangs"};
+  };
+  const auto trials = remeasure(*shared);
+  EXPECT_EQ(kind(trials[0].outcome), "timeout");
+  EXPECT_TRUE(trials[0].crashed);
+  EXPECT_FALSE(trials[0].verified);
+  EXPECT_TRUE(trials[1].verified);
+}
+
+TEST_F(RunnerTiming, GivesCountersAndEnergyTheTimeOfTheirRuns) {
+  options.metrics = {"ipc", "energy"};
+  options.metrics_for_all = true;
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{30e9, 0}; };
+  std::vector<double> limits;
+  listener = [&](Phase phase, double limit, bool runs_kernel) {
+    if (phase == Phase::measure && runs_kernel) limits.push_back(limit);
+  };
+  EXPECT_NE(evaluate(block(32)).measurement(), nullptr);
+  EXPECT_EQ(backend.counted.size(), 1u);
+  EXPECT_GT(*std::ranges::max_element(limits), 20 * 30) << "energy takes several runs of half a minute";
+}
+
 TEST_F(RunnerTiming, AnnouncesThePhasesWithTheirLimits) {
   std::vector<Phase> phases;
-  listener = [&](Phase phase, double limit) {
+  listener = [&](Phase phase, double limit, bool) {
     if (phases.empty() || phases.back() != phase) phases.push_back(phase);
     EXPECT_GE(limit, 2);
   };
@@ -56,7 +111,7 @@ TEST_F(RunnerTiming, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThe
   for (const char* name : {"scale<32>", "scale<64>"})
     backend.kernels[name] = scaled_after([&](const Launch& launch) { pending.insert(launch.device_launches); });
   double longest = 0;
-  listener = [&](Phase phase, double limit) {
+  listener = [&](Phase phase, double limit, bool) {
     if (phase == Phase::measure) longest = std::max(longest, limit);
   };
   const auto shared = runner();

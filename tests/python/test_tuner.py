@@ -187,6 +187,19 @@ __global__ void lengths(const float4* p, const Step* s, float* y, int n) {
             with self.assertRaisesRegex(ValueError, "budget is a positive time, such as 30 or '30s', '5m', '2h', not "):
                 axpy.tune([100], budget=budget, T="float")
 
+    def test_integers_that_do_not_fit_and_texts_with_a_zero_are_refused(self):
+        axpy, x = tuner.Kernel(text=AXPY), numpy.ones(10, numpy.float32)
+        for value in (2**64, -2**63 - 1):
+            with self.assertRaisesRegex(OverflowError, f"argument 1 is {value}"):
+                axpy(value, x, x)
+        with self.assertRaisesRegex(OverflowError, f"size 1 is {2**63}"):
+            axpy.explain([2**63], T="float")
+        with self.assertRaisesRegex(OverflowError, "trials is -1"):
+            axpy.tune([100], trials=-1, T="float")
+        for refused in (lambda: tuner.Kernel("axpy.cu\0.txt"), lambda: tuner.Kernel(text=AXPY, T="float\0double")):
+            with self.assertRaisesRegex(ValueError, "character 0"):
+                refused()
+
     def test_an_array_that_cannot_be_written_is_no_output(self):
         x, y = numpy.ones(10, numpy.float32), numpy.ones(10, numpy.float32)
         y.flags.writeable = False

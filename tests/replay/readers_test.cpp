@@ -120,6 +120,14 @@ std::string cache_of(const std::string& objective, const std::string& entries) {
   return R"({"tune_params_keys":["bx"],)" + objective + R"("cache":{)" + entries + "}}";
 }
 
+TEST(KernelTunerReader, KeepsIntegersAboveThoseOf64BitsAsTheyAreWritten) {
+  for (const char* const value : {"18446744073709551615", "9223372036854775808"}) {
+    const std::string entry = "\"1\":{\"bx\":" + std::string(value) + ",\"time\":1}";
+    const Recording recording = parse_recording(cache_of("", entry), "cache.json");
+    EXPECT_EQ(recording.space.configuration(0).text(), "bx=" + std::string(value));
+  }
+}
+
 TEST(KernelTunerReader, MinimisesTheReciprocalOfARate) {
   const std::string entries =
       R"("1":{"bx":1,"time":2,"GFLOP/s":100},"2":{"bx":2,"time":1,"GFLOP/s":200},"4":{"bx":4,"time":"RuntimeFailedConfig"})";

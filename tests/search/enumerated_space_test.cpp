@@ -104,6 +104,16 @@ TEST(EnumeratedSpace, RefusesAProductPastTheRangeOfItsCodes) {
   EXPECT_THROW(EnumeratedSpace::from_codes(parameters, {}), std::length_error);
 }
 
+TEST(EnumeratedSpace, MayBeEmptyWithTheLargestProduct) {
+  std::vector<TuningParameter> parameters;
+  for (int i = 0; i < 63; ++i) parameters.push_back(numbers("p" + std::to_string(i), 2));
+  const EnumeratedSpace space = EnumeratedSpace::from_codes(parameters, {});
+  EXPECT_TRUE(space.empty());
+  EXPECT_FALSE(space.find_digits(EnumeratedSpace::Digits(63, 1)));
+  const EnumeratedSpace last = EnumeratedSpace::from_codes(parameters, {(std::uint64_t{1} << 63) - 1});
+  EXPECT_EQ(last.find_digits(EnumeratedSpace::Digits(63, 1)), 0u);
+}
+
 TEST(EnumeratedSpace, HoldsASparseSpaceOfAHugeProduct) {
   std::vector<TuningParameter> parameters;
   for (int i = 0; i < 6; ++i) parameters.push_back(numbers("p" + std::to_string(i), 1000));

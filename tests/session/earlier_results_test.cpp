@@ -1,3 +1,4 @@
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/session/tuning.hpp>
 
 #include <tests/temporary_folder.hpp>

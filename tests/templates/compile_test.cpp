@@ -7,6 +7,7 @@
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/host/host_backend.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/single_run.hpp>

@@ -5,6 +5,7 @@
 #include <tests/testing.hpp>
 
 #include "sample.hpp"
+#include <tuner/core/enumerated_space.hpp>
 
 namespace tuner {
 namespace {

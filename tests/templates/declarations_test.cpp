@@ -6,6 +6,7 @@
 #include <tests/testing.hpp>
 
 #include "built_in.hpp"
+#include <tuner/core/enumerated_space.hpp>
 
 namespace tuner {
 namespace {

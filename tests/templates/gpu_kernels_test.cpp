@@ -7,6 +7,7 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/single_run.hpp>

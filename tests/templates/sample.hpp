@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/search_space.hpp>
 #include <tuner/measure/measure_options.hpp>

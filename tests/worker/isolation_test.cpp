@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kernel_text = R"(
 #pragma tuner kernel      scripted
 #pragma tuner size        n : int = 64
-#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_is_killed compiler_is_killed_once compiler_hangs compiler_waits compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled
+#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_is_killed compiler_is_killed_once compiler_hangs compiler_waits compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled hangs_in_our_step
 #pragma tuner in          a[n] : float
 #pragma tuner out         c[n] : float
 #pragma tuner block       32
@@ -196,6 +196,46 @@ TEST_F(IsolationTest, DoesNotBlameWhatRanInAWorkerThatIsKilledEachTime) {
   EXPECT_EQ(kind(trials.at("compiler_is_killed").outcome), "compile");
   EXPECT_FALSE(trials.at("is_killed").crashed);
   EXPECT_EQ(kind(trials.at("well").outcome), "ok");
+}
+
+/// What a daemon may do, in the scope of this object.
+struct IgnoredEnds {
+  IgnoredEnds() { ::signal(SIGCHLD, SIG_IGN); }
+  ~IgnoredEnds() { ::signal(SIGCHLD, SIG_DFL); }
+};
+
+TEST_F(IsolationTest, DoesNotBlameWhatRanInAKilledWorkerOfAProgramThatIgnoresTheEndsOfItsChildren) {
+  const IgnoredEnds ignored;
+  const testing::TemporaryFolder folder;
+  ::setenv("TUNER_TEST_MARKER", (folder / "ran").c_str(), 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {"is_killed_once", "is_killed", "crashes"});
+  EXPECT_EQ(kind(trials.at("is_killed_once").outcome), "ok");
+  EXPECT_EQ(kind(trials.at("is_killed").outcome), "launch");
+  EXPECT_FALSE(trials.at("is_killed").crashed);
+  EXPECT_TRUE(trials.at("crashes").crashed) << "its last words say so";
+}
+
+TEST_F(IsolationTest, DoesNotBlameAKernelForASlowStepOfOurOwn) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {"hangs_in_our_step"});
+  EXPECT_EQ(kind(trials.at("hangs_in_our_step").outcome), "timeout");
+  EXPECT_FALSE(trials.at("hangs_in_our_step").crashed);
+}
+
+TEST_F(IsolationTest, MeasuresTheOthersAgainIfAFinalistMakesTheDeviceUnusable) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const Configuration finalists[] = {does("fast"), does("poisons"), does("well")};
+  const auto trials = evaluator.remeasure(finalists, 30);
+  ASSERT_EQ(trials.size(), 3u);
+  EXPECT_TRUE(trials[1].crashed);
+  for (const std::size_t i : {0u, 2u}) {
+    EXPECT_EQ(kind(trials[i].outcome), "ok") << message(trials[i].outcome);
+    EXPECT_FALSE(trials[i].crashed);
+    EXPECT_EQ(trials[i].round, trials[2].round) << "both beside each other";
+    ASSERT_NE(trials[i].measurement(), nullptr);
+    EXPECT_EQ(trials[i].measurement()->metrics.at("seconds"), 20) << "in their part of the time";
+  }
 }
 
 TEST_F(IsolationTest, RefusesAnotherDeviceThanTheOneItIsFor) {

@@ -56,14 +56,16 @@ std::vector<Message> samples() {
           Opened{device, "nvrtc"},
           Prepared{},
           Failed{"no device", true, ErrorCode::context_lost},
-          PhaseReport{Phase::measure, 2.5},
+          PhaseReport{Phase::measure, 2.5, true},
           CompileAnswer{image, 0.5},
           CompileAnswer{CompileError{"no", "log"}, 0.5},
           Recall{},
           Ran{{measured}, true},
           Ran{{slow}, false},
           Ran{{measured, failed, invalid}, true},
-          Warning{"CXX is not used"}};
+          Warning{"CXX is not used"},
+          Beat{0.25},
+          LastWords{11}};
 }
 
 Message passed_on(const Message& message) {

@@ -33,6 +33,7 @@ bool has(const std::string& text, const char* word) { return text.find(word) != 
 
 /// Dies of the signal itself: sanitizers would report it and exit.
 [[noreturn]] void crash() {
+  send(LastWords{SIGSEGV});
   std::signal(SIGSEGV, SIG_DFL);
   std::raise(SIGSEGV);
   std::abort();
@@ -87,7 +88,8 @@ void compile(const Compile& message) {
 Trial run(const Configuration& configuration) {
   const std::string does = configuration.find("does")->string();
   // Only what hangs is short of time: a machine that stalls must not make timeouts of the others.
-  send(PhaseReport{Phase::verify, does == "hangs" || does == "is_stopped_once" ? 0.1 : 60});
+  send(PhaseReport{Phase::verify, does.starts_with("hangs") || does == "is_stopped_once" ? 0.1 : 60,
+                   does != "hangs_in_our_step"});
   if (does == "runs_until_recalled" && first_time(configuration))
     testing::wait_until([] { return session->recalled(); });
   if (does == "meets_others") {  // on devices 0 and 1
@@ -106,7 +108,7 @@ Trial run(const Configuration& configuration) {
   }
   if (does == "aborts") std::abort();
   if (does == "exits") std::_Exit(3);
-  if (does == "hangs") hang();
+  if (does.starts_with("hangs")) hang();
   if (does == "babbles") {
     (void)!::write(out, "what?  this is no message", 25);
     hang();
@@ -184,12 +186,15 @@ int serve(const std::string& mode) {
     }
     if (const auto* remeasure = std::get_if<Remeasure>(&message)) {
       Ran answer;
+      bool is_poisoned = false;
       for (const Configuration& configuration : remeasure->configurations) {
         answer.trials.push_back(run(configuration));
+        if (is_poisoned) answer.trials.back().outcome = LaunchError{"given back", 0, true};
+        is_poisoned |= answer.trials.back().crashed;
         if (auto* measured = std::get_if<Measurement>(&answer.trials.back().outcome))
           measured->metrics["seconds"] = remeasure->seconds;
       }
-      answer.usable = !has_fallen();
+      answer.usable = !has_fallen() && !is_poisoned;
       send(answer);
       if (!answer.usable) return 1;
     }

@@ -49,8 +49,11 @@ class WorkerSlotTest : public ::testing::Test {
     ASSERT_EQ(::write(worker->from.write, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
 
+  /// Time passes only if a test moves it.
+  static inline Clock::time_point time{};
+
   std::shared_ptr<Worker> worker = std::make_shared<Worker>();
-  WorkerSlot slot;
+  WorkerSlot slot{[] { return time; }};
   std::optional<Clock::time_point> wake_up;
   std::size_t descriptors = 0, messages = 0;
 };
@@ -72,6 +75,76 @@ TEST_F(WorkerSlotTest, DoesNotWaitForAWorkerThatTakesLongToDie) {
   EXPECT_FALSE(loss->from_outside) << "it was we who killed it";
   EXPECT_THAT(loss->text, HasSubstr("did not answer for 0.0 s"));
   EXPECT_FALSE(turn().has_value());
+}
+
+TEST_F(WorkerSlotTest, CountsTheBeatsOfAWorkerAndNotTheClock) {
+  slot.expect_within(1);
+  for (int i = 0; i < 20; ++i) {
+    time += std::chrono::hours(1);  // this process or the worker is paused
+    EXPECT_FALSE(turn().has_value());
+  }
+  write(encode(Beat{0.6}));
+  EXPECT_FALSE(turn().has_value());
+  EXPECT_TRUE(slot.running());
+  slot.expect_within(1);
+  write(encode(Beat{0.6}));
+  EXPECT_FALSE(turn().has_value());
+  EXPECT_TRUE(slot.running()) << "the beats are those since its last message";
+  write(encode(Beat{0.6}));
+  worker->end = WorkerEnd{"killed by signal 9", true};
+  const std::optional<WorkerEnd> loss = turn();
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_TRUE(loss->hung);
+  EXPECT_FALSE(loss->from_outside);
+  EXPECT_EQ(messages, 0u) << "beats are for the slot alone";
+}
+
+TEST_F(WorkerSlotTest, TakesTheAnswerThatCameBeforeTheBeatsOfAPause) {
+  slot.expect_within(1);
+  write(encode(Prepared{}));
+  write(encode(Beat{100}));
+  (void)turn();
+  EXPECT_EQ(messages, 1u);
+}
+
+TEST_F(WorkerSlotTest, DoesNotBlameOneThatNeverRan) {
+  slot.expect_within(1);
+  worker->end = WorkerEnd{"killed by signal 9", true};
+  std::optional<WorkerEnd> loss;
+  int turns = 0;
+  for (; turns < 1000 && !loss; ++turns) {
+    time += std::chrono::seconds(10);
+    loss = turn();
+  }
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_GE(turns, 120) << "a minute of this process's own time";
+  EXPECT_TRUE(loss->hung);
+  EXPECT_TRUE(loss->from_outside);
+}
+
+TEST_F(WorkerSlotTest, LearnsFromLastWordsHowOneEndedWhoseEndSomebodyElseTook) {
+  struct Case {
+    std::optional<int> signal;
+    const char* text;
+    bool from_outside, exited;
+  };
+  for (const auto& [signal, text, from_outside, exited] :
+       {Case{std::nullopt, "lost, saying: hello", true, false},
+        Case{11, "killed by signal 11 (Segmentation fault), saying: hello", false, false},
+        Case{0, "ended by exit(), saying: hello", false, true}}) {
+    worker = std::make_shared<Worker>();
+    slot.start([this] { return std::make_unique<WorkerOfATest>(worker); });
+    if (signal) write(encode(LastWords{*signal}));
+    ASSERT_EQ(::write(worker->said.write, "hello", 5), 5);
+    ::close(std::exchange(worker->from.write, -1));
+    worker->end = WorkerEnd{.text = "lost", .from_outside = true, .unknown = true};
+    std::optional<WorkerEnd> loss = turn();
+    if (!loss) loss = turn();  // the first one read the words only
+    ASSERT_TRUE(loss.has_value());
+    EXPECT_EQ(loss->text, text);
+    EXPECT_EQ(loss->from_outside, from_outside);
+    EXPECT_EQ(loss->exited, exited);
+  }
 }
 
 TEST_F(WorkerSlotTest, TellsHowOneEndedThatClosedItsPipe) {
@@ -118,6 +191,19 @@ TEST_F(WorkerSlotTest, TakesAnotherInThePlaceOfOneThatIsGone) {
   EXPECT_FALSE(turn().has_value());
   EXPECT_EQ(messages, 1u);
   worker->end = WorkerEnd{"killed by signal 9", true};
+}
+
+TEST(WorkerEndTest, IsCarriedBetweenHostsWhole) {
+  for (const WorkerEnd& end : {WorkerEnd{"ended with status 3", false, false, true}, WorkerEnd{"", true},
+                               WorkerEnd{"did not answer", false, true}, WorkerEnd{"lost", true, false, false, true}}) {
+    const WorkerEnd back = worker_end(bytes_of(end));
+    EXPECT_EQ(back.text, end.text);
+    EXPECT_EQ(back.from_outside, end.from_outside);
+    EXPECT_EQ(back.hung, end.hung);
+    EXPECT_EQ(back.exited, end.exited);
+    EXPECT_EQ(back.unknown, end.unknown);
+  }
+  EXPECT_EQ(worker_end({}).text, "");
 }
 
 }  // namespace

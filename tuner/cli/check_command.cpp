@@ -9,6 +9,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/core/characters.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/measure/compiled_resources.hpp>

@@ -126,8 +126,8 @@ void TuneListener::on_start(const SessionPlan& plan) {
   plan_ = plan;
   counts_ = {};
   lanes_.assign(plan.lanes, 0);
-  output.line("space     {} combinations, {} valid; strategy {}", format_count(plan.product), format_count(plan.valid),
-              plan.strategy);
+  output.line("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
+              format_count(SpaceCount{static_cast<double>(plan.valid), plan.valid_is}), plan.strategy);
   if (plan.resumed > 0)
     output.line("resuming  {} of earlier runs {} taken over", plural(plan.resumed, "trial"),
                 plan.resumed == 1 ? "is" : "are");

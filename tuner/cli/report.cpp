@@ -26,9 +26,15 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
 }
 
 /// \p valid: 0 if unknown.
-std::string tried_text(std::size_t tried, std::size_t valid) {
+std::string tried_text(std::size_t tried, std::size_t valid, SpaceCount::Kind kind) {
   if (valid == 0) return fmt::format("tried {}", plural(tried, "configuration"));
-  return fmt::format("tried {} of {}", format_count(tried), plural(valid, "configuration"));
+  return fmt::format("tried {} of {} configuration{}", format_count(tried),
+                     format_count(SpaceCount{static_cast<double>(valid), kind}), valid == 1 ? "" : "s");
+}
+
+/// As far as a stored number shows. Larger spaces are not listed.
+SpaceCount::Kind kind_of_stored(std::size_t valid) {
+  return valid > kMostListed ? SpaceCount::Kind::about : SpaceCount::Kind::exact;
 }
 
 std::string compared_with(const std::string& reference) {
@@ -123,7 +129,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   const std::size_t now = result.trials.size() - result.resumed;
   std::string text =
       fmt::format("done      {} in {} ({}); {}\n", plural(now, "trial"), format_seconds(result.wall_seconds),
-                  tuner::text(result.stop_reason), tried_text(result.trials.size(), result.valid));
+                  tuner::text(result.stop_reason), tried_text(result.trials.size(), result.valid, result.valid_is));
   text += fmt::format(
       "time      {} measuring, {} verifying, {} loading, {} waiting; {} compiling, summed over all compilers\n",
       format_seconds(result.times.measure), format_seconds(result.times.verify), format_seconds(result.times.load),
@@ -177,8 +183,8 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
                   "          {}{}; on {} UTC, with {} samples\n\n",
                   printable(match.database),
                   known.tried > 0 && !known.is_whole_space() ? "a larger --budget or --trials searches on, " : "",
-                  known.tried > 0 ? tried_text(known.tried, known.valid) + "; " : "", printable(match.reason),
-                  format_instant(best.measured_ms), best.samples));
+                  known.tried > 0 ? tried_text(known.tried, known.valid, kind_of_stored(known.valid)) + "; " : "",
+                  printable(match.reason), format_instant(best.measured_ms), best.samples));
   answer.styled(
       result_lines(subject, printable(best.configuration), compared_with(subject.reference), best.median_ns, style));
   return answer;
@@ -206,16 +212,17 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
   for (const Trial& trial : result.trials) counts.add(trial.outcome);
   Json outcomes = Json::object();
   for (const std::string_view kind : outcome_names()) outcomes[std::string(kind)] = counts.of(*outcome_kind(kind));
-  Json object{{"problem", *subject.size},
-              {"objective", subject.objective.name},
-              {"from_cache", false},
-              {"space", {{"product", result.product}, {"valid", result.valid}}},
-              {"stop_reason", text(result.stop_reason)},
-              {"wall_s", result.wall_seconds},
-              {"resumed", result.resumed},
-              {"tried", result.trials.size()},
-              {"outcomes", outcomes},
-              {"database", database}};
+  Json object{
+      {"problem", *subject.size},
+      {"objective", subject.objective.name},
+      {"from_cache", false},
+      {"space", {{"product", result.product}, {"valid", result.valid}, {"valid_is", count_word(result.valid_is)}}},
+      {"stop_reason", text(result.stop_reason)},
+      {"wall_s", result.wall_seconds},
+      {"resumed", result.resumed},
+      {"tried", result.trials.size()},
+      {"outcomes", outcomes},
+      {"database", database}};
   object["best"] = nullptr;
   if (result.best) {
     object["best"] = *result.best;

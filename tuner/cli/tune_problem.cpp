@@ -6,6 +6,7 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
@@ -39,8 +40,11 @@ Answer space(const KernelSpec& spec, const ProblemSize& size, const Device& devi
   const auto start = Clock::now();
   const auto time = [&start] { return format_ns(seconds_since(start) * 1e9); };
   try {
-    const std::size_t valid = enumerate(spec, size, device.limits, stop).size();
-    answer.data("valid", valid).text("{} valid (enumerated in {})\n", format_count(valid), time());
+    const EnumeratedSpace space = enumerate(spec, size, device.limits, stop);
+    const SpaceCount valid = space.count();
+    answer.data("valid", space.size())
+        .data("valid_is", count_word(valid.kind))
+        .text("{} valid ({} in {})\n", format_count(valid), space.is_open() ? "estimated" : "enumerated", time());
   } catch (const EnumerationStopped& stopped) {
     answer.data("valid", nullptr)
         .data("stopped", stopped.what())

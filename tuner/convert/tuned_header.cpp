@@ -193,7 +193,7 @@ class HeaderWriter {
 //   const tuned::{2}::Device device{{10 * p.major + p.minor, p.multiProcessorCount, p.l2CacheSize}};  // a cudaDeviceProp p
 //   tuned::{2}::dispatch{3}(device, {{{4}}}, [&](auto chosen) {{
 //     using C = decltype(chosen);  // with each parameter as a constant
-//     {1}<{5}><<<grid, block, 0, stream>>>(...);
+//     {1}<...><<<grid, block, 0, stream>>>(...);  // with {5}, in the order of the kernel's template
 //   }});
 //
 // The device is the measured one of the same compute capability with the nearest number of multiprocessors (then of

@@ -30,22 +30,34 @@ bool value_before(const Value& a, const Value& b) {
 }  // namespace
 
 EnumeratedSpace EnumeratedSpace::from_codes(std::vector<TuningParameter> parameters, std::vector<std::uint64_t> codes) {
-  if (codes.size() > std::numeric_limits<Index>::max())
-    throw std::length_error("more than 2^32 valid configurations; tighten the constraints");
+  if (codes.size() > std::numeric_limits<Position>::max())
+    throw std::length_error("more than 2^32 valid configurations in a list; tighten the constraints");
   EnumeratedSpace space;
   space.radix_ = MixedRadix(parameters);
   space.parameters_ = std::move(parameters);
   space.codes_ = std::move(codes);
   if (!std::ranges::is_sorted(space.codes_)) {
     space.by_code_.resize(space.codes_.size());
-    std::iota(space.by_code_.begin(), space.by_code_.end(), Index{0});
-    std::ranges::sort(space.by_code_, [&](Index a, Index b) { return space.codes_[a] < space.codes_[b]; });
+    std::iota(space.by_code_.begin(), space.by_code_.end(), Position{0});
+    std::ranges::sort(space.by_code_, [&](Position a, Position b) { return space.codes_[a] < space.codes_[b]; });
   }
   space.build_buckets();
   return space;
 }
 
+EnumeratedSpace EnumeratedSpace::open(std::vector<TuningParameter> parameters, std::shared_ptr<const ValidityTest> test,
+                                      std::span<const std::uint16_t> any, SpaceCount count) {
+  EnumeratedSpace space;
+  space.radix_ = MixedRadix(parameters);
+  space.parameters_ = std::move(parameters);
+  space.test_ = std::move(test);
+  space.any_ = space.radix_.code(any);
+  space.count_ = count;
+  return space;
+}
+
 void EnumeratedSpace::build_buckets() {
+  if (codes_.empty()) return;
   const std::uint64_t product = radix_.product();
   const std::size_t rows = codes_.size();
   bucket_shift_ = std::max(0, static_cast<int>(std::bit_width(product)) - static_cast<int>(std::bit_width(rows)));
@@ -87,12 +99,36 @@ EnumeratedSpace EnumeratedSpace::from_configurations(std::span<const Configurati
   return space;
 }
 
-std::size_t EnumeratedSpace::size() const { return codes_.size(); }
+std::size_t EnumeratedSpace::size() const {
+  return is_open() ? static_cast<std::size_t>(std::max(1.0, count_.number)) : codes_.size();
+}
+
+SpaceCount EnumeratedSpace::count() const {
+  return is_open() ? count_ : SpaceCount{static_cast<double>(codes_.size()), SpaceCount::Kind::exact};
+}
+
+bool EnumeratedSpace::has(Index index) const {
+  return is_open() ? index < radix_.product() && find_code(index).has_value() : index < codes_.size();
+}
+
+std::optional<EnumeratedSpace::Index> EnumeratedSpace::draw(const ValidityTest::Below& below) const {
+  if (empty()) return std::nullopt;
+  if (!is_open()) return below(codes_.size());
+  const std::optional<Digits> drawn = test_->draw(below);
+  return drawn ? std::optional(radix_.code(*drawn)) : std::nullopt;
+}
+
+std::optional<EnumeratedSpace::Index> EnumeratedSpace::next(Index from) const {
+  const Index end = is_open() ? from + std::min(kNear, radix_.product() - std::min(from, radix_.product())) : size();
+  for (; from < end; ++from)
+    if (!is_open() || find_code(from)) return from;
+  return std::nullopt;
+}
 
 std::uint64_t EnumeratedSpace::sorted_code(std::size_t position) const { return codes_[sorted_index(position)]; }
 
 EnumeratedSpace::Index EnumeratedSpace::sorted_index(std::size_t position) const {
-  return by_code_.empty() ? static_cast<Index>(position) : by_code_[position];
+  return by_code_.empty() ? Index{position} : Index{by_code_[position]};
 }
 
 Configuration EnumeratedSpace::configuration(Index index) const {
@@ -117,10 +153,10 @@ std::optional<EnumeratedSpace::Index> EnumeratedSpace::find(const Configuration&
 }
 
 std::uint16_t EnumeratedSpace::digit(Index index, std::size_t parameter) const {
-  return static_cast<std::uint16_t>(codes_[index] / radix_.weight(parameter) % parameters_[parameter].values.size());
+  return static_cast<std::uint16_t>(code(index) / radix_.weight(parameter) % parameters_[parameter].values.size());
 }
 
-void EnumeratedSpace::digits(Index index, std::span<std::uint16_t> out) const { radix_.digits(codes_[index], out); }
+void EnumeratedSpace::digits(Index index, std::span<std::uint16_t> out) const { radix_.digits(code(index), out); }
 
 std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_digits(std::span<const std::uint16_t> digits) const {
   if (digits.size() != parameters_.size()) return std::nullopt;
@@ -130,6 +166,11 @@ std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_digits(std::span<con
 }
 
 std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_code(std::uint64_t code) const {
+  if (is_open()) {
+    Digits digits(parameters_.size());
+    radix_.digits(code, digits);
+    return test_->holds(digits) ? std::optional(code) : std::nullopt;
+  }
   if (codes_.empty()) return std::nullopt;
   const auto bucket = static_cast<std::size_t>(code >> bucket_shift_);
   std::size_t low = bucket_start_[bucket];
@@ -148,7 +189,7 @@ std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_code(std::uint64_t c
 
 std::vector<EnumeratedSpace::Index> EnumeratedSpace::neighbours(Index index, Neighbourhood kind) const {
   std::vector<Index> out;
-  const std::uint64_t code = codes_[index];
+  const std::uint64_t code = this->code(index);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     const int here = digit(index, p);
     const int last = static_cast<int>(parameters_[p].values.size()) - 1;

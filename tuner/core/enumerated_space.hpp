@@ -1,17 +1,23 @@
 #pragma once
 /// The valid configurations of a search space for one problem on one device, each with an index. Search strategies use
-/// it for random access, lookup, neighbours and uniform sampling. Indices are only meaningful within this object;
-/// stored results name values (Configuration).
+/// it for random access, lookup, neighbours and sampling. Indices are only meaningful within this object; stored
+/// results name values (Configuration).
+///
+/// A space is listed or open. A listed one has all its configurations, and each number below size() is an index. An
+/// open one has too many for a list: it draws and tests them, and its indices are not consecutive.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include <tuner/core/configuration.hpp>
+#include <tuner/core/space_count.hpp>
 #include <tuner/core/value.hpp>
 
 namespace tuner {
@@ -59,11 +65,25 @@ enum class Neighbourhood {
   adjacent,  ///< exactly one parameter differs, by one step in its order of values
 };
 
-class EnumeratedSpace {
+/// What an open space knows about its configurations.
+class ValidityTest {
  public:
-  using Index = std::uint32_t;
   /// Position of each parameter's value in its list of values, in parameter order.
   using Digits = std::vector<std::uint16_t>;
+  /// A random number below its argument.
+  using Below = std::function<std::size_t(std::size_t)>;
+
+  virtual ~ValidityTest() = default;
+  /// Throws EvaluationError if a constraint cannot be evaluated.
+  virtual bool holds(std::span<const std::uint16_t> digits) const = 0;
+  /// Any valid configuration; all have a chance, but not the same. Nothing if limited work finds none.
+  virtual std::optional<Digits> draw(const Below& below) const = 0;
+};
+
+class EnumeratedSpace {
+ public:
+  using Index = std::uint64_t;
+  using Digits = ValidityTest::Digits;
 
   EnumeratedSpace() = default;
   /// From the codes (MixedRadix) of configurations, without duplicates. Index i is the i-th code. A space without
@@ -74,9 +94,27 @@ class EnumeratedSpace {
   /// configuration given. Throws std::invalid_argument for unequal names or duplicates.
   static EnumeratedSpace from_configurations(std::span<const Configuration> configurations);
 
+  /// An open space. \p any: a valid configuration. Throws std::length_error as from_codes().
+  static EnumeratedSpace open(std::vector<TuningParameter> parameters, std::shared_ptr<const ValidityTest> test,
+                              std::span<const std::uint16_t> any, SpaceCount count);
+
+  bool is_open() const { return test_ != nullptr; }
+  /// The number of configurations. Of an open space it may be an estimate: count() tells.
   std::size_t size() const;
+  SpaceCount count() const;
   bool empty() const { return size() == 0; }
   const std::vector<TuningParameter>& parameters() const { return parameters_; }
+
+  /// Whether \p index is that of a configuration.
+  bool has(Index index) const;
+  /// A random configuration: of a listed space uniformly, of an open one as ValidityTest::draw(). Nothing if there is
+  /// none, or none is found.
+  std::optional<Index> draw(const ValidityTest::Below& below) const;
+  /// Some configuration. Precondition: not empty.
+  Index any() const { return is_open() ? any_ : 0; }
+  /// The smallest index from \p from on; nothing if there is none, or none of the next kNear of an open space.
+  std::optional<Index> next(Index from) const;
+  static constexpr Index kNear = Index{1} << 18;
 
   Configuration configuration(Index index) const;
   std::optional<Index> find(const Configuration& configuration) const;
@@ -88,6 +126,8 @@ class EnumeratedSpace {
   std::vector<Index> neighbours(Index index, Neighbourhood kind) const;
 
  private:
+  using Position = std::uint32_t;
+  std::uint64_t code(Index index) const { return is_open() ? index : codes_[index]; }
   std::uint64_t sorted_code(std::size_t position) const;
   Index sorted_index(std::size_t position) const;
   std::optional<Index> find_code(std::uint64_t code) const;
@@ -96,12 +136,16 @@ class EnumeratedSpace {
   std::vector<TuningParameter> parameters_;
   MixedRadix radix_;
   std::vector<std::uint64_t> codes_;  // by index
-  std::vector<Index> by_code_;        // indices sorted by code; empty if codes_ is sorted already
+  std::vector<Position> by_code_;     // indices sorted by code; empty if codes_ is sorted already
+  // Of an open space, whose codes are the indices.
+  std::shared_ptr<const ValidityTest> test_;
+  Index any_ = 0;
+  SpaceCount count_;
 
   // Codes with equal c >> bucket_shift_ are neighbours in the sorted order, from bucket_start_[c >> bucket_shift_] on.
   // A bucket has about one code: a lookup costs two cache misses instead of a binary search over all codes.
   int bucket_shift_ = 0;
-  std::vector<Index> bucket_start_;
+  std::vector<Position> bucket_start_;
 };
 
 }  // namespace tuner

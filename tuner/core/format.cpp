@@ -1,5 +1,6 @@
 #include <tuner/core/format.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -72,6 +73,19 @@ std::string format_count(double count) {
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (digits[0] == '-' ? 1 : 0); at -= 3)
     digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
+}
+
+std::string_view count_word(SpaceCount::Kind kind) {
+  constexpr std::string_view words[] = {"exact", "about", "more than"};
+  return words[static_cast<std::size_t>(kind)];
+}
+
+std::string format_count(const SpaceCount& count) {
+  using enum SpaceCount::Kind;
+  if (count.kind == exact) return format_count(count.number);
+  if (count.kind == more_than) return "more than " + format_count(count.number);
+  const double unit = std::pow(10.0, std::floor(std::log10(std::max(count.number, 1.0))) - 1);  // two digits
+  return "about " + format_count(std::round(count.number / unit) * unit);
 }
 
 std::string format_interval(double centre, double low, double high) {

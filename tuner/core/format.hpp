@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <tuner/core/space_count.hpp>
+
 namespace tuner {
 
 /// `812 ns`, `12.3 us`, `1.05 ms`, `2.4 s`.
@@ -22,7 +24,11 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_percent(double fraction, int digits = 1);
 /// `123`, `12,345`; from 10^12 on `1.2e+12`.
 std::string format_count(double count);
+/// `4,641`, `about 1.1e+12`, `more than 67,108,864`.
+std::string format_count(const SpaceCount& count);
 std::string format_count(std::integral auto count) { return format_count(static_cast<double>(count)); }
+/// `exact`, `about` or `more than`.
+std::string_view count_word(SpaceCount::Kind kind);
 /// `+-0.4%`: half the width of [low, high] relative to \p centre.
 std::string format_interval(double centre, double low, double high);
 /// `2026-03-01 12:30` (UTC), from milliseconds since 1970.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -282,6 +283,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
   }
   add_compile_values(spec, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
+  if (at_most == ~std::size_t{0}) return listed_or_drawn(spec.space.parameters(), conjuncts, fixed, stop);
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop, at_most);
 }
 

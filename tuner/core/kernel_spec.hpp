@@ -367,7 +367,8 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 
 /// The configurations of \p spec that meet its constraints and whose launches meet the limits of the device. These are
 /// threads per block, block and grid dimensions, dynamic shared memory, and resident blocks of a cooperative grid.
-/// Stops after \p at_most configurations. Throws like SearchSpace::enumerate().
+/// Stops after \p at_most configurations; without that number, a space that is too large to be listed is
+/// EnumeratedSpace::open(). Throws like enumerate_conjuncts() and listed_or_drawn().
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop = {}, std::size_t at_most = ~std::size_t{0});
 

@@ -225,6 +225,12 @@ std::string substitute_words(std::string_view text, const std::map<std::string, 
   });
 }
 
+std::string in_global_namespace(std::string_view expression) {
+  const std::size_t at = skip_space(expression, expression.starts_with('&') ? 1 : 0);
+  const bool is_name = at < expression.size() && is_word_start(expression[at]);
+  return std::string(expression.substr(0, at)) + (is_name ? "::" : "") + std::string(expression.substr(at));
+}
+
 std::string_view statement_before(std::string_view code, std::size_t at) {
   std::size_t begin = at;
   for (; begin > 0 && at - begin < kLongestStatement; --begin) {

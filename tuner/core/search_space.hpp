@@ -1,7 +1,7 @@
 #pragma once
 /// Tuning parameters and constraints, and the configurations that meet them. An enumeration visits only prefixes that
 /// can still become valid. It checks constraints as soon as their last parameter is bound. A product of 10^9 with a few
-/// thousand valid configurations takes milliseconds.
+/// thousand valid configurations takes milliseconds. Spaces that are too large for that are searched by drawing.
 
 #include <functional>
 #include <optional>
@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/configuration.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/value.hpp>
 
 namespace tuner {
+
+class EnumeratedSpace;
 
 /// A named predicate over parameters, problem size, choices and device limits.
 struct Constraint {
@@ -58,12 +60,20 @@ struct Conjunct {
   bool failing_is_no = false;  ///< if evaluation fails, the configuration is invalid; otherwise the kernel is wrong
 };
 
+/// The most configurations that are listed.
+constexpr std::size_t kMostListed = std::size_t{1} << 26;
+
 /// The configurations for which no conjunct is false, in lexicographic order of the parameters as given. Throws
-/// EvaluationError if the evaluation of a conjunct fails for one of them, std::length_error after 2^26 configurations
-/// or \p most_seconds, EnumerationStopped if \p stop returns true. Stops after \p at_most configurations, which may
-/// then be any.
+/// EvaluationError if the evaluation of a conjunct fails for one of them, std::length_error after kMostListed
+/// configurations or \p most_seconds, EnumerationStopped if \p stop returns true. Stops after \p at_most
+/// configurations, which may then be any.
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
                                     const std::vector<Conjunct>& conjuncts, const Bindings& fixed, const StopHook& stop,
                                     std::size_t at_most = ~std::size_t{0}, double most_seconds = 60);
+
+/// The same, but a space that is too large to be listed is an EnumeratedSpace::open() one. Throws std::length_error
+/// only if the parameters have more than 2^63 combinations, or if no valid configuration is found in \p most_seconds.
+EnumeratedSpace listed_or_drawn(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts,
+                                const Bindings& fixed, const StopHook& stop, double most_seconds = 60);
 
 }  // namespace tuner

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/message_text.hpp>

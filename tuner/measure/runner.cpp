@@ -165,7 +165,7 @@ std::optional<Outcome> Runner::run_once(Phase phase, ProblemBuffers& problem, co
   double limit_s = problem.run_limit_s();
   for (const Launch& launch : launches)
     limit_s = std::max(limit_s, kPendingLaunchSeconds * double(launch.device_launches));
-  announce(phase, limit_s);
+  announce_kernel(phase, limit_s);
   load_copies(launches, with_constants);
   const auto start = Clock::now();
   auto failure = backend_.run(launches, limit_s);

@@ -34,8 +34,8 @@ std::string_view text(Phase phase);
 bool depends_on_order(const Outcome& outcome);
 
 /// Called before each step that could hang, with the time that it may take. If the next call comes much later than
-/// \p limit_s, a supervisor may conclude that the step hangs.
-using PhaseListener = std::function<void(Phase phase, double limit_s)>;
+/// \p limit_s, a supervisor may conclude that the step hangs. It is the kernel's fault only if the step \p runs_kernel.
+using PhaseListener = std::function<void(Phase phase, double limit_s, bool runs_kernel)>;
 
 class Runner {
  public:
@@ -118,8 +118,12 @@ class Runner {
     return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
   }
   const DeviceLimits& limits() const { return backend_.device().limits; }
+  /// Before a step of our own, such as filling and comparing.
   void announce(Phase phase, double limit_s) const {
-    if (listener_) listener_(phase, limit_s);
+    if (listener_) listener_(phase, limit_s, false);
+  }
+  void announce_kernel(Phase phase, double limit_s) const {
+    if (listener_) listener_(phase, limit_s, true);
   }
 
   Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
@@ -129,7 +133,7 @@ class Runner {
               const Module& module) const;
   Ready ready_reference(const ProblemBuffers& problem) const;
   std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image, Phase phase = Phase::load) const {
-    announce(phase, kLoadSeconds);
+    announce_kernel(phase, kLoadSeconds);
     return backend_.load(image);
   }
   /// Loads \p configuration for the main problem, or returns why that is not possible.
@@ -165,7 +169,7 @@ class Runner {
   TimedWork timed_work(const Ready& ready);
   std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
   Sampler::Announce announce_measuring() const {
-    return [this](double limit_s) { announce(Phase::measure, limit_s); };
+    return [this](double limit_s) { announce_kernel(Phase::measure, limit_s); };
   }
   Outcome judged_and_timed(Trial& trial, const Image& image, double best_ns);
 

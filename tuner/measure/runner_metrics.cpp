@@ -42,7 +42,7 @@ void Runner::count(const Ready& counted_run, std::vector<std::string> counters, 
     request.metrics = std::move(counters);
     request.cold = options_.cold;
     request.restore = [&] {
-      announce(Phase::measure, passes_s);  // for this pass
+      announce_kernel(Phase::measure, passes_s);  // for this pass
       problems_.front()->reset(0);
       load_copies(counted_run.launches);
       if (counted_run.prepare.empty()) return;
@@ -66,7 +66,7 @@ void Runner::measure_energy(const Ready& repeated, const std::vector<std::string
     if (auto reason = why_no_runs_in_a_row(repeated, measurement.median_ns))
       return add_reason(measurement.no_metrics, *reason);
     const double some_runs_s = 20e-9 * measurement.median_ns + main().run_limit_s();
-    announce(Phase::measure, housekeeping_s_ + 4 * kEnergySeconds + some_runs_s);
+    announce_kernel(Phase::measure, housekeeping_s_ + 4 * kEnergySeconds + some_runs_s);
     problems_.front()->reset(0);
     load_copies(repeated.launches);
     const EnergyResult result = backend_.energy(repeated.timed, kEnergySeconds);

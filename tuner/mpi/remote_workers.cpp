@@ -173,9 +173,7 @@ class Relay {
   }
 
   void ended(std::uint64_t channel, const worker::WorkerEnd& end) {
-    std::vector<std::byte> bytes{std::byte{end.from_outside}};
-    for (const char letter : end.text) bytes.push_back(static_cast<std::byte>(letter));
-    world_.send(0, FrameKind::ended, channel, bytes);
+    world_.send(0, FrameKind::ended, channel, worker::bytes_of(end));
   }
 
   void arrived(Frame frame) {
@@ -359,9 +357,7 @@ void Hub::arrived(Frame frame) {
     const std::lock_guard lock(channel.mutex);
     channel.stopped = true;
   }
-  if (frame.kind == FrameKind::ended && !frame.bytes.empty())
-    channel.end_behind = WorkerEnd{{reinterpret_cast<const char*>(frame.bytes.data()) + 1, frame.bytes.size() - 1},
-                                   frame.bytes.front() != std::byte{0}};
+  if (frame.kind == FrameKind::ended) channel.end_behind = worker::worker_end(frame.bytes);
 }
 
 void relay(Communicator& world, const std::filesystem::path& program) { Relay(world, program).run(); }

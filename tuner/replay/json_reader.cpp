@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include <boost/interprocess/streams/bufferstream.hpp>
 #include <cache/json.hpp>
@@ -162,10 +164,12 @@ double objective(const json& object, const std::string& key, std::string_view na
   return 1 / value;
 }
 
-/// A parameter's value: numbers that are not integers become text, because a Value has no fractions.
+/// A parameter's value: numbers that are not integers of 64 bits become text, because a Value has no others.
 Value json_value(const json& value) {
   if (value.is_boolean()) return Value(value.get<bool>());
-  if (value.is_number_integer()) return Value(value.get<std::int64_t>());
+  const bool is_wide =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
+  if (value.is_number_integer() && !is_wide) return Value(value.get<std::int64_t>());
   if (value.is_number_float()) {
     const double number = value.get<double>();
     if (number == std::floor(number) && std::abs(number) < 9e15) return Value(static_cast<std::int64_t>(number));

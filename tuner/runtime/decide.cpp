@@ -11,6 +11,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/passing.hpp>
 #include <tuner/runtime/call.hpp>

@@ -158,8 +158,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   if (!model_.has_choice() || !(weight > 0)) return;
   std::vector<Known> known;
   for (const Observation& observation : observations)
-    if (observation.index < space().size())
-      known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
+    if (space().has(observation.index)) known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
   if (known.empty()) return;
   std::ranges::sort(known, {}, &Known::objective);
   // Up to half of the start comes from the prior; more trust gives a larger part.

@@ -53,7 +53,8 @@ BasicStrategy::BasicStrategy(const EnumeratedSpace& space, const StrategyOptions
     : history_(space),
       random_(options.seed),
       first_(options.first.begin(), options.first.end()),
-      planned_trials_(std::min(space.size(), options.expected_trials.value_or(200))),
+      planned_trials_(
+          std::min(space.is_open() ? ~std::size_t{0} : space.size(), options.expected_trials.value_or(200))),
       spread_(space) {}
 
 EnumeratedSpace::Digits BasicStrategy::digits(Index index) const {
@@ -66,7 +67,7 @@ std::optional<Index> BasicStrategy::next_first() {
   while (!first_.empty()) {
     const Index index = first_.front();
     first_.pop_front();
-    if (index < space().size() && history_.is_fresh(index)) return index;
+    if (space().has(index) && history_.is_fresh(index)) return index;
   }
   return std::nullopt;
 }
@@ -78,6 +79,7 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
     std::optional<Index> wanted = next_first();
     if (!wanted) wanted = starting() ? spread_.next(history_, random_) : next();
     if (!wanted || !history_.is_fresh(*wanted)) wanted = history_.random_fresh(random_);
+    if (!wanted) break;  // an open space in which no more were found
     if (starting()) spread_.seen(*wanted);
     if (asker_) askers_[*wanted] = *asker_;
     history_.propose(*wanted);
@@ -89,7 +91,7 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
 
 void BasicStrategy::learn(std::span<const Observation> observations) {
   for (const Observation& observation : observations) {
-    if (observation.index >= space().size()) continue;
+    if (!space().has(observation.index)) continue;
     Asker asker;
     if (const auto asked = askers_.extract(observation.index)) asker = asked.mapped();
     if (observation.withdrawn) {

@@ -13,12 +13,15 @@ class Exhaustive final : public BasicStrategy {
 
  private:
   std::optional<Index> next() override {
-    while (next_ < space().size() && !history_.is_fresh(static_cast<Index>(next_))) ++next_;
-    if (next_ == space().size()) return std::nullopt;  // the fresh ones were withdrawn after next_ had passed them
-    return static_cast<Index>(next_);
+    while (const std::optional<Index> at = space().next(next_)) {
+      next_ = *at + 1;
+      if (history_.is_fresh(*at)) return at;
+    }
+    if (space().is_open()) next_ += EnumeratedSpace::kNear;
+    return std::nullopt;  // the fresh ones were withdrawn after next_ had passed them, or are far
   }
 
-  std::size_t next_ = 0;
+  Index next_ = 0;
 };
 
 /// Uniform without replacement, after a start that is spread over the values of all parameters.

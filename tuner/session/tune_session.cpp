@@ -53,6 +53,7 @@ class Session {
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
     contest_.result.product = spec.space.product();
     contest_.result.valid = space_.size();
+    contest_.result.valid_is = space_.count().kind;
     submit_first(spec.default_configuration);
   }
 
@@ -85,7 +86,7 @@ class Session {
     const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
     spent_.limits = options_.budget;
     spent_.valid = space_.size();
-    spent_.nothing_left = why == StopReason::exhausted;
+    spent_.nothing_left = why == StopReason::exhausted && !space_.is_open();
     const std::optional<std::string> stays = store_->finish(best, done ? std::optional(spent_) : std::nullopt);
     if (stays)
       observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
@@ -134,7 +135,8 @@ class Session {
   void announce(std::size_t elsewhere) {
     observer_.on_start({&spec_, &size_, &device_, options_.strategy, contest_.result.product, contest_.result.valid,
                         contest_.result.resumed, elsewhere,
-                        options_.prior ? std::string_view(options_.prior->origin) : "", evaluator_.lanes().size()});
+                        options_.prior ? std::string_view(options_.prior->origin) : "", evaluator_.lanes().size(),
+                        contest_.result.valid_is});
     const std::vector<std::string> unused = unused_parameters(spec_);
     for (const TuningParameter& parameter : spec_.space.parameters())
       if (contains(unused, parameter.name))

@@ -18,6 +18,7 @@
 #include <tuner/core/objective.hpp>
 #include <tuner/core/outcome.hpp>
 #include <tuner/core/problem_size.hpp>
+#include <tuner/core/space_count.hpp>
 
 namespace tuner {
 
@@ -45,6 +46,7 @@ struct SessionPlan {
   std::size_t known_elsewhere = 0;  ///< configurations with results from another problem or device.
   std::string_view elsewhere;       ///< where those were measured, for people.
   std::size_t lanes = 0;            ///< devices that share the work; 0: one.
+  SpaceCount::Kind valid_is = SpaceCount::Kind::exact;
 };
 
 /// Receives the events of a session, for progress bars, logs and reports. The session's thread calls all functions
@@ -125,6 +127,7 @@ struct SessionResult {
   std::vector<Configuration> ties;
   double product = 0;
   std::size_t valid = 0;
+  SpaceCount::Kind valid_is = SpaceCount::Kind::exact;
   StopReason stop_reason = StopReason::exhausted;
   TrialTimes times;               ///< summed over the trials of this run
   std::vector<LaneReport> lanes;  ///< empty when there was only one

@@ -10,6 +10,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/named.hpp>

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -23,8 +24,15 @@ namespace tuner::worker {
 namespace {
 
 constexpr std::chrono::seconds kLongestEnd{10};
-constexpr std::chrono::milliseconds kLookAgain{5};  // whether a worker has ended
-constexpr int kWorkerIn = 3, kWorkerOut = 4;        // the worker's own numbers of its pipes
+constexpr std::chrono::milliseconds kLookAgain{5};      // whether a worker has ended
+constexpr std::chrono::milliseconds kLookAtPulse{250};  // less than Pulse::kLongestStep
+constexpr int kWorkerIn = 3, kWorkerOut = 4;            // the worker's own numbers of its pipes
+
+constexpr std::string_view kLost = "lost";
+
+std::string killed_by(int signal) {
+  return "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+}
 
 /// Waits for the end of \p pid on a thread that does nothing else, so that it does not stay a zombie.
 void reap_some_time(pid_t pid) {
@@ -62,6 +70,24 @@ Pipe::Pipe(Kind kind) {
 Pipe::~Pipe() {
   if (read >= 0) ::close(read);
   if (write >= 0) ::close(write);
+}
+
+std::vector<std::byte> bytes_of(const WorkerEnd& end) {
+  std::vector<std::byte> bytes;
+  for (const bool flag : {end.from_outside, end.hung, end.exited, end.unknown}) bytes.push_back(std::byte{flag});
+  for (const char letter : end.text) bytes.push_back(static_cast<std::byte>(letter));
+  return bytes;
+}
+
+WorkerEnd worker_end(std::span<const std::byte> bytes) {
+  WorkerEnd end;
+  for (bool* const flag : {&end.from_outside, &end.hung, &end.exited, &end.unknown}) {
+    if (bytes.empty()) return end;
+    *flag = bytes.front() != std::byte{0};
+    bytes = bytes.subspan(1);
+  }
+  end.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return end;
 }
 
 WorkerLink::~WorkerLink() { close_pipes(); }
@@ -215,7 +241,7 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
   if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0) {
     if (errno == EINTR) return std::nullopt;
     reaped_ = true;
-    return WorkerEnd{"lost", false};  // somebody else has reaped it
+    return WorkerEnd{.text = std::string(kLost), .from_outside = true, .unknown = true};
   }
   if (ended.si_pid == 0) return std::nullopt;
   ::kill(-pid_, SIGKILL);  // all that it started; no other process can have its number before it is reaped
@@ -225,7 +251,7 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
   WorkerEnd end;
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    end.text = "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+    end.text = killed_by(signal);
     end.from_outside = signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT ||
                        signal == SIGQUIT || signal == SIGXFSZ || signal == SIGXCPU;
   } else {
@@ -292,15 +318,17 @@ void WorkerSlot::end(WorkerEnd how) {
   if (!running()) return;
   end_ = std::move(how);
   by_itself_ = false;
-  deadline_.reset();
+  left_s_.reset();
   worker_->kill();
 }
 
 void WorkerSlot::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
   first_fd_.reset();
   if (!worker_) return;
-  const auto wake_at = end_ ? std::optional(Clock::now() + kLookAgain) : deadline_;
-  if (wake_at && (!wake_up || *wake_at < *wake_up)) wake_up = wake_at;
+  if (end_ || left_s_) {
+    const auto wake_at = Clock::now() + (end_ ? kLookAgain : kLookAtPulse);
+    if (!wake_up || wake_at < *wake_up) wake_up = wake_at;
+  }
   if (end_) return;
   first_fd_ = fds.size();
   fds.push_back({worker_->read_fd(), POLLIN, 0});
@@ -316,15 +344,15 @@ std::optional<WorkerEnd> WorkerSlot::react(const std::vector<pollfd>& fds, const
   const auto is_the_same = [&] { return running() && generation_ == generation; };
   if (fds[first + 1].revents != 0) worker_->receive_errors();
   if (worker_->wants_write()) worker_->flush();
-  // Also at the deadline: if this process was stopped, the answer may have come in time.
-  const bool late = deadline_ && Clock::now() >= *deadline_;
-  if (fds[first].revents != 0 || late) {
+  if (left_s_) silent_s_ += pulse_.beat(now_());
+  if (fds[first].revents != 0) {
     const bool open = worker_->receive();
     try {
       while (is_the_same()) {
         auto message = worker_->next();
         if (!message) break;
-        handle(std::move(*message));
+        silent_s_ = 0;
+        if (!takes(*message)) handle(std::move(*message));
       }
     } catch (const ProtocolError& error) {
       end({error.what()});
@@ -332,19 +360,43 @@ std::optional<WorkerEnd> WorkerSlot::react(const std::vector<pollfd>& fds, const
     if (is_the_same() && !open) {
       end_.emplace();
       by_itself_ = true;
-      deadline_.reset();
+      left_s_.reset();
     }
   }
-  if (is_the_same() && deadline_ && Clock::now() >= *deadline_)
-    end({fmt::format("did not answer for {:.1f} s", limit_s_), worker_->was_stopped(), true});
+  if (is_the_same()) end_if_late();
   return end_ && generation_ == generation ? take_end() : std::nullopt;
+}
+
+/// Whether \p message is about the worker itself.
+bool WorkerSlot::takes(const Message& message) {
+  if (const auto* beat = std::get_if<Beat>(&message)) {
+    if (left_s_) *left_s_ -= beat->seconds;
+    return true;
+  }
+  const auto* words = std::get_if<LastWords>(&message);
+  if (words != nullptr) last_words_ = *words;
+  return words != nullptr;
+}
+
+/// All messages that have arrived were read: if this process was stopped, the answer may have come in time.
+void WorkerSlot::end_if_late() {
+  if (!left_s_) return;
+  look_whether_stopped();
+  if (*left_s_ <= 0) return end({fmt::format("did not answer for {:.1f} s", limit_s_), was_stopped(), true});
+  const double most_silent_s = was_stopped_ ? std::min(limit_s_, kMostSilentSeconds) : kMostSilentSeconds;
+  if (silent_s_ > most_silent_s) end({fmt::format("did not run for {:.1f} s", silent_s_), true, true});
 }
 
 /// How the worker was lost; nothing while it has not ended.
 std::optional<WorkerEnd> WorkerSlot::take_end() {
   const std::optional<WorkerEnd>& end = worker_->ended();
   if (!end) return std::nullopt;
-  const WorkerEnd how = by_itself_ ? *end : *end_;
+  WorkerEnd how = by_itself_ ? *end : *end_;
+  if (by_itself_ && how.unknown && last_words_) {
+    how.from_outside = false;
+    how.exited = last_words_->signal == 0;
+    how.text.replace(0, kLost.size(), how.exited ? "ended by exit()" : killed_by(last_words_->signal));
+  }
   stop();
   return how;
 }

@@ -14,12 +14,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/pulse.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/protocol.hpp>
 
@@ -32,9 +34,13 @@ struct WorkerEnd {
   std::string text;
   /// A person or the system stopped or killed it: no kernel raises such a signal.
   bool from_outside = false;
-  bool hung = false;    ///< killed at its deadline
-  bool exited = false;  ///< by itself, without a signal
+  bool hung = false;     ///< killed at its deadline
+  bool exited = false;   ///< by itself, without a signal
+  bool unknown = false;  ///< somebody else took the end of the process; then it counts as from outside
 };
+/// For carriers of messages between hosts.
+std::vector<std::byte> bytes_of(const WorkerEnd& end);
+WorkerEnd worker_end(std::span<const std::byte> bytes);
 
 class WorkerLink {
  public:
@@ -155,10 +161,18 @@ constexpr std::size_t kMostStartFailures = 3;  ///< in a row; after them WorkerE
 /// Whether no other worker could do what \p failed did not. Without a compiler here, no worker has one.
 inline bool is_last_start(const Failed& failed) { return failed.final || failed.code == ErrorCode::compiler; }
 
-/// A worker in the session's event loop: its descriptors in poll(), its deadline, and how it was lost. Used by the
+/// A worker in the session's event loop: its descriptors in poll(), its limit, and how it was lost. Used by the
 /// compile pool and the run lanes.
+///
+/// A worker has hung when its own beats have counted more than its limit without an answer. A paused machine, session
+/// or worker thus costs nothing. A worker that sends no beats is not to blame, but does not keep the session for ever.
 class WorkerSlot {
  public:
+  static constexpr double kMostSilentSeconds = 60;
+
+  /// \p now: a seam for tests.
+  explicit WorkerSlot(Clock::time_point (*now)() = Clock::now) : now_(now), pulse_(now()) {}
+
   void start(const StartWorker& start) {
     stop();
     worker_ = start();
@@ -169,9 +183,11 @@ class WorkerSlot {
   /// Kills the worker and waits for its end.
   void stop() {
     worker_.reset();
-    deadline_.reset();
+    left_s_.reset();
     first_fd_.reset();
     end_.reset();
+    last_words_.reset();
+    was_stopped_ = false;
   }
   /// Kills the worker and does not wait. react() returns \p how once it has ended.
   void end(WorkerEnd how);
@@ -179,7 +195,10 @@ class WorkerSlot {
     if (worker_) worker_->send(Quit{});
   }
   /// WorkerLink::was_stopped().
-  bool was_stopped() { return worker_ && worker_->was_stopped(); }
+  bool was_stopped() {
+    look_whether_stopped();
+    return std::exchange(was_stopped_, false);
+  }
 
   void send(const Message& message) { worker_->send(message); }
   std::string take_said() { return worker_ ? worker_->take_said() : std::string(); }
@@ -187,9 +206,11 @@ class WorkerSlot {
   void expect_within(double seconds) {
     if (!worker_->can_be_killed()) return;
     limit_s_ = seconds;
-    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    left_s_ = seconds;
+    silent_s_ = 0;
+    pulse_ = Pulse(now_());
   }
-  void expect_nothing() { deadline_.reset(); }
+  void expect_nothing() { left_s_.reset(); }
 
   /// Adds its descriptors; react() is called with the same vector after poll().
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
@@ -200,10 +221,18 @@ class WorkerSlot {
 
  private:
   std::optional<WorkerEnd> take_end();
+  void look_whether_stopped() { was_stopped_ |= worker_ && worker_->was_stopped(); }
+  bool takes(const Message& message);
+  void end_if_late();
 
+  Clock::time_point (*now_)();
   std::unique_ptr<WorkerLink> worker_;
-  std::optional<Clock::time_point> deadline_;
+  std::optional<double> left_s_;  // of the limit, in the worker's beats
   double limit_s_ = 0;
+  double silent_s_ = 0;  // of this process's pulse, without a message
+  Pulse pulse_;
+  bool was_stopped_ = false;
+  std::optional<LastWords> last_words_;
   std::optional<std::size_t> first_fd_;
   std::optional<WorkerEnd> end_;  // while the lost worker has not ended
   bool by_itself_ = false;        // end_ is filled in from its end

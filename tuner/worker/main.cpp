@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/worker/serve.hpp>
@@ -28,6 +29,40 @@ void keep_freed_memory() {
 #endif
 }
 
+/// The last words of this process. A handler writes them: it may not make them.
+struct Farewell {
+  int signal = 0;
+  std::vector<std::byte> words;
+};
+std::vector<Farewell> farewells;
+int said_to = -1;  // -1: nothing more is said
+
+void say_farewell(int signal) {
+  for (const Farewell& one : farewells)
+    if (one.signal == signal && said_to >= 0) (void)!::write(said_to, one.words.data(), one.words.size());
+}
+
+/// Tells the session by which signal, or that by exit(), this process ends. The session's program may ignore or take
+/// the ends of its children, and is then told nothing by the system.
+void say_farewell_at_end(int out) {
+  said_to = out;
+  farewells.push_back({0, encode(LastWords{0})});
+  std::atexit([] { say_farewell(0); });
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;  // a sanitizer's
+    farewells.push_back({signal, encode(LastWords{signal})});
+    struct sigaction action {};
+    action.sa_handler = [](int received) {
+      say_farewell(received);
+      std::raise(received);  // by default now
+    };
+    action.sa_flags = static_cast<int>(SA_ONSTACK | SA_NODEFER | SA_RESETHAND);
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
 /// Answers the messages from \p in. Returns the process's exit status.
 int work(int in, int out) {
   std::unique_ptr<Compiler> compiler;
@@ -43,7 +78,10 @@ int work(int in, int out) {
     backend = open_backend(device, OwnKernels::of_trials, warn);
     return *backend;
   };
-  return serve(in, out, place) ? EXIT_SUCCESS : EXIT_FAILURE;
+  say_farewell_at_end(out);
+  const bool is_success = serve(in, out, place);
+  said_to = -1;
+  return is_success ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace

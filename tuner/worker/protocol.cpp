@@ -67,10 +67,12 @@ auto fields(Evaluate& m) { return std::tie(m.configuration, m.image, m.best_ns);
 auto fields(Remeasure& m) { return std::tie(m.configurations, m.images, m.seconds); }
 auto fields(Opened& m) { return std::tie(m.device, m.compiler); }
 auto fields(Failed& m) { return std::tie(m.message, m.final, m.code); }
-auto fields(PhaseReport& m) { return std::tie(m.phase, m.limit_s); }
+auto fields(PhaseReport& m) { return std::tie(m.phase, m.limit_s, m.runs_kernel); }
 auto fields(CompileAnswer& m) { return std::tie(m.result, m.seconds); }
 auto fields(Ran& m) { return std::tie(m.trials, m.usable); }
 auto fields(Warning& m) { return std::tie(m.text); }
+auto fields(Beat& m) { return std::tie(m.seconds); }
+auto fields(LastWords& m) { return std::tie(m.signal); }
 
 // ---------------------------------------------------------------- values as bytes
 //

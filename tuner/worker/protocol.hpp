@@ -11,7 +11,7 @@
 ///                               ←    phase …, compiled | ran
 ///   recall                      →    (work that has not begun comes back as ran, without a trial)
 ///   quit, or the pipe's end     →
-///                               ←    warning (at any time)
+///                               ←    warning, beat, last words (at any time)
 ///
 /// A worker finishes one message before it begins the next. Answers come in the order of the requests.
 
@@ -57,7 +57,7 @@ auto fields(Is<TrialTimes> auto& v) { return std::tie(v.compile, v.load, v.verif
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 13;
+constexpr std::uint16_t kProtocolVersion = 14;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 /// The bytes are not a message of this protocol.
@@ -115,6 +115,7 @@ struct Failed {
 struct PhaseReport {
   Phase phase = Phase::prepare;
   double limit_s = 0;
+  bool runs_kernel = false;
 };
 struct CompileAnswer {
   CompileResult result;
@@ -131,8 +132,17 @@ struct Warning {
   std::string text;
 };
 
+/// Sent a few times a second while the worker works. \p seconds: of Pulse, since the last beat.
+struct Beat {
+  double seconds = 0;
+};
+/// The worker is about to end by \p signal, or by exit() if that is 0. Its parent may not learn this otherwise.
+struct LastWords {
+  std::int32_t signal = 0;
+};
+
 using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Recall, Quit, Opened, Prepared, Failed,
-                             PhaseReport, CompileAnswer, Ran, Warning>;
+                             PhaseReport, CompileAnswer, Ran, Warning, Beat, LastWords>;
 
 /// Header and values.
 std::vector<std::byte> encode(const Message& message);

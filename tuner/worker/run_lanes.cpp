@@ -13,10 +13,11 @@ namespace {
 
 constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: may be slow, but never hangs
 
-Trial failed_trial(const Configuration& configuration, const WorkerEnd& end, Phase phase) {
+/// \p runs_kernel: the worker was running the kernel, not working for us.
+Trial failed_trial(const Configuration& configuration, const WorkerEnd& end, Phase phase, bool runs_kernel) {
   Trial trial;
   trial.configuration = configuration;
-  trial.crashed = !end.from_outside;
+  trial.crashed = !end.from_outside && (runs_kernel || !end.hung);
   const std::string where =
       phase == Phase::prepare ? std::string("while starting") : fmt::format("in phase {}", text(phase));
   if (end.hung)
@@ -47,6 +48,7 @@ RunLane::RunLane(int number, StartWorker start, Open open, RunLaneEvents events,
 void RunLane::start() {
   state_ = State::starting;
   phase_ = Phase::prepare;
+  runs_kernel_ = false;
   slot_.start(start_);
   slot_.send(open_);
   slot_.expect_within(kOpenSeconds);
@@ -95,6 +97,7 @@ void RunLane::send(const RunJob& job) {
 
 void RunLane::expect_work() {
   phase_ = Phase::load;
+  runs_kernel_ = false;
   slot_.expect_within(kBetweenPhasesSeconds);
 }
 
@@ -105,6 +108,7 @@ void RunLane::react(const std::vector<pollfd>& fds) {
 void RunLane::handle(Message message) {
   if (const auto* phase = std::get_if<PhaseReport>(&message)) {
     phase_ = phase->phase;
+    runs_kernel_ = phase->runs_kernel;
     queue_.fill_began_or_ended(phase_ == Phase::fill);
     if (state_ == State::preparing || phase_ == Phase::fill || !sent_.empty())
       slot_.expect_within(phase->limit_s + queue_.options.grace_s);
@@ -162,12 +166,30 @@ void RunLane::ran(Ran answer) {
   if (const Measurement* m = trial.measurement(); m != nullptr && is_sound) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
   if (!innocent) {
+    if (!answer.usable) part_with_the_guilty(job, answer.trials);
     if (answer.usable)
       events_.finished(number_, std::move(job), std::move(answer.trials));
     else
       suspect_.emplace(std::move(job), std::move(answer.trials));
   }
   if (!answer.usable) slot_.end({});  // its answer was the trial
+}
+
+/// The device was lost with one of the finalists. The others wait for the next worker, in their part of the time.
+void RunLane::part_with_the_guilty(RunJob& job, std::vector<Trial>& trials) {
+  const auto guilty = std::ranges::find_if(trials, &Trial::crashed);
+  if (!job.finals_s || trials.size() < 2 || guilty == trials.end()) return;
+  const auto i = guilty - trials.begin();
+  RunJob others = job;
+  others.configurations.erase(others.configurations.begin() + i);
+  others.images.erase(others.images.begin() + i);
+  *others.finals_s *= double(others.configurations.size()) / double(trials.size());
+  for (const Trial& trial : trials)
+    if (&trial != &*guilty) others.known.push_back(trial);
+  own_.push_front(std::move(others));
+  job.configurations = {guilty->configuration};
+  job.images = {job.images[static_cast<std::size_t>(i)]};
+  trials = {Trial(*guilty)};
 }
 
 /// Gives \p job a second try, if this was its first.
@@ -214,7 +236,8 @@ void RunLane::lost(const WorkerEnd& end) {
   }
   take_back_sent();
   const bool guiltless = !told && !running;
-  if (running && !(end.from_outside && try_again(*running))) fail(std::move(*running), end);
+  const bool is_innocent = end.from_outside || (end.hung && !runs_kernel_);
+  if (running && !(is_innocent && try_again(*running))) fail(std::move(*running), end);
   if (guiltless)
     start_failed({"run workers end before they run anything: " + end.text});
   else
@@ -240,7 +263,7 @@ void RunLane::fail(RunJob job, const WorkerEnd& end) {
       own_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
     return;
   }
-  Trial trial = failed_trial(job.first(), end, phase_);
+  Trial trial = failed_trial(job.first(), end, phase_, runs_kernel_);
   trial.times.compile = job.compile_s;
   suspect_.emplace(std::move(job), std::vector{std::move(trial)});
 }
@@ -248,6 +271,13 @@ void RunLane::fail(RunJob job, const WorkerEnd& end) {
 void RunLane::tell_suspect() {
   auto known = std::exchange(suspect_, std::nullopt);
   if (known) events_.finished(number_, std::move(known->first), std::move(known->second));
+}
+
+void RunLane::tell_known() {
+  for (RunJob& job : std::exchange(own_, {})) {
+    std::vector<Trial> known = std::move(job.known);
+    if (!known.empty()) events_.finished(number_, std::move(job), std::move(known));
+  }
 }
 
 void RunLane::retire() {
@@ -335,7 +365,10 @@ void RunLanes::tell_lost(RunJob job) {
 }
 
 void RunLanes::tell_suspects() {
-  for (Entry& entry : lanes_) entry.lane.tell_suspect();
+  for (Entry& entry : lanes_) {
+    entry.lane.tell_suspect();
+    entry.lane.tell_known();
+  }
   for (RunJob& job : std::exchange(queue_.ready, {}))
     if (job.lost_with) tell_lost(std::move(job));
 }

@@ -33,6 +33,9 @@ struct RunJob {
   /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
   std::optional<std::pair<int, Trial>> lost_with = {};
 
+  /// Finalists that are measured again: their trials if no worker can do that.
+  std::vector<Trial> known = {};
+
   const Configuration& first() const { return configurations.front(); }
 };
 
@@ -99,6 +102,8 @@ class RunLane {
   /// Kills the worker and starts no other. Jobs that had not begun go to the other lanes, as does the suspect, if no
   /// device was lost with it before. Jobs for this lane alone are dropped.
   void retire();
+  /// Tells the trials of finalists that no worker will measure again.
+  void tell_known();
   /// Tells the trial of the suspect, the job that a worker was lost with. Without this call, the trial waits until the
   /// next worker is prepared: if that worker cannot use the device, the device may be the cause.
   void tell_suspect();
@@ -109,6 +114,7 @@ class RunLane {
   void handle(Message message);
   void ran(Ran answer);
   bool try_again(RunJob& job);
+  void part_with_the_guilty(RunJob& job, std::vector<Trial>& trials);
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const WorkerEnd& end);
   void take_back_sent();
@@ -129,6 +135,7 @@ class RunLane {
   std::deque<RunJob> sent_;
   std::optional<std::pair<RunJob, std::vector<Trial>>> suspect_;
   Phase phase_ = Phase::prepare;
+  bool runs_kernel_ = false;  // in this phase
   Clock::time_point idle_since_;
   std::size_t start_failures_ = 0;  // since something was run
   std::size_t reference_failures_ = 0;

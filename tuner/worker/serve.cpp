@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/core/pulse.hpp>
+#include <tuner/core/threads.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner::worker {
@@ -29,6 +32,7 @@ class Server {
   Server(Connection& connection, const Workplace& place, const Open& open) : connection_(connection), place_(place) {
     const Warn warn = [&connection](const std::string& text) { connection.send(Warning{text}); };
     if (open.role == Role::compile) {
+      connection_.work_computes();
       compiler_ = &place.compiler(open, warn);
       connection_.send(Opened{std::nullopt, compiler_->identity()});
       return;
@@ -36,11 +40,14 @@ class Server {
     if (place.spec == nullptr)
       once_for_all([&] { parsed_ = parse_kernel_file(open.source, open.file_name, open.sources); });
     const Device device = place.device(open, warn);
+    if (traits(device.key).shares_cores) connection_.work_computes();
     connection_.send(Opened{device, {}});  // at once: opening the device takes longer
     Backend& backend = place.backend(device, warn);
     const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
-    const auto tell = [this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); };
+    const auto tell = [this](Phase phase, double limit_s, bool runs_kernel) {
+      connection_.send(PhaseReport{phase, limit_s, runs_kernel});
+    };
     once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, tell); });
   }
 
@@ -115,6 +122,40 @@ class Server {
 };
 
 }  // namespace
+
+Connection::Connection(int in, int out, bool owns_process) : in_(in), out_(out), owns_process_(owns_process) {
+  if (!owns_process) return;
+  const WithoutSignals calm;
+  heart_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
+}
+
+Connection::~Connection() = default;
+
+void Connection::set_working(bool working) {
+  {
+    const std::lock_guard lock(mutex_);
+    works_ = working;
+  }
+  changed_.notify_all();
+}
+
+void Connection::beat(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds interval{100};
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return works_; })) {
+    Pulse pulse(Clock::now(), processor_seconds());
+    while (!changed_.wait_for(lock, stop, interval, [this] { return !works_; }) && !stop.stop_requested()) {
+      const double seconds = computes_ ? pulse.beat(Clock::now(), processor_seconds()) : pulse.beat(Clock::now());
+      lock.unlock();
+      try {
+        write(encode(Beat{seconds}));
+      } catch (const PipeClosed&) {
+        return;  // the worker's own thread learns it too
+      }
+      lock.lock();
+    }
+  }
+}
 
 bool serve(int in, int out, const Workplace& place) {
   Connection connection(in, out, place.is_process);

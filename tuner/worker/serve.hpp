@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/worker/protocol.hpp>
@@ -19,15 +23,24 @@ namespace tuner::worker {
 /// The session is gone or has closed the pipe.
 struct PipeClosed {};
 
-/// The worker's end of its pipes. Blocks; for one thread.
+/// The worker's end of its pipes. Blocks; for one thread. If it owns its process, another thread sends beats while the
+/// worker works, so that the session learns for how long the machine let it.
 class Connection {
  public:
-  /// \p owns_stdout: what this process prints belongs to the worker, so it is flushed before each answer.
-  Connection(int in, int out, bool owns_stdout = true) : in_(in), out_(out), owns_stdout_(owns_stdout) {}
+  /// \p owns_process: what this process prints belongs to the worker, so it is flushed before each answer.
+  Connection(int in, int out, bool owns_process = true);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// The work is computing: beats count the part of the time for which this process gets a processor.
+  void work_computes() { computes_ = true; }
 
   /// Waits for the next message. Throws PipeClosed, ProtocolError.
   Message receive() {
+    set_working(false);
     while (inbox_.empty()) read_some();
+    set_working(true);
     Message message = std::move(inbox_.front());
     inbox_.pop_front();
     return message;
@@ -41,8 +54,13 @@ class Connection {
 
   /// Throws PipeClosed.
   void send(const Message& message) {
-    if (owns_stdout_) std::fflush(stdout);  // what a kernel printed comes before the answer
-    const std::vector<std::byte> bytes = encode(message);
+    if (owns_process_) std::fflush(stdout);  // what a kernel printed comes before the answer
+    write(encode(message));
+  }
+
+ private:
+  void write(const std::vector<std::byte>& bytes) {
+    const std::lock_guard lock(writing_);
     for (std::span<const std::byte> left = bytes; !left.empty();) {
       const ssize_t count = ::write(out_, left.data(), left.size());
       if (count < 0 && errno == EINTR) continue;
@@ -51,7 +69,9 @@ class Connection {
     }
   }
 
- private:
+  void set_working(bool working);
+  void beat(const std::stop_token& stop);
+
   void read_some() {
     std::byte bytes[65536];
     const ssize_t count = ::read(in_, bytes, sizeof bytes);
@@ -62,9 +82,15 @@ class Connection {
   }
 
   int in_, out_;
-  bool owns_stdout_;
+  bool owns_process_;
   Decoder decoder_;
   std::deque<Message> inbox_;
+  std::mutex writing_;  // messages are written whole
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool works_ = false;
+  std::atomic<bool> computes_ = false;
+  std::jthread heart_;
 };
 
 /// Gives a worker its compiler or its device. The returned objects must outlive serve(). Until it returns, they may

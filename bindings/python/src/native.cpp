@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,13 @@ std::int64_t changes_of(const Call& call) {
 
 tuner_stream stream_of(std::uintptr_t handle) { return reinterpret_cast<tuner_stream>(handle); }
 void* memory_at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
-const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+/// \p text for C, where it would end at a character 0.
+const char* c_text(const std::string& text) {
+  if (text.find('\0') != std::string::npos) throw nb::value_error("a text has a character 0, where it would end");
+  return text.c_str();
+}
+
+const char* or_null(const std::string& text) { return text.empty() ? nullptr : c_text(text); }
 
 /// TUNER_VOID for types that tuner does not know.
 int type_of(nb::dlpack::dtype type) {
@@ -208,7 +215,9 @@ tuner_argument argument_of(nb::handle given) {
   if (PyFloat_Check(given.ptr())) return tuner_real(nb::cast<double>(given));
   std::int64_t integer = 0;
   if (nb::try_cast(given, integer)) return tuner_signed(integer);
-  return tuner_unsigned(nb::cast<std::uint64_t>(given));
+  std::uint64_t natural = 0;
+  if (nb::try_cast(given, natural)) return tuner_unsigned(natural);
+  throw std::overflow_error("an integer has more than 64 bits");
 }
 
 tuner_reduce_options reduce_options(int operation, int order, std::uintptr_t stream) {
@@ -274,13 +283,13 @@ class Kernel {
   ~Kernel() { tuner_kernel_free(kernel_); }
 
   static Kernel from_file(const std::string& name_or_path) {
-    return made([&](tuner_kernel** to) { return tuner_kernel_from_file(name_or_path.c_str(), to); });
+    return made([&](tuner_kernel** to) { return tuner_kernel_from_file(c_text(name_or_path), to); });
   }
   static Kernel from_text(const std::string& text, const std::string& name) {
-    return made([&](tuner_kernel** to) { return tuner_kernel_from_text(text.c_str(), name.c_str(), to); });
+    return made([&](tuner_kernel** to) { return tuner_kernel_from_text(c_text(text), c_text(name), to); });
   }
   Kernel with(const std::string& choices) const {
-    return made([&](tuner_kernel** to) { return tuner_kernel_with(kernel_, choices.c_str(), to); });
+    return made([&](tuner_kernel** to) { return tuner_kernel_with(kernel_, c_text(choices), to); });
   }
   std::string json() const {
     return text_of([&](char** text) { return tuner_kernel_json(kernel_, text); });
@@ -295,13 +304,13 @@ class Kernel {
   }
   std::string explain(const Numbers& sizes, const std::string& choices) const {
     return text_of(
-        [&](char** text) { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), choices.c_str(), text); });
+        [&](char** text) { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), c_text(choices), text); });
   }
   Numbers elements(const Numbers& sizes, const std::string& choices) const {
     Numbers counts(TUNER_MAX_ARGUMENTS);
     std::size_t needed = 0;
     unlocked([&] {
-      return tuner_kernel_elements(kernel_, sizes.data(), sizes.size(), choices.c_str(), counts.data(), counts.size(),
+      return tuner_kernel_elements(kernel_, sizes.data(), sizes.size(), c_text(choices), counts.data(), counts.size(),
                                    &needed);
     });
     counts.resize(std::min(needed, counts.size()));
@@ -326,7 +335,7 @@ class Kernel {
     tuner_status status = TUNER_OK;
     {
       const nb::gil_scoped_release released;
-      status = tuner_kernel_tune(kernel_, sizes.data(), sizes.size(), choices.c_str(), &options, &result);
+      status = tuner_kernel_tune(kernel_, sizes.data(), sizes.size(), c_text(choices), &options, &result);
     }
     if (told.raised) {
       tuner_result_free(result);
@@ -343,7 +352,7 @@ class Kernel {
     options.with_warm_cache = !cold;
     options.metrics = or_null(metrics);
     tuner_result* result = nullptr;
-    unlocked([&] { return tuner_kernel_run(kernel_, sizes.data(), sizes.size(), choices.c_str(), &options, &result); });
+    unlocked([&] { return tuner_kernel_run(kernel_, sizes.data(), sizes.size(), c_text(choices), &options, &result); });
     return json_of(result);
   }
 
@@ -416,7 +425,7 @@ void prepare_reduce(int type, std::uintptr_t data, std::int64_t n, int operation
 
 std::vector<const char*> paths_of(const std::vector<std::string>& texts) {
   std::vector<const char*> paths;
-  for (const std::string& text : texts) paths.push_back(text.c_str());
+  for (const std::string& text : texts) paths.push_back(c_text(text));
   return paths;
 }
 
@@ -446,14 +455,14 @@ NB_MODULE(_native, module) {
   module.def("current_stream", [](nb::handle array) { return Exchanged::of(array).value().stream(); });
   module.def("prepare_reduce", &prepare_reduce);
   module.def("set",
-             [](const std::string& name, const std::string& value) { check(tuner_set(name.c_str(), value.c_str())); });
+             [](const std::string& name, const std::string& value) { check(tuner_set(c_text(name), c_text(value))); });
   module.def("trim", [] { unlocked([] { return tuner_trim(); }); });
   module.def("metrics", [] { return text_of(tuner_metrics_json); });
   module.def("possible_name", [](const std::string& name) {
-    return text_of([&](char** possible) { return tuner_possible_name(name.c_str(), possible); });
+    return text_of([&](char** possible) { return tuner_possible_name(c_text(name), possible); });
   });
   module.def("kernel_parameters", [](const std::string& text, const std::string& kernel) {
-    return text_of([&](char** json) { return tuner_kernel_parameters(text.c_str(), kernel.c_str(), json); });
+    return text_of([&](char** json) { return tuner_kernel_parameters(c_text(text), c_text(kernel), json); });
   });
 
   module.def("export_wisdom", [](const std::string& database, const std::string& kernel) {
@@ -461,17 +470,17 @@ NB_MODULE(_native, module) {
   });
   module.def("import_wisdom", [](const std::string& database, const std::string& text, const std::string& source) {
     return changes_of([&](std::int64_t* changed) {
-      return tuner_wisdom_import(or_null(database), text.c_str(), source.c_str(), changed);
+      return tuner_wisdom_import(or_null(database), c_text(text), c_text(source), changed);
     });
   });
   module.def("merge_wisdom", [](const std::string& into, const std::vector<std::string>& databases) {
     const std::vector<const char*> paths = paths_of(databases);
     return changes_of(
-        [&](std::int64_t* changed) { return tuner_wisdom_merge(into.c_str(), paths.data(), paths.size(), changed); });
+        [&](std::int64_t* changed) { return tuner_wisdom_merge(c_text(into), paths.data(), paths.size(), changed); });
   });
   module.def("freeze_wisdom", [](const std::string& frozen, const std::vector<std::string>& databases) {
     const std::vector<const char*> paths = paths_of(databases);
-    unlocked([&] { return tuner_wisdom_freeze(frozen.c_str(), paths.data(), paths.size()); });
+    unlocked([&] { return tuner_wisdom_freeze(c_text(frozen), paths.data(), paths.size()); });
   });
 
   nb::class_<Array>(module, "Array")

@@ -171,9 +171,20 @@ def _seconds(budget):
 
 def _integers(sizes):
     try:
-        return [operator.index(one) for one in sizes]
+        integers = [operator.index(one) for one in sizes]
     except TypeError:
         raise TypeError(f"sizes are a list of integers, such as [1024, 768], not {sizes!r}") from None
+    for number, one in enumerate(integers, 1):
+        _whole(f"size {number}", one, -2**63, 2**63 - 1)
+    return integers
+
+
+def _whole(name, value, least, most):
+    """`value`, an integer. Raises OverflowError with its `name` if it does not fit."""
+    value = operator.index(value)
+    if not least <= value <= most:
+        raise OverflowError(f"{name} is {value}, which is not from {least} to {most}")
+    return value
 
 
 def _text(value):
@@ -224,7 +235,7 @@ class Kernel:
     def prepare(self, sizes, *arguments, stream=None, captures=64):
         """Does the work of a first launch, so that the next `captures` launches can be captured into graphs."""
         with _arrays.while_read(arguments):
-            self._native.prepare(*self._call(sizes, arguments, stream), captures)
+            self._native.prepare(*self._call(sizes, arguments, stream), _whole("captures", captures, 0, 2**64 - 1))
 
     def tune(self, sizes, *, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
              metrics=(), on_trial=None, **choices):
@@ -238,6 +249,7 @@ class Kernel:
             with _display.Progress(self.name) as on_trial:
                 return self.tune(sizes, budget=budget, trials=trials, strategy=strategy, seed=seed, force=force, isolated=isolated,
                                  check_on_host=check_on_host, metrics=metrics, on_trial=on_trial, **choices)
+        trials, seed = _whole("trials", trials, 0, 2**64 - 1), _whole("seed", seed, 0, 2**64 - 1)
         text = self._native.tune(_integers(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
                                  check_on_host, ",".join(metrics), on_trial)
         return TuneResult(**json.loads(text))
@@ -299,9 +311,10 @@ class Kernel:
         """The native arguments of a launch. Raises ValueError if an array is shorter than the kernel needs."""
         sizes, arrays = _integers(sizes), []
         handle, given = 0 if stream is None else _arrays.handle_of(stream), []
-        for one in arguments:
+        for number, one in enumerate(arguments, 1):
             if one is not None and _arrays.is_number(one):
-                given.append(int(one) if isinstance(one, numbers.Integral) else float(one))
+                given.append(_whole(f"{self.name}: argument {number}", one, -2**63, 2**64 - 1)
+                             if isinstance(one, numbers.Integral) else float(one))
                 continue
             address, code, count, is_const = (0, _arrays.VOID, 0, False) if one is None else _arrays.locate(one)
             arrays.append((one, code, count))

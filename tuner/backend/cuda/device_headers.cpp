@@ -31,21 +31,22 @@ constexpr std::string_view kOfTheHost =
     "bits/stdc++.h charconv chrono cctype cerrno cfenv clocale condition_variable csetjmp csignal ctype.h cwchar "
     "cwctype deque dirent.h dlfcn.h errno.h exception execution fenv.h malloc.h memory.h setjmp.h shared_mutex "
     "stdarg.h cstdarg syslog.h system_error sys/timeb.h sys/utsname.h termios.h typeindex valarray wchar.h wctype.h "
-    "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream iterator libgen.h list locale "
-    "locale.h map memory memory_resource mutex netdb.h netinet/in.h new numeric omp.h ostream poll.h queue regex "
+    "fcntl.h filesystem fstream future getopt.h iomanip ios iosfwd iostream istream libgen.h list locale "
+    "locale.h map memory memory_resource mutex netdb.h netinet/in.h new omp.h ostream poll.h queue regex "
     "sched.h set signal.h sstream stack stdexcept streambuf string string_view strings.h sys/ioctl.h sys/mman.h "
     "sys/resource.h sys/socket.h sys/stat.h sys/types.h sys/wait.h thread typeinfo unistd.h unordered_map "
     "unordered_set vector emmintrin.h immintrin.h nmmintrin.h pmmintrin.h smmintrin.h tmmintrin.h x86intrin.h "
     "xmmintrin.h compare format coroutine";
 /// Headers that the toolkit has as <cuda/std/…>.
 constexpr std::string_view kOfTheToolkit =
-    "array atomic bit bitset complex concepts functional numbers optional ranges ratio source_location span tuple "
-    "variant";
+    "atomic bit bitset complex concepts numbers optional ranges ratio source_location span variant";
 constexpr std::string_view kBuiltIn = "initializer_list stdbool.h";
 
 std::string of_the_toolkit(std::string_view name) {
+  // A name that std has itself hides those of a using-directive.
+  const std::string own = name == "variant" ? "#include <utility>\nnamespace std {\nusing ::cuda::std::get;\n}\n" : "";
   return "#pragma once\n#include <cuda/std/" + std::string(name) +
-         ">\nnamespace std {\nusing namespace ::cuda::std;\n}\n";
+         ">\nnamespace std {\nusing namespace ::cuda::std;\n}\n" + own;
 }
 
 /// The folders with the headers of a kernel's author.
@@ -152,7 +153,7 @@ const std::string& device_headers_version() {
     for_each_name(kProgramHeaders, add_program_header);
     for_each_name(kProgramFolders, add_program_header);
     for (const std::string_view name : kProgramTexts) add_program_header(name);
-    const std::string form = of_the_toolkit("");
+    const std::string form = of_the_toolkit("variant");
     parts.push_back(form);
     return cache::sha256_of_parts(parts).substr(0, 16);
   }());

@@ -40,7 +40,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void add(const std::string& expression) {
-    require(nvrtc_.nvrtcAddNameExpression(program_, expression.c_str()), "nvrtcAddNameExpression");
+    require(nvrtc_.nvrtcAddNameExpression(program_, in_global_namespace(expression).c_str()), "nvrtcAddNameExpression");
   }
 
   nvrtcResult compile(const std::vector<std::string>& options) {
@@ -63,7 +63,8 @@ class Program {
   /// nullopt if \p expression names nothing.
   std::optional<std::string> symbol(const std::string& expression) {
     const char* lowered = nullptr;
-    if (nvrtc_.nvrtcGetLoweredName(program_, expression.c_str(), &lowered) != NVRTC_SUCCESS) return std::nullopt;
+    if (nvrtc_.nvrtcGetLoweredName(program_, in_global_namespace(expression).c_str(), &lowered) != NVRTC_SUCCESS)
+      return std::nullopt;
     return lowered;
   }
 

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <thread>
 
+#include <tuner/core/pulse.hpp>
+
 namespace tuner::cuda {
 namespace {
 
@@ -14,6 +16,8 @@ constexpr double kGroupSeconds = 0.05;  // time of a group, short enough to noti
 // The driver blocks a launch while about 1024 are queued. On a held stream, that would last until the hold expires.
 constexpr std::size_t kQueueLimit = 600;
 constexpr unsigned long long kHoldLimitNs = 500'000'000;
+
+constexpr double kLeastWaitSeconds = 0.5;
 
 enum TimerKernel : std::size_t { kHold, kStamp, kFlush };
 
@@ -44,11 +48,15 @@ Deadline deadline_after(double seconds) {
 
 CUresult wait_for(CUstream stream, const Deadline& deadline) {
   const Clock::time_point start = Clock::now();
+  Pulse pulse(start);
+  // This process may have been paused before this call, too, or have waited for a processor.
+  double left_s = deadline ? std::max(std::chrono::duration<double>(*deadline - start).count(), kLeastWaitSeconds) : 0;
   for (;;) {
     const CUresult result = driver().cuStreamQuery(stream);
     if (result != CUDA_ERROR_NOT_READY) return result;
     const Clock::time_point now = Clock::now();
-    if (deadline && now > *deadline) return CUDA_ERROR_NOT_READY;
+    left_s -= pulse.beat(now);
+    if (deadline && left_s < 0) return CUDA_ERROR_NOT_READY;
     // Notices the end of a short kernel at once, but does not occupy a core for a long one.
     if (now - start > std::chrono::milliseconds(5)) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }

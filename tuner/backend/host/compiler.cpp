@@ -199,7 +199,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name, Found& found) {
   found.tried += (found.tried.empty() ? "" : ", ") + listed(command);
   const std::filesystem::path path = find_program(command[0]);
-  if (path.empty()) return "there is no program " + command[0];
+  if (path.empty()) return "there is no program " + printable(command[0]);
   std::vector<std::string> whole = command;
   whole[0] = path.string();
   std::vector<std::string> question = whole;
@@ -247,8 +247,8 @@ HostCompiler::Found HostCompiler::search() const {
   for (const char* candidate : {"c++", "g++", "clang++"}) {
     if (!try_compiler({candidate}, false, found).empty()) continue;
     if (!why.empty())
-      options_.warn("CXX=" + cxx + " is not used, because " + why + "; kernels are compiled with " + found.command[0] +
-                    " (" + found.version + ")");
+      options_.warn("CXX=" + printable(cxx) + " is not used, because " + why + "; kernels are compiled with " +
+                    found.command[0] + " (" + found.version + ")");
     break;
   }
   return found;

@@ -12,6 +12,7 @@
 
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/pulse.hpp>
 
 namespace tuner::host {
 namespace {
@@ -105,7 +106,6 @@ void Pool::loop(BlockRunner& runner) {
 }
 
 std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const ThreadOrder& order, double timeout_s) {
-  const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   kernel_ = kernel;
   kernel_.stop = &stop_;
@@ -127,7 +127,8 @@ std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const
 
   const auto finished = [this] { return !open_ && busy_ == 0; };
   bool timed_out = false;
-  const auto deadline = begin + std::chrono::duration<double>(timeout_s);
+  Pulse pulse(Clock::now(), processor_seconds());
+  double left_s = timeout_s;
   while (!finished()) {
     const bool stopping = __atomic_load_n(&stop_, __ATOMIC_RELAXED) != 0;
     if (stopping) {
@@ -136,8 +137,9 @@ std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const
       for (std::thread& thread : threads_) request_stop(thread.native_handle());
       done_.wait_for(lock, kStopInterval, finished);
     } else if (timeout_s > 0) {
-      const auto slice = std::min<std::chrono::duration<double>>(deadline - std::chrono::steady_clock::now(),
-                                                                 std::chrono::milliseconds(50));
+      left_s -= pulse.beat(Clock::now(), processor_seconds());
+      const auto slice =
+          std::min<std::chrono::duration<double>>(std::chrono::duration<double>(left_s), std::chrono::milliseconds(50));
       if (slice.count() <= 0) {
         timed_out = true;
         stop_all();

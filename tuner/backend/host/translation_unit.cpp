@@ -64,6 +64,11 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"})
     if (!files.has(header) && (is_somewhere(header) || (has_cub && header.starts_with("cuda_"))))
       unit += "#include " + shim_place(header) + '\n';
+  const bool has_own_limits = is_somewhere("struct numeric_limits") || is_somewhere("class numeric_limits") ||
+                              is_somewhere("struct std::numeric_limits") || is_somewhere("class std::numeric_limits");
+  const bool has_small_floats = is_somewhere("cuda_fp16.h") || is_somewhere("cuda_bf16.h");
+  if (has_small_floats && is_somewhere("numeric_limits") && !has_own_limits && !files.has("cuda_fp16.h"))
+    unit += "#include " + shim_place("tuner_host_limits.h") + '\n';
   if (is_somewhere("__v")) unit += "#include " + shim_place("tuner_host_simd.h") + '\n';  // it takes long to compile
   if (!request.macros.empty()) unit += standard_headers(request.source, includes);
   for (const auto* defines : {&request.defines, &request.macros}) {
@@ -81,11 +86,11 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
     const std::string& expression = request.expressions[i];
     if (expression.starts_with('&')) {
       unit += line_directive(1, "variable " + expression.substr(1));
-      unit += "TUNER_HOST_VARIABLE(" + std::to_string(i) + ", " + expression.substr(1) + ")\n";
+      unit += "TUNER_HOST_VARIABLE(" + std::to_string(i) + ", " + in_global_namespace(expression.substr(1)) + ")\n";
       continue;
     }
     unit += line_directive(1, "instantiation of " + expression);
-    unit += "TUNER_HOST_ENTRY(" + std::to_string(i) + ", " + expression + ")\n";
+    unit += "TUNER_HOST_ENTRY(" + std::to_string(i) + ", " + in_global_namespace(expression) + ")\n";
   }
   return unit;
 }

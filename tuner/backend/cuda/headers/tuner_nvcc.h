@@ -11,7 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <tuner_half_constants.h>
@@ -19,5 +23,16 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #define __extension__
+// cuda_device_runtime_api.h
+__device__ inline void cudaGridDependencySynchronize() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void cudaTriggerProgrammaticLaunchCompletion() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" :::);
+#endif
+}
 // nvcc accepts it, although C++17 removed it.
 #define register

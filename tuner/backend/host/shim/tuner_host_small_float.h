@@ -39,7 +39,7 @@ inline float narrow(double value) {
     T(unsigned long long value) : T(static_cast<float>(value)) {}                                       \
     T(short value) : T(static_cast<float>(value)) {}                                                    \
     T(unsigned short value) : T(static_cast<float>(value)) {}                                           \
-    T(T##_raw raw) : bits(raw.x) {}                                                                     \
+    constexpr T(T##_raw raw) : bits(raw.x) {}                                                           \
     operator float() const { return tuner::fill_value::name##_value(bits); }                            \
     operator T##_raw() const { return {bits}; }                                                         \
   };                                                                                                    \
