@@ -104,6 +104,22 @@ TEST(HostCode, IsWhatInstantiatesATemplateBeforeTheTemplate) {
   EXPECT_EQ(again.texts(), code.texts());
 }
 
+TEST(HostCode, IsAllFunctionsThatNoKernelUsesIfNoPlaceIsKnown) {
+  HostCode code(
+      {{"k.cu", "int f() { return g(); }\nint h(); __device__ int d() { return 1; }\n__global__ void k() {}"}}, {"k"});
+  EXPECT_TRUE(code.leave_out_functions());
+  EXPECT_EQ(code.texts()[0].text, std::string(23, ' ') + '\n' + std::string(8, ' ') +
+                                      " __device__ int d() { return 1; }\n__global__ void k() {}");
+  EXPECT_FALSE(code.leave_out_functions());
+}
+
+TEST(HostCode, LosesAnIncludeThatIsMissing) {
+  HostCode code({{"k.cu", "int a;\n# include \"x.h\"\nint b;"}}, {"k"});
+  EXPECT_EQ(code.take_include({"k.cu", 1, 1}), std::nullopt);
+  EXPECT_EQ(code.take_include({"k.cu", 2, 17}), "x.h") << "some compilers point after the name";
+  EXPECT_EQ(code.texts()[0].text, "int a;\n               \nint b;");
+}
+
 TEST(HostCode, IsMoreAndMoreOfAMember) {
   HostCode code({{"k.cu", "struct S { int f() { return g(); } int a; };"}}, {"k"});
   std::vector<std::string> texts;

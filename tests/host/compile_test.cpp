@@ -355,15 +355,45 @@ TEST(HostCompile, GivesTheKernelItsMacros) {
   }
 }
 
-TEST(HostCompile, ShowsTheErrorsWithAndWithoutHostFunctions) {
+TEST(HostCompile, ShowsTheErrorOfAKernelAndWhatWasLeftOutBefore) {
   const CompileRequest wanted =
       request("int helper() { return no_such_thing; }\n__global__ void k(int* out) { *out = no_such_value; }\n", {"k"});
   const CompileResult result = backend().compiler().compile(wanted);
   const auto* const error = std::get_if<CompileError>(&result);
   ASSERT_NE(error, nullptr);
   EXPECT_THAT(error->message, HasSubstr("no_such_value"));
-  EXPECT_THAT(error->log, HasSubstr("with the host functions of the text:"));
+  EXPECT_THAT(error->message, HasSubstr("(left out as host code: test.cu:1: int helper() {"));
   EXPECT_THAT(error->log, HasSubstr("no_such_thing"));
+}
+
+/// What programs have beside their kernels, and nvcc accepts.
+TEST(HostCompile, LeavesOutCodeThatOnlyNvccCompiles) {
+  for (const char* const code : {
+           "#include <cublasLt.h>\nusing matmul = cublasLtMatmulDesc_t;\nstruct Plan { matmul m; int n; };\nPlan plan;",
+           "#include <cuda_runtime.h>\nusing launch_config = cudaLaunchConfig_t2;\ntypedef cudaGraphExec_t2 graph;",
+           "static struct { int code; const char* name; } errors[] = {{cudaErrorUnknown2, \"a\"}};\n"
+           "struct Timer { cudaEvent_t2 a; Timer() { cudaEventCreate2(&a); } };\nTimer timer;",
+           "namespace d { template <class T> auto make(T t) -> T* { return nullptr; } }\n"
+           "template <class T> struct Holder { using P = decltype(d::make<T>(T{})); P p; };\n"
+           "inline void wait() { cudaDeviceSynchronize2(); }\nHolder<float> holder;",
+           "template <class T> T deep(T t) { return t.x; }\ntemplate <class T> T mid(T t) { return deep(t); }\n"
+           "int go() { return mid(3); }",
+           "void elsewhere();\nint main() { elsewhere(); }",
+       })
+    (void)image(
+        backend().compiler().compile(request(code + std::string("\n__global__ void k(int* x) { *x = 1; }\n"), {"k"})));
+  (void)image(backend().compiler().compile(
+      request("namespace d { template <class T> auto make(T t) -> T* { return nullptr; } }\n"
+              "template <class T> struct Holder { using P = decltype(d::make<T>(T{})); P p; };\n"
+              "inline void wait() { cudaDeviceSynchronize2(); }\n"
+              "__global__ void k(float* x) { Holder<float> h{x}; h.p[0] = 1; }",
+              {"k"})));
+}
+
+TEST(HostCompile, NamesAllMissingHeadersAtOnce) {
+  EXPECT_THAT(
+      refusal("#include \"a.h\"\n#include <b/c.h>\n#include \"d.h\"\n__global__ void k(int* x) { *x = 1; }\n", "k"),
+      AllOf(HasSubstr("test.cu:1:"), HasSubstr(", and also missing: \"b/c.h\", \"d.h\": name")));
 }
 
 TEST(HostCompile, TakesKernelsAsCxx20IfAnOptionSaysSo) {

@@ -144,18 +144,23 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   return member_choice(text, one.around, at);
 }
 
+std::size_t HostCode::text_called(const std::string& file) const {
+  const auto name = std::filesystem::path(file).lexically_normal();
+  const auto is_it = [&](const IncludedFile& one) {
+    return std::filesystem::path(one.path).lexically_normal() == name;
+  };
+  const auto at = std::ranges::find_if(left_, is_it);
+  return at == left_.end() ? npos : static_cast<std::size_t>(at - left_.begin());
+}
+
 HostCode::Choice HostCode::choice_at(const CodePlace& place) const {
-  const auto name = std::filesystem::path(place.file).lexically_normal();
-  for (std::size_t text = 0; text < left_.size(); ++text) {
-    if (std::filesystem::path(left_[text].path).lexically_normal() != name) continue;
-    const std::string& code = sources_[text].code;
-    const std::size_t at = offset_of(place, code);
-    if (at == npos) return {};
-    if (const auto line = directive_around(code, at); line && line->name() == "include") return {};
-    const std::size_t number = declaration_at(sources_[text].declarations, code, at);
-    return number == npos ? Choice{} : member_choice(text, number, at);
-  }
-  return {};
+  const std::size_t text = text_called(place.file);
+  const std::size_t at = text == npos ? npos : offset_of(place, sources_[text].code);
+  if (at == npos) return {};
+  const std::string& code = sources_[text].code;
+  if (const auto line = directive_around(code, at); line && line->name() == "include") return {};
+  const std::size_t number = declaration_at(sources_[text].declarations, code, at);
+  return number == npos ? Choice{} : member_choice(text, number, at);
 }
 
 /// What needs a template goes before the template. A part that no kernel uses goes before one that it may use.
@@ -173,6 +178,31 @@ bool HostCode::leave_out(const std::vector<RefusedCode>& errors, Use most) {
     if (const Choice choice = best_choice(error); choice.part && choice.use <= most) parts.insert(*choice.part);
   leave_out(parts);
   return !parts.empty();
+}
+
+bool HostCode::leave_out_functions() {
+  std::set<Part> parts;
+  for (std::size_t text = 0; text < sources_.size(); ++text)
+    for (const Declaration& one : sources_[text].declarations) {
+      const Part whole{text, one.begin, one.end};
+      if (one.kind == Declaration::Kind::function && one.around == npos && !parts_.contains(whole) &&
+          use_of(sources_[text], one) == Use::none && !is_of_device(sources_[text], one))
+        parts.insert(whole);
+    }
+  leave_out(parts);
+  return !parts.empty();
+}
+
+std::optional<std::string> HostCode::take_include(const CodePlace& place) {
+  const std::size_t number = text_called(place.file);
+  if (number == npos) return std::nullopt;
+  std::string& text = left_[number].text;
+  const std::string code = code_of(text, Literals::kept);
+  const std::size_t at = offset_of({place.file, place.line, 0}, code);
+  const auto line = at == npos ? std::nullopt : directive_around(code, at);
+  if (!line || line->name() != "include") return std::nullopt;
+  std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(line->begin), line->end - line->begin, ' ');
+  return included_name(line->rest());
 }
 
 void HostCode::leave_out(const std::set<Part>& parts) {
@@ -201,6 +231,15 @@ std::vector<std::string> HostCode::summary() const {
     lines.push_back(left_[part.text].path + ':' + std::to_string(line) + ": " + words);
   }
   return lines;
+}
+
+void HostCode::add_summary(CompileError& error) const {
+  const std::vector<std::string> parts = summary();
+  if (parts.empty()) return;
+  error.message += " (left out as host code: " + parts.front() +
+                   (parts.size() > 1 ? ", and " + std::to_string(parts.size() - 1) + " more" : std::string()) + ')';
+  error.log += "\nleft out as host code:\n";
+  for (const std::string& part : parts) error.log += "  " + part + '\n';
 }
 
 }  // namespace tuner

@@ -13,6 +13,7 @@
 
 #include <tuner/core/declarations.hpp>
 #include <tuner/core/includes.hpp>
+#include <tuner/core/outcome.hpp>
 
 namespace tuner {
 
@@ -51,6 +52,10 @@ class HostCode {
   /// bad member function loses its body, and if that is not enough, its declaration. A bad data member takes its class
   /// along, because the other members must keep their places. Returns whether anything was left out.
   bool leave_out(const std::vector<RefusedCode>& errors, Use most);
+  /// Leaves out all functions that no requested kernel uses. Returns whether there were any.
+  bool leave_out_functions();
+  /// Takes the `#include` at \p place out of its text. Returns its name; nothing if there is none.
+  std::optional<std::string> take_include(const CodePlace& place);
   /// Leaves out \p parts, which leave_out() found in the same texts.
   void leave_out(const std::set<Part>& parts);
 
@@ -59,6 +64,8 @@ class HostCode {
   const std::set<Part>& parts() const { return parts_; }
   /// Where each part begins, and its first words: `mine.cu:3: using wall_clock`.
   std::vector<std::string> summary() const;
+  /// Adds to \p error what was left out before.
+  void add_summary(CompileError& error) const;
 
  private:
   struct Source {
@@ -71,6 +78,7 @@ class HostCode {
   };
 
   void find_uses();
+  std::size_t text_called(const std::string& file) const;
   bool is_of_device(const Source& source, const Declaration& one) const;
   Use use_of(const Source& source, const Declaration& one) const;
   Choice choice_at(const CodePlace& place) const;

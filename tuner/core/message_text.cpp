@@ -139,4 +139,12 @@ bool misses_a_file(std::string_view message) {
          (at_line && (says(": No such file or directory") || says("' file not found")));
 }
 
+std::string with_other_missing(std::string message, const std::vector<std::string>& others) {
+  if (others.empty()) return message;
+  std::string names;
+  for (const std::string& name : others) names += (names.empty() ? "\"" : ", \"") + name + '"';
+  message.insert(std::min(message.rfind(kNameItsFolder), message.size()), ", and also missing: " + names);
+  return message;
+}
+
 }  // namespace tuner

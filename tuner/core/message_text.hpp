@@ -43,4 +43,7 @@ bool misses_a_file(std::string_view message);
 inline constexpr std::string_view kNameItsFolder =
     ": name its folder in a line '#pragma tuner include_path \"FOLDER\"', or get the file";
 
+/// \p message, which ends with kNameItsFolder, with the names of \p others that are missing too.
+std::string with_other_missing(std::string message, const std::vector<std::string>& others);
+
 }  // namespace tuner

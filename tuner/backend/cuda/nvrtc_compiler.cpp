@@ -3,20 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>  // join, since fmt 11
-
-#include <cache/sha256.hpp>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/left_out_code.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/host_code.hpp>
 #include <tuner/core/includes.hpp>
@@ -169,25 +163,6 @@ bool is_changed(const std::vector<IncludedFile>& texts, const std::vector<Includ
   return std::any_of(texts.begin() + 1, texts.end(), is_other);
 }
 
-/// Takes the `#include` at \p place out of \p texts. Returns its name; nothing if there is none.
-std::optional<std::string> take_include(std::vector<IncludedFile>& texts, const CodePlace& place) {
-  for (IncludedFile& one : texts) {
-    if (std::filesystem::path(one.path).lexically_normal() != std::filesystem::path(place.file).lexically_normal())
-      continue;
-    int number = 1;
-    for (std::size_t at = 0; at < one.text.size(); at = one.text.find('\n', at) + 1, ++number) {
-      if (number == place.line) {
-        const auto line = directive_at(code_of(one.text, Literals::kept), skip_space(one.text, at));
-        if (!line || line->name() != "include") return std::nullopt;
-        std::fill_n(one.text.begin() + static_cast<std::ptrdiff_t>(line->begin), line->end - line->begin, ' ');
-        return included_name(line->rest());
-      }
-      if (one.text.find('\n', at) == npos) break;
-    }
-  }
-  return std::nullopt;
-}
-
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
@@ -270,8 +245,7 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> without_host_code(const CompileRequest& request, const DeviceHeaders& headers,
                                                       const std::vector<IncludedFile>& texts, Form form) const {
     HostCode code(texts, request.expressions);
-    const std::string key = text_key(request, texts);
-    if (const std::set<HostCode::Part> known = known_parts(key); !known.empty()) {
+    if (const LeftOutCode::Parts known = left_out_.known(request, texts); !known.empty()) {
       code.leave_out(known);
       for (const bool with_names : {false, true}) {
         form.with_names_of_nvcc = with_names;
@@ -286,7 +260,7 @@ class NvrtcCompiler : public Compiler {
       auto built = build(request, headers, code.texts(), form);
       auto* const error = std::get_if<CompileError>(&built);
       if (error == nullptr) {
-        if (!reported) keep_parts(key, code.parts());
+        if (!reported) left_out_.keep(request, texts, code.parts());
         return built;
       }
       if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
@@ -296,61 +270,21 @@ class NvrtcCompiler : public Compiler {
       if (!std::exchange(form.with_names_of_nvcc, true)) continue;
       if (!reported) {
         reported = std::move(*error);
-        add_left_out(*reported, code.summary());
+        code.add_summary(*reported);
       }
       if (!code.leave_out(errors, HostCode::Use::perhaps)) return *std::move(reported);
     }
   }
 
-  /// \p error, which says that a file is missing, with all others that are. The compiler ends at the first.
+  /// \p error, which says that a file is missing, with all others that are.
   CompileError with_all_missing(const CompileRequest& request, const DeviceHeaders& headers,
-                                std::vector<IncludedFile> texts, CompileError error) const {
-    std::vector<std::string> others;
-    std::string log = error.log;
-    for (bool is_first = true; misses_a_file(log); is_first = false) {
-      const std::optional<std::string> name = take_include(texts, refused_code(log).back().place);
-      if (!name) break;
-      if (!is_first && !tuner::contains(others, *name)) others.push_back(*name);
-      const auto built = build(request, headers, texts, Form{false, false, true});
-      const auto* const next = std::get_if<CompileError>(&built);
-      log = next != nullptr ? next->log : std::string();
-    }
-    if (others.empty()) return error;
-    const std::size_t advice = error.message.rfind(kNameItsFolder);
-    const std::string all = fmt::format(", and also missing: \"{}\"", fmt::join(others, "\", \""));
-    error.message.insert(std::min(advice, error.message.size()), all);
-    return error;
-  }
-
-  /// Adds to \p error what was left out before.
-  static void add_left_out(CompileError& error, const std::vector<std::string>& parts) {
-    if (parts.empty()) return;
-    error.message += " (left out as host code: " + parts.front() +
-                     (parts.size() > 1 ? ", and " + std::to_string(parts.size() - 1) + " more" : std::string()) + ')';
-    error.log += "\nleft out as host code:\n";
-    for (const std::string& part : parts) error.log += "  " + part + '\n';
-  }
-
-  /// All that decides which host code is left out, without the values of macros.
-  static std::string text_key(const CompileRequest& request, const std::vector<IncludedFile>& texts) {
-    std::vector<std::string_view> parts{request.architecture};
-    for (const IncludedFile& one : texts) parts.insert(parts.end(), {one.path, one.text});
-    for (const auto* const list : {&request.defines, &request.include_paths})
-      for (const std::string& one : *list) parts.push_back(one);
-    for (const CompileOption& one : request.options) parts.push_back(one.text);
-    for (const std::string& one : request.expressions)
-      for (const std::string_view word : words_of(one)) parts.push_back(word);
-    return cache::sha256_of_parts(parts);
-  }
-
-  std::set<HostCode::Part> known_parts(const std::string& key) const {
-    const std::lock_guard lock(parts_mutex_);
-    const auto at = parts_.find(key);
-    return at == parts_.end() ? std::set<HostCode::Part>() : at->second;
-  }
-  void keep_parts(const std::string& key, const std::set<HostCode::Part>& parts) const {
-    const std::lock_guard lock(parts_mutex_);
-    parts_[key] = parts;
+                                const std::vector<IncludedFile>& texts, CompileError error) const {
+    const auto compile = [&](const std::vector<IncludedFile>& left) -> std::optional<CompileError> {
+      auto built = build(request, headers, left, Form{false, false, true});
+      if (auto* const next = std::get_if<CompileError>(&built)) return std::move(*next);
+      return std::nullopt;
+    };
+    return tuner::with_all_missing(std::move(error), HostCode(texts, request.expressions), &refused_code, compile);
   }
 
   std::variant<Built, CompileError> build(const CompileRequest& request, DeviceHeaders headers,
@@ -442,8 +376,7 @@ class NvrtcCompiler : public Compiler {
   std::string identity_;
   mutable Once linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
-  mutable std::mutex parts_mutex_;
-  mutable std::map<std::string, std::set<HostCode::Part>> parts_;  // left out of texts, by their text_key()
+  mutable LeftOutCode left_out_;
 };
 
 }  // namespace

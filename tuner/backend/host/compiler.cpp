@@ -154,12 +154,6 @@ constexpr double kLeastShare = 0.25;
 constexpr const char* kDidNotEnd = " did not end within ";
 constexpr double kTimeForVersion = 20;  // seconds
 
-/// Whether a text with fewer functions would fail in the same way.
-bool is_final(const std::string& message) {
-  return misses_a_file(message) || message.find("static assertion") != std::string::npos ||
-         message.find("#error") != std::string::npos || message.find(kDidNotEnd) != std::string::npos;
-}
-
 /// Whether a compiler was killed, or failed because disk space, memory or processes were missing, not because of its
 /// source.
 bool is_machine_fault(const ProcessResult& result) {
@@ -388,48 +382,60 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     return CompileError{failure.what(), "", /*machine_fault=*/true};
   }
   const Includes includes = includes_of(request);
-  const ProgramText program = whole_program(request, includes);
+  const std::vector<IncludedFile> texts = own_texts(request, includes);
+  const std::string unit = program_of(request, includes, texts).unit;
   Image image;
   for (std::size_t i = 0; i < request.expressions.size(); ++i)
     image.functions.push_back({request.expressions[i], symbol(i), {}});
   std::string key;
   if (cache_folder_ && !includes.unknown) {
-    key = object_key(request, program.unit, includes);
+    key = object_key(request, unit, includes);
     if (auto object = kept(key)) {
       image.code = std::move(*object);
       return image;
     }
   }
-  if (auto error = build(request, program, includes, image)) return *std::move(error);
+  if (auto error = build(request, texts, includes, image)) return *std::move(error);
   // The key must be the same as before: a header that changed in the meantime may have been read before or after.
-  if (!key.empty() && key == object_key(request, program.unit, includes_of(request))) keep(key, image.code);
+  if (!key.empty() && key == object_key(request, unit, includes_of(request))) keep(key, image.code);
   return image;
 }
 
-/// Compiles \p program. If that fails and the text has host functions or other kernels, compiles it without them.
-std::optional<CompileError> HostCompiler::build(const CompileRequest& request, const ProgramText& program,
+/// Compiles \p texts. If that fails, compiles them again and again, without the declarations that the compiler refuses.
+/// If it refuses what the kernels need, returns the errors that were left when all else was gone.
+std::optional<CompileError> HostCompiler::build(const CompileRequest& request, const std::vector<IncludedFile>& texts,
                                                 const Includes& includes, Image& image) {
-  const std::size_t text = std::hash<std::string>{}(request.source);
-  const auto is_known = [&] {
-    const std::lock_guard lock(with_host_functions_mutex_);
-    return with_host_functions_.contains(text);
+  std::optional<CompileError> error, reported;
+  const auto compiles = [&](const std::vector<IncludedFile>& left) {
+    error = run_compiler(request, program_of(request, includes, left), image);
+    return !error;
   };
-  std::optional<CompileError> error;
-  if (!is_known()) {
-    error = run_compiler(request, program, image);
-    if (!error) return std::nullopt;
+  if (const LeftOutCode::Parts known = left_out_.known(request, texts); !known.empty()) {
+    HostCode code(texts, request.expressions);
+    code.leave_out(known);
+    if (compiles(code.texts())) return std::nullopt;
   }
-  if (error && (error->machine_fault || is_final(error->message))) return error;
-  const ProgramText kernels = program_without_host_functions(request, includes);
-  if (error && kernels == program) return error;
-  std::optional<CompileError> of_kernels = run_compiler(request, kernels, image);
-  if (of_kernels) {
-    // The kernels may need something that was left out. So both errors are shown.
-    if (error) of_kernels->log += "\nwith the host functions of the text:\n" + error->log;
-    return of_kernels;
+  if (compiles(texts)) return std::nullopt;
+  HostCode code(texts, request.expressions);
+  for (;;) {
+    if (error->machine_fault || error->message.find(kDidNotEnd) != std::string::npos) return error;
+    if (misses_a_file(error->log))
+      return tuner::with_all_missing(*std::move(error), HostCode(texts, request.expressions), &refused_code,
+                                     [&](const std::vector<IncludedFile>& left) {
+                                       (void)compiles(left);
+                                       return error;
+                                     });
+    const std::vector<RefusedCode> errors = refused_code(error->log);
+    // The linker does not say who needs what is missing.
+    const bool is_less = errors.empty() ? code.leave_out_functions() : code.leave_out(errors, HostCode::Use::none);
+    if (!is_less && !reported) {
+      reported = error;
+      code.add_summary(*reported);
+    }
+    if (!is_less && !code.leave_out(errors, HostCode::Use::perhaps)) return reported;
+    if (compiles(code.texts())) break;
   }
-  const std::lock_guard lock(with_host_functions_mutex_);
-  with_host_functions_.insert(text);
+  if (!reported) left_out_.keep(request, texts, code.parts());
   return std::nullopt;
 }
 

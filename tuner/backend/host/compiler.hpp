@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
+#include <tuner/backend/left_out_code.hpp>
 #include <tuner/core/includes.hpp>
 
 namespace tuner::host {
@@ -47,8 +47,8 @@ class HostCompiler final : public Compiler {
   /// The object kept under \p key, and keeping one. Do nothing if no objects are kept.
   std::optional<std::vector<std::byte>> kept(const std::string& key) const;
   void keep(const std::string& key, const std::vector<std::byte>& object) const;
-  std::optional<CompileError> build(const CompileRequest& request, const ProgramText& program, const Includes& includes,
-                                    Image& image);
+  std::optional<CompileError> build(const CompileRequest& request, const std::vector<IncludedFile>& texts,
+                                    const Includes& includes, Image& image);
   /// Fills in \p image's code and log.
   std::optional<CompileError> run_compiler(const CompileRequest& request, const ProgramText& program,
                                            Image& image) const;
@@ -69,8 +69,7 @@ class HostCompiler final : public Compiler {
   mutable std::shared_ptr<const Found> found_;
   mutable std::mutex shim_mutex_, parts_mutex_;
   mutable SharedFolder shim_;
-  std::mutex with_host_functions_mutex_;
-  std::set<std::size_t> with_host_functions_;  // hashes of texts that compile only without their host functions
+  LeftOutCode left_out_;
 };
 
 }  // namespace tuner::host

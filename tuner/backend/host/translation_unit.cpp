@@ -12,7 +12,6 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/characters.hpp>
 #include <tuner/core/definitions.hpp>
-#include <tuner/core/host_functions.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/scanner.hpp>
 
@@ -96,9 +95,9 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   return unit;
 }
 
-/// The author's headers that have a place relative to the kernel file, with \p texts in place of those of \p includes.
+/// The author's headers that have a place relative to the kernel file. \p texts: own_texts().
 std::vector<IncludedFile> own_headers(const CompileRequest& request, const Includes& includes,
-                                      const std::vector<std::string>& texts) {
+                                      const std::vector<IncludedFile>& texts) {
   const std::filesystem::path parent = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
   std::vector<IncludedFile> headers;
@@ -119,20 +118,12 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
       headers.push_back({name.string(), "#include " + shim_place(*of_shim) + '\n'});
       continue;
     }
-    std::string text = own_text(files.with_toolkit_headers(texts[i], file.path, shim_place), macros);
+    std::string text = own_text(files.with_toolkit_headers(texts[i + 1].text, file.path, shim_place), macros);
     changed = changed || of_shim != names.end() || text != file.text;
     headers.push_back({name.string(), line_directive(1, file.path) + std::move(text)});
   }
   if (!changed) headers.clear();
   return headers;
-}
-
-/// The texts of \p includes without the definitions of macros that \p request makes.
-std::vector<std::string> without_macros(const CompileRequest& request, const Includes& includes) {
-  const std::vector<std::string_view> macros = macro_names(request);
-  std::vector<std::string> texts;
-  for (const IncludedFile& file : includes.files) texts.push_back(without_definitions(file.text, macros));
-  return texts;
 }
 
 std::vector<std::string> program_headers(const CompileRequest& request, const Includes& includes) {
@@ -203,19 +194,45 @@ bool leaves_a_brace_open(const std::string& source) {
 
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
-ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
-  return {unit_of(request, includes, request.source), own_headers(request, includes, without_macros(request, includes)),
+std::vector<IncludedFile> own_texts(const CompileRequest& request, const Includes& includes) {
+  const std::vector<std::string_view> macros = macro_names(request);
+  std::vector<IncludedFile> texts{{request.file_name.empty() ? "kernel" : request.file_name, request.source}};
+  for (const IncludedFile& file : includes.files) texts.push_back({file.path, without_definitions(file.text, macros)});
+  return texts;
+}
+
+ProgramText program_of(const CompileRequest& request, const Includes& includes,
+                       const std::vector<IncludedFile>& texts) {
+  return {unit_of(request, includes, texts.front().text), own_headers(request, includes, texts),
           program_headers(request, includes)};
 }
 
-ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
-  const std::vector<std::string> headers = without_macros(request, includes);
-  std::vector<std::string_view> all(headers.begin(), headers.end());
-  all.push_back(request.source);
-  std::vector<std::string> texts = without_host_functions(all, request.expressions, true);
-  const std::string source = std::move(texts.back());
-  return {unit_of(request, includes, source), own_headers(request, includes, texts),
-          program_headers(request, includes)};
+std::vector<RefusedCode> refused_code(const std::string& log) {
+  std::vector<RefusedCode> all;
+  std::vector<CodePlace> instantiated;  // g++ names these before the error, clang++ after it
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t at = line.find(": ");  // FILE:LINE:COLUMN: …
+    const std::size_t column = at == npos ? npos : line.rfind(':', at - 1);
+    const std::size_t number = column == npos || column == 0 ? npos : line.rfind(':', column - 1);
+    if (number == npos) continue;
+    const std::string_view whole = line;
+    const auto line_number = number_of<int>(whole.substr(number + 1, column - number - 1));
+    const auto column_number = number_of<int>(whole.substr(column + 1, at - column - 1));
+    if (!line_number || !column_number) continue;
+    CodePlace place{line.substr(0, number), *line_number, *column_number};
+    const std::string_view rest = trimmed(whole.substr(at + 2));
+    if (rest.starts_with("required from") || rest.starts_with("recursively required")) {
+      instantiated.push_back(std::move(place));
+    } else if (rest.starts_with("error:") || rest.starts_with("fatal error:")) {
+      all.push_back({std::move(place), std::exchange(instantiated, {})});
+    } else if (rest.starts_with("note: in instantiation of") && !all.empty()) {
+      all.back().instantiated_at.push_back(std::move(place));
+    } else if (rest.starts_with("warning:")) {
+      instantiated.clear();
+    }
+  }
+  return all;
 }
 
 std::string failure_message(const CompileRequest& request, const std::string& log, const std::string& unit) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/core/host_code.hpp>
 #include <tuner/core/includes.hpp>
 
 namespace tuner::host {
@@ -34,13 +35,16 @@ struct ProgramText {
   friend bool operator==(const ProgramText&, const ProgramText&) = default;
 };
 
+/// The kernel's source and the headers of its author in \p includes, the source first, without definitions of macros
+/// that \p request makes.
+std::vector<IncludedFile> own_texts(const CompileRequest& request, const Includes& includes);
 /// One translation unit for all expressions of \p request. Function i is exported as symbol(i). Line numbers of the
-/// author's files stay the same. \p includes: the headers that the kernel file reads.
-ProgramText whole_program(const CompileRequest& request, const Includes& includes);
-/// The same without the host functions of the author's files and the kernels that \p request does not name
-/// (core/host_functions.hpp).
-ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes);
+/// author's files stay the same. \p texts: own_texts(), perhaps with parts left out.
+ProgramText program_of(const CompileRequest& request, const Includes& includes, const std::vector<IncludedFile>& texts);
 std::string symbol(std::size_t function);
+
+/// All errors of g++ or clang++ in \p log, with the places that instantiate what they refuse.
+std::vector<RefusedCode> refused_code(const std::string& log);
 
 /// The first error of \p log with its place, or its cause if that is known. Known causes are a file that is missing,
 /// tensor cores, a function of another file, and a brace that is not closed. Empty if \p log is. \p unit: the name of
