@@ -157,7 +157,8 @@ Complaint problem_with(const ProblemRecord& problem) {
   for (const std::string_view word : words_of(problem.choices)) {
     const auto [name, value] = name_and_value(word);
     // A value may begin with a digit, because it becomes only part of a macro's name; or it is the number of a scalar.
-    if (!is_identifier(name) || (!is_word(value) && !is_decimal_number(value))) return fmt::format("'{}' cannot be a choice", word);
+    if (!is_identifier(name) || (!is_word(value) && !is_decimal_number(value)))
+      return fmt::format("'{}' cannot be a choice", word);
   }
   return std::nullopt;
 }

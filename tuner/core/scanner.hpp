@@ -69,8 +69,8 @@ std::string_view word_before(std::string_view code, std::size_t end);
 /// The first place from \p from on where \p word is a whole word.
 std::size_t find_word(std::string_view code, std::string_view word, std::size_t from = 0);
 bool has_word(std::string_view code, std::string_view word);
-/// \p expression, a name or `&name`, as a name of the global namespace: `::reduce<float>`. A `using namespace std;` then
-/// adds no other meaning to it.
+/// \p expression, a name or `&name`, as a name of the global namespace: `::reduce<float>`. A `using namespace std;`
+/// then adds no other meaning to it.
 std::string in_global_namespace(std::string_view expression);
 /// Whether \p word occurs in \p source outside of comments, literals and `#pragma tuner` lines.
 bool occurs_in_code(std::string_view source, std::string_view word);

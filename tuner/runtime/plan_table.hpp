@@ -39,8 +39,8 @@ class PlanTable {
   /// The number of renew() calls.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() was called since. Returns the plan
-  /// to use, which may be an equal one from before. \p for_now: the plan waits for something that will end. \p from_user:
-  /// it comes from the user's database.
+  /// to use, which may be an equal one from before. \p for_now: the plan waits for something that will end. \p
+  /// from_user: it comes from the user's database.
   std::shared_ptr<const Plan> insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
                                      bool for_now = false, bool from_user = false);
   /// Which plans are discarded for find(). All go if one of them must.

@@ -51,7 +51,8 @@ std::string squashed(std::string_view text) {
 /// Whether \p message names what \p header has on a GPU.
 bool is_about(std::string_view message, std::string_view header) {
   const std::string_view subject = subject_of(header);
-  return says(squashed(message), squashed(subject)) || ((subject == "barrier" || subject == "pipeline") && says(message, "memcpy_async"));
+  return says(squashed(message), squashed(subject)) ||
+         ((subject == "barrier" || subject == "pipeline") && says(message, "memcpy_async"));
 }
 
 }  // namespace
