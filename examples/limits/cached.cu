@@ -5,6 +5,7 @@
 #pragma tuner let         blocks = 4 * sm_count
 #pragma tuner in          a[4 * n] : float
 #pragma tuner out         b[blocks * 512] : float
+#pragma tuner aligned     16
 #pragma tuner block       block
 #pragma tuner grid        blocks
 #pragma tuner arguments   a, b, n

@@ -5,6 +5,8 @@
 #pragma tuner parameter   block = 256
 #pragma tuner in          a[n] : float
 #pragma tuner out         b[n] : float
+#pragma tuner constraint  multiples: n % 4 == 0
+#pragma tuner aligned     16
 #pragma tuner block       block
 #pragma tuner grid        max(1, ceil_div(n, 16 * block))
 #pragma tuner arguments   a, b, n

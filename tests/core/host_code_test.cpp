@@ -26,6 +26,15 @@ std::string left(std::string text, Use most = Use::none, const std::string& need
   return result;
 }
 
+TEST(HostCode, IsFoundInAFileWhoseTextALineDirectiveBegins) {
+  const std::string text = "int a;\n#line 1 \"theirs/p.cu\"\nvoid f() { g(); }\nint b;\n#line 2 \"k.cu\"\nint c;\n";
+  HostCode code({{"k.cu", text}}, {"k"});
+  EXPECT_TRUE(code.leave_out({{{"./theirs/p.cu", 1, 12}}, {{"k.cu", 2, 1}}}, Use::none));
+  EXPECT_EQ(code.texts()[0].text,
+            "int a;\n#line 1 \"theirs/p.cu\"\n                 \nint b;\n#line 2 \"k.cu\"\n      \n");
+  EXPECT_FALSE(code.leave_out({{{"k.cu", 3, 1}}, {{"theirs/p.cu", 5, 1}}}, Use::none)) << "there are no such lines";
+}
+
 TEST(HostCode, IsTheDeclarationAroundAnError) {
   const struct {
     const char* text;

@@ -18,18 +18,42 @@ std::string_view text_of(std::string_view code, const Declaration& one) {
   return code.substr(one.begin, one.end - one.begin);
 }
 
-/// The place of \p place in \p text, which is in its line at least; npos if there is no such line.
-std::size_t offset_of(const CodePlace& place, std::string_view text) {
-  std::size_t at = 0;
-  for (int line = 1; line < place.line; ++line) {
-    at = text.find('\n', at);
-    if (at == npos) return npos;
-    ++at;
+/// FILE and LINE of the directive `#line LINE "FILE"`, if \p text is one.
+std::optional<CodePlace> renumbered(std::string_view text) {
+  constexpr std::string_view kLine = "#line ";
+  const std::size_t open = text.find('"');
+  if (!text.starts_with(kLine) || open == npos) return std::nullopt;
+  const auto line = number_of<int>(trimmed(text.substr(kLine.size(), open - kLine.size())));
+  if (!line) return std::nullopt;
+  CodePlace place{{}, *line};
+  for (std::size_t i = open + 1; i < text.size() && text[i] != '"'; ++i) {
+    if (text[i] == '\\') ++i;
+    if (i < text.size()) place.file += text[i];
   }
-  const std::size_t end = std::min(text.find('\n', at), text.size());
-  if (place.column > 0) return std::min(at + static_cast<std::size_t>(place.column) - 1, end);
-  while (at < end && is_blank(text[at])) ++at;
-  return at;
+  return place;
+}
+
+/// The place of \p place in \p text, which is in its line at least; npos if there is no such line. The text begins as
+/// \p file; a `#line` says where another begins.
+std::size_t offset_of(const CodePlace& place, std::string_view text, const std::string& file) {
+  const auto is_wanted = [name = std::filesystem::path(place.file).lexically_normal()](const std::string& one) {
+    return std::filesystem::path(one).lexically_normal() == name;
+  };
+  bool is_here = is_wanted(file);
+  int line = 1;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1, ++line) {
+    end = std::min(text.find('\n', at), text.size());
+    if (const auto next = renumbered(text.substr(at, end - at))) {
+      is_here = is_wanted(next->file);
+      line = next->line - 1;
+      continue;
+    }
+    if (!is_here || line != place.line) continue;
+    if (place.column > 0) return std::min(at + static_cast<std::size_t>(place.column) - 1, end);
+    while (at < end && is_blank(text[at])) ++at;
+    return at;
+  }
+  return npos;
 }
 
 /// The number of the innermost declaration that contains \p at, else of the first one that begins later in the line.
@@ -144,23 +168,21 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   return member_choice(text, one.around, at);
 }
 
-std::size_t HostCode::text_called(const std::string& file) const {
-  const auto name = std::filesystem::path(file).lexically_normal();
-  const auto is_it = [&](const IncludedFile& one) {
-    return std::filesystem::path(one.path).lexically_normal() == name;
-  };
-  const auto at = std::ranges::find_if(left_, is_it);
-  return at == left_.end() ? npos : static_cast<std::size_t>(at - left_.begin());
+std::optional<HostCode::Spot> HostCode::spot_of(const CodePlace& place) const {
+  for (std::size_t text = 0; text < left_.size(); ++text)
+    if (const std::size_t at = offset_of(place, left_[text].text, left_[text].path); at != npos) return Spot{text, at};
+  return std::nullopt;
 }
 
 HostCode::Choice HostCode::choice_at(const CodePlace& place) const {
-  const std::size_t text = text_called(place.file);
-  const std::size_t at = text == npos ? npos : offset_of(place, sources_[text].code);
-  if (at == npos) return {};
-  const std::string& code = sources_[text].code;
-  if (const auto line = directive_around(code, at); line && line->name() == "include") return {};
-  const std::size_t number = declaration_at(sources_[text].declarations, code, at);
-  return number == npos ? Choice{} : member_choice(text, number, at);
+  const std::optional<Spot> spot = spot_of(place);
+  if (!spot) return {};
+  const auto& [code, declarations] = sources_[spot->text];
+  if (const auto line = directive_around(code, spot->at);
+      line && (line->name() == "include" || line->name() == "define"))
+    return {};
+  const std::size_t number = declaration_at(declarations, code, spot->at);
+  return number == npos ? Choice{} : member_choice(spot->text, number, spot->at);
 }
 
 /// What needs a template goes before the template. A part that no kernel uses goes before one that it may use.
@@ -194,12 +216,11 @@ bool HostCode::leave_out_functions() {
 }
 
 std::optional<std::string> HostCode::take_include(const CodePlace& place) {
-  const std::size_t number = text_called(place.file);
-  if (number == npos) return std::nullopt;
-  std::string& text = left_[number].text;
+  const std::optional<Spot> spot = spot_of({place.file, place.line, 0});
+  if (!spot) return std::nullopt;
+  std::string& text = left_[spot->text].text;
   const std::string code = code_of(text, Literals::kept);
-  const std::size_t at = offset_of({place.file, place.line, 0}, code);
-  const auto line = at == npos ? std::nullopt : directive_around(code, at);
+  const auto line = directive_around(code, spot->at);
   if (!line || line->name() != "include") return std::nullopt;
   std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(line->begin), line->end - line->begin, ' ');
   return included_name(line->rest());

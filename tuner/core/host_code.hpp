@@ -39,7 +39,8 @@ class HostCode {
     auto operator<=>(const Part&) const = default;
   };
 
-  /// \p texts: a kernel's source and the headers of its author. \p needed: name expressions of the requested kernels.
+  /// \p texts: a kernel's source and the headers of its author. A `#line` in a text begins one that another file holds.
+  /// \p needed: name expressions of the requested kernels.
   HostCode(std::vector<IncludedFile> texts, const std::vector<std::string>& needed);
 
   /// How the requested kernels use a declaration, as far as its name tells.
@@ -72,13 +73,16 @@ class HostCode {
     std::string code;  ///< code_of() the text
     std::vector<Declaration> declarations = {};
   };
+  struct Spot {
+    std::size_t text = 0, at = 0;
+  };
   struct Choice {
     Use use = Use::certain;
     std::optional<Part> part = {};
   };
 
   void find_uses();
-  std::size_t text_called(const std::string& file) const;
+  std::optional<Spot> spot_of(const CodePlace& place) const;
   bool is_of_device(const Source& source, const Declaration& one) const;
   Use use_of(const Source& source, const Declaration& one) const;
   Choice choice_at(const CodePlace& place) const;

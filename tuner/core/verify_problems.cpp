@@ -149,7 +149,7 @@ class OwnChoice {
     const std::size_t most = std::clamp(elements / 8, kFewElements, kMostElements);
     if (elements <= most) return main_;
     auto smaller = made_smaller(spec_, main_, limits_, most, free_);
-    return smaller && is_possible(spec_, *smaller, limits_) ? std::move(*smaller) : main_;
+    return smaller && is_possible(spec_, *smaller, limits_) ? *std::move(smaller) : main_;
   }
 
   bool is_small(const ProblemSize& size) const {

@@ -7,6 +7,7 @@
 #pragma tuner in        x[n]
 #pragma tuner inout     y[n]
 #pragma tuner arguments x, y, n
+#pragma tuner aligned   4
 #pragma tuner block     threads
 #pragma tuner grid      ceil_div(n, 2 * threads)
 #pragma tuner instantiate half_axpy

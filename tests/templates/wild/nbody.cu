@@ -8,6 +8,7 @@
 #pragma tuner in        body[4 * n]
 #pragma tuner out       force[3 * n]
 #pragma tuner arguments body, force, n
+#pragma tuner aligned   16
 #pragma tuner block     WORK_GROUP_SIZE
 #pragma tuner grid      ceil_div(n, WORK_GROUP_SIZE)
 #pragma tuner instantiate bodies

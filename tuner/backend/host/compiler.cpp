@@ -420,7 +420,7 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
   for (;;) {
     if (error->machine_fault || error->message.find(kDidNotEnd) != std::string::npos) return error;
     if (misses_a_file(error->log))
-      return tuner::with_all_missing(*std::move(error), HostCode(texts, request.expressions), &refused_code,
+      return tuner::with_all_missing(*error, HostCode(texts, request.expressions), &refused_code,
                                      [&](const std::vector<IncludedFile>& left) {
                                        (void)compiles(left);
                                        return error;

@@ -226,7 +226,9 @@ std::vector<RefusedCode> refused_code(const std::string& log) {
       instantiated.push_back(std::move(place));
     } else if (rest.starts_with("error:") || rest.starts_with("fatal error:")) {
       all.push_back({std::move(place), std::exchange(instantiated, {})});
-    } else if (rest.starts_with("note: in instantiation of") && !all.empty()) {
+    } else if ((rest.starts_with("note: in instantiation of") || rest.starts_with("note: in expansion of macro") ||
+                rest.starts_with("note: expanded from macro")) &&
+               !all.empty()) {
       all.back().instantiated_at.push_back(std::move(place));
     } else if (rest.starts_with("warning:")) {
       instantiated.clear();
