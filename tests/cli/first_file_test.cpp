@@ -294,7 +294,9 @@ __global__ void product(const float* a, const float* b, float* c, int n) {
 void run(float* f, int n) { product<<<dim3(n / T, n / T), dim3(T, T)>>>(f, f, f, n); }
 )");
   EXPECT_THAT(text, Holds("size        n : int = 4096\n", "in          a[n * n] : float\n",
-                          "grid        max(1, n / T), max(1, n / T)\n"));
+                          "grid        max(1, n / T), max(1, n / T)\n",
+                          "// ? The grid has whole blocks only: are all your sizes multiples of them?\n",
+                          "constraint  multiples_1: n % T == 0\n"));
 }
 
 TEST_F(FirstFile, MultipliesNoMoreThanThreeSizes) {

@@ -77,11 +77,14 @@ class Writer {
     }
     if (!fixed.empty()) ask(fmt::format("Which other values may {} have?", fixed));
     bool is_guess = false;
+    std::vector<std::string> multiples;
     for (std::size_t axis = 0; axis < shape_.grid_dimensions(); ++axis) {
       const FirstShape::GridExtent extent = shape_.grid(axis, sizes_);
       for (const std::string& name : extent.host_variables) add_host_variable(name);
       is_guess = is_guess || extent.is_guess;
       grid += (axis == 0 ? "" : ", ") + extent.text;
+      if (const std::string multiple = whole_blocks(extent.text); !multiple.empty() && !contains(multiples, multiple))
+        multiples.push_back(multiple);
     }
     if (const std::string block = shape_.unknown_block(); !block.empty())
       ask(fmt::format("The text's block is {}, which only the host knows: is this one right?", in_quotes(block)));
@@ -91,6 +94,9 @@ class Writer {
     lines_ += buffers_;
     add("block", fmt::format("{}", fmt::join(shape_.block(), ", ")));
     add("grid", grid);
+    if (!multiples.empty()) ask("The grid has whole blocks only: are all your sizes multiples of them?");
+    for (std::size_t i = 0; i < multiples.size(); ++i)
+      add("constraint", fmt::format("multiples_{}: {}", i + 1, multiples[i]));
     add_shared();
     if (instantiate_ != kernel_.name) add("instantiate", instantiate_);
     add("arguments", fmt::format("{}", fmt::join(arguments_, ", ")));
@@ -119,6 +125,17 @@ class Writer {
   static std::string line(std::string_view directive, const std::string& rest) {
     return fmt::format("#pragma tuner {:<11} {}\n", directive, rest);
   }
+  /// `n % T == 0` of a grid `max(1, n / T)`, which leaves out a last block that is not whole; else empty.
+  std::string whole_blocks(std::string_view grid) const {
+    constexpr std::string_view kBegin = "max(1, ", kDivided = " / ";
+    const std::size_t divided = grid.find(kDivided);
+    if (!grid.starts_with(kBegin) || divided == npos) return {};
+    const std::string size(grid.substr(kBegin.size(), divided - kBegin.size()));
+    const std::string_view block = grid.substr(divided + kDivided.size(), grid.size() - divided - kDivided.size() - 1);
+    if (!contains(sizes_, size) || word_at(block, 0) != block) return {};
+    return fmt::format("{} % {} == 0", size, block);
+  }
+
   void add(std::string_view directive, const std::string& rest) { lines_ += line(directive, rest); }
   std::string question(const std::string& text) {
     questions_.push_back(text);
