@@ -23,7 +23,15 @@ std::optional<std::size_t> pointer_of(const KernelSpec& spec, std::string_view c
 
 }  // namespace
 
-ScalarKeys::ScalarKeys(const KernelSpec& spec, const Choices& choices) try {
+ScalarKeys::ScalarKeys(const KernelSpec& spec, const Choices& choices) {
+  try {
+    read(spec, choices);
+  } catch (const Error&) {  // a call reports it
+    scalars_.clear();
+  }
+}
+
+void ScalarKeys::read(const KernelSpec& spec, const Choices& choices) {
   const std::vector<std::string> names = names_of(spec.sizes);
   for (std::size_t i = 0; i < spec.scalars.size(); ++i) {
     const ScalarSpec& given = spec.scalars[i];
@@ -47,8 +55,6 @@ ScalarKeys::ScalarKeys(const KernelSpec& spec, const Choices& choices) try {
       scalar.computed.emplace(*given.values.front().computed, names, bindings(spec, {{}, choices}, {}));
     scalars_.push_back(std::move(scalar));
   }
-} catch (const Error&) {  // a call reports it
-  scalars_.clear();
 }
 
 std::uint64_t ScalarKeys::of_values(const Call& call) {

@@ -35,6 +35,7 @@ class ScalarKeys {
     double usual = 0;                        // the value in the kernel file
     std::optional<OpenExpression> computed;  // from the sizes, instead
   };
+  void read(const KernelSpec& spec, const Choices& choices);
   std::uint64_t of_values(const Call& call);
   std::uint64_t known(std::uint64_t key);
 
