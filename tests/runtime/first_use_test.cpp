@@ -147,7 +147,7 @@ TEST_F(FirstUse, WithoutAResultIsRememberedWithItsTrialsAndNotMadeAgain) {
   const std::string text = testing::replaced(testing::kScale, "factor * x[i];\n}\ntemplate", "3 * x[i];\n}\ntemplate");
   const auto call = [&] {
     const Kernel kernel = kernel_named("inVain", text);
-    std::vector<float> x(1000, 1.0f), y(1000);
+    std::vector<float> x(1001, 1.0f), y(1001, 3.0f);
     kernel.launch(nullptr, {1000}, x.data(), 2, y.data());
     EXPECT_THAT(y, Each(3.0f));
     kernel.launch(nullptr, {1001}, x.data(), 2, y.data());
