@@ -179,8 +179,8 @@ TEST(SpentText, IsReadBackAndWhatIsNoneSaysNothing) {
   spent.valid = 384;
   spent.nothing_left = spent.part = true;
   EXPECT_EQ(text(parse_spent(text(spent))), text(spent));
-  for (const char* none : {"", "[]", "{", R"({"trials":"7","valid":-1e99,"part":1})"})
-    EXPECT_FALSE(parse_spent(none).part || parse_spent(none).limits.trials) << none;
+  for (const char* none : {"", "[]", "{", R"({"trials":"7","valid":-1e99,"part":1})", R"({"trials":1.5,"valid":-7})"})
+    EXPECT_EQ(text(parse_spent(none)), text(Spent{})) << none;
 }
 
 TEST(Budgets, CoverThoseThatAskForNoMore) {

@@ -1,15 +1,20 @@
 #include <tuner/session/spent.hpp>
 
 #include <functional>
+#include <type_traits>
 
 #include <cache/json.hpp>
 
 namespace tuner {
 namespace {
 
+/// Counts are whole and not negative: the JSON library would convert any number.
 template <typename Limit>
 void take(const Json& object, const char* name, std::optional<Limit>& limit) {
-  if (const auto at = object.find(name); at != object.end() && at->is_number()) limit = at->template get<Limit>();
+  const auto at = object.find(name);
+  if (at == object.end()) return;
+  const bool is_one = std::is_integral_v<Limit> ? at->is_number_unsigned() : at->is_number();
+  if (is_one) limit = at->template get<Limit>();
 }
 
 }  // namespace
