@@ -432,7 +432,7 @@ std::optional<std::vector<Sizes>> measured_sizes(const Context& query, const Siz
 }
 
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept,
-                   const Sizes& around) {
+                   const Sizes& around, const Applies& applies) {
   WisdomMatch match;
   Context near_by = query;
   if (!around.empty()) near_by.problem.sizes = around;
@@ -472,6 +472,15 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
     while (auto candidate = ask(database, next)) {
       const auto configuration = candidate->best.configuration;
       const auto path = database.store().display_path();
+      // Another result for the same configuration may apply.
+      if (const auto reason = applies ? applies(candidate->best.problem.sizes) : std::nullopt) {
+        const auto is_known = [&](const RejectedCandidate& one) {
+          return one.configuration == configuration && one.reason == *reason;
+        };
+        if (std::none_of(match.rejected.begin(), match.rejected.end(), is_known))
+          match.rejected.push_back({kTiers[step], configuration, path, *reason});
+        continue;
+      }
       if (const auto reason = objection(configuration, database)) {
         refused.insert(configuration);
         match.rejected.push_back({kTiers[step], configuration, path, *reason});
@@ -499,7 +508,8 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   }
   match.reason =
       !match.rejected.empty()
-          ? fmt::format("none of the known configurations can be used here ({} were rejected)", match.rejected.size())
+          ? fmt::format("none of the known configurations can be used here ({} {} rejected: {})", match.rejected.size(),
+                        match.rejected.size() == 1 ? "was" : "were", match.rejected.front().reason)
           : fmt::format("nothing is known about {}{}{}{} on {} devices", others > 0 ? "the present source of " : "",
                         query.kernel.name, query.problem.choices.empty() ? "" : " with ", query.problem.choices,
                         query.device.backend);

@@ -54,6 +54,8 @@ struct WisdomMatch {
 /// Returns why a configuration cannot be used for the query's problem on its device; nullopt when it can. Called at
 /// every tier, because the contents of a file are not trusted.
 using Accept = std::function<std::optional<std::string>(const std::string& configuration)>;
+/// Returns why results that were measured for \p sizes say nothing about the query's sizes; nullopt when they do.
+using Applies = std::function<std::optional<std::string>(const Sizes& sizes)>;
 
 /// \p databases are in order of preference: the user's first, then shipped ones. Within a tier, the earlier database
 /// wins. Configurations that any database quarantines on
@@ -63,7 +65,7 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 /// \p around: sizes within a factor of two of the query's; empty: the query's own. They are used when nothing is known
 /// for the query's own sizes, so that all problems with the same \p around get the same answer.
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {},
-                   const Sizes& around = {});
+                   const Sizes& around = {}, const Applies& applies = {});
 
 /// Sizes with a result of the query's source on its device, measured with any driver and compiler. Each size is
 /// between that of the query and that of \p most, which is at most twice as large. nullopt when they are among more

@@ -61,9 +61,9 @@ class KernelBuilder {
   KernelBuilder& texture(Text name, Text of) { return directive("texture", name + " = " + of); }
   /// \p of: `result[nx, ny]`.
   KernelBuilder& surface(Text name, Text of) { return directive("surface", name + " = " + of); }
-  /// \p value: the value during tuning.
-  KernelBuilder& scalar(Text name, Text type, double value) {
-    return directive("scalar", name + " : " + type + " = " + number(value));
+  /// \p value: the value during tuning. \p only: results are for this value alone.
+  KernelBuilder& scalar(Text name, Text type, double value, bool only = false) {
+    return directive("scalar", name + " : " + type + " = " + number(value) + (only ? " only" : ""));
   }
   KernelBuilder& instantiate(Text expression) { return directive("instantiate", expression); }
   /// Up to three dimensions, separated by commas.
@@ -85,6 +85,8 @@ class KernelBuilder {
   KernelBuilder& prepare(Text expression) { return directive("prepare", expression); }
   /// \p problem: "n=1001 offset=1".
   KernelBuilder& verify(Text problem) { return directive("verify", problem); }
+  /// The pointers of all calls are multiples of \p bytes, a power of two up to 256.
+  KernelBuilder& aligned(int bytes) { return directive("aligned", std::to_string(bytes)); }
   KernelBuilder& tolerance(double relative, double absolute = 0) {
     return directive("tolerance", "relative " + number(relative) + " absolute " + number(absolute));
   }

@@ -16,8 +16,10 @@ inline namespace TUNER_ABI {
 struct RunOptions {
   /// `block_x=32 block_y=16`; other parameters have the value that a launch would use.
   std::string configuration;
-  bool verify = true;  ///< compare with the kernel's reference, if it has one
-  bool cold = true;    ///< flush the L2 cache before each sample
+  /// Compare with the kernel's reference, if it has one: on this problem and those of `verify` lines. Problems of
+  /// tuner's own choice are left out on a GPU, because they may fault in this process.
+  bool verify = true;
+  bool cold = true;  ///< flush the L2 cache before each sample
   /// Hardware counters and energy, collected after timing: see TuneOptions::metrics.
   std::vector<std::string> metrics = {};
 };

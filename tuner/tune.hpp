@@ -25,7 +25,9 @@ struct TuneOptions {
   std::uint64_t seed = 1;
   bool force = false;  ///< measure even if the answer is known
   /// Run configurations in worker processes (program tuner-worker). A configuration that faults or hangs then costs one
-  /// trial, not this process's device context. Throws Error for a kernel without a kernel file.
+  /// trial, not this process's device context. On a GPU, kernels that are verified on problems of tuner's own choice
+  /// (docs/measuring.md) always run there: such a problem may fault where no call of the program would. Throws Error
+  /// for a kernel without a kernel file that must run there.
   bool isolated = false;
   /// Also run the best configuration of a GPU on the host, with other orders of its threads. A configuration that is
   /// wrong there has a race and is rejected. Needs a C++ compiler on this machine and takes up to half a minute.

@@ -235,7 +235,7 @@ typedef struct tuner_tune_options {
   const char* strategy; /* null: "auto" */
   uint64_t seed;
   int force;           /* measure even if the answer is known */
-  int isolated;        /* run configurations in worker processes */
+  int isolated;        /* run configurations in worker processes; see TuneOptions in tuner/tune.hpp */
   int check_on_host;   /* also look for races on the host */
   const char* metrics; /* names with commas between them, or null */
   /* After every trial, in the thread that called tuner_kernel_tune(). Any value but 0 stops the tuning early. */

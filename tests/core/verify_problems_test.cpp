@@ -76,6 +76,38 @@ TEST(VerifyProblems, AreThoseOfTheFileIfItNamesSome) {
   EXPECT_FALSE(all[0].is_own());
 }
 
+TEST(VerifyProblems, AreChosenBesideLinesThatNameNoSize) {
+  const KernelSpec spec = kernel(kVector + "scalar s : int = 1\narguments x, y, s, n\nverify s=3\nverify s=2 offset=2");
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=4097", "n=3067", "n=1"));
+  std::size_t moved = 0;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{})) moved += one.offset > 0;
+  EXPECT_EQ(moved, 1u) << "a line names an offset, so tuner chooses none";
+}
+
+TEST(FixedSizes, AreThoseOfWhichNoOtherValueCanBeVerified) {
+  const auto fixed = [](const std::string& lines) {
+    const KernelSpec spec =
+        kernel("size n m = 4096\nin x[n] : float\nout y[n] : float\narguments x, y, n, m\n" + lines);
+    return fixed_sizes(spec, complete(spec, {}), DeviceLimits{});
+  };
+  EXPECT_THAT(fixed(""), ::testing::IsEmpty());
+  EXPECT_THAT(fixed("define N = n"), ElementsAre("n"));
+  EXPECT_THAT(fixed("define N = n\nverify m=3"), ::testing::IsEmpty()) << "the file says what to verify";
+  EXPECT_THAT(fixed("constraint one: n == 4096"), ::testing::IsEmpty()) << "calls with others are refused";
+}
+
+TEST(LimitsOfResults, NameSizesAndScalarsWithTheirValues) {
+  const auto limits = [](const std::string& lines, const ProblemSize& size = {}) {
+    const KernelSpec spec = kernel(kVector + lines);
+    return limits_of_results(spec, complete(spec, size), DeviceLimits{});
+  };
+  EXPECT_THAT(limits("arguments x, y, n"), ::testing::IsEmpty());
+  EXPECT_THAT(limits("arguments x, y, n\ndefine N = n"), ElementsAre(HasSubstr("results are for n=4096 alone")));
+  const std::string scalars = "scalar s : int = 7, h : float = 2, k : int = 5 only\narguments x, y, s, h, k, n";
+  EXPECT_THAT(limits(scalars), ElementsAre(HasSubstr("results are for s=7 alone")));
+  EXPECT_THAT(limits(scalars, {{}, {{"s", "9"}}}), ElementsAre(HasSubstr("results are for s=9 alone")));
+}
+
 TEST(VerifyProblems, MovePointersByTheAlignmentOfTheFile) {
   const auto offset = [](const std::string& lines) {
     const KernelSpec spec = kernel(kVector + "arguments x, y, n\n" + lines);

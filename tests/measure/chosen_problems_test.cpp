@@ -89,6 +89,27 @@ TEST_F(ChosenProblems, AreLeftOutWithARemarkWhereTheReferenceGivesNan) {
   EXPECT_THAT(shared->remarks(), Contains(HasSubstr("nothing was verified on n=1, which tuner chose: scale: the")));
 }
 
+TEST_F(ChosenProblems, EndTheTuningWhenTheReferenceHasNoAnswerForAnyOfAKind) {
+  backend.kernels["reference"] = scaled_then([](const Launch& launch) {
+    if (argument<int>(launch, 2) != 1000) argument<float*>(launch, 1)[0] = kNan;
+  });
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("no other value of size n can be verified"), HasSubstr("gives NaN"),
+                               HasSubstr("`constraint`")));
+  add_scalar("factor", "float", 2);
+  backend.kernels["reference"] = scaled_then([](const Launch& launch) {
+    if (argument<float>(launch, 3) != 2) argument<float*>(launch, 1)[0] = kNan;
+  });
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("no other value of a scalar can be verified"), HasSubstr("`only`")));
+  spec.scalars[0].only = true;
+  backend.kernels["scale<32>"] = scaled_after([](const Launch&) {});
+  EXPECT_TRUE(evaluate(block(32)).verified);
+}
+
+TEST_F(ChosenProblems, AreMissedWithARemarkWhereCodeIsCompiledForTheSize) {
+  spec.launches[0].computed_texts.push_back({"n", parsed("n")});
+  EXPECT_THAT(runner()->remarks(), Contains(HasSubstr("results are for n=1000 alone")));
+}
+
 testing::FakeKernel scaled_by_number(bool counts) {
   return [counts](const Launch& launch) -> std::optional<Outcome> {
     for (int i = 0; i < argument<int>(launch, 2); ++i)

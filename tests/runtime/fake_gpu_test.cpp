@@ -135,6 +135,18 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   EXPECT_EQ(seen_->pending_limit, 1'000'000u) << "a run on another thread may need it";
 }
 
+TEST_F(FakeGpu, RunsProblemsOfTunersChoiceInWorkersOnly) {
+  TuneOptions options;
+  options.trials = 1;
+  const std::size_t before = seen_->launches;
+  for (const char* const more : {"", "#pragma tuner verify n=33\n"}) {  // sizes of tuner's choice, and scalars
+    const Kernel kernel = testing::kernel_named("scaleInWorkers", std::string(testing::kScale) + more);
+    EXPECT_THAT(error_of([&] { tune(kernel, {1000}, {}, options); }), HasSubstr("worker"))
+        << "which ends, because the fake driver runs nothing";
+  }
+  EXPECT_EQ(seen_->launches, before);
+}
+
 TEST_F(FakeGpu, CompilesWithTheOptionsOfTheKernelFile) {
   const Kernel kernel = counted("#pragma tuner compile --bogus={block}\n");
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {40'000}, x_); }),

@@ -8,6 +8,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
+#include <tuner/session/records.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/tuner.hpp>
 
@@ -150,6 +151,32 @@ __global__ void countReference(int* total, int n) { *total = n; }
   EXPECT_EQ(total, 1150);
   const RunResult run = tuner::run(kernel, {50}, {}, {.configuration = "block=64"});
   EXPECT_TRUE(run.verified) << "that one has data of its own, and prepares them";
+}
+
+TEST_F(HostServing, TakesTheAlignmentAndTheOnlyValuesOfAKernelThatIsBuiltInCode) {
+  const Kernel kernel = KernelBuilder("filled", R"(
+template <int block> __global__ void filled(float* y, float value, int n) {
+  if (blockIdx.x * block + threadIdx.x < n) y[blockIdx.x * block + threadIdx.x] = value;
+}
+)")
+                            .size("n")
+                            .parameter("block", {32, 64})
+                            .out("y", "n", "float")
+                            .scalar("value", "float", 2, true)
+                            .aligned(16)
+                            .grid("ceil_div(n, block)")
+                            .block("block")
+                            .arguments({"y", "value", "n"})
+                            .instantiate("filled<block>")
+                            .reference("default")
+                            .default_configuration("block=32")
+                            .build();
+  EXPECT_EQ(kernel.spec().alignment, 16);
+  EXPECT_TRUE(kernel.spec().scalars.at(0).only);
+  kernel.launch(nullptr, {900}, y_.data(), 2);
+  EXPECT_EQ(y_[899], 2.0f);
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {900}, y_.data() + 1, 2); }),
+              HasSubstr("takes pointers that are multiples of 16 bytes"));
 }
 
 TEST_F(HostServing, LaunchesAGridThatMeets) {
@@ -411,6 +438,31 @@ extern "C" __global__ void sizedByMacro(float* y) { if (blockIdx.x == 0) y[0] = 
       EXPECT_EQ(y_[0], n) << kernel.name();
     }
   }
+}
+
+TEST_F(HostServing, ServesAResultForOneSizeAloneWhereNoOtherSizeCouldBeVerified) {
+  const Kernel kernel = writer("made", R"(#pragma tuner define N = n
+#pragma tuner default block=32
+#pragma tuner arguments y
+#pragma tuner instantiate made
+#pragma tuner reference default
+extern "C" __global__ void made(float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) y[i] = blockDim.x == 64 && N != 1000 ? 64 : 1;
+}
+)");
+  const Sizes tuned{1000}, other{1001};
+  {
+    cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
+    const ProblemSize size = complete(kernel.spec(), {{{"n", 1000}}, {}});
+    testing::store_best(database, context_of(kernel.spec(), size, choose_device("host").device, {}), "block=64");
+  }
+  kernel.launch(nullptr, tuned, y_.data());
+  std::vector<float> y(1001, 0.0f);
+  kernel.launch(nullptr, other, y.data());
+  EXPECT_THAT(y, Each(1.0f));
+  EXPECT_THAT(kernel.explain(tuned), HasSubstr("block=64"));
+  EXPECT_THAT(kernel.explain(other), AllOf(HasSubstr("block=32"), HasSubstr("no other n was verified")));
 }
 
 TEST_F(HostServing, RefusesToTuneInProcessesWhatNoFileDescribes) {

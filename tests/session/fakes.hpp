@@ -121,6 +121,7 @@ class FakeEvaluator final : public Evaluator {
   }
   void hurry() override { hurried = true; }
   bool usable() const override { return !lost_; }
+  std::vector<std::string> remarks() const override { return said; }
   std::vector<Trial> remeasure(std::span<const Configuration> finalists, double) override {
     remeasured.assign(finalists.begin(), finalists.end());
     std::vector<Trial> trials;
@@ -136,6 +137,7 @@ class FakeEvaluator final : public Evaluator {
   bool preferred = false;
   bool hurried = false;
   Answer again;
+  std::vector<std::string> said;  ///< its remarks
   std::size_t lost_after = 0;
 
  private:

@@ -30,6 +30,7 @@ class StoredAnswers : public ::testing::Test {
     options_.session.budget = budget;
     options_.session.strategy = strategy;
     FakeEvaluator evaluator;
+    evaluator.said = remarks_;
     TrialStore store(wisdom_.user(), spec_, size_, device_,
                      {.session = {strategy}, .conditions = conditions_text(options_, spec_)});
     return run_session(spec_, size_, device_, evaluator, &store, options_.session, nullptr);
@@ -46,7 +47,15 @@ class StoredAnswers : public ::testing::Test {
   const ProblemSize size_ = small_problem();
   Device device_ = some_device();
   TuningOptions options_;
+  std::vector<std::string> remarks_;
 };
+
+TEST_F(StoredAnswers, RepeatWhatTheVerificationRemarked) {
+  remarks_ = {"proves little", "for n=1 alone"};
+  search(trials(3));
+  search(trials(4));
+  EXPECT_THAT(ask(trials(3)).remarks, ElementsAre("proves little", "for n=1 alone"));
+}
 
 TEST_F(StoredAnswers, AreThereForTheSameRequestAndForASmallerOne) {
   EXPECT_FALSE(is_known(trials(3)));

@@ -282,6 +282,10 @@ TEST_F(IsolationTest, SaysWhyNothingCanRun) {
       {"reference crashes",
        "scripted.cu: the kernel's reference took its worker down, most likely by reading or writing outside "
        "its buffers or __shared__ arrays: killed by signal 11 (Segmentation fault)",
+       false},
+      {"reference crashes on chosen problems",
+       "took its worker down on a problem that tuner chose (killed by signal 11 (Segmentation fault)), and not on the "
+       "tuned one",
        false}};
   for (const auto& [workers, wanted, is_about_workers] : table) {
     ::setenv("TUNER_TEST_WORKER", workers, 1);

@@ -131,12 +131,14 @@ Trial run(const Configuration& configuration) {
 
 int serve(const std::string& mode) {
   Role role = Role::compile;
+  bool verifies_own = false;
   while (true) {
     const Message message = session->receive();
     if (std::holds_alternative<Quit>(message)) return 0;
     if (const auto* open = std::get_if<Open>(&message)) {
       role = open->role;
       device = open->device;
+      verifies_own = open->measure.own_problems;
       if (mode == "old") {
         auto bytes = encode(Opened{});
         bytes[4] = std::byte{99};
@@ -169,6 +171,8 @@ int serve(const std::string& mode) {
       const std::string here = " on " + std::to_string(device);
       if (mode == "bad reference" || mode == "bad reference" + here)
         send(Failed{"the reference gives NaN", true});
+      else if (mode == "reference crashes on chosen problems" && verifies_own)
+        crash();
       else if (mode == "reference crashes" || mode == "reference crashes" + here)
         crash();
       else if (mode == "reference exits")

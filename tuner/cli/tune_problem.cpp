@@ -151,10 +151,12 @@ class ProblemTuning {
     if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
     ProblemResult result{kDone, {}, match.best->configuration, match.best->median_ns};
     result.known = true;
+    for (const std::string& remark : known.remarks) listener_.on_warning(remark);
     if (!trials.empty() && !request_.json)
       output_.text(best_table(what, trials, out_style_, request_.sweep.rows) + '\n');
     if (request_.sweep.needs_trials()) result.sweep = {what, std::move(trials), {}};
-    return give(known_answer(what, known, out_style_), std::move(result));
+    Answer given = known_answer(what, known, out_style_);
+    return give(given.data("warnings", listener_.warnings()), std::move(result));
   }
 
   SessionResult measure(const TuningOptions& options) {

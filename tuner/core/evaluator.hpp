@@ -84,6 +84,9 @@ class Evaluator {
     (void)finalists, (void)seconds;
     return {};
   }
+  /// About the verification, for people: what it proves little about, and what results are not used for. They are
+  /// stored with the results.
+  virtual std::vector<std::string> remarks() const { return {}; }
   /// The devices that it runs on, in the order of Trial::lane; empty if there are fewer than two.
   virtual std::vector<LaneReport> lanes() const { return {}; }
 };

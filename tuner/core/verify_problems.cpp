@@ -123,6 +123,11 @@ class OwnChoice {
   }
 
   const ProblemSize& base() const { return base_; }
+  /// Whether the constraints allow no other value of \p name near by.
+  bool is_pinned(const std::string& name) const {
+    return contains(free_, name) &&
+           std::ranges::none_of(groups_, [&](const Group& group) { return contains(group.names, name); });
+  }
 
   /// The last ones are verified first.
   std::vector<VerifyProblem> all() {
@@ -137,7 +142,9 @@ class OwnChoice {
     for (auto group = groups_.rbegin(); group != groups_.rend(); ++group)
       if (group->down > 0) add(others, moved(base_, group->names, -group->down));
     std::vector<VerifyProblem> all;
-    if (const std::int64_t offset = shift(); offset > 0 && is_small(base_))
+    const auto is_moved = [](const VerifySpec& line) { return line.offset > 0; };
+    const bool file_moves = std::ranges::any_of(spec_.verification.problems, is_moved);
+    if (const std::int64_t offset = shift(); offset > 0 && !file_moves && is_small(base_))
       all.push_back({base_, offset, {}, Chosen::offset});
     all.insert(all.end(), others.begin(), others.end());
     return all;
@@ -350,11 +357,61 @@ std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const Problem
   }
   if (chooses_sizes(spec)) {
     OwnChoice choice(spec, size, limits);
-    all = choice.all();
+    const std::vector<VerifyProblem> own = choice.all();
+    all.insert(all.end(), own.begin(), own.end());
     add_scalars(spec, size, choice.base(), all);
   } else if (!freely_chosen(spec, size).empty()) {
     add_scalars(spec, size, place_for_scalars(spec, limits, all, OwnChoice(spec, size, limits).base()), all);
   }
+  return all;
+}
+
+std::set<std::string> varied_sizes(const std::vector<VerifyProblem>& problems, const ProblemSize& size) {
+  std::set<std::string> varied;
+  for (const VerifyProblem& problem : problems)
+    if (problem.chosen == Chosen::size)
+      for (const auto& [name, value] : problem.size.sizes)
+        if (size.sizes.at(name) != value) varied.insert(name);
+  return varied;
+}
+
+std::vector<std::string> fixed_sizes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  const ReferenceKind kind = spec.reference_kind();
+  if (kind == ReferenceKind::none || kind == ReferenceKind::file) return names_of(spec.sizes);
+  if (!chooses_sizes(spec)) return {};
+  OwnChoice choice(spec, size, limits);
+  const std::set<std::string> varied = varied_sizes(choice.all(), size);
+  std::vector<std::string> fixed;
+  for (const SizeSpec& one : spec.sizes)
+    if (!varied.contains(one.name) && !choice.is_pinned(one.name)) fixed.push_back(one.name);
+  return fixed;
+}
+
+std::vector<std::string> limits_of_results(const KernelSpec& spec, const ProblemSize& size,
+                                           const DeviceLimits& limits) {
+  std::vector<std::string> all;
+  std::string sizes, scalars;
+  const auto add = [](std::string& text, const std::string& name, const std::string& value) {
+    text += (text.empty() ? "" : " ") + name + '=' + value;
+  };
+  for (const std::string& name : fixed_sizes(spec, size, limits)) add(sizes, name, std::to_string(size.sizes.at(name)));
+  for (const ScalarSpec& scalar : spec.scalars) {
+    if (scalar.only || !is_part_of_problem(spec, scalar, size)) continue;
+    const auto given = size.choices.find(scalar.name);
+    const ScalarValue& usual = scalar.values.front();
+    add(scalars, scalar.name,
+        given != size.choices.end() ? given->second
+        : usual.computed            ? usual.computed->text()
+                                    : scalar_text(usual.number));
+  }
+  if (!sizes.empty())
+    all.push_back("results are for " + sizes +
+                  " alone, as no other value can be verified: code is compiled for it, or buffers or answers come from "
+                  "a file. A call with another value gets the default configuration until it has a result of its own");
+  if (!scalars.empty())
+    all.push_back("results are for " + scalars +
+                  " alone. A call with another value gets the default configuration until it has a result of its own. "
+                  "Name further values with `verify`, or write `only` after the value if you mean it");
   return all;
 }
 

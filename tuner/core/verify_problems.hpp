@@ -1,11 +1,12 @@
 #pragma once
 /// The problems on which each configuration is verified besides the problem that is tuned: those of the kernel file's
-/// `verify` lines, or, without such lines, problems that tuner chooses. A result is also used for other sizes, pointers
-/// and scalars, so these have to be tried.
+/// `verify` lines, and, if these name no sizes, problems that tuner chooses. A result is also used for other sizes,
+/// pointers and scalars, so these have to be tried.
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,10 @@ bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const 
 bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size);
 /// The scalars that a `verify` line does not name, and of which tuner verifies several values: floating numbers.
 std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size);
-/// Whether tuner chooses sizes, because \p spec has no `verify` lines.
-inline bool chooses_sizes(const KernelSpec& spec) { return spec.verification.problems.empty(); }
+/// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
+inline bool chooses_sizes(const KernelSpec& spec) {
+  return std::ranges::all_of(spec.verification.problems, [](const VerifySpec& one) { return one.sizes.empty(); });
+}
 
 /// Whether tuner verifies \p spec on problems or scalars of its own choice, or counts a result for some scalars alone.
 inline bool chooses_problems(const KernelSpec& spec) {
@@ -56,6 +59,15 @@ std::optional<ProblemSize> made_smaller(const KernelSpec& spec, const ProblemSiz
 /// one less, an odd and a larger one, a prime, one element. Where only multiples are valid, the nearest multiples.
 /// Sizes that code is compiled for, and those of buffers with contents from a file, stay as they are.
 std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// The sizes of which the problems of tuner's choice among \p problems have another value than \p size.
+std::set<std::string> varied_sizes(const std::vector<VerifyProblem>& problems, const ProblemSize& size);
+/// The sizes for whose values in \p size alone a result counts, because no other value of them can be verified: code is
+/// compiled for them, a buffer has contents from a file, or nothing but a file or a recording has the answers. Those
+/// that the constraints fix are left out. Empty if `verify` lines name sizes.
+std::vector<std::string> fixed_sizes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// What results for \p size are not used for, as sentences for people: for other values of some sizes and scalars.
+std::vector<std::string> limits_of_results(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+
 /// If \p configuration is valid for no size of tuner's choice among \p all: the nearest sizes for which it is valid, at
 /// most two. Precondition: \p configuration is valid for \p size.
 std::vector<VerifyProblem> nearest_valid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

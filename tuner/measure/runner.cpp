@@ -428,9 +428,10 @@ void Runner::add_own(const VerifyProblem& problem) {
 }
 
 void Runner::not_tried(const VerifyProblem& problem, const std::string& why) {
+  why_not_tried_ = first_line(why);
   std::string what = problem.size.sizes_text();
   for (const auto& [name, value] : problem.scalars) what += fmt::format(" {}={}", name, scalar_text(value));
-  remarks_.push_back(fmt::format("nothing was verified on {}, which tuner chose: {}", what, first_line(why)));
+  remarks_.push_back(fmt::format("nothing was verified on {}, which tuner chose: {}", what, why_not_tried_));
 }
 
 void Runner::prepare(const Image* image) {
@@ -444,7 +445,9 @@ void Runner::prepare(const Image* image) {
     reference_image_.functions = image->functions;
   }
   std::erase_if(problems_, [&](const auto& problem) { return !prepare(*problem); });
-  note_missing_scalars();
+  require_own_problems();
+  if (options_.own_problems)
+    for (std::string& limit : limits_of_results(spec_, main().size(), limits())) remarks_.push_back(std::move(limit));
   note_weak_comparisons();
 }
 
@@ -463,7 +466,7 @@ bool Runner::prepare(ProblemBuffers& problem) {
     const bool is_nan = dynamic_cast<const ReferenceGivesNan*>(&error) != nullptr;
     if (!own.is_own() || !usable()) throw;
     if (own.chosen == VerifyProblem::Chosen::scalars)
-      no_scalars_ = first_line(error.what());
+      why_not_tried_ = first_line(error.what());
     else if (is_nan)
       not_tried(own, error.what());
     else
@@ -472,13 +475,28 @@ bool Runner::prepare(ProblemBuffers& problem) {
   return false;
 }
 
-/// One value may well have no result. If all of tuner's choice have none, nothing was verified.
-void Runner::note_missing_scalars() {
-  const auto has_scalars = [](const auto& problem) {
-    return problem->problem().chosen == VerifyProblem::Chosen::scalars;
+/// One problem of tuner's choice may well have no result. Throws Error if so many have none that no other value of a
+/// size, pointer or scalar can be verified: results would still be used for others.
+void Runner::require_own_problems() const {
+  using Chosen = VerifyProblem::Chosen;
+  std::vector<VerifyProblem> left;
+  for (const auto& problem : problems_) left.push_back(problem->problem());
+  const std::set<std::string> varied = varied_sizes(left, main().size());
+  std::string what;
+  for (const std::string& name : varied_sizes(own_, main().size()))
+    if (!varied.contains(name)) what = "value of size " + name;
+  const auto has = [](const std::vector<VerifyProblem>& all, Chosen chosen) {
+    return std::ranges::any_of(all, [&](const VerifyProblem& one) { return one.chosen == chosen; });
   };
-  if (no_scalars_.empty() || std::ranges::any_of(problems_, has_scalars)) return;
-  remarks_.push_back("no other value of a scalar was verified; name some with `verify`: " + no_scalars_);
+  for (const auto& [chosen, name] : {std::pair(Chosen::scalars, "value of a scalar"), {Chosen::offset, "alignment"}})
+    if (has(own_, chosen) && !has(left, chosen)) what = name;
+  if (what.empty()) return;
+  throw Error(fmt::format(
+      "{}: no other {} can be verified ({}), but results are also used for others. Name problems with `verify` lines, "
+      "or say what the kernel is for: sizes with a `constraint`, pointers with `aligned`, a scalar with `only` after "
+      "its "
+      "value",
+      spec_.program.file, what, why_not_tried_));
 }
 
 /// Exact agreement is noted for the main problem only: a small problem often has such results.

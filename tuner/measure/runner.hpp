@@ -134,7 +134,7 @@ class Runner {
   void add_own(const VerifyProblem& problem);
   bool prepare(ProblemBuffers& problem);
   void note_weak_comparisons();
-  void note_missing_scalars();
+  void require_own_problems() const;
   void not_tried(const VerifyProblem& problem, const std::string& why);
   /// The problem that is like \p problem; null: none.
   ProblemBuffers* find(const VerifyProblem& problem) const;
@@ -237,7 +237,7 @@ class Runner {
   std::vector<std::unique_ptr<ProblemBuffers>> near_;      // for configurations that are invalid on the others
   std::vector<VerifyProblem> own_;                         // those that tuner chose
   std::vector<std::string> remarks_;
-  std::string no_scalars_;  // why the reference has no result for scalars that tuner chose
+  std::string why_not_tried_;  // the last of them that has no result
   bool hurried_ = false, is_first_ = false, left_out_checks_ = false;
   std::vector<Refill> refills_;              // of timed_work()
   int remeasured_ = 0;                       // calls of remeasure()

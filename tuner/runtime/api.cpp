@@ -7,8 +7,10 @@
 #include <stdexcept>
 
 #include <tuner/array.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
+#include <tuner/core/verify_problems.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/single_run.hpp>
 #include <tuner/reduce.hpp>
@@ -82,6 +84,13 @@ Configuration configuration_of(const KernelSpec& spec, const cache::WisdomMatch&
   return chosen;
 }
 
+/// Whether \p spec is tuned in worker processes in any case: problems of tuner's choice may fault where no call of the
+/// program would, and a fault on a GPU costs the process its context.
+bool needs_workers(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+  return traits(device.key).is_gpu && std::ranges::any_of(verify_problems(spec, size, device.limits),
+                                                          [](const VerifyProblem& one) { return one.is_own(); });
+}
+
 ErrorCode code_of(const Outcome& outcome) {
   if (std::holds_alternative<CompileError>(outcome)) return ErrorCode::compiler;
   if (std::holds_alternative<Invalid>(outcome)) return ErrorCode::invalid_argument;
@@ -101,12 +110,17 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   if (options.trials == std::size_t{0})
     throw Error(ErrorCode::invalid_argument,
                 "TuneOptions::trials is 0, but a tuning measures at least the default; leave it unset for any number");
-  if (options.isolated && !IsolatedEvaluator::can_isolate(spec))
-    throw runtime::refusal(
-        spec.name, " cannot be tuned in worker processes, which read kernel files: it is described in code alone");
   const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
   runtime::ServedDevice& served = problem.device;
   const Device device = served.tuned_device();
+  const bool isolated = options.isolated || needs_workers(spec, problem.size, device);
+  if (isolated && !IsolatedEvaluator::can_isolate(spec))
+    throw runtime::refusal(
+        spec.name, std::string(" cannot be tuned in worker processes, which read kernel files: it is described in code "
+                               "alone") +
+                       (options.isolated ? ""
+                                         : ". Name the problems on which it is verified, with `verify`: those of "
+                                           "tuner's choice may fault, so they never run in this process"));
   std::atomic<bool> stop{false};
   CallbackObserver observer(options, stop);
   TuningOptions tuning;
@@ -116,7 +130,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.session.seed = options.seed;
   tuning.session.stop = &stop;
   tuning.session.stop_is_final = true;
-  tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
+  tuning.isolation = isolated ? Isolation::process : Isolation::none;
   tuning.host_check = options.check_on_host;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
@@ -128,6 +142,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
     result.tried = known.tried;
     result.valid = known.valid;
     runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
+    for (const std::string& remark : known.remarks) observer.on_warning(remark);
     return result;
   }
   problem.terms.wisdom.require_not_frozen("tune");
@@ -165,7 +180,8 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   MeasureOptions measure;
   measure.cold = options.cold;
   measure.verify = options.verify;
-  Device known = device.device();  // a copy: other threads may read the served one
+  measure.own_problems = !traits(device.device().key).is_gpu;  // they may fault: see needs_workers()
+  Device known = device.device();                              // a copy: other threads may read the served one
   measure_ceilings(known);
   TuningOptions asked;
   asked.measure.metrics = options.metrics;

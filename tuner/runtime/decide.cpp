@@ -120,6 +120,11 @@ cache::WisdomMatch look(const Question& asked, const std::set<Configuration>& br
   return match;
 }
 
+/// Whether other sizes of the class may need another answer, because results are for some sizes alone.
+bool is_for_one_size(const Question& asked, const cache::WisdomMatch& match) {
+  return (match || !match.rejected.empty()) && !fixed_sizes(asked.spec, asked.size, asked.device.limits).empty();
+}
+
 Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
   const KernelSpec& spec = asked.spec;
   Decision decision = known_or_default(asked, match);
@@ -129,7 +134,7 @@ Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
       !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
   // A configuration may be quarantined for only some sizes of the class.
   const bool in_quarantine = asked.wisdom.has_quarantine(spec, asked.device);
-  decision.only_here = of_its_own || second_choice || in_quarantine;
+  decision.only_here = of_its_own || second_choice || in_quarantine || is_for_one_size(asked, match);
   if (decision.only_here) return decision;
   const Sizes ends = class_ends(*in_order(spec, asked.lowest.sizes));
   cache::Sizes highest;
@@ -157,6 +162,7 @@ Decision decide_untuned(const Question& asked, const cache::WisdomMatch& match) 
   auto good = answer(asked.spec, match, asked.lowest);
   Decision decision = good ? std::move(*good) : known_or_default(asked, match);
   decision.for_now = !match.unavailable.empty();
+  decision.only_here = is_for_one_size(asked, match);
   if (!good && !is_empty(asked.size) && has_choice(asked.spec)) decision.missed = name(match.tier);
   return decision;
 }
@@ -300,8 +306,10 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     first.set_tried();
     return {std::nullopt, !at_once};
   }
-  return {
-      Decision{.configuration = std::move(*tuned), .reason = "tuned on first use in this process", .measured = true}};
+  return {Decision{.configuration = std::move(*tuned),
+                   .reason = "tuned on first use in this process",
+                   .only_here = !fixed_sizes(spec, asked.size, asked.device.limits).empty(),
+                   .measured = true}};
 }
 
 /// The warning about \p configuration. Throws Error if this process may not use another.

@@ -158,7 +158,7 @@ std::string counted_text(std::string_view text) {
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
   // Which problems tuner chooses is part of what a result proves: change the text if the choice finds more mistakes.
-  const std::string_view chosen = chooses_problems(spec) ? "chosen problems 1" : "";
+  const std::string_view chosen = chooses_problems(spec) ? "chosen problems 2" : "";
   if (!spec.program.includes && spec.program.sources.empty() && data.empty() && chosen.empty())
     return {spec.name, cache::sha256_of_text(spec.program.text, &counted_text), objective.name};
   const std::string text = counted_text(spec.program.text);

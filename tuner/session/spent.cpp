@@ -31,6 +31,7 @@ std::string text(const Spent& spent) {
   if (spent.valid > 0) object["valid"] = spent.valid;
   if (spent.nothing_left) object["nothing_left"] = true;
   if (spent.part) object["part"] = true;
+  if (!spent.remarks.empty()) object["remarks"] = spent.remarks;
   return text_of_json(object);
 }
 
@@ -52,6 +53,9 @@ Spent parse_spent(const std::string& text) {
   spent.valid = valid.value_or(0);
   spent.nothing_left = object.value("nothing_left", Json()) == Json(true);
   spent.part = object.value("part", Json()) == Json(true);
+  if (const auto remarks = object.find("remarks"); remarks != object.end() && remarks->is_array())
+    for (const Json& remark : *remarks)
+      if (remark.is_string()) spent.remarks.push_back(remark.get<std::string>());
   return spent;
 }
 

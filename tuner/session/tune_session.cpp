@@ -85,6 +85,7 @@ class Session {
     const StopReason why = contest_.result.stop_reason;
     const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
     spent_.limits = options_.budget;
+    spent_.remarks = evaluator_.remarks();
     if (contest_.result.valid_is != SpaceCount::Kind::more_than) spent_.valid = contest_.result.valid;
     spent_.nothing_left = why == StopReason::exhausted && spent_.valid > 0 && !space_.is_open();
     const std::optional<std::string> stays = store_->finish(best, done ? std::optional(spent_) : std::nullopt);

@@ -9,6 +9,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/passing.hpp>
+#include <tuner/core/verify_problems.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner {
@@ -133,13 +134,22 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
       return error.what();
     }
   };
+  const cache::Applies applies = [&](const cache::Sizes& measured) -> std::optional<std::string> {
+    if (measured == size.sizes) return std::nullopt;
+    for (const std::string& name : fixed_sizes(spec, {measured, size.choices}, device.limits)) {
+      const auto at = measured.find(name);
+      if (at != measured.end() && at->second == size.sizes.at(name)) continue;
+      return "it is for " + cache::sizes_text(measured) + ", and no other " + name + " was verified";
+    }
+    return std::nullopt;
+  };
   const cache::Context query = context_of(spec, size, device, objective);
   return answer([&] {
     std::string unavailable;
-    cache::WisdomMatch match = cache::lookup(query, databases(query.device.key, &unavailable), valid, around);
+    cache::WisdomMatch match = cache::lookup(query, databases(query.device.key, &unavailable), valid, around, applies);
     // Other devices' results matter only when the device's own do not answer.
     if (!match || match.tier > cache::Tier::nearest_size)
-      match = cache::lookup(query, databases({}, &unavailable), valid, around);
+      match = cache::lookup(query, databases({}, &unavailable), valid, around, applies);
     if (match.unavailable.empty()) match.unavailable = unavailable;
     return match;
   });

@@ -60,6 +60,9 @@ RunLanes EvaluationLoop::make_lanes() {
                   .measure = std::move(measure)};
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
+  events.prepared = [this](std::vector<std::string> remarks) {
+    mailbox_.tell([&](News& news) { news.remarks = std::move(remarks); });
+  };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
     finished(lane, std::move(job), std::move(trials));
   };

@@ -37,9 +37,10 @@ namespace tuner::worker {
 struct News {
   std::deque<Event> events;
   std::optional<std::vector<Trial>> finalists;
-  std::optional<Device> device;   ///< told once, and stays
-  std::vector<LaneReport> lanes;  ///< where there are several
-  std::exception_ptr failure;     ///< the loop has ended: nothing more will come
+  std::optional<Device> device;      ///< told once, and stays
+  std::vector<std::string> remarks;  ///< of the worker that was prepared last; they stay
+  std::vector<LaneReport> lanes;     ///< where there are several
+  std::exception_ptr failure;        ///< the loop has ended: nothing more will come
 };
 
 /// All data that the caller and the event loop share. Thread-safe.

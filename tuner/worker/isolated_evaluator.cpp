@@ -128,6 +128,10 @@ std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> f
   return loop_->mailbox().wait(measured, patience).value_or(std::vector<Trial>());
 }
 
+std::vector<std::string> IsolatedEvaluator::remarks() const {
+  return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.remarks); });
+}
+
 std::vector<LaneReport> IsolatedEvaluator::lanes() const {
   return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.lanes); });
 }

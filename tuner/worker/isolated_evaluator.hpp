@@ -129,6 +129,7 @@ class IsolatedEvaluator : public Evaluator {
 
   /// False after the trial that made IsolatedOptions::here unusable. Processes are replaced.
   bool usable() const override { return usable_; }
+  std::vector<std::string> remarks() const override;
   std::vector<LaneReport> lanes() const override;
 
  private:

@@ -67,6 +67,7 @@ auto fields(Evaluate& m) { return std::tie(m.configuration, m.image, m.best_ns);
 auto fields(Remeasure& m) { return std::tie(m.configurations, m.images, m.seconds); }
 auto fields(Recall& m) { return std::tie(m.running); }
 auto fields(Opened& m) { return std::tie(m.device, m.compiler); }
+auto fields(Prepared& m) { return std::tie(m.remarks); }
 auto fields(Failed& m) { return std::tie(m.message, m.final, m.code); }
 auto fields(PhaseReport& m) { return std::tie(m.phase, m.limit_s, m.runs_kernel); }
 auto fields(CompileAnswer& m) { return std::tie(m.result, m.seconds); }

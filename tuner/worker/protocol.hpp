@@ -57,7 +57,7 @@ auto fields(Is<TrialTimes> auto& v) { return std::tie(v.compile, v.load, v.verif
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 14;
+constexpr std::uint16_t kProtocolVersion = 15;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 /// The bytes are not a message of this protocol.
@@ -110,7 +110,9 @@ struct Opened {
   std::optional<Device> device;  ///< run workers
   std::string compiler;          ///< compile workers: Compiler::identity()
 };
-struct Prepared {};
+struct Prepared {
+  std::vector<std::string> remarks;  ///< Runner::remarks()
+};
 /// The worker cannot be opened or prepared; \p message gives the reason. \p final: another worker would not help.
 struct Failed {
   std::string message;

@@ -131,14 +131,22 @@ void RunLane::handle(Message message) {
     state_ = State::open;
     slot_.expect_nothing();
     events_.opened(*opened->device);
-  } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
+  } else if (auto* prepared = std::get_if<Prepared>(&message); prepared != nullptr && state_ == State::preparing) {
+    if (!lost_on_own_.empty()) {
+      slot_.stop();
+      throw PrepareError(
+          ErrorCode::other,
+          fmt::format(
+              "{}: the kernel's reference took its worker down on a problem that tuner chose ({}), and not on "
+              "the tuned one. Results are also used for other sizes, pointers and scalars. Say what the kernel "
+              "is for: sizes with a `constraint`, pointers with `aligned`, a scalar with `only` after its value; "
+              "or name problems with `verify` lines",
+              open_.file_name, lost_on_own_));
+    }
     state_ = State::prepared;
     slot_.expect_nothing();
-    if (const std::string why = std::exchange(lost_on_own_, {}); !why.empty())
-      queue_.options.warn(fmt::format(
-          "{}: the reference took its worker down on a problem that tuner chose ({}). Only the tuned problem is "
-          "verified: name others with `verify` lines, or exclude sizes with a `constraint`",
-          open_.file_name, why));
+    for (const std::string& remark : prepared->remarks) queue_.options.warn(remark);
+    events_.prepared(std::move(prepared->remarks));
     tell_suspect();
     (void)slot_.take_said();  // no configuration printed this
     idle_since_ = Clock::now();

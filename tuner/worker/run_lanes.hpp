@@ -69,7 +69,8 @@ struct RunQueue {
 };
 
 struct RunLaneEvents {
-  std::function<void(const Device& device)> opened;  ///< by each new worker
+  std::function<void(const Device& device)> opened;                ///< by each new worker
+  std::function<void(std::vector<std::string> remarks)> prepared;  ///< Runner::remarks(), by each new worker
   /// Finalists come one by one after a worker was lost while it ran several of them.
   std::function<void(int lane, RunJob job, std::vector<Trial> trials)> finished;
   std::function<void(Configuration configuration)> withdrawn;  ///< recall() was in time

@@ -82,8 +82,7 @@ class Server {
 
   void answer(const Prepare& message) {
     once_for_all([&] { runner().prepare(message.image ? &*message.image : nullptr); });
-    for (const std::string& remark : runner().remarks()) connection_.send(Warning{remark});
-    connection_.send(Prepared{});
+    connection_.send(Prepared{runner().remarks()});
   }
 
   void answer(const Evaluate& message) {

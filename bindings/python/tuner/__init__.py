@@ -242,6 +242,8 @@ class Kernel:
         """Finds and stores the best configuration for these sizes and choices (`T="float"`): a TuneResult.
 
         `budget`: a time, such as "30s"; `trials`: a number of configurations. Without them (None, 0) the strategy decides.
+        `isolated`: run configurations in worker processes, which take the faults. On a GPU, kernels that are verified on
+        problems of tuner's own choice always run there.
         `on_trial(finished, best_ns)` is called after every trial and returns False to stop early; without it, a terminal or
         notebook shows how far the tuning is. Ctrl-C stops too, and finished trials are kept.
         """

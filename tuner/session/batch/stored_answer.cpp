@@ -6,6 +6,7 @@
 
 #include <cache/session.hpp>
 
+#include <tuner/core/named.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/spent.hpp>
 
@@ -67,8 +68,12 @@ StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const Problem
       cache::answer_or_nothing([&] { return cache::sessions_of(wisdom.user(), key); });
   if (sessions.empty()) return answer;
   answer.tried = cache::answer_or_nothing([&] { return tried(wisdom.user(), key); });
-  for (const cache::SessionRecord& session : sessions)
-    if (const Spent spent = parse_spent(session.spent); !spent.part) answer.valid = std::max(answer.valid, spent.valid);
+  for (const cache::SessionRecord& session : sessions) {
+    const Spent spent = parse_spent(session.spent);
+    if (!spent.part) answer.valid = std::max(answer.valid, spent.valid);
+    for (const std::string& remark : spent.remarks)
+      if (!contains(answer.remarks, remark)) answer.remarks.push_back(remark);
+  }
   if (!sessions.back().finished_ms && sessions.back().trials > 0) {
     answer.is_answer = false;
     answer.why_tune = "the last tuning of this was interrupted";
