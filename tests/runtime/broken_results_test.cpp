@@ -243,6 +243,15 @@ TEST_F(BrokenResults, AreNotThoseOfShippedWisdomThatCouldNotBeReadForOnce) {
   EXPECT_FALSE(later.decision.for_now);
 }
 
+TEST_F(BrokenResults, AreThoseOfAPlaceThatCannotBeReadWhichIsSaidOnce) {
+  const testing::EnvironmentVariable path("TUNER_DB_PATH", (folder_ / std::string(300, 'x')).string());
+  std::vector<std::string> warned;
+  Wisdom wisdom(
+      {.database = {}, .warn = [&](std::string_view message) { warned.emplace_back(message); }, .read_only = true});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(plan(1000 << i, wisdom).plan->configuration.text(), "mode=1");
+  EXPECT_THAT(warned, ElementsAre(HasSubstr("File name too long")));
+}
+
 #ifdef TUNER_HAS_CUDA  // the host keeps no images
 TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
   CompileRequest request;
