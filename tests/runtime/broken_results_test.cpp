@@ -12,6 +12,7 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
+#include <tests/cache/faults.hpp>
 #include <tests/environment_variable.hpp>
 #include <tests/no_descriptors.hpp>
 
@@ -177,6 +178,26 @@ TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
     EXPECT_THAT(error.what(), StartsWith("TUNER_FROZEN=" + job_.string())) << n;
   }
   EXPECT_THAT(warnings_, ElementsAre());
+}
+
+TEST_F(BrokenResults, AreAnErrorWhileAFrozenDatabaseCannotBeReadNotTheDefault) {
+  store(1000, "mode=2");
+  (void)frozen();
+  const cache::test::ReadingFails reading;
+  for (const long many : {1, 2, 3, 4, 6, 1000}) {
+    bool happened = true;
+    for (long nth = 1; happened; ++nth) {
+      Wisdom job({});
+      {
+        const cache::test::NthFails some(nth, many);
+        const auto served = [&] { EXPECT_EQ(plan(1000, job).plan->configuration.text(), "mode=2") << nth << many; };
+        const auto error = testing::thrown_by(served);
+        EXPECT_TRUE(!error || error->code() == ErrorCode::cache) << nth << many;
+        happened = cache::test::NthFails::happened();
+      }
+      ASSERT_EQ(plan(1000, job).plan->configuration.text(), "mode=2") << nth << many;
+    }
+  }
 }
 
 TEST_F(BrokenResults, AreNotThoseOfACompilerThatDoesNotRunForOnce) {

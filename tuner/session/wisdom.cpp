@@ -141,6 +141,8 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
     if (!match || match.tier > cache::Tier::nearest_size)
       match = cache::lookup(query, databases({}, &unavailable), valid, around);
     if (match.unavailable.empty()) match.unavailable = unavailable;
+    // Other processes of the job may have the answer.
+    if (frozen() && !match.unavailable.empty()) throw cache::Unavailable(match.unavailable);
     return match;
   });
 }
