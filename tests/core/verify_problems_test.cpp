@@ -142,6 +142,20 @@ TEST(VerifyProblems, HaveEveryValueForEachFloatingScalar) {
   EXPECT_THAT(second, ElementsAre(-1, 0, 0.5, 1));
 }
 
+TEST(VerifyProblems, HaveOtherValuesOfAScalarThatIsInfiniteOrComputedFromNoSize) {
+  const auto tried = [](const std::string& value) {
+    const KernelSpec spec =
+        kernel(kVector + "scalar a : float = " + value + "\narguments x, y, a, n\nverify n=33 offset=1");
+    std::set<double> values;
+    for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+      if (one.chosen == Chosen::scalars) values.insert(one.scalars.at("a"));
+    return values;
+  };
+  EXPECT_THAT(tried("inf"), ElementsAre(-1, 0, 0.5, 1));
+  EXPECT_THAT(tried("2 * 0.5"), ElementsAre(-1, 0, 0.5, 1));
+  EXPECT_THAT(tried("0.5 * n"), ::testing::IsEmpty()) << "changes with the sizes";
+}
+
 TEST(VerifyProblems, AreForOneValueOfAnIntegerUnlessAVerifyLineNamesAnother) {
   const auto is_part = [](const std::string& scalar, const std::string& verify = "verify n=33") {
     const KernelSpec spec = kernel(kVector + "scalar " + scalar + "\narguments x, y, s, n\n" + verify);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <set>
 
 #include <tuner/core/error.hpp>
@@ -287,7 +286,7 @@ void add_scalars(const KernelSpec& spec, const ProblemSize& size, const ProblemS
     for (std::size_t k = 0; k < scalars.size(); ++k) {
       const double value = kScalars[(i + k) % std::size(kScalars)];
       problem.scalars[scalars[k]->name] = value;
-      differs = differs || value != scalars[k]->values.front().number;
+      differs = differs || !(scalars[k]->values.front() == value);
     }
     if (differs) all.insert(all.begin(), std::move(problem));
   }
@@ -318,10 +317,10 @@ bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const 
 std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size) {
   std::vector<const ScalarSpec*> all;
   for (const ScalarSpec& scalar : spec.scalars) {
-    if (scalar.record || scalar.values.front().computed) continue;
+    const std::optional<Expression>& computed = scalar.values.front().computed;
+    if (scalar.record || (computed && !computed->names().empty())) continue;  // it changes with the sizes
     if (is_part_of_problem(spec, scalar, size) || is_named(spec, scalar)) continue;
-    if (info(resolved_type(spec, size, scalar.type)).is_floating && std::isfinite(scalar.values.front().number))
-      all.push_back(&scalar);
+    if (info(resolved_type(spec, size, scalar.type)).is_floating) all.push_back(&scalar);
   }
   return all;
 }
