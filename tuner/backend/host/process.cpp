@@ -273,14 +273,26 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   return lock;
 }
 
+constexpr std::chrono::milliseconds kLongestAtExit{5};
+
+/// Removes all in \p folder except its lock. Returns false if \p until came before the end.
+bool remove_contents(const std::filesystem::path& folder, Clock::time_point until) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename() == kLock) continue;
+    if (Clock::now() >= until) return false;
+    if (entry.symlink_status().type() == std::filesystem::file_type::directory && !remove_contents(entry.path(), until))
+      return false;
+    std::filesystem::remove(entry.path(), ignored);
+  }
+  return true;
+}
+
 /// Removes \p path, and its lock last: if this process ends before that, others can still tell that it is abandoned.
 /// A later process removes what is left.
-void remove_folder(const std::filesystem::path& path) noexcept try {
+void remove_folder(const std::filesystem::path& path, Clock::time_point until = Clock::time_point::max()) noexcept try {
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().filename() != kLock) std::filesystem::remove_all(entry.path(), ignored);
-  }
-  std::filesystem::remove_all(path, ignored);
+  if (remove_contents(path, until)) std::filesystem::remove_all(path, ignored);
 } catch (const std::exception&) {
 }
 
@@ -322,8 +334,9 @@ struct Registry {
     // If a child was forked while another thread held the lock, it stays locked: the child must end nevertheless.
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return;
+    const auto until = Clock::now() + kLongestAtExit;
     for (const auto& [path, owner] : owners)
-      if (owner == getpid()) remove_folder(path);
+      if (owner == getpid()) remove_folder(path, until);
   }
 };
 
