@@ -28,6 +28,7 @@ class Descriptor {
   }
   explicit operator bool() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
   void reset() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   }
