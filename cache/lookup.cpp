@@ -122,7 +122,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
           return one.configuration == configuration && one.reason == *reason;
         };
         if (std::none_of(match.rejected.begin(), match.rejected.end(), is_known))
-          match.rejected.push_back({kTiers[step], configuration, path, *reason});
+          match.rejected.push_back({Finder::kTiers[step], configuration, path, *reason});
         continue;
       }
       if (const auto reason = objection(configuration, database)) {
