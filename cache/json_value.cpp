@@ -1,11 +1,33 @@
 #include <cache/json_value.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 #include <cache/json.hpp>
 
 namespace tuner::cache {
 namespace {
+
+/// Of members with equal names, the last one takes the place of the first. Sorts them, because an object from a
+/// stranger may have so many that looking for each name would take hours.
+void unite_equal_names(JsonValue::Object& members) {
+  std::vector<std::size_t> order(members.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return members[a].first < members[b].first; });
+  std::vector<bool> is_repeated(members.size());
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (members[order[i]].first != members[order[first]].first) {
+      first = i;
+      continue;
+    }
+    members[order[first]].second = std::move(members[order[i]].second);
+    is_repeated[order[i]] = true;
+  }
+  std::size_t number = 0;
+  std::erase_if(members, [&](const auto&) { return is_repeated[number++]; });
+}
 
 /// Receives the parts of a text from the parser.
 class JsonBuilder {
@@ -21,12 +43,14 @@ class JsonBuilder {
   bool binary(Json::binary_t&) { return false; }  // JSON has none
   bool start_object(std::size_t) { return open({JsonValue::Object()}); }
   bool start_array(std::size_t) { return open({JsonValue::List()}); }
-  bool end_object() { return open_.pop_back(), true; }
+  bool end_object() {
+    unite_equal_names(std::get<JsonValue::Object>(open_.back()->value));
+    return open_.pop_back(), true;
+  }
   bool end_array() { return open_.pop_back(), true; }
   bool key(std::string& name) {
     auto& members = std::get<JsonValue::Object>(open_.back()->value);
-    const auto same = std::find_if(members.begin(), members.end(), [&](const auto& one) { return one.first == name; });
-    at_ = same != members.end() ? &same->second : &members.emplace_back(std::move(name), JsonValue()).second;
+    at_ = &members.emplace_back(std::move(name), JsonValue()).second;
     return true;
   }
   template <class Exception>

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <cache/connection.hpp>
 #include <cache/database.hpp>
@@ -178,7 +179,10 @@ Finding examine_twice(const std::filesystem::path& file, std::chrono::millisecon
   constexpr std::chrono::minutes kLongest{1};
   Patience wait(patience);
   wait.work_ends = cpu_time() + kLongest;
+  // SQLite would roll back, and delete, the journal of whoever writes to a new file of this name.
+  const FolderLock unreplaced(file.parent_path(), LOCK_SH, patience);
   const FileStamp before = real_disk().stamp_of(file);
+  if (before == FileStamp{}) return Finding::sound;  // moved away by another process
   if (before.bytes > kMostBytes) return Finding::unknown;
   const Finding fresh = examine(*connect(file, SQLite::OPEN_READWRITE, wait), file);
   if (fresh == Finding::sound || fresh == Finding::unknown) return fresh;

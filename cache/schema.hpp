@@ -29,7 +29,7 @@ bool has_its_definitions(SQLite::Database& db);
 
 /// What a look at all of a database finds.
 enum class Finding {
-  sound,  ///< also an empty one, and one of another version
+  sound,  ///< also one that is empty, of another version or gone
   foreign,
   damaged,
   unknown  ///< it could not be read now

@@ -84,7 +84,8 @@ std::optional<Store::Refusal> Store::open_once() {
   is_tuners_ = false;
   std::error_code error;
   try {
-    if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
+    const fs::file_status status = fs::status(file_, error);  // asked once: it may be moved away now
+    if (fs::exists(status) && !fs::is_regular_file(status)) return Refusal{"it is not a regular file"};
     const bool is_users_own = file_ == user_database_file();
     if (const auto why = real_disk().make_folder(file_.parent_path(), is_users_own ? 0700 : 0777))
       return Refusal{fmt::format("the folder {} cannot be created: {}", file_.parent_path().string(), *why)};

@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <cache/exchange.hpp>
+#include <cache/json_value.hpp>
 #include <cache/rows.hpp>
 #include <cache/shipped.hpp>
+
+#include <tests/processor_time.hpp>
 
 #include "fixture.hpp"
 
@@ -19,6 +22,19 @@ namespace {
 
 namespace fs = std::filesystem;
 using HostileDatabase = FileTest;
+
+TEST(HostileText, WithManyMembersIsReadFast) {
+  std::string text = "{";
+  for (int i = 0; i < 100'000; ++i) text += fmt::format("\"{}\":{},", i, i);
+  const double before = testing::processor_seconds();
+  const JsonValue value = read_json(text + "\"7\":{\"a\":1,\"a\":2},\"x\":0}");
+  EXPECT_LT(testing::processor_seconds() - before, 5);
+  const auto& members = *value.as<JsonValue::Object>();
+  ASSERT_EQ(members.size(), 100'001U);
+  EXPECT_EQ(members[7].first, "7");
+  EXPECT_EQ(members[7].second.text(), "{\"a\":2}") << "of equal names the last one counts";
+  EXPECT_EQ(members.back().first, "x");
+}
 
 TEST_F(HostileDatabase, AJournalThatIsNoneOfTunersIsNeverApplied) {
   make();

@@ -104,6 +104,7 @@ TEST(HostCode, IsTheDeclarationAroundAnError) {
       {"int a = @x; int b = @y;\nint d;", "\nint d;"},
       {"static_assert(sizeof(@X) == 4);\nint d;", "\nint d;"},
       {"enum class E : int { a = @X };\nint d;", "\nint d;"},
+      {"using = (@X);\nint d;", "\nint d;"},
   };
   for (const auto& row : table) EXPECT_EQ(left(row.text), row.left) << row.text;
 }

@@ -1,6 +1,7 @@
 #include <tuner/core/verify_problems.hpp>
 
 #include <tests/core/kernel_texts.hpp>
+#include <tests/processor_time.hpp>
 #include <tests/testing.hpp>
 
 namespace tuner {
@@ -35,6 +36,15 @@ TEST(VerifyProblems, AreOneLessALargerOneAPrimeAndOneElement) {
   EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=4097", "n=3067", "n=1"));
   EXPECT_THAT(sizes(spec, {{{"n", 1001}}, {}}), ElementsAre("n=1000", "n=1003", "n=743", "n=1"));
   EXPECT_THAT(sizes(spec, {{{"n", 1}}, {}}), ElementsAre("n=0", "n=3"));
+}
+
+TEST(VerifyProblems, AreChosenFastBesideAHugeNumber) {
+  const KernelSpec spec = kernel(
+      "size n = 64, seed : int64 = 1000000000000000000\nin x[n] : float\nout y[n] : float\n"
+      "arguments x, y, n, seed");
+  const double before = testing::processor_seconds();
+  EXPECT_FALSE(sizes(spec).empty());
+  EXPECT_LT(testing::processor_seconds() - before, 1);
 }
 
 TEST(VerifyProblems, AreSmallBesideALargeTunedOneAndKeepItsRemainder) {

@@ -71,6 +71,18 @@ TEST_F(ChosenProblems, AreNearerToTheTunedOneForAConfigurationThatIsInvalidOnAll
   EXPECT_THAT(sizes, ElementsAre(968, 1000, 1032));
 }
 
+TEST_F(ChosenProblems, TakeNoMoreMemoryTheMoreConfigurationsHaveTheirOwn) {
+  spec.space = SearchSpace({{"block", {31, 32, 62, 124, 248, 496}}}, {{"whole", parsed("n % block == 8")}});
+  std::vector<std::size_t> bytes;
+  const auto shared = runner();
+  for (const int threads : {31, 32, 62, 124, 248, 496}) {
+    backend.kernels["scale<" + std::to_string(threads) + '>'] = scale_kernel<float>;
+    EXPECT_TRUE(evaluate(*shared, block(threads)).verified) << threads;
+    bytes.push_back(*backend.in_use);
+  }
+  EXPECT_LT(bytes.back(), bytes[1] + bytes[0] / 2);
+}
+
 TEST_F(ChosenProblems, EndTheTuningWhenTheReferenceIsWrongOnThem) {
   backend.kernels["reference"] = [](const Launch& launch) -> std::optional<Outcome> {
     if (argument<int>(launch, 2) != 999) return scale_kernel<float>(launch);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -62,15 +63,24 @@ class FakeModule : public Module {
 
 class FakeMemory : public DeviceMemory {
  public:
-  explicit FakeMemory(std::size_t bytes)
-      : bytes_(bytes), data_(static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256))) {}
-  ~FakeMemory() override { std::free(data_); }
+  /// \p in_use: the bytes of all objects.
+  FakeMemory(std::size_t bytes, std::shared_ptr<std::atomic<std::size_t>> in_use)
+      : bytes_(bytes),
+        data_(static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256))),
+        in_use_(std::move(in_use)) {
+    *in_use_ += bytes_;
+  }
+  ~FakeMemory() override {
+    std::free(data_);
+    *in_use_ -= bytes_;
+  }
   DevicePointer address() const override { return reinterpret_cast<DevicePointer>(data_); }
   std::size_t bytes() const override { return bytes_; }
 
  private:
   std::size_t bytes_;
   std::byte* data_;
+  std::shared_ptr<std::atomic<std::size_t>> in_use_;
 };
 
 /// The address of its elements serves as texture and surface objects.
@@ -109,7 +119,7 @@ class FakeBackend : public Backend {
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     if (bytes > room) throw Error(ErrorCode::out_of_memory, "no room for " + std::to_string(bytes) + " bytes");
-    return std::make_unique<FakeMemory>(bytes);
+    return std::make_unique<FakeMemory>(bytes, in_use);
   }
   std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {
     shapes.push_back(shape);
@@ -222,7 +232,9 @@ class FakeBackend : public Backend {
   }
 
   std::size_t room = ~std::size_t{0};  // for one allocation
-  std::vector<Variable> variables;     // of each module
+  /// The bytes of all memory.
+  const std::shared_ptr<std::atomic<std::size_t>> in_use = std::make_shared<std::atomic<std::size_t>>(0);
+  std::vector<Variable> variables;  // of each module
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;

@@ -21,6 +21,21 @@ TEST_F(RunnerTiming, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAga
   EXPECT_FALSE(trials[1].verified);
 }
 
+TEST_F(RunnerTiming, TakesAllSamplesOfFinalistsAfterAHurriedEvaluationWasGivenUp) {
+  struct GivenUp {};
+  bool gives_up = false;
+  listener = [&](Phase, double, bool) {
+    if (gives_up) throw GivenUp{};
+  };
+  const auto shared = runner();
+  shared->hurry();
+  gives_up = true;
+  EXPECT_THROW(evaluate(*shared, block(32)), GivenUp);
+  gives_up = false;
+  for (const Trial& trial : remeasure(*shared))
+    EXPECT_EQ(trial.measurement()->samples_ns.size(), options.finalist_rounds * options.finalist_samples);
+}
+
 TEST_F(RunnerTiming, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {
   int runs = 0;
   backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {

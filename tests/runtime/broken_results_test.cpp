@@ -12,6 +12,7 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
+#include <tests/cache/faults.hpp>
 #include <tests/environment_variable.hpp>
 #include <tests/no_descriptors.hpp>
 
@@ -179,6 +180,26 @@ TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
   EXPECT_THAT(warnings_, ElementsAre());
 }
 
+TEST_F(BrokenResults, AreAnErrorWhileAFrozenDatabaseCannotBeReadNotTheDefault) {
+  store(1000, "mode=2");
+  (void)frozen();
+  const cache::test::ReadingFails reading;
+  for (const long many : {1, 2, 3, 4, 6, 1000}) {
+    bool happened = true;
+    for (long nth = 1; happened; ++nth) {
+      Wisdom job({});
+      {
+        const cache::test::NthFails some(nth, many);
+        const auto served = [&] { EXPECT_EQ(plan(1000, job).plan->configuration.text(), "mode=2") << nth << many; };
+        const auto error = testing::thrown_by(served);
+        EXPECT_TRUE(!error || error->code() == ErrorCode::cache) << nth << many;
+        happened = cache::test::NthFails::happened();
+      }
+      ASSERT_EQ(plan(1000, job).plan->configuration.text(), "mode=2") << nth << many;
+    }
+  }
+}
+
 TEST_F(BrokenResults, AreNotThoseOfACompilerThatDoesNotRunForOnce) {
   store(1000, "mode=2");
   backend_->compiler().away = true;
@@ -241,6 +262,15 @@ TEST_F(BrokenResults, AreNotThoseOfShippedWisdomThatCouldNotBeReadForOnce) {
   const DecidedPlan later = plan(1000, *wisdom);
   EXPECT_EQ(later.plan->configuration.text(), "mode=3");
   EXPECT_FALSE(later.decision.for_now);
+}
+
+TEST_F(BrokenResults, AreThoseOfAPlaceThatCannotBeReadWhichIsSaidOnce) {
+  const testing::EnvironmentVariable path("TUNER_DB_PATH", (folder_ / std::string(300, 'x')).string());
+  std::vector<std::string> warned;
+  Wisdom wisdom(
+      {.database = {}, .warn = [&](std::string_view message) { warned.emplace_back(message); }, .read_only = true});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(plan(1000 << i, wisdom).plan->configuration.text(), "mode=1");
+  EXPECT_THAT(warned, ElementsAre(HasSubstr("File name too long")));
 }
 
 #ifdef TUNER_HAS_CUDA  // the host keeps no images

@@ -166,6 +166,30 @@ TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
   EXPECT_EQ(find(key(8)), nullptr);
 }
 
+TEST_F(PlanTableTest, RenewsWhatMayComeFromAResultThatIsGone) {
+  using Renewed = PlanTable::Renewed;
+  const auto insert_from_user = [&](std::int64_t n, std::uint64_t generation) {
+    return table_.insert(plan_of(n), Sizes{n}, generation, /*for_now=*/false, /*from_user=*/true);
+  };
+  insert(6);
+  insert_from_user(7, table_.generation());
+  table_.renew(Renewed::none);
+  insert_from_user(8, table_.generation());
+  EXPECT_NE(find(key(7)), nullptr);
+  EXPECT_NE(find(key(8)), nullptr);
+  table_.renew(Renewed::recent);
+  EXPECT_EQ(find(key(7)), nullptr);
+  EXPECT_EQ(find(key(8)), nullptr) << "inserted since this look began";
+
+  const std::uint64_t before = table_.generation();
+  table_.renew(Renewed::none);
+  table_.renew(Renewed::recent);
+  EXPECT_NE(insert_from_user(9, before), nullptr) << "for the call at hand";
+  EXPECT_EQ(find(key(9)), nullptr) << "its result may have been removed while it was made";
+  table_.insert(plan_of(10), Sizes{10}, before);
+  EXPECT_NE(find(key(10)), nullptr) << "a default cannot be removed";
+}
+
 TEST_F(PlanTableTest, FindsTheLatestPlansHoweverManyThereWereInBoundedMemory) {
   constexpr auto kAll = static_cast<std::int64_t>(2 * (PlanTable::kMaxPlans + PlanTable::kMaxRecent));
   std::weak_ptr<const Plan> displaced;

@@ -26,18 +26,6 @@ class ServedCompiler final : public FakeCompiler {
   std::size_t compiles = 0;
 };
 
-class CountedMemory final : public FakeMemory {
- public:
-  CountedMemory(std::size_t bytes, std::shared_ptr<std::size_t> in_use)
-      : FakeMemory(bytes), in_use_(std::move(in_use)) {
-    *in_use_ += bytes;
-  }
-  ~CountedMemory() override { *in_use_ -= bytes(); }
-
- private:
-  std::shared_ptr<std::size_t> in_use_;
-};
-
 class ServedModule final : public Module {
  public:
   Resources resources(std::size_t, const LaunchShape&) const override { return {}; }
@@ -65,7 +53,7 @@ class ServedBackend : public FakeBackend {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     if (*in_use + bytes > room) throw Error("out of memory");
     ++allocations;
-    return std::make_unique<CountedMemory>(bytes, in_use);
+    return std::make_unique<FakeMemory>(bytes, in_use);
   }
   void enqueue(const Module&, std::size_t function, const LaunchShape& shape, void* const* parameters,
                void* stream) override {
@@ -82,7 +70,6 @@ class ServedBackend : public FakeBackend {
   std::size_t parameters_per_launch = 0;
   std::vector<std::size_t> parameter_bytes;
   std::size_t allocations = 0;
-  const std::shared_ptr<std::size_t> in_use = std::make_shared<std::size_t>(0);  ///< bytes
   bool loads_images = true;
   std::byte refuses{0};  // images that begin with it
 

@@ -32,7 +32,6 @@ class FirstShape {
   const std::vector<std::string>& block() const { return block_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<TemplateParameter>& template_parameters() const { return template_; }
-  bool has_launch() const { return launch_.has_value(); }
   std::size_t grid_dimensions() const { return launch_ ? launch_->grid.size() : block_.size(); }
   /// An extent of the grid. Expressions may use \p sizes, the most likely ones first.
   struct GridExtent {

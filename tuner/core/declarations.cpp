@@ -203,7 +203,7 @@ class DeclarationReader {
       // `typedef int (*f)(int)`
       const std::string_view whole = code_.substr(one.begin, one.end - one.begin);
       const std::size_t star = whole.find("(*");
-      one.name = first == "using" ? std::string(value < text.size() ? words[1] : words.back())
+      one.name = first == "using" ? std::string(value < text.size() && words.size() > 1 ? words[1] : words.back())
                  : star == npos   ? before(std::min(text.find('['), text.size()))
                                   : std::string(word_at(whole, skip_space(whole, star + 2)));
     } else if (defines_type(words) && bracket == text.size() && value == text.size()) {

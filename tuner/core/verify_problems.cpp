@@ -24,7 +24,8 @@ constexpr std::size_t kMostWithoutSmaller = std::size_t{1} << 26;  // if no size
 /// Products with them are exact, except that results may cancel.
 constexpr double kScalars[] = {0, 1, -1, 0.5};
 
-constexpr std::int64_t kMostSteps = 1024;  // then only powers of two
+constexpr std::int64_t kMostSteps = 1024;                      // then only powers of two
+constexpr std::int64_t kLargestPrime = std::int64_t{1} << 40;  // larger ones take long to find
 
 bool is_prime(std::int64_t number) {
   if (number < 2) return false;
@@ -199,7 +200,7 @@ class OwnChoice {
   }
   static std::int64_t prime(const Group& group, std::int64_t value, std::int64_t& previous) {
     if (group.down == 0) return value;
-    std::int64_t factor = value / group.down / 4 * 3;
+    std::int64_t factor = std::min(value / group.down / 4 * 3, kLargestPrime);
     if (previous > 0) factor = std::min(factor, previous - 1);
     while (factor > 1 && !is_prime(factor)) --factor;
     if (factor < 2) return value;

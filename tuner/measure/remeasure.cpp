@@ -101,6 +101,7 @@ std::optional<Outcome> Runner::finish(Contender& one) {
 std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
   const auto start = Clock::now();
   ++remeasured_;
+  is_first_ = false;  // the evaluation before may have been given up
   double pause_left_s = kThrottleBudgetSeconds;
   std::vector<Contender> contenders(finalists.size());
   for (std::size_t i = 0; i < finalists.size(); ++i) {

@@ -16,6 +16,8 @@
 namespace tuner {
 namespace {
 
+constexpr std::size_t kMostNear = 4;  // problems, which are as large as the tuned one, for the configurations before
+
 constexpr double kCompileSeconds = 180;  // for a compiler that does not keep its own limit
 
 /// Time allowed for each launch from the device. They may run one after the other, each with all its own launches. An
@@ -282,6 +284,7 @@ std::optional<Outcome> Runner::verify_near(const Configuration& configuration, c
         announce(Phase::verify, housekeeping_s_);
         auto made = std::make_unique<ProblemBuffers>(backend_, spec_, near, options_, options_.seed);
         compute_reference(*made);
+        if (near_.size() >= kMostNear) near_.erase(near_.begin());
         problem = near_.emplace_back(std::move(made)).get();
       } catch (const Error&) {  // no room, or the reference has no answer there
         if (!usable()) throw;

@@ -242,8 +242,8 @@ bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
 }
 
 /// Whether a tuning on first use in any process has ended without a result for the class of \p lowest, so recently that
-/// the next one must wait.
-bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest, const Device& device) try {
+/// the next one must wait. Throws cache::Unavailable if the database cannot be asked now.
+bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest, const Device& device) {
   const cache::Context about = context_of(spec, lowest, device, {});
   std::int64_t last = 0, tries = 0;
   for (const cache::SessionRecord& session :
@@ -257,8 +257,6 @@ bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& low
   const std::int64_t now = cache::now_ms();
   // A clock that was set back must not keep it waiting for years.
   return tries > 0 && last <= now && now - last < kFirstWaitMs << std::min(tries - 1, kMostDoublings);
-} catch (const cache::Unavailable&) {
-  return true;  // nobody knows
 }
 
 /// The result of a first use.
@@ -288,7 +286,11 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     if (auto decision = known_by_now()) return {std::move(decision)};
   // The other process died or found nothing. Its trials are reused, unless hardly any time is left.
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
-  if (at_once && tried_lately(terms.wisdom, spec, lowest, with_compiler)) return {};
+  try {
+    if (at_once && tried_lately(terms.wisdom, spec, lowest, with_compiler)) return {};
+  } catch (const cache::Unavailable&) {
+    return {std::nullopt, true};
+  }
   const auto without_tuning = [&] {
     const Decision decision = known_or_default(asked, look(asked, {}));
     device.modules.prepare(served_request(device, spec, asked.size, decision.configuration));

@@ -51,7 +51,8 @@ void PlanTable::publish(const Plan& plan) {
 std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
                                               bool for_now, bool from_user) {
   const std::lock_guard lock(writing_);
-  if (generation != generation_.load(std::memory_order_relaxed)) return plan;
+  const std::uint64_t now = generation_.load(std::memory_order_relaxed);
+  if (generation < discarded_before_ || (from_user && generation != now)) return plan;
   some_wait_ = some_wait_ || for_now;
   from_user_since_look_ = from_user_since_look_ || from_user;
   if (!plan->only && of_class(plan->key) >= kMaxOfClass) plan->only = sizes;
@@ -64,11 +65,11 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
     if (!is_same(*old.plan, *plan) || !old.plan->admits(sizes, shapes)) continue;
     const bool is_current = std::find(in_current_.begin(), in_current_.end(), old.plan.get()) != in_current_.end();
     if (!is_current) publish(*old.plan);
-    old.generation = generation;
+    old.generation = now;
     return old.plan;
   }
   if (plans_.size() < kMaxPlans) {
-    plans_.emplace(place, Kept{plan, generation});
+    plans_.emplace(place, Kept{plan, now});
     publish(*plan);
     return plan;
   }
@@ -109,15 +110,16 @@ void PlanTable::renew(Renewed which) {
   const std::lock_guard lock(writing_);
   if (which == Renewed::none) from_user_before_look_ = std::exchange(from_user_since_look_, false);
   const bool must = which == Renewed::all || (which == Renewed::waiting && some_wait_) ||
-                    (which == Renewed::recent && from_user_before_look_);
+                    (which == Renewed::recent && (from_user_before_look_ || from_user_since_look_));
+  if (must || which == Renewed::recent) generation_.fetch_add(1, std::memory_order_release);
   if (!must) return;
-  generation_.fetch_add(1, std::memory_order_release);
+  discarded_before_ = generation_.load(std::memory_order_relaxed);
   if (Slots* const slots = current_.load(std::memory_order_relaxed))
     for (std::atomic<const Plan*>& slot : *slots) slot.store(nullptr, std::memory_order_release);
   in_current_.clear();
   recent_.clear();
   has_recent_ = false;
-  some_wait_ = false;
+  some_wait_ = from_user_since_look_ = from_user_before_look_ = false;
 }
 
 }  // namespace tuner::runtime

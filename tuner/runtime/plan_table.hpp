@@ -36,19 +36,19 @@ class PlanTable {
 
   /// The plan that served \p sizes last, even before renew(); null if there is none. For captures.
   std::shared_ptr<const Plan> find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes);
-  /// The number of renew() calls.
+  /// Grows whenever a plan that is being made now may have to be decided again.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
-  /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() was called since. Returns the plan
-  /// to use, which may be an equal one from before. \p for_now: the plan waits for something that will end. \p
-  /// from_user: it comes from the user's database.
+  /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() has discarded such plans since.
+  /// Returns the plan to use, which may be an equal one from before. \p for_now: the plan waits for something that will
+  /// end. \p from_user: it comes from the user's database.
   std::shared_ptr<const Plan> insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
                                      bool for_now = false, bool from_user = false);
   /// Which plans are discarded for find(). All go if one of them must.
   enum class Renewed {
     all,      ///< new wisdom has arrived
     waiting,  ///< those that were inserted with for_now
-    none,     ///< none, but a look for new wisdom begins
-    recent,   ///< those with results of the user that were inserted between the last two looks
+    none,     ///< none, but a look for new wisdom begins, and the last one ended
+    recent,   ///< those with results of the user that were inserted since the last look but one, or are being made now
   };
   void renew(Renewed which);
 
@@ -77,7 +77,8 @@ class PlanTable {
   std::atomic<Slots*> current_{nullptr};
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<bool> has_recent_{false};
-  std::mutex writing_;  // guards all below
+  std::mutex writing_;                  // guards all below
+  std::uint64_t discarded_before_ = 0;  // plans of earlier generations are not valid
   std::vector<std::unique_ptr<Slots>> arrays_;
   std::unordered_multimap<std::uint64_t, Kept> plans_;  // by place_of(), from all generations
   std::vector<const Plan*> in_current_;

@@ -75,9 +75,12 @@ void Renewal::look() {
   const auto renew_all = [this] { for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::all); }); };
   const bool is_away = wisdom_->user().is_away();
   if (std::exchange(was_away_, is_away) && !is_away) renew_all();
-  for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::none); });
+  if (std::exchange(is_concluded_, false))
+    for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::none); });
   const std::optional<cache::LastCommit> now = cache::last_commit(wisdom_->user().path());
-  if (!now || (results_ && now == written_)) return;
+  if (!now) return;
+  is_concluded_ = results_ && now == written_;
+  if (is_concluded_) return;
   const std::optional<std::string> results = results_in(wisdom_->user().path());
   if (!results) return;  // the next look may succeed
   const bool is_written = now != written_;
@@ -87,6 +90,7 @@ void Renewal::look() {
   else if (is_written)  // a result that was stored and removed since the last look leaves no trace, except in plans
     for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::recent); });
   results_ = results;
+  is_concluded_ = true;
 }
 
 }  // namespace tuner::runtime

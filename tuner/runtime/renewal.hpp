@@ -52,7 +52,7 @@ class Renewal {
   std::set<ServedKernel*> kernels_;
   std::mutex looking_;  // guards all below
   Wisdom* wisdom_ = nullptr;
-  bool was_away_ = false;
+  bool was_away_ = false, is_concluded_ = true;  // the last look
   std::optional<cache::LastCommit> written_;
   std::optional<std::string> results_;  // the stamp of the results; none: they could not be read yet
 };

@@ -51,12 +51,12 @@ Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(
 }
 
 void Wisdom::list_shipped() {
-  unlisted_.clear();
+  const std::string told = std::exchange(unlisted_, {});
   for (const std::filesystem::path& file : cache::shipped_database_files(&unlisted_)) {
     const auto is_same = [&](const Shipped& one) { return one.file == file; };
     if (std::none_of(shipped_.begin(), shipped_.end(), is_same)) shipped_.emplace_back().file = file;
   }
-  if (!unlisted_.empty() && warn_) warn_("shipped wisdom is not used: " + with_advice(unlisted_));
+  if (!unlisted_.empty() && unlisted_ != told && warn_) warn_("shipped wisdom is not used: " + with_advice(unlisted_));
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {
@@ -141,6 +141,8 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
     if (!match || match.tier > cache::Tier::nearest_size)
       match = cache::lookup(query, databases({}, &unavailable), valid, around);
     if (match.unavailable.empty()) match.unavailable = unavailable;
+    // Other processes of the job may have the answer.
+    if (frozen() && !match.unavailable.empty()) throw cache::Unavailable(match.unavailable);
     return match;
   });
 }

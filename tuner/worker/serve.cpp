@@ -168,7 +168,8 @@ void Connection::beat(const std::stop_token& stop) {
       try {
         write(encode(Beat{seconds}));
       } catch (const PipeClosed&) {
-        return;  // the worker's own thread learns it too
+        return;                          // the worker's own thread learns it too
+      } catch (const std::bad_alloc&) {  // this beat is lost
       }
       lock.lock();
     }
