@@ -126,7 +126,8 @@ TEST(Problem, NamesAnIntegerScalarWithAnotherValueThanTheFile) {
   EXPECT_EQ(complete(spec, {{}, {{"s", "1"}}}).text(), "n=4096");
   EXPECT_EQ(complete(spec, {{}, {{"s", "-3"}}}).text(), "s=-3 n=4096");
   EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"a", "3"}}}); }), HasSubstr("results are for every value of 'a'"));
-  EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"s", "x"}}}); }), HasSubstr("s=x is not a number"));
+  for (const char* const text : {"x", "inf", "nan"})
+    EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"s", text}}}); }), HasSubstr("is not a number"));
 }
 
 TEST(KernelFile, NamesScalarsInVerifyLinesAndTheAlignmentOfPointers) {

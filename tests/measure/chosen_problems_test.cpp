@@ -1,5 +1,7 @@
 // Verification on problems that tuner chooses, and comparisons that prove little.
 
+#include <cmath>
+
 #include "runner_fixture.hpp"
 
 namespace tuner {
@@ -158,6 +160,22 @@ TEST_F(ChosenProblems, UseTheScalarOfAProblem) {
   one.prepare(&image);
   EXPECT_TRUE(one.evaluate(block(32), image, 0).verified);
   EXPECT_EQ(seen, 5);
+}
+
+TEST_F(ChosenProblems, UseAnyFloatingScalarOfAProblem) {
+  add_scalar("least", "float64", 2);
+  spec.scalars.back().only = true;
+  double seen = 0;
+  backend.kernels["scale<32>"] = scaled_after([&](const Launch& launch) { seen = argument<double>(launch, 3); });
+  const Image image = compile({"reference", "scale<32>"});
+  for (const auto& [text, number] : std::map<std::string, double>{
+           {"0.5", 0.5}, {"-0", -0.0}, {"1e-310", 1e-310}, {"-inf", -HUGE_VAL}, {"9007199254740993", 0x1p53}}) {
+    Runner one(backend, spec, ProblemSize{{}, {{"least", text}}}, options);
+    one.prepare(&image);
+    EXPECT_TRUE(one.evaluate(block(32), image, 0).verified);
+    EXPECT_EQ(seen, number) << text;
+    EXPECT_EQ(std::signbit(seen), std::signbit(number)) << text;
+  }
 }
 
 class WeakComparisons : public RunnerTest {};

@@ -36,7 +36,7 @@ std::string canonical_number(ElementType type, const std::string& name, const st
     if (const auto number = read(std::uint64_t{})) return std::to_string(*number);
   }
   const auto number = read(double{});
-  if (!number || !std::isfinite(*number))
+  if (!number || !(info(type).is_floating || std::isfinite(*number)))
     throw Error(ErrorCode::invalid_argument, name + "=" + text + " is not a number");
   if (!info(type).is_floating) return scalar_text(std::trunc(*number));
   return type == ElementType::float64 ? scalar_text(*number) : scalar_text(static_cast<float>(*number));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -444,7 +445,7 @@ Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuratio
   if (const auto at = problem_.scalars.find(scalar.name); at != problem_.scalars.end())
     return number_argument(bound.type, at->second);
   if (const auto at = size().choices.find(scalar.name); at != size().choices.end())
-    return info(bound.type).is_floating ? number_argument(bound.type, std::stod(at->second))
+    return info(bound.type).is_floating ? number_argument(bound.type, number_of<double>(at->second).value_or(0))
                                         : recorded_number(bound.type, at->second);
   return scalar_argument(scalar, bound.type, names, [&](const ScalarValue& value, const std::string& pointer) {
     return address_of(value, pointer, reference);
