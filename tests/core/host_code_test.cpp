@@ -64,6 +64,24 @@ TEST(HostCode, IsATableAndNotAnotherOfTheSameRowsThatAKernelNeeds) {
   EXPECT_EQ(left[1], "X(one)\nX(two)\n");
 }
 
+TEST(HostCode, IsWhatPointersToHostFunctionsNeed) {
+  for (const char* const pointer :
+       {"typedef void (T::*f)(float) const;", "static void (*f)(T) = nullptr;", "float (T::*const f[2])(T) = {};",
+        "void (*f(int))(T);", "float (&f)[3] = t(T());"}) {
+    const std::string kernel = "\n__global__ void k(float* x) { x[0] = 1; }", host = "void T::g() { @puts(); }\n";
+    EXPECT_EQ(left(host + pointer + kernel), '\n' + (pointer + kernel)) << "'float' and 'void' are no names of it";
+  }
+  const std::string used = "void (*f)(@X);\n__global__ void k() { f(1); }";
+  EXPECT_EQ(left(used), "refused") << "a kernel names it";
+}
+
+TEST(HostCode, IsTheBodyOfAFunctionWhoseTypeAKernelNeeds) {
+  const std::string kernel = "\n__global__ void k() { decltype(f(1)) a = 1; }";
+  EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel), "refused") << "the kernel may call it";
+  EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel, Use::perhaps), "float f(int a) ; " + kernel);
+  EXPECT_EQ(left("__device__ float f(int a) { @throw a; }" + kernel, Use::perhaps), "refused");
+}
+
 TEST(HostCode, IsNoFileAfterAMacroWithoutASemicolon) {
   const auto left = left_with_rows("MAKE(a)\n#include \"rows.inc\"\nint c;", "int r;", {{"k.cu", 1, 1}});
   EXPECT_NE(left[0].find("#include \"rows.inc\""), npos);

@@ -196,11 +196,16 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   const Source& source = sources_[text];
   const Declaration& one = source.declarations[number];
   const Part whole{text, one.begin, one.end};
-  if (one.around == npos) return {parts_.contains(whole) ? Use::certain : use_of(source, one), whole};
-  const bool is_used = used_.contains(source.declarations[one.around].name);
-  const Use use = !is_used ? Use::none : is_of_device(source, one) ? Use::certain : Use::perhaps;
   const Part body{text, one.body, one.end, true};
   const bool has_body = one.kind == Declaration::Kind::function && one.body != npos;
+  if (one.around == npos) {
+    const Use use = parts_.contains(whole) ? Use::certain : use_of(source, one);
+    // A kernel may need the type of a host function, `decltype(f())`, but no body.
+    const bool is_of_type = use == Use::perhaps && has_body && at >= one.body && !parts_.contains(body);
+    return {use, is_of_type ? body : whole};
+  }
+  const bool is_used = used_.contains(source.declarations[one.around].name);
+  const Use use = !is_used ? Use::none : is_of_device(source, one) ? Use::certain : Use::perhaps;
   if (has_body && at >= one.body && !parts_.contains(body) && !contains(words_of(one.head), "friend"))
     return {use == Use::perhaps ? Use::none : use, body};
   if (has_no_place(one, source.code) && !parts_.contains(whole)) return {use, whole};
