@@ -5,7 +5,8 @@
 #include <cache/exchange.hpp>
 #include <cache/shipped.hpp>
 
-#include "faults.hpp"
+#include <tests/sqlite_faults.hpp>
+
 #include "fixture.hpp"
 
 namespace tuner::cache::test {

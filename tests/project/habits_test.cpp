@@ -20,8 +20,8 @@ constexpr std::string_view kWaiting = "a test waits for what happens, never for 
 constexpr std::string_view kTiming = "the clock also counts what other processes do (tests/processor_time.hpp)";
 constexpr Habit kHabits[] = {{"temp_directory_path", kFolder},
                              {"TempDir()", kFolder},
-                             {"mkdtemp", kFolder},
-                             {"mkstemp", kFolder},
+                             {"mkdtemp(", kFolder},
+                             {"mkstemp(", kFolder},
                              {"tmpnam", kFolder},
                              {"tmpfile", kFolder},
                              {"\"/tmp", kFolder},

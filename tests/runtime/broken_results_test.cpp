@@ -12,7 +12,7 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
-#include <tests/cache/faults.hpp>
+#include <tests/sqlite_faults.hpp>
 #include <tests/environment_variable.hpp>
 #include <tests/no_descriptors.hpp>
 
