@@ -121,7 +121,10 @@ class FakeEvaluator final : public Evaluator {
   }
   void hurry() override { hurried = true; }
   bool usable() const override { return !lost_; }
-  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double) override {
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double,
+                               const std::function<bool()>& stop) override {
+    if (at_finals) at_finals();
+    if (stop && stop()) return {};
     remeasured.assign(finalists.begin(), finalists.end());
     std::vector<Trial> trials;
     if (again) {
@@ -136,6 +139,7 @@ class FakeEvaluator final : public Evaluator {
   bool preferred = false;
   bool hurried = false;
   Answer again;
+  std::function<void()> at_finals;  // called when finalists are about to be measured again
   std::size_t lost_after = 0;
 
  private:
