@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
