@@ -503,6 +503,10 @@ TEST(HostUnit, RewritesOnlyWhatNoHeaderCanDefine) {
 TEST(HostUnit, HasTheBoundsOfAKernelOnlyWhereTheyAreSureToHold) {
   EXPECT_THAT(host::own_text("__global__ void __launch_bounds__(8 * 2) k(int n) { }"),
               HasSubstr("k(int n) { ::__tuner_require_bounds(8 * 2);"));
+  EXPECT_EQ(
+      host::own_text("__global__ void\n__launch_bounds__(\n    8,\n    2)\nk(int n) {\n}"),
+      "__global__ void\n__launch_bounds__(\n    8,\n    2)\nk(int n) { ::__tuner_require_bounds(     8,     2);\n}")
+      << "lines keep their numbers";
   for (const char* none : {"// __launch_bounds__(32) saves registers\n__global__ void k(int n) { }",
                            "const char* s = \"__launch_bounds__(32)\"; __global__ void k(int n) { }",
                            "#define BOUNDS __launch_bounds__(32)\n__global__ void BOUNDS k(int n) { }",

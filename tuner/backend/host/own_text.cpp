@@ -244,6 +244,7 @@ std::string own_text(const std::string& source, const SharedMacros& macros) {
     } else if (word == "__launch_bounds__" && at >= directive) {
       if (const std::size_t open = skip_space(code, end); code.substr(open, 1) == "(") {
         bounds = code.substr(open, after_brackets(code, open) - open);
+        std::ranges::replace(bounds, '\n', ' ');  // the lines below keep their numbers
         body = body_after_bounds(code, at, open);
       }
     } else if (word == "asm" || word == "__asm__" || word == "__asm") {
