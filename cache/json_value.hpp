@@ -1,6 +1,6 @@
 #pragma once
-/// A value that was read from a JSON text. Unlike Json, whose destructor allocates and then ends a process that has no
-/// memory left, it can always be destroyed. Private to this room.
+/// A JSON value for calls: unlike Json, whose destructor allocates and then ends a process that has no memory left, it
+/// can always be destroyed.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ namespace tuner::cache {
 struct JsonValue {
   using List = std::vector<JsonValue>;
   using Object = std::vector<std::pair<std::string, JsonValue>>;
-  /// Integers below 0 are std::int64_t, others std::uint64_t.
+  /// In a value that was read, integers below 0 are std::int64_t, and others std::uint64_t.
   std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, List, Object> value = nullptr;
 
   template <class T>

@@ -87,8 +87,9 @@ Complaint time_problem(const char* what, double ns) {
 
 Complaint interval_problem(const TimeRecord& r) {
   if (auto bad = time_problem("median_ns", r.median_ns)) return bad;
+  // Of one sample, or of times below the clock's step, nothing is known but that the time is not negative: low_ns is 0.
   for (const auto& [name, time] : {std::pair{"low_ns", r.low_ns}, {"high_ns", r.high_ns}})
-    if (auto bad = std::isnan(time) ? std::nullopt : time_problem(name, time)) return bad;
+    if (auto bad = std::isnan(time) || time == 0 ? std::nullopt : time_problem(name, time)) return bad;
   if (r.low_ns > r.median_ns || r.high_ns < r.median_ns) return "median_ns is outside of low_ns..high_ns";
   if (!is_number_or_none(r.relative_noise)) return "noise is negative or infinite";
   return std::nullopt;

@@ -1,8 +1,9 @@
-# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [INCLUDED …] [STEMS] [SHA256] [BELOW FOLDER]):
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [INCLUDED …] [STEMS] [SHA256 [COUNTED]] [BELOW
+# FOLDER]):
 # writes a C++ file that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It
 # returns the name and the text of each of FILES, in this order; each text ends with 0. STEMS: names without their
-# ending. SHA256: the third member of TYPE is the digest of the text, the fourth that of the text without its
-# `in_flight` lines. BELOW: the name of a file in a folder called FOLDER is its path from there, except where it was
+# ending. SHA256: the third member of TYPE is the digest of the text. COUNTED: the fourth is that of the text without
+# its `in_flight` lines. BELOW: the name of a file in a folder called FOLDER is its path from there, except where it was
 # given with `..`. INCLUDED: files beside them, whose texts replace their `#include "NAME"`, once in each of FILES;
 # each comes after those that include it. The C++ file is written again when one of all these changes.
 #
@@ -11,7 +12,7 @@
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(tuner_embed output)
-    cmake_parse_arguments(embed "STEMS;SHA256" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES;INCLUDED" ${ARGN})
+    cmake_parse_arguments(embed "STEMS;SHA256;COUNTED" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES;INCLUDED" ${ARGN})
     list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
     list(TRANSFORM embed_INCLUDED PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     list(JOIN embed_FILES "|" files)
@@ -19,6 +20,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
               -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS} -DSHA256=${embed_SHA256}
+              -DCOUNTED=${embed_COUNTED}
               -DBELOW=${embed_BELOW} "-DINCLUDED=${included}" -P ${TUNER_EMBED_SCRIPT}
       DEPENDS ${embed_FILES} ${embed_INCLUDED} ${TUNER_EMBED_SCRIPT} VERBATIM)
   endfunction()
@@ -58,11 +60,14 @@ foreach(file IN LISTS FILES)
   set(digest "")
   if(SHA256)
     string(SHA256 digest "${text}")
+    set(digest "     , \"${digest}\"")
+  endif()
+  if(COUNTED)
     string(REGEX REPLACE "\n#pragma tuner in_flight([^\n\\]|\\\\\n)*" "" counted "${text}")
     string(SHA256 counted "${counted}")
-    set(digest "     , \"${digest}\", \"${counted}\"\n")
+    string(APPEND digest ", \"${counted}\"")
   endif()
-  string(APPEND entries "    {\"${name}\",\n${literal}${digest}    },\n")
+  string(APPEND entries "    {\"${name}\",\n${literal}${digest}\n    },\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Made by cmake/Embed.cmake; do not edit.
 #include <${HEADER}>

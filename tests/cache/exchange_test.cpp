@@ -171,7 +171,7 @@ TEST(Import, ChecksWhatItIsTold) {
       {{"\"energy_j\":0.25", "\"\\u001b[2J\":1.5"}, "'metrics' contains control characters"},
       {{"\"energy_j\":0.25", many}, "'metrics' has more than 1000 entries"},
       {{"\"spill_bytes\":0", "\"spill_bytes\":-1"}, "'resources'"},
-      {{"\"low_ns\":990.0", "\"low_ns\":0.0"}, "low_ns is 0, not a time"},
+      {{"\"low_ns\":990.0", "\"low_ns\":-1.0"}, "low_ns is -1, not a time"},
       {{"\"measured\":\"2", "\"measured\":\"9"}, "'measured' is in the future"},
       {{"\"started\":\"2", "\"started\":\"9"}, "'started' is in the future"},
       {{"\"samples\":3", "\"samples\":-3"}, "samples is not at least 1"},

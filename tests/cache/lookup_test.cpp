@@ -43,6 +43,22 @@ TEST_F(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
   EXPECT_TRUE(match.rejected.empty());
 }
 
+TEST_F(Wisdom, IsOfOneSampleOfWhichNothingIsKnownButThatNoTimeIsNegative) {
+  use_file();
+  SessionWriter writer(database, session_key());
+  TrialRecord once = trial("block=256", 1000);
+  once.samples_ns = {1000};
+  once.low_ns = 0;
+  once.high_ns = 2000;
+  writer.add(once);
+  writer.set_best(once.configuration);
+  writer.finish();
+  EXPECT_EQ(find(database, query()).tier, Tier::exact);
+  auto other = Database::in_memory();
+  import_text(other, export_wisdom(database));
+  EXPECT_EQ(find(other, query()).tier, Tier::exact);
+}
+
 TEST_F(Wisdom, HasATierThatSaysHowFarItIsFromTheQuestion) {
   know(1 << 20, "block=256");
   const struct {

@@ -39,6 +39,17 @@ TEST_F(Trouble, WithoutACompilerThatWorksTheHostSaysWhatToInstallOrWhatTheCompil
   EXPECT_THAT(err_of("scale.cu", 1), Holds("needs a C++ compiler", "CXX"));
 }
 
+TEST_F(Trouble, ACompilerThatCannotBeUsedIsReportedOnce) {
+#ifdef TUNER_SANITIZED
+  GTEST_SKIP() << "a sanitizer build compiles kernels with its own compiler";
+#endif
+  set("CXX", "/no/such/c++");
+  const std::string err = err_of("scale.cu --trials 1");
+  const auto first = err.find("CXX=/no/such/c++ is not used");
+  ASSERT_NE(first, std::string::npos) << err;
+  EXPECT_EQ(err.find("is not used", first + 30), std::string::npos) << err;
+}
+
 TEST_F(Trouble, AFailedCompileIsShownWholeWithVerbose) {
   std::string text = contents(small_kernel());
   text.insert(text.find('{', text.find("void scale(")) + 1, " static_assert(block != 64, \"not 64\");");

@@ -2,12 +2,18 @@
 
 #include <tuner/backend/cuda/device_headers.hpp>
 
+#include <cache/sha256.hpp>
+
 #include <tests/temporary_folder.hpp>
 
 #include "nvrtc_fixture.hpp"
 
 namespace tuner::cuda {
 namespace {
+
+TEST(HeaderFiles, HaveTheDigestsOfTheirTexts) {
+  for (const HeaderFile& file : header_files()) EXPECT_EQ(file.sha256, cache::sha256_hex(file.text)) << file.name;
+}
 
 class DeviceHeadersTest : public NvrtcTest {
  protected:

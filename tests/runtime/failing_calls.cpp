@@ -1,11 +1,15 @@
 #include "failing_calls.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -127,12 +131,27 @@ TUNER_FAILS(ssize_t, pread, (int file, void* to, std::size_t bytes, off_t at), (
 TUNER_FAILS(ssize_t, write, (int file, const void* from, std::size_t bytes), (file, from, bytes), ENOSPC, -1)
 TUNER_FAILS(ssize_t, pwrite64, (int file, const void* from, std::size_t bytes, off64_t at), (file, from, bytes, at),
             ENOSPC, -1)
+TUNER_FAILS(ssize_t, pwrite, (int file, const void* from, std::size_t bytes, off_t at), (file, from, bytes, at), ENOSPC,
+            -1)
 TUNER_FAILS(int, fsync, (int file), (file), EIO, -1)
 TUNER_FAILS(int, fdatasync, (int file), (file), EIO, -1)
 TUNER_FAILS(int, ftruncate64, (int file, off64_t bytes) noexcept, (file, bytes), EIO, -1)
+TUNER_FAILS(int, ftruncate, (int file, off_t bytes) noexcept, (file, bytes), EIO, -1)
 TUNER_FAILS(int, unlink, (const char* path) noexcept, (path), EIO, -1)
 TUNER_FAILS(int, rename, (const char* from, const char* to) noexcept, (from, to), EIO, -1)
 TUNER_FAILS(int, mkdir, (const char* path, mode_t mode) noexcept, (path, mode), ENOSPC, -1)
+TUNER_FAILS(char*, mkdtemp, (char* path) noexcept, (path), ENOSPC, nullptr)
+TUNER_FAILS(int, mkostemp, (char* path, int flags), (path, flags), EMFILE, -1)
+TUNER_FAILS(int, memfd_create, (const char* name, unsigned flags) noexcept, (name, flags), EMFILE, -1)
+TUNER_FAILS(DIR*, opendir, (const char* path), (path), EMFILE, nullptr)
+TUNER_FAILS(dirent*, readdir, (DIR * folder), (folder), EIO, nullptr)
+TUNER_FAILS(int, socketpair, (int domain, int type, int protocol, int* ends) noexcept, (domain, type, protocol, ends),
+            EMFILE, -1)
+TUNER_FAILS(int, poll, (pollfd * files, nfds_t count, int timeout), (files, count, timeout), EINTR, -1)
+TUNER_FAILS(int, posix_spawn,
+            (pid_t * made, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* how,
+             char* const* arguments, char* const* environment),
+            (made, path, actions, how, arguments, environment), EAGAIN, EAGAIN)
 TUNER_FAILS(int, stat64, (const char* path, struct stat64* to) noexcept, (path, to), EIO, -1)
 TUNER_FAILS(int, stat, (const char* path, struct stat* to) noexcept, (path, to), EIO, -1)
 TUNER_FAILS(int, lstat64, (const char* path, struct stat64* to) noexcept, (path, to), EIO, -1)
@@ -151,6 +170,20 @@ TUNER_FAILS(void*, mmap, (void* at, std::size_t bytes, int protection, int flags
             (at, bytes, protection, flags, file, from), ENOMEM, MAP_FAILED)
 TUNER_FAILS(FILE*, fopen64, (const char* path, const char* mode), (path, mode), EMFILE, nullptr)
 TUNER_FAILS(FILE*, fopen, (const char* path, const char* mode), (path, mode), EMFILE, nullptr)
+
+/// fcntl(), whose third argument is a number or a pointer.
+#define TUNER_CONTROLS(name)                                \
+  int name(int file, int command, ...) {                    \
+    static auto* const own = real(&name, #name);            \
+    va_list more;                                           \
+    va_start(more, command);                                \
+    void* const with = va_arg(more, void*);                 \
+    va_end(more);                                           \
+    return refused(ENOLCK) ? -1 : own(file, command, with); \
+  }
+
+TUNER_CONTROLS(fcntl)
+TUNER_CONTROLS(fcntl64)
 
 /// The mode of open() and its kin, which is there only with O_CREAT.
 #define TUNER_OPENS(name, parameters, ...)                                               \

@@ -1,7 +1,8 @@
 // Fails one allocation, or one system call, of a first call, an import and a tuning on the host: the first, the second,
 // and so on, each in a process of its own. Nothing may crash or hang; the result is right, or an Error says why there
 // is none; the next call works; and the database stays.
-//   sweep [STRIDE [JOURNEY [FIRST]]]    tries every STRIDE-th of them, from FIRST on; JOURNEY: call, import or tuning
+//   sweep [STRIDE [JOURNEY [FIRST]]]    tries every STRIDE-th of them, from FIRST on; JOURNEY: call, compile (a call
+//                                       without compiled objects), import or tuning
 #include "failing_calls.hpp"
 
 #include <execinfo.h>
@@ -96,7 +97,7 @@ class Sweep {
   int run(const std::string& wanted) {
     keep();
     int bad = 0;
-    for (const Journey& journey : {call(), import(), tuning()})
+    for (const Journey& journey : {call(), compile(), import(), tuning()})
       for (const Failing what : {Failing::allocations, Failing::calls})
         if (wanted.empty() || wanted == journey.name) bad += sweep(journey, what);
     return bad;
@@ -160,6 +161,18 @@ class Sweep {
       return wait_until(is_best, kLongest) ? "" : "later calls get " + explained(kSize);
     };
     return {"call", nullptr, calls, again};
+  }
+
+  Journey compile() {
+    Journey journey = call();
+    journey.name = "compile";
+    journey.prepare = [] {
+      const fs::path cache = *cache::user_cache_dir();
+      for (const auto& entry : fs::directory_iterator(cache))
+        if (entry.is_directory()) fs::remove_all(entry.path());
+      return std::string();
+    };
+    return journey;
   }
 
   Journey import() {

@@ -36,6 +36,18 @@ TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
   }
 }
 
+TEST_F(KernelLibraryTest, KnowsAFileThatStandsAloneByTheSha256OfItsText) {
+  // Programs that write wisdom texts compute it, too.
+  const std::string text =
+      "#pragma tuner kernel one\n#pragma tuner size n : int64 = 64\n#pragma tuner parameter block = 32 64\n#pragma "
+      "tuner out y[n] : float\n"
+      "#pragma tuner grid n\n#pragma tuner block block\n__global__ void one(float* y, long long n) {}\n";
+  for (const std::string& whole : {text, text + "#pragma tuner verify n=7\n"}) {
+    const KernelSpec spec = parse_kernel_file(whole, "one.cu");
+    EXPECT_EQ(to_record(spec, Objective()).source_hash, cache::sha256_hex(whole));
+  }
+}
+
 TEST_F(KernelLibraryTest, GivesBuiltInTemplatesAsIfTheirTextWereJudgedAndHashedNow) {
   for (const EmbeddedTemplate& file : embedded_templates()) {
     const KernelSpec found = KernelLibrary().find(file.name), judged = parse_kernel_file(file.text, found.program.file);

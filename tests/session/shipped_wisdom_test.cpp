@@ -1,7 +1,9 @@
 /// The shipped wisdom, as a program on each GPU finds it.
 
 #include <cstdlib>
+#include <filesystem>
 
+#include <tests/environment_variable.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/testing.hpp>
 
@@ -81,6 +83,21 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Shipped{hopper("NVIDIA H200", 62914560, 6016), {"sum", "min", "max", "product"}, 28},
                       Shipped{hopper("NVIDIA H100", 52428800, 5120), {"sum", "min", "max", "product"}, 28}),
     [](const auto& shipped) { return shipped.param.gpu.name.substr(7); });
+
+TEST(ShippedDatabases, AreOpenedWhenAFileThatCouldNotBeUsedChanges) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("shipped/good.db", "a copy that is not complete");
+  const testing::EnvironmentVariable places("TUNER_DB_PATH", (folder / "shipped").string());
+  Wisdom wisdom({.database = folder / "wisdom.db", .warn = {}});
+  const std::size_t before = wisdom.databases().size();
+  EXPECT_FALSE(wisdom.look_for_shipped());
+  std::filesystem::copy_file(TUNER_BINARY_DIR "/share/tuner/wisdom/nvidia_h200.db", folder / "whole");
+  std::filesystem::rename(folder / "whole", file);
+  EXPECT_EQ(wisdom.databases().size(), before) << "a call does not look at files that are of no use";
+  EXPECT_TRUE(wisdom.look_for_shipped());
+  EXPECT_EQ(wisdom.databases().size(), before + 1);
+  EXPECT_FALSE(wisdom.look_for_shipped());
+}
 
 }  // namespace
 }  // namespace tuner

@@ -1,11 +1,15 @@
 #include <tuner/session/trial_store.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cache/browse.hpp>
 
 #include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/session/wisdom.hpp>
 
+#include <tests/temporary_folder.hpp>
 #include <tests/testing.hpp>
 
 #include "fakes.hpp"
@@ -63,6 +67,39 @@ TEST_F(TrialStoreTest, ResumesAnInterruptedSession) {
   ASSERT_EQ(trials.size(), 2u);
   EXPECT_EQ(trials[0].configuration, one_);
   EXPECT_EQ(kind(trials[1].outcome), "wrong");
+}
+
+TEST_F(TrialStoreTest, LiftsTheQuarantineOfAVerifiedConfigurationThoughTheDatabaseWasLockedAtFirst) {
+  const TemporaryFolder folder;
+  const cache::Context context = context_of(spec_, size_, device_, {});
+  const auto open = [&] {
+    return cache::Database::open_user(folder / "wisdom.db", {.busy_timeout = std::chrono::milliseconds(0),
+                                                             .look_again = std::chrono::milliseconds(0)});
+  };
+  {
+    cache::Database before = open();
+    for (const Configuration& one : {one_, two_})
+      before.quarantine(context.device, context.kernel, context.problem, one.text(), "it hung");
+  }
+  cache::Database database = open();
+  StoreOptions again;
+  again.resume = false;
+  const int file = ::open((folder / "wisdom.db").c_str(), O_RDWR | O_CLOEXEC);
+  struct flock all {};  // as of another process: what SQLite locks while it commits
+  all.l_type = F_WRLCK;
+  all.l_whence = SEEK_SET;
+  all.l_start = 0x40000000;
+  all.l_len = 512;
+  ASSERT_EQ(::fcntl(file, F_OFD_SETLK, &all), 0);
+  TrialStore store(database, spec_, size_, device_, again);
+  store.append(measured(one_, 1000));
+  all.l_type = F_UNLCK;
+  ASSERT_EQ(::fcntl(file, F_OFD_SETLK, &all), 0);
+  store.append(measured(two_, 1000));
+  (void)store.finish(nullptr, std::nullopt);
+  ::close(file);
+  cache::Database after = open();
+  EXPECT_THAT(after.quarantined(context.device.key, context.kernel, context.problem), IsEmpty());
 }
 
 TEST_F(TrialStoreTest, DoesNotResumeTrialsMadeUnderOtherConditions) {

@@ -159,9 +159,11 @@ cache::Database open_for_writing(const fs::path& file) {
 
 cache::Database open_for_reading(const fs::path& file, bool damaged) {
   std::error_code error;
-  if (!fs::exists(file, error))
-    throw Error(fmt::format("{}: no such database{}", file.string(),
-                            error ? " (" + error.message() + ')' : "; `tune KERNEL` makes one"));
+  const bool is_there = fs::exists(file, error);
+  if (error)
+    throw Error(fmt::format("{} cannot be read: {}", file.string(),
+                            cache::obstacle_to(file, /*to_write=*/false).value_or(error.message())));
+  if (!is_there) throw Error(fmt::format("{}: no such database; `tune KERNEL` makes one", file.string()));
   cache::OpenOptions options{.warn = warn};
   if (damaged && cache::is_frozen_file(file)) return cache::Database::open_frozen(file, options);
   if (damaged) options.check_bytes = -1;
@@ -182,7 +184,7 @@ std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
     return all;
   }
   std::error_code error;
-  if (const auto users = cache::user_database_file(); users && fs::exists(*users, error))
+  if (const auto users = cache::user_database_file(); users && (fs::exists(*users, error) || error))
     all.push_back(open_for_reading(*users));
   for (const fs::path& file : cache::shipped_database_files())
     if (auto shipped = cache::Database::open_shipped(file, {.warn = warn})) all.push_back(std::move(*shipped));

@@ -80,15 +80,19 @@ void Housekeeping::run(Wisdom& wisdom) {
     }
   };
   const auto look = [&] { return Renewal::process().look(), true; };
-  Clock::time_point next_look = Clock::now();  // the first results are read here, as begin() belongs to a first call
+  Clock::time_point next_look = Clock::now() + kFirstLook;
   Clock::time_point next_write = kNever;
+  bool has_looked = false;
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (wanted_ && next_write == kNever) next_write = Clock::now() + pauses.next();
     changed_.wait_until(lock, std::min(next_look, next_write),
                         [&] { return ending_ || (wanted_ && next_write == kNever); });
     const Clock::time_point now = Clock::now();
-    const bool looks = !ending_ && now >= next_look, writes = !ending_ && now >= next_write;
+    const bool writes = !ending_ && now >= next_write;
+    // What this thread writes itself shall not look like new results of others.
+    const bool looks = !ending_ && (now >= next_look || (writes && !has_looked));
+    has_looked = has_looked || looks;
     if (writes) wanted_ = false;
     lock.unlock();
     bool written = true;

@@ -14,6 +14,9 @@ class Housekeeping {
  public:
   /// The time between two looks for new results.
   static constexpr std::chrono::seconds kBetweenLooks{2};
+  /// The time before the first look, or until misses are written. begin() belongs to a first call, which reads the same
+  /// database and would wait for the look.
+  static constexpr std::chrono::milliseconds kFirstLook{50};
   /// The longest time before misses are written: the first at once, the next after kSecondPause, and so on up to
   /// kLongestPause. On a network file system it is always kLongestPause, and nothing is written when the process ends.
   static constexpr std::chrono::milliseconds kSecondPause{500}, kLongestPause{60'000}, kRetry{1000};

@@ -74,7 +74,7 @@ void Renewal::look() {
   if (wisdom_ == nullptr || wisdom_->user().path().empty()) return;
   const auto renew_all = [this] { for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::all); }); };
   const bool is_away = wisdom_->user().is_away();
-  if (std::exchange(was_away_, is_away) && !is_away) renew_all();
+  if ((std::exchange(was_away_, is_away) && !is_away) || wisdom_->look_for_shipped()) renew_all();
   if (std::exchange(is_concluded_, false))
     for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::none); });
   const std::optional<cache::LastCommit> now = cache::last_commit(wisdom_->user().path());
@@ -85,7 +85,7 @@ void Renewal::look() {
   if (!results) return;  // the next look may succeed
   const bool is_written = now != written_;
   written_ = now;
-  if (results_ && results != results_)
+  if (results_ ? results != results_ : is_written)
     renew_all();
   else if (is_written)  // a result that was stored and removed since the last look leaves no trace, except in plans
     for_each([](ServedKernel& kernel) { kernel.renew(PlanTable::Renewed::recent); });

@@ -4,12 +4,11 @@
 #include <atomic>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include <cache/held_json.hpp>
 #include <cache/images.hpp>
+#include <cache/json_value.hpp>
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
@@ -20,27 +19,55 @@
 
 namespace tuner {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Resources, registers, spill_bytes, stack_bytes, static_shared_bytes, constant_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledFunction, expression, symbol, resources)
-
 namespace {
 
-using nlohmann::json;
+using cache::JsonValue;
+
+/// The numbers of a compiled function that are kept, with their names.
+void visit_resources(auto& resources, auto&& member) {
+  member("constant_bytes", resources.constant_bytes);
+  member("registers", resources.registers);
+  member("spill_bytes", resources.spill_bytes);
+  member("stack_bytes", resources.stack_bytes);
+  member("static_shared_bytes", resources.static_shared_bytes);
+}
+
+/// Reads the member \p name of \p object. Returns whether it is there and a string.
+bool read_string(const JsonValue& object, std::string_view name, std::string& to) {
+  const JsonValue* const value = object.member(name);
+  const auto* const text = value != nullptr ? value->as<std::string>() : nullptr;
+  if (text != nullptr) to = *text;
+  return text != nullptr;
+}
+
+bool read_function(const JsonValue& object, CompiledFunction& to) {
+  const JsonValue* const resources = object.member("resources");
+  bool complete = resources != nullptr && read_string(object, "expression", to.expression) &&
+                  read_string(object, "symbol", to.symbol);
+  if (!complete) return false;
+  visit_resources(to.resources, [&](const char* name, auto& number) {
+    const JsonValue* const value = resources->member(name);
+    const auto* const natural = value != nullptr ? value->as<std::uint64_t>() : nullptr;
+    if (natural != nullptr && std::in_range<std::decay_t<decltype(number)>>(*natural))
+      number = static_cast<std::decay_t<decltype(number)>>(*natural);
+    else
+      complete = false;
+  });
+  return complete;
+}
 
 /// nullopt when this release cannot read the metadata.
 std::optional<Image> image_of(const cache::Image& stored) {
-  try {
-    Image image;
-    const Held<json> held(json::parse(stored.meta));
-    const json& meta = held.value;
-    meta.at("functions").get_to(image.functions);
-    meta.at("log").get_to(image.log);
-    image.code.resize(stored.bytes.size());
-    std::memcpy(image.code.data(), stored.bytes.data(), stored.bytes.size());
-    return image;
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
+  const std::optional<JsonValue> meta = cache::read_json_or_nothing(stored.meta);
+  const JsonValue* const functions = meta ? meta->member("functions") : nullptr;
+  const auto* const list = functions != nullptr ? functions->as<JsonValue::List>() : nullptr;
+  Image image;
+  if (list == nullptr || !read_string(*meta, "log", image.log)) return std::nullopt;
+  for (const JsonValue& function : *list)
+    if (!read_function(function, image.functions.emplace_back())) return std::nullopt;
+  image.code.resize(stored.bytes.size());
+  std::memcpy(image.code.data(), stored.bytes.data(), stored.bytes.size());
+  return image;
 }
 
 /// The members of \p architectures whose PTX a chip of \p key can run, nearest first.
@@ -64,11 +91,16 @@ struct NoCompiler : Error {
 };
 
 cache::Image to_store(const Image& image) {
-  Held<json> meta;
-  meta.value["functions"] = image.functions;
-  meta.value["log"] = image.log;
-  return {std::string(reinterpret_cast<const char*>(image.code.data()), image.code.size()),
-          meta.value.dump(-1, ' ', false, json::error_handler_t::replace)};
+  JsonValue::List functions;
+  for (const CompiledFunction& function : image.functions) {
+    JsonValue::Object resources;
+    visit_resources(function.resources,
+                    [&](const char* name, std::int64_t number) { resources.emplace_back(name, JsonValue{number}); });
+    functions.push_back({JsonValue::Object{
+        {"expression", {function.expression}}, {"resources", {std::move(resources)}}, {"symbol", {function.symbol}}}});
+  }
+  const JsonValue meta{JsonValue::Object{{"functions", {std::move(functions)}}, {"log", {image.log}}}};
+  return {std::string(reinterpret_cast<const char*>(image.code.data()), image.code.size()), meta.text()};
 }
 
 /// Tunings keep many images. Their own folder keeps them from crowding out the images of calls.

@@ -17,7 +17,6 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/threads.hpp>
-#include <tuner/core/verify_problems.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/protocol.hpp>
 
@@ -157,9 +156,7 @@ std::string counted_text(std::string_view text) {
 
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
-  // Which problems tuner chooses is part of what a result proves: change the text if the choice finds more mistakes.
-  const std::string_view chosen = chooses_problems(spec) ? "chosen problems 1" : "";
-  if (!spec.program.includes && spec.program.sources.empty() && data.empty() && chosen.empty())
+  if (!spec.program.includes && spec.program.sources.empty() && data.empty())
     return {spec.name, cache::sha256_of_text(spec.program.text, &counted_text), objective.name};
   const std::string text = counted_text(spec.program.text);
   std::vector<std::string_view> parts{text};
@@ -168,7 +165,6 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
     for (const IncludedFile& file : spec.program.includes->files) parts.push_back(file.text);
   if (spec.program.reference_includes)
     for (const IncludedFile& file : spec.program.reference_includes->files) parts.push_back(file.text);
-  if (!chosen.empty()) parts.push_back(chosen);
   const std::vector<std::string> hashes = hashes_of_data(data);
   parts.insert(parts.end(), hashes.begin(), hashes.end());
   return {spec.name, cache::sha256_of_parts(parts), objective.name};

@@ -11,7 +11,7 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
                        StoreOptions options)
     : database_(database), options_(std::move(options)) {
   key_ = {context_of(spec, size, device, options_.objective), options_.conditions};
-  quarantine_ = in_quarantine();
+  known_quarantine();
   writer_ = std::make_unique<cache::SessionWriter>(database_, key_, options_.session);
   standing_ = writer_->best();
   const auto is_configuration = [](const std::string& text) {
@@ -21,16 +21,24 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
       return false;
     }
   };
-  if (standing_ && (quarantine_.contains(standing_->configuration) || !is_configuration(standing_->configuration)))
+  if (standing_ &&
+      ((quarantine_ && quarantine_->contains(standing_->configuration)) || !is_configuration(standing_->configuration)))
     standing_.reset();
 }
 
-std::map<std::string, std::string> TrialStore::in_quarantine() {
-  std::map<std::string, std::string> reasons;
-  const auto all =
-      cache::answer_or_nothing([&] { return database_.quarantined(key_.device.key, key_.kernel, key_.problem); });
-  for (const cache::QuarantineRecord& record : all) reasons.emplace(record.configuration, record.reason);
+std::optional<TrialStore::Reasons> TrialStore::in_quarantine() try {
+  Reasons reasons;
+  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem))
+    reasons.emplace(record.configuration, record.reason);
+  if (database_.why_unknown()) return std::nullopt;  // memory stands in for a file that nobody could read
   return reasons;
+} catch (const cache::Unavailable&) {
+  return std::nullopt;
+}
+
+const std::optional<TrialStore::Reasons>& TrialStore::known_quarantine() {
+  if (!quarantine_) quarantine_ = in_quarantine();
+  return quarantine_;
 }
 
 std::vector<Trial> TrialStore::resume() {
@@ -51,8 +59,10 @@ bool TrialStore::lacks_metrics(const Trial& trial) const {
 
 std::optional<std::string> TrialStore::quarantined(const Configuration& configuration) {
   if (!options_.resume) return std::nullopt;  // measured again, and released if it works now
-  const auto at = quarantine_.find(configuration.text());
-  return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
+  const std::optional<Reasons>& known = known_quarantine();
+  if (!known) return std::nullopt;
+  const auto at = known->find(configuration.text());
+  return at == known->end() ? std::nullopt : std::optional(at->second);
 }
 
 std::optional<Configuration> TrialStore::standing() const {
@@ -61,9 +71,10 @@ std::optional<Configuration> TrialStore::standing() const {
 }
 
 std::optional<std::string> TrialStore::objection(const Configuration& configuration) {
-  const auto reasons = in_quarantine();
-  const auto at = reasons.find(configuration.text());
-  return at == reasons.end() ? std::nullopt : std::optional(at->second);
+  const std::optional<Reasons> now = in_quarantine();
+  if (!now) return std::nullopt;
+  const auto at = now->find(configuration.text());
+  return at == now->end() ? std::nullopt : std::optional(at->second);
 }
 
 void TrialStore::append(const Trial& trial) {
@@ -72,13 +83,14 @@ void TrialStore::append(const Trial& trial) {
   const std::string configuration = trial.configuration.text();
   if (standing_ && standing_->configuration == configuration) standing_.reset();
   if (!trial.crashed) {
-    if (trial.verified && quarantine_.erase(configuration) > 0)
+    // While it is not known what is in quarantine, this may be.
+    if (trial.verified && (!known_quarantine() || quarantine_->erase(configuration) > 0))
       database_.lift_quarantine(key_.device.key, key_.kernel, key_.problem, configuration);
     return;
   }
   const std::string reason(message(trial.outcome));
   database_.quarantine(key_.device, key_.kernel, key_.problem, configuration, reason);
-  quarantine_.emplace(configuration, reason);
+  if (quarantine_) quarantine_->emplace(configuration, reason);
 }
 
 std::optional<std::string> TrialStore::finish(const Trial* best, std::optional<Spent> spent) {

@@ -52,14 +52,17 @@ class TrialStore {
 
  private:
   bool lacks_metrics(const Trial& trial) const;
-  /// The configurations that must not run for this problem now, with the reasons.
-  std::map<std::string, std::string> in_quarantine();
+  using Reasons = std::map<std::string, std::string>;  // by the text of a configuration
+  /// The configurations that must not run for this problem now. nullopt: the database could not be asked.
+  std::optional<Reasons> in_quarantine();
+  /// The same as it was when the database first answered.
+  const std::optional<Reasons>& known_quarantine();
 
   cache::Database& database_;
   cache::SessionKey key_;
   StoreOptions options_;
-  std::map<std::string, std::string> quarantine_;  // configuration text -> reason
-  std::optional<cache::BestRecord> standing_;      // until it is measured again
+  std::optional<Reasons> quarantine_;
+  std::optional<cache::BestRecord> standing_;  // until it is measured again
   std::unique_ptr<cache::SessionWriter> writer_;
 };
 

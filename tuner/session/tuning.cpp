@@ -6,8 +6,7 @@
 #include <tuple>
 
 #include <cache/browse.hpp>
-#include <cache/held_json.hpp>
-#include <cache/json.hpp>
+#include <cache/json_value.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
@@ -155,17 +154,17 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
   const MeasureOptions& measure = options.measure;
   const std::string reference = weaker_reference(spec, measure.recorded);
   // By name: equal conditions are equal texts. The usual is left out where earlier releases did not store it.
-  Held<Json> held;
-  Json& conditions = held.value;
-  conditions["cold"] = measure.cold;
-  if (measure.max_seconds != MeasureOptions{}.max_seconds) conditions["max_seconds"] = measure.max_seconds;
-  conditions["min_samples"] = measure.min_samples;
-  if (!measure.recorded.digest.empty()) conditions["recorded"] = measure.recorded.digest;
-  if (measure.verify && !reference.empty()) conditions["reference"] = reference;
-  conditions["seed"] = measure.seed;
-  conditions["target_width"] = measure.target_width;
-  conditions["verify"] = measure.verify;
-  return text_of_json(conditions);
+  cache::JsonValue::Object conditions;
+  const auto add = [&](const char* name, auto value) { conditions.emplace_back(name, cache::JsonValue{value}); };
+  add("cold", measure.cold);
+  if (measure.max_seconds != MeasureOptions{}.max_seconds) add("max_seconds", measure.max_seconds);
+  add("min_samples", std::uint64_t{measure.min_samples});
+  if (!measure.recorded.digest.empty()) add("recorded", measure.recorded.digest);
+  if (measure.verify && !reference.empty()) add("reference", reference);
+  add("seed", std::uint64_t{measure.seed});
+  add("target_width", measure.target_width);
+  add("verify", measure.verify);
+  return cache::JsonValue{std::move(conditions)}.text();
 }
 
 std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device,

@@ -35,7 +35,9 @@ cache::Database open_user(const WisdomOptions& options) {
         "no cache folder: set TUNER_CACHE_DIR or HOME; results stay in memory and are lost when this process ends");
   }
   cache::OpenOptions opening{.warn = options.warn, .reading_timeout = options.patience};
-  if (!file || (options.read_only && !std::filesystem::exists(*file))) return cache::Database::in_memory(opening);
+  std::error_code error;  // what cannot be looked at may be there: opening it says why
+  if (!file || (options.read_only && !std::filesystem::exists(*file, error) && !error))
+    return cache::Database::in_memory(opening);
   if (!options.check) opening.check_bytes = 0;
   return options.read_only ? cache::Database::open_read_only(*file, opening)
                            : cache::Database::open_user(*file, opening);
@@ -58,6 +60,20 @@ void Wisdom::list_shipped() {
     if (std::none_of(shipped_.begin(), shipped_.end(), is_same)) shipped_.emplace_back().file = file;
   }
   if (!unlisted_.empty() && unlisted_ != told && warn_) warn_("shipped wisdom is not used: " + with_advice(unlisted_));
+}
+
+bool Wisdom::look_for_shipped() {
+  const std::lock_guard lock(opening_);
+  bool changed = false;
+  for (Shipped& one : shipped_) {
+    if (!one.opened || one.database || cache::real_disk().stamp_of(one.file) == one.stamp) continue;
+    one.opened = false;
+    one.lacks.clear();
+    changed = true;
+  }
+  const std::size_t listed = shipped_.size();
+  if (!unlisted_.empty()) list_shipped();
+  return changed || shipped_.size() > listed;
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {
@@ -110,9 +126,11 @@ std::vector<cache::Database*> Wisdom::databases(const std::string& device_key, s
     }
     try {
       // Each row has a checksum, so there is no need to read the whole file.
-      if (!shipped.opened)
+      if (!shipped.opened) {
+        shipped.stamp = cache::real_disk().stamp_of(shipped.file);
         shipped.database =
             cache::Database::open_shipped(shipped.file, {.warn = warn_, .check_bytes = 0, .check_digest = false});
+      }
       shipped.opened = true;
     } catch (const cache::Unavailable& error) {
       if (unavailable != nullptr) *unavailable = error.what();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <cache/database.hpp>
+#include <cache/disk.hpp>
 #include <cache/lookup.hpp>
 
 #include <tuner/core/device.hpp>
@@ -51,6 +52,10 @@ class Wisdom {
   /// the reason into \p unavailable; the next call tries again. Thread-safe.
   std::vector<cache::Database*> databases(const std::string& device_key = {}, std::string* unavailable = nullptr);
 
+  /// Looks again at the shipped databases that could not be read or used. Returns whether databases() may now have
+  /// others. Takes a few microseconds if there are none. Thread-safe.
+  bool look_for_shipped();
+
   /// The best known configuration of \p spec for \p size on \p device. Skips candidates that the kernel's space, its
   /// constraints or the device's limits reject, and those in \p broken, which do not compile or load. The answer lists
   /// skipped candidates. \p around: see cache::lookup. If headers of \p spec cannot be known, a result counts only if
@@ -73,6 +78,7 @@ class Wisdom {
     std::map<std::string, bool> lacks;  // cache::lacks_device() by device key
     bool opened = false;
     std::optional<cache::Database> database;  // nullopt: closed, or not usable
+    cache::FileStamp stamp;                   // of a file that is not usable
   };
   template <class Ask>
   auto answer(const Ask& ask);

@@ -14,6 +14,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/core/printed_warning.hpp>
 #include <tuner/measure/compile_queue.hpp>
 #include <tuner/worker/evaluation_loop.hpp>
 
@@ -34,7 +35,8 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
     options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, here ? 16u : 64u);
   options.warn = [warn = std::move(options.warn),
                   told = std::set<std::string, std::less<>>()](std::string_view text) mutable {
-    if (warn && told.emplace(text).second) warn(text);  // workers repeat each other
+    // Workers repeat each other, and this process.
+    if (warn && told.emplace(text).second && !is_printed_warning(text)) warn(text);
   };
   if (options.batch == 0)
     options.batch = compile_batch(options.backend, options.all_compile_workers(), options.search_learns);

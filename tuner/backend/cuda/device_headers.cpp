@@ -146,7 +146,7 @@ const std::string& device_headers_version() {
   // Never destroyed: destructors of static objects may launch kernels.
   static const auto& version = *new const std::string([] {
     std::vector<std::string_view> parts{kOfTheHost, kBuiltIn, kOfTheToolkit};
-    for (const HeaderFile& file : header_files()) parts.insert(parts.end(), {file.name, file.text});
+    for (const HeaderFile& file : header_files()) parts.insert(parts.end(), {file.name, file.sha256});
     const auto add_program_header = [&](std::string_view name) {
       parts.insert(parts.end(), {name, program_header_text(name)});
     };

@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -25,6 +24,7 @@
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/core/passing.hpp>
+#include <tuner/core/printed_warning.hpp>
 #include <tuner/core/scanner.hpp>
 
 namespace tuner::host {
@@ -119,19 +119,11 @@ const std::string& shim_hash() {
     std::vector<std::string_view> parts;
     for (const ShimFile& file : shim_files()) {
       parts.push_back(file.name);
-      parts.push_back(file.text);
+      parts.push_back(file.sha256);
     }
     return cache::sha256_of_parts(parts);
   }());
   return hash;
-}
-
-/// The default of HostOptions::warn.
-void warn_once(const std::string& message) {
-  static std::mutex mutex;
-  static auto& told = *new std::set<std::string>;  // never destroyed: see above
-  const std::lock_guard lock(mutex);
-  if (told.insert(message).second) std::fputs(("tuner: warning: " + message + "\n").c_str(), stderr);
 }
 
 /// Of NVRTC's options, the host compiler follows those that turn optimisation off and those that choose a language.
@@ -173,7 +165,7 @@ bool is_gnu(const std::string& version) { return version.find("clang") == std::s
 }  // namespace
 
 HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
-  if (!options_.warn) options_.warn = &warn_once;
+  if (!options_.warn) options_.warn = &print_warning_once;
   if (!options.cache_objects) return;
   cache_folder_ = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
 }

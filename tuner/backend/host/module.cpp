@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/image_variables.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/passing.hpp>
 
 namespace tuner::host {
 namespace {
@@ -92,6 +94,15 @@ __attribute__((no_sanitize("thread"))) int find_text(dl_phdr_info* info, std::si
   return 0;
 }
 
+/// \p why: the words of the system or the loader.
+LaunchError not_loaded(const std::string& what, const std::string& why) {
+  LaunchError error{what + with_advice(why)};
+  const bool has_no_memory = why.find(std::strerror(ENOMEM)) != why.npos || why.find("out of memory") != why.npos;
+  if (has_no_memory) error.code = ErrorCode::out_of_memory;
+  error.machine_fault = is_passing(std::string_view(why));
+  return error;
+}
+
 }  // namespace
 
 std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Image& image) {
@@ -110,17 +121,19 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
     path = (folder / "tuner-kernel-XXXXXX").string();
     module->descriptor_ = mkostemp(path.data(), O_CLOEXEC);
     if (module->descriptor_ < 0) {
-      return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno) +
-                         "; set TMPDIR to a folder that can be written"};
+      const bool has_no_memory = errno == ENOMEM;
+      return not_loaded(
+          "cannot write the kernel to " + path + ": ",
+          std::strerror(errno) + std::string(has_no_memory ? "" : "; set TMPDIR to a folder that can be written"));
     }
     module->path_ = path;
   }
   if (!write_all(module->descriptor_, image.code))
-    return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno)};
+    return not_loaded("cannot write the kernel to " + path + ": ", std::strerror(errno));
   {
     const std::lock_guard lock(loader_mutex);
     module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (module->handle_ == nullptr) return LaunchError{std::string("cannot load the kernel: ") + dlerror()};
+    if (module->handle_ == nullptr) return not_loaded("cannot load the kernel: ", dlerror());
   }
 
   const auto find = [&module](const std::string& name) { return dlsym(module->handle_, name.c_str()); };
@@ -170,8 +183,10 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
 HostModule::~HostModule() {
   const std::lock_guard lock(loader_mutex);
   if (handle_ != nullptr) dlclose(handle_);
-  const std::string path = path_.empty() ? "/proc/self/fd/" + std::to_string(descriptor_) : path_;
-  void* still_there = handle_ != nullptr ? dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  char of_descriptor[32];  // no string: there may be no memory left
+  std::snprintf(of_descriptor, sizeof of_descriptor, "/proc/self/fd/%d", descriptor_);
+  const char* const path = path_.empty() ? of_descriptor : path_.c_str();
+  void* still_there = handle_ != nullptr ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
   if (still_there != nullptr) dlclose(still_there);
   // If the loader keeps a library because of thread-local destructors, its descriptor stays open too; see load().
   if (descriptor_ >= 0 && (still_there == nullptr || !path_.empty())) close(descriptor_);

@@ -1,5 +1,6 @@
 #include <tuner/backend/host/process.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,9 +18,11 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
@@ -273,15 +276,47 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   return lock;
 }
 
+constexpr std::chrono::milliseconds kLongestAtExit{5};
+
+/// Calls \p act with the name of each entry of \p folder until it returns false. Returns whether it never did. Not with
+/// std::filesystem, whose iterator ends the process without memory: parts of it are noexcept.
+template <class Act>
+bool for_each_entry(Descriptor folder, const Act& act) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(fdopendir(folder.get()), &closedir);
+  if (!open) return false;
+  const int descriptor = folder.release();  // closedir() closes it
+  while (const dirent* const entry = readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && !act(descriptor, entry->d_name)) return false;
+  }
+  return true;
+}
+
+Descriptor open_folder(int parent, const char* name) {
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Removes all in \p folder except its lock. Returns false if \p until came before the end.
+bool remove_contents(Descriptor folder, Clock::time_point until) {
+  return for_each_entry(std::move(folder), [until](int parent, const char* name) {
+    if (std::string_view(name) == kLock) return true;
+    if (Clock::now() >= until) return false;
+    if (unlinkat(parent, name, 0) == 0) return true;
+    Descriptor inner = open_folder(parent, name);
+    if (inner && !remove_contents(std::move(inner), until)) return false;
+    unlinkat(parent, name, AT_REMOVEDIR);
+    return true;
+  });
+}
+
 /// Removes \p path, and its lock last: if this process ends before that, others can still tell that it is abandoned.
 /// A later process removes what is left.
-void remove_folder(const std::filesystem::path& path) noexcept try {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().filename() != kLock) std::filesystem::remove_all(entry.path(), ignored);
-  }
-  std::filesystem::remove_all(path, ignored);
-} catch (const std::exception&) {
+void remove_folder(const std::filesystem::path& path, Clock::time_point until = Clock::time_point::max()) {
+  Descriptor folder = open_folder(AT_FDCWD, path.c_str());
+  const Descriptor same(folder ? fcntl(folder.get(), F_DUPFD_CLOEXEC, 0) : -1);
+  if (!same || !remove_contents(std::move(folder), until)) return;
+  unlinkat(same.get(), kLock, 0);
+  rmdir(path.c_str());
 }
 
 /// Removes \p path if it is empty and an hour old: then its process ended before it made the lock, or after it removed
@@ -322,23 +357,24 @@ struct Registry {
     // If a child was forked while another thread held the lock, it stays locked: the child must end nevertheless.
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return;
+    const auto until = Clock::now() + kLongestAtExit;
     for (const auto& [path, owner] : owners)
-      if (owner == getpid()) remove_folder(path);
+      if (owner == getpid()) remove_folder(path, until);
   }
 };
 
 }  // namespace
 
 void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) try {
-  // increment() would end the process without memory: libstdc++ declares it noexcept.
-  for (const auto& entry : std::filesystem::directory_iterator(parent)) {
-    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
-    const Descriptor lock = lock_if_abandoned(entry.path());
-    if (lock)
-      remove_folder(entry.path());
+  for_each_entry(open_folder(AT_FDCWD, parent.c_str()), [&parent](int, const char* name) {
+    if (!std::string_view(name).starts_with(kPrefix)) return true;
+    const std::filesystem::path path = parent / name;
+    if (const Descriptor lock = lock_if_abandoned(path))
+      remove_folder(path);
     else
-      remove_if_stale(entry.path());
-  }
+      remove_if_stale(path);
+    return true;
+  });
 } catch (const std::exception&) {  // a later process removes them
 }
 
@@ -357,8 +393,7 @@ PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
   if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 ||
       !write_all(lock_.get(), std::as_bytes(std::span(kMark)))) {
     const int why = errno;
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    remove_folder(path_);
     throw failure("cannot write to " + name, why, "; set TMPDIR to a folder with room");
   }
   Registry::process().add(path_);

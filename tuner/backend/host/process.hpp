@@ -28,6 +28,7 @@ class Descriptor {
   }
   explicit operator bool() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
   void reset() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   }
@@ -48,7 +49,7 @@ inline bool write_all(int descriptor, std::span<const std::byte> bytes) {
 }
 
 /// A directory for this process alone (0700). It is removed with its contents when the object is destroyed, or when the
-/// process exits.
+/// process exits. exit() removes for a few milliseconds at most, and leaves the rest as a killed process does.
 ///
 /// A locked file in it shows that its process lives. The lock ends with the process, and processes of other process-id
 /// namespaces see it. A killed process leaves its directory; the next process of this user removes it, if its lock is

@@ -17,6 +17,7 @@ namespace tuner::host {
 struct ShimFile {
   std::string_view name;  ///< relative to the include path
   std::string_view text;
+  std::string_view sha256;  ///< of `text`
 };
 std::span<const ShimFile> shim_files();
 /// The folder of these headers below a folder where the compiler looks, so that they also have names that no author's
