@@ -35,6 +35,58 @@ TEST(HostCode, IsFoundInAFileWhoseTextALineDirectiveBegins) {
   EXPECT_FALSE(code.leave_out({{{"k.cu", 3, 1}}, {{"theirs/p.cu", 5, 1}}}, Use::none)) << "there are no such lines";
 }
 
+/// The texts of "k.cu" and of "rows.inc", which it includes, without the host code that errors refuse at \p places.
+std::vector<std::string> left_with_rows(const std::string& text, const std::string& rows,
+                                        const std::vector<CodePlace>& places) {
+  HostCode code({{"k.cu", text}, {"./rows.inc", rows}}, {"k"});
+  std::vector<RefusedCode> errors;
+  for (const CodePlace& place : places) errors.push_back({place});
+  EXPECT_TRUE(code.leave_out(errors, Use::none));
+  return {code.texts()[0].text, code.texts()[1].text};
+}
+
+TEST(HostCode, IsATableTogetherWithTheFileOfItsRows) {
+  const std::string text = "const T t[] = {\n#include \"rows.inc\"\n};\nint c;", rows = "{1, f},\n{2, g},\n";
+  const std::vector<std::string> left = {std::string(15, ' ') + '\n' + std::string(19, ' ') + "\n  \nint c;", rows};
+  EXPECT_EQ(left_with_rows(text, rows, {{"k.cu", 1, 7}}), left);
+  EXPECT_EQ(left_with_rows(text, rows, {{"rows.inc", 2, 5}}), left) << "the error is in a row";
+}
+
+TEST(HostCode, IsATableAndNotAnotherOfTheSameRowsThatAKernelNeeds) {
+  const std::string used =
+      "enum E {\n#define X(a) a,\n#include \"rows.inc\"\n#undef X\n};\n__global__ void k() { E e; }\n";
+  const std::string host = "N n[] = {\n#define X(a) #a,\n#include \"rows.inc\"\n#undef X\n};\n";
+  const std::vector<std::string> left = left_with_rows(used + host, "X(one)\nX(two)\n", {{"rows.inc", 1, 1}});
+  EXPECT_TRUE(left[0].starts_with(used));
+  EXPECT_EQ(left[0].find("N n"), npos);
+  EXPECT_EQ(left[0].find("rows.inc", used.size()), npos);
+  EXPECT_NE(left[0].find("#define X(a) #a,", used.size()), npos) << "only files are parts of a declaration";
+  EXPECT_EQ(left[1], "X(one)\nX(two)\n");
+}
+
+TEST(HostCode, IsWhatPointersToHostFunctionsNeed) {
+  for (const char* const pointer :
+       {"typedef void (T::*f)(float) const;", "static void (*f)(T) = nullptr;", "float (T::*const f[2])(T) = {};",
+        "void (*f(int))(T);", "float (&f)[3] = t(T());"}) {
+    const std::string kernel = "\n__global__ void k(float* x) { x[0] = 1; }", host = "void T::g() { @puts(); }\n";
+    EXPECT_EQ(left(host + pointer + kernel), '\n' + (pointer + kernel)) << "'float' and 'void' are no names of it";
+  }
+  const std::string used = "void (*f)(@X);\n__global__ void k() { f(1); }";
+  EXPECT_EQ(left(used), "refused") << "a kernel names it";
+}
+
+TEST(HostCode, IsTheBodyOfAFunctionWhoseTypeAKernelNeeds) {
+  const std::string kernel = "\n__global__ void k() { decltype(f(1)) a = 1; }";
+  EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel), "refused") << "the kernel may call it";
+  EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel, Use::perhaps), "float f(int a) ; " + kernel);
+  EXPECT_EQ(left("__device__ float f(int a) { @throw a; }" + kernel, Use::perhaps), "refused");
+}
+
+TEST(HostCode, IsNoFileAfterAMacroWithoutASemicolon) {
+  const auto left = left_with_rows("MAKE(a)\n#include \"rows.inc\"\nint c;", "int r;", {{"k.cu", 1, 1}});
+  EXPECT_NE(left[0].find("#include \"rows.inc\""), npos);
+}
+
 TEST(HostCode, IsTheDeclarationAroundAnError) {
   const struct {
     const char* text;

@@ -320,6 +320,18 @@ TEST_F(IncludesTest, LooksWhereTheEnvironmentTellsCompilersToLook) {
   unsetenv("CPATH");
 }
 
+TEST(IncludeNext, NamesTheFileInAFolderAfterItsOwn) {
+  const auto place = [](const std::filesystem::path& path) {
+    return path == "b/h.cuh" ? std::string("places/b/h.cuh") : path == "a/h.cuh" ? "places/a/h.cuh" : "";
+  };
+  const auto of = [&](const char* path, const char* text) {
+    return with_places(text, path, IncludeFolders("k.cu", {"a", "b"}), place);
+  };
+  EXPECT_EQ(of("a/h.cuh", "#include_next <h.cuh>\nint a;\n"), "#include      <places/b/h.cuh>\nint a;\n");
+  EXPECT_EQ(of("b/h.cuh", "#include_next <h.cuh>\n"), "#include_next <h.cuh>\n") << "the toolkit may have one";
+  EXPECT_EQ(of("a/h.cuh", "#include <h.cuh>\n"), "#include <places/a/h.cuh>\n");
+}
+
 TEST_F(IncludesTest, LooksWhereOptionsOfTheCompilerTellItToLook) {
   folder_.write("sub/h.cuh", "");
   folder_.write("given.h", "#include \"h.cuh\"\n");

@@ -34,6 +34,16 @@ TEST(LeftOut, IsTheFunctionThatHasTheKernelsNameWithItsArguments) {
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
 }
 
+TEST(LeftOut, IsTheFunctionOfAnIncludedFile) {
+  const testing::TemporaryFolder folder;
+  folder.write("scale.cuh", kScale);
+  folder.write("k.cu", scale_with("", "#include \"scale.cuh\"\nint main() {}\n"));
+  const KernelSpec spec = read_kernel_file(folder / "k.cu");
+  EXPECT_EQ(spec.launches[0].instantiate, "scale");
+  EXPECT_EQ(spec.launches[0].arguments, (std::vector<std::string>{"y", "x", "n"}));
+  EXPECT_EQ(spec.find_buffer("y")->type, "double");
+}
+
 TEST(LeftOut, IsNoFunctionWhoseNameASizeHas) {
   EXPECT_THAT(error_of([] { parse(scale("#pragma tuner size scale = 3\n")); }),
               HasSubstr("the name of its function is also that of a size in line "));

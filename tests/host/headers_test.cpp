@@ -50,6 +50,20 @@ __global__ void k(int* out) {
   EXPECT_THAT(out, ElementsAre(13, -1, 4, 1 + 15 + 4 + 1023, 33));
 }
 
+TEST(HostHeaders, GiveTheNamesThatNvccGivesWithoutAnInclude) {
+  const std::vector<int> out = outputs<int>(1, R"(
+__global__ void k(int* out) {
+  alignas(int) char bytes[sizeof(int)];
+  int* const one = new (bytes) int(std::max(1, 0));
+  int two = 2;
+  std::swap(*one, two);
+  out[0] = *one + std::min(3, 4) + static_cast<int>(std::abs(-1.0)) + std::numeric_limits<signed char>::max() +
+           std::is_same<int, std::decay_t<const int&>>::value + std::pair<int, int>(1, 2).second;
+})",
+                                            "k", shape(1, 1));
+  EXPECT_THAT(out, ElementsAre(2 + 3 + 1 + 127 + 1 + 2));
+}
+
 TEST(HostHeaders, GiveComplexNumbersAndRoundingsOfSmallFloats) {
   const std::vector<float> out = outputs<float>(8, R"(
 #include <cuComplex.h>

@@ -10,6 +10,8 @@
 namespace tuner {
 namespace {
 
+constexpr std::string_view kOfPointers[] = {"const", "volatile", "__restrict__"};
+
 class DeclarationReader {
  public:
   DeclarationReader(std::string_view code, const std::vector<std::string>& whole) : code_(code), whole_(whole) {}
@@ -198,14 +200,14 @@ class DeclarationReader {
     const std::size_t bracket = std::min(text.find('('), text.size()),
                       value = std::min(assignment_in(text), text.size());
     const std::string_view first = words.front();
+    const std::string pointer = name_of_pointer(std::string_view(code_).substr(one.begin, one.end - one.begin));
     if (first == "using" || first == "typedef") {
       one.kind = Declaration::Kind::alias;
-      // `typedef int (*f)(int)`
-      const std::string_view whole = code_.substr(one.begin, one.end - one.begin);
-      const std::size_t star = whole.find("(*");
-      one.name = first == "using" ? std::string(value < text.size() && words.size() > 1 ? words[1] : words.back())
-                 : star == npos   ? before(std::min(text.find('['), text.size()))
-                                  : std::string(word_at(whole, skip_space(whole, star + 2)));
+      one.name = first == "using"   ? std::string(value < text.size() && words.size() > 1 ? words[1] : words.back())
+                 : !pointer.empty() ? pointer
+                                    : before(std::min(text.find('['), text.size()));
+    } else if (!pointer.empty()) {
+      one.name = pointer;
     } else if (defines_type(words) && bracket == text.size() && value == text.size()) {
       one.kind = Declaration::Kind::type;
       one.name = type_named_in(text);
@@ -221,6 +223,21 @@ class DeclarationReader {
         if (text.substr(colon, 2) != "::") end = colon;  // the bits of a field
       one.name = before(end);
     }
+  }
+
+  /// `f` of `int (*f)(int)`, `int (T::*const f[2])(int)` and `int (&f)[3]`; empty if \p whole is no such declaration.
+  static std::string name_of_pointer(std::string_view whole) {
+    const std::size_t open = whole.find('('), end = open == npos ? npos : after_brackets(whole, open);
+    if (end == npos) return {};
+    const std::string_view next = whole.substr(skip_space(whole, end), 1);
+    const std::size_t sign = whole.find_first_of("*&", open);
+    if (sign >= end || (next != "(" && next != "[") || whole.find('=') < open) return {};
+    const std::string_view type = trimmed(whole.substr(open + 1, sign - open - 1));
+    if (!type.empty() && !type.ends_with("::")) return {};
+    std::size_t at = skip_space(whole, sign + 1);
+    for (std::string_view word = word_at(whole, at); contains(kOfPointers, word); word = word_at(whole, at))
+      at = skip_space(whole, at + word.size());
+    return std::string(word_at(whole, at));
   }
 
   /// Where the body of a function begins: at its initialisers, if it has some.

@@ -80,6 +80,25 @@ bool has_no_place(const Declaration& one, std::string_view code) {
   return one.body == npos ? text.find('{') == npos || text.ends_with('}') : text.ends_with('}');
 }
 
+bool is_opening(char c) { return c == '{' || c == '(' || c == '['; }
+bool is_closing(char c) { return c == '}' || c == ')' || c == ']'; }
+
+void blank_line(std::string& text, const DirectiveLine& line) {
+  for (std::size_t i = line.begin; i < line.end; ++i)
+    if (text[i] != '\n') text[i] = ' ';
+}
+
+/// Whether \p one is a function or a type, not a row of a table.
+bool is_whole(const Declaration& one) {
+  using Kind = Declaration::Kind;
+  return one.kind == Kind::type || (one.kind == Kind::function && one.body != npos);
+}
+
+/// Whether \p at is between brackets of \p one.
+bool is_within(const Declaration& one, std::string_view code, std::size_t at) {
+  return one.contains(at) && std::ranges::any_of(code.substr(one.begin, at - one.begin), is_opening);
+}
+
 }  // namespace
 
 HostCode::HostCode(std::vector<IncludedFile> texts, const std::vector<std::string>& needed) : left_(std::move(texts)) {
@@ -92,7 +111,27 @@ HostCode::HostCode(std::vector<IncludedFile> texts, const std::vector<std::strin
   for (Source& one : sources_) one.declarations = declarations_of(one.code, whole);
   for (const std::string& one : needed)
     for (const std::string_view word : words_of(one)) used_.emplace(word);
+  find_fragments();
   find_uses();
+}
+
+/// Finds files that are included between the brackets of declarations: the rows of a table.
+void HostCode::find_fragments() {
+  for (std::size_t text = 0; text < left_.size(); ++text) {
+    const Source& source = sources_[text];
+    for (const DirectiveLine& line : directives_of(source.code)) {
+      if (line.name() != "include") continue;
+      const auto holds = [&](const Declaration& one) { return is_within(one, source.code, line.begin); };
+      if (std::ranges::none_of(source.declarations, holds)) continue;
+      const std::string whole = code_of(left_[text].text.substr(line.begin, line.end - line.begin), Literals::kept);
+      const auto with_name = directive_at(whole, 0);
+      const auto name = with_name ? included_name(with_name->rest()) : std::nullopt;
+      if (!name) continue;
+      const std::string end = '/' + std::filesystem::path(*name).filename().string();
+      for (std::size_t other = 1; other < left_.size(); ++other)
+        if (('/' + left_[other].path).ends_with(end)) fragments_.emplace(other, Spot{text, line.begin});
+    }
+  }
 }
 
 /// Follows the names that kernels use to all that these may mean. Host functions are not followed: kernels cannot call
@@ -157,11 +196,16 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   const Source& source = sources_[text];
   const Declaration& one = source.declarations[number];
   const Part whole{text, one.begin, one.end};
-  if (one.around == npos) return {parts_.contains(whole) ? Use::certain : use_of(source, one), whole};
-  const bool is_used = used_.contains(source.declarations[one.around].name);
-  const Use use = !is_used ? Use::none : is_of_device(source, one) ? Use::certain : Use::perhaps;
   const Part body{text, one.body, one.end, true};
   const bool has_body = one.kind == Declaration::Kind::function && one.body != npos;
+  if (one.around == npos) {
+    const Use use = parts_.contains(whole) ? Use::certain : use_of(source, one);
+    // A kernel may need the type of a host function, `decltype(f())`, but no body.
+    const bool is_of_type = use == Use::perhaps && has_body && at >= one.body && !parts_.contains(body);
+    return {use, is_of_type ? body : whole};
+  }
+  const bool is_used = used_.contains(source.declarations[one.around].name);
+  const Use use = !is_used ? Use::none : is_of_device(source, one) ? Use::certain : Use::perhaps;
   if (has_body && at >= one.body && !parts_.contains(body) && !contains(words_of(one.head), "friend"))
     return {use == Use::perhaps ? Use::none : use, body};
   if (has_no_place(one, source.code) && !parts_.contains(whole)) return {use, whole};
@@ -182,7 +226,22 @@ HostCode::Choice HostCode::choice_at(const CodePlace& place) const {
       line && (line->name() == "include" || line->name() == "define"))
     return {};
   const std::size_t number = declaration_at(declarations, code, spot->at);
+  const auto [first, last] = fragments_.equal_range(spot->text);
+  if (first != last && (number == npos || !is_whole(declarations[number]))) return choice_around(spot->text);
   return number == npos ? Choice{} : member_choice(spot->text, number, spot->at);
+}
+
+/// What to leave out because of an error in the file \p text, which holds parts of declarations.
+HostCode::Choice HostCode::choice_around(std::size_t text) const {
+  Choice best;
+  for (auto [at, end] = fragments_.equal_range(text); at != end; ++at) {
+    const Spot& spot = at->second;
+    const Source& source = sources_[spot.text];
+    const std::size_t number = declaration_at(source.declarations, source.code, spot.at);
+    if (number == npos) continue;
+    if (Choice one = member_choice(spot.text, number, spot.at); one.use < best.use) best = std::move(one);
+  }
+  return best;
 }
 
 /// What needs a template goes before the template. A part that no kernel uses goes before one that it may use.
@@ -222,7 +281,7 @@ std::optional<std::string> HostCode::take_include(const CodePlace& place) {
   const std::string code = code_of(text, Literals::kept);
   const auto line = directive_around(code, spot->at);
   if (!line || line->name() != "include") return std::nullopt;
-  std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(line->begin), line->end - line->begin, ' ');
+  blank_line(text, *line);
   return included_name(line->rest());
 }
 
@@ -231,12 +290,19 @@ void HostCode::leave_out(const std::set<Part>& parts) {
     if (parts_.insert(part).second) blank(part);
 }
 
+/// The file of an `#include` between the brackets of \p part is a part of it. Other directives stay.
 void HostCode::blank(const Part& part) {
   const std::string& code = sources_[part.text].code;
   std::string& text = left_[part.text].text;
+  int depth = 0;
   for (std::size_t i = part.begin; i < part.end; ++i) {
-    if (const auto line = directive_at(code, i)) i = line->end;
-    if (i < part.end && text[i] != '\n') text[i] = ' ';
+    if (const auto line = directive_at(code, i)) {
+      if (depth > 0 && line->name() == "include") blank_line(text, *line);
+      i = line->end;
+    }
+    if (i >= part.end) break;
+    depth += is_opening(code[i]) ? 1 : is_closing(code[i]) ? -1 : 0;
+    if (text[i] != '\n') text[i] = ' ';
   }
   if (part.is_body) text[part.begin] = ';';
 }

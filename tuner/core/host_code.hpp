@@ -81,17 +81,20 @@ class HostCode {
     std::optional<Part> part = {};
   };
 
+  void find_fragments();
   void find_uses();
   std::optional<Spot> spot_of(const CodePlace& place) const;
   bool is_of_device(const Source& source, const Declaration& one) const;
   Use use_of(const Source& source, const Declaration& one) const;
   Choice choice_at(const CodePlace& place) const;
+  Choice choice_around(std::size_t text) const;
   Choice member_choice(std::size_t text, std::size_t number, std::size_t at) const;
   Choice best_choice(const RefusedCode& error) const;
   void blank(const Part& part);
 
   std::vector<IncludedFile> left_;
   std::vector<Source> sources_;
+  std::multimap<std::size_t, Spot> fragments_;  ///< by text: where declarations include it between their brackets
   std::set<std::string, std::less<>> device_words_;
   std::set<std::string, std::less<>> used_;           ///< words that the requested kernels reach
   std::map<std::string, int, std::less<>> declared_;  ///< how often each name is declared

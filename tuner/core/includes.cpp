@@ -227,6 +227,17 @@ Includes included_files(const std::string& source, const std::filesystem::path& 
 std::string with_places(std::string text, const std::filesystem::path& path, const IncludeFolders& folders,
                         const std::function<std::string(const std::filesystem::path&)>& place) {
   const std::vector<DirectiveLine> lines = directives_of(code_of(text, Literals::kept));
+  const auto replace_next = [&](std::size_t begin, std::size_t word) {
+    const std::optional<std::string> name = included_name(std::string_view(text).substr(begin));
+    if (!name) return;
+    const std::vector<std::filesystem::path> all = folders.places(*name);
+    auto next = std::ranges::find(all, path.lexically_normal(), &std::filesystem::path::lexically_normal);
+    for (next = next == all.end() ? all.begin() : next + 1; next != all.end(); ++next)
+      if (const std::string other = place(*next); !other.empty()) {
+        text.replace(begin + 1, name->size(), other);
+        return void(text.replace(word, std::string_view("include_next").size(), "include     "));
+      }
+  };
   const auto replace = [&](std::size_t begin) {
     const std::optional<std::string> name = included_name(std::string_view(text).substr(begin));
     if (!name) return;
@@ -239,6 +250,8 @@ std::string with_places(std::string text, const std::filesystem::path& path, con
     if (line->name().starts_with("include") && !line->rest().empty()) {
       const std::size_t begin = text.find(line->rest().front(), line->begin + 1);
       if (line->name() == "include" && begin < line->end) replace(begin);
+      if (line->name() == "include_next" && begin < line->end)
+        replace_next(begin, text.find("include_next", line->begin));
       continue;
     }
     constexpr std::string_view asked = "__has_include";

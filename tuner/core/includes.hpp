@@ -56,7 +56,7 @@ Includes included_files(const std::string& source, const std::filesystem::path& 
 
 /// \p text of the file \p path, with other names in the directives that name a file (`#include`, `__has_include`). \p
 /// place gives them for a path where the file may be; the first that is not empty counts. A name stays if there is
-/// none.
+/// none. An `#include_next` of such a file becomes an `#include`.
 std::string with_places(std::string text, const std::filesystem::path& path, const IncludeFolders& folders,
                         const std::function<std::string(const std::filesystem::path&)>& place);
 

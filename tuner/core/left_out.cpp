@@ -92,7 +92,7 @@ class LeftOut {
   std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
     std::vector<Signature> all = find_signatures(own_, path.back()), meant;
     const auto is_conditional = [&](const Signature& one) { return own_.is_conditional(one.begin); };
-    if (std::ranges::any_of(all, is_conditional)) all = find_signatures(declarations(), path.back());
+    if (all.empty() || std::ranges::any_of(all, is_conditional)) all = find_signatures(declarations(), path.back());
     std::string name;
     for (const std::string_view word : path) name += (name.empty() ? "" : "::") + std::string(word);
     for (const Signature& one : all)

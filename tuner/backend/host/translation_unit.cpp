@@ -70,6 +70,7 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   if (has_small_floats && is_somewhere("numeric_limits") && !has_own_limits && !files.has("cuda_fp16.h"))
     unit += "#include " + shim_place("tuner_host_limits.h") + '\n';
   if (is_somewhere("__v")) unit += "#include " + shim_place("tuner_host_simd.h") + '\n';  // it takes long to compile
+  if (is_somewhere("std")) unit += "#include " + shim_place("tuner_host_std.h") + '\n';
   if (!request.macros.empty()) unit += standard_headers(request.source, includes);
   for (const auto* defines : {&request.defines, &request.macros}) {
     for (const std::string& define : *defines) {

@@ -11,6 +11,7 @@
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
 #include <tuner_host_library.h>
+#include <new>  // as nvcc
 
 #define __global__
 #define __device__
