@@ -119,12 +119,24 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
 TEST_F(ProgramTest, AnswersNothingFromBeforeWhereAMacroNamesAHeader) {
   const std::string kernel = small_kernel();
   file("factor.h", "#define FACTOR 2\n");
-  file("small.cu",
-       contents(kernel) + "#define HEADER \"factor.h\"\n#include HEADER\n__device__ int factor() { return FACTOR; }\n");
+  file("small.cu", contents(kernel) +
+                       "#define QUOTED(x) #x\n#include QUOTED(factor.h)\n__device__ int factor() { return FACTOR; }\n");
   EXPECT_EQ(call("./small.cu --trials 1").code, 0);
   const Finished again = call("./small.cu --trials 1");
   EXPECT_EQ(again.code, 0);
   EXPECT_THAT(again.out + again.err, AllOf(HasSubstr("earlier results are not used"), Not(HasSubstr("answered from"))));
+  EXPECT_THAT(call("show --why ./small.cu").out, HasSubstr("names its file by a macro"));
+}
+
+TEST_F(ProgramTest, AnswersNothingFromBeforeAHeaderThatAMacroNamesHasChanged) {
+  const std::string kernel = small_kernel();
+  file("factor.h", "#define FACTOR 2\n");
+  file("small.cu",
+       contents(kernel) + "#define HEADER \"factor.h\"\n#include HEADER\n__device__ int factor() { return FACTOR; }\n");
+  EXPECT_EQ(call("./small.cu --trials 1").code, 0);
+  EXPECT_THAT(call("./small.cu --trials 1").out, HasSubstr("answered from"));
+  file("factor.h", "#define FACTOR 3\n");
+  EXPECT_THAT(call("./small.cu --trials 1").out, Not(HasSubstr("answered from")));
 }
 
 /// Right where x holds what indices hold; without a reference.

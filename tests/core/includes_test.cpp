@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <tests/environment_variable.hpp>
 #include <tests/processor_time.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/testing.hpp>
@@ -331,8 +332,39 @@ TEST(IncludeNext, NamesTheFileInAFolderAfterItsOwn) {
   EXPECT_EQ(of("a/h.cuh", "#include <h.cuh>\n"), "#include <places/a/h.cuh>\n");
 }
 
-TEST_F(IncludesTest, SaysWhenAMacroNamesTheFile) {
-  EXPECT_THAT(of("#define H \"h.cuh\"\n#include H\n").unknown.value_or(""), HasSubstr("#include H in"));
+TEST_F(IncludesTest, LooksWhereOptionsOfTheCompilerTellItToLook) {
+  folder_.write("sub/h.cuh", "");
+  folder_.write("given.h", "#include \"h.cuh\"\n");
+  const std::string sub = (folder_ / "sub").string(), given = (folder_ / "given.h").string();
+  const testing::EnvironmentVariable nothing("CXX", "g++");
+  EXPECT_THAT(names("#include <h.cuh>\n"), IsEmpty());
+  for (const char* const option : {"-I", "-I ", "-isystem ", "-iquote", "-idirafter ", "--include-directory="}) {
+    const testing::EnvironmentVariable variable("CXX", "ccache g++ -O2 " + (option + sub) + " -g");
+    EXPECT_THAT(names("#include <h.cuh>\n"), ElementsAre("sub/h.cuh")) << option;
+  }
+  const testing::EnvironmentVariable variable("CXX", "g++ -include " + given + " -I" + sub);
+  EXPECT_THAT(names(""), ElementsAre("given.h", "sub/h.cuh"));
+}
+
+TEST_F(IncludesTest, FollowsAMacroThatNamesAFileInQuotes) {
+  folder_.write("h.cuh", "#define NEXT \"next.cuh\"\n");
+  folder_.write("g.cuh", "");
+  folder_.write("next.cuh", "");
+  EXPECT_THAT(names("#define H \"h.cuh\"\n#include H\n"), ElementsAre("h.cuh"));
+  EXPECT_THAT(names("#ifdef G\n#define H \"g.cuh\"\n#else\n#define H \"h.cuh\"\n#endif\n#include H\n"),
+              UnorderedElementsAre("g.cuh", "h.cuh"));
+  EXPECT_THAT(names("#define G H\n#include NEXT\n#include G\n#define H \"h.cuh\"\n"),
+              UnorderedElementsAre("h.cuh", "next.cuh"));
+  EXPECT_FALSE(of("#define H \"h.cuh\"\n#include H\n").unknown);
+}
+
+TEST_F(IncludesTest, SaysWhenAMacroMayNameAnotherFile) {
+  folder_.write("h.cuh", "");
+  for (const char* const text :
+       {"#include H\n", "#define H <h.cuh>\n#include H\n", "#define Q(x) #x\n#include Q(h.cuh)\n",
+        "#define H \"h.cuh\"\n#define H Q(h.cuh)\n#include H\n",
+        "#pragma tuner compile -DH=X\n#define H \"h.cuh\"\n#include H\n"})
+    EXPECT_THAT(of(text).unknown.value_or(""), HasSubstr(" names its file by a macro")) << text;
 }
 
 TEST_F(IncludesTest, TakesFoldersAndPipesForNoFiles) {

@@ -57,6 +57,13 @@ TEST(HostProcess, AsksForMessagesInEnglish) {
   EXPECT_EQ(host::run_process({"/bin/sh", "-c", "echo $LC_ALL"}, {.timeout_s = 10}).output, "C\n");
 }
 
+TEST(HostProcess, GivesWayToOthersOnlyInTheBackground) {
+  const int here = ::getpriority(PRIO_PROCESS, 0);
+  if (here > 0) GTEST_SKIP() << "this process gives way already";
+  EXPECT_EQ(std::stoi(host::run_process({"nice"}, {}).output), here);
+  EXPECT_EQ(std::stoi(host::run_process({"nice"}, {.in_background = true}).output), 10);
+}
+
 TEST(HostProcess, RunsAProgramWithFewDescriptors) {
   const int status = wait_for(start_child([] {
     const rlimit few{16, 16};

@@ -127,6 +127,14 @@ TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {
   EXPECT_THAT(merge(jobs).expressions, ElementsAre("f<1>", "finish", "f<2>"));
 }
 
+TEST(CompileQueue, CompilesInTheBackgroundOnlyWhatNobodyWaitsFor) {
+  std::vector<CompileJob> jobs{job(0, {"f<1>"}), job(1, {"f<2>"})};
+  for (CompileJob& one : jobs) one.request.in_background = true;
+  EXPECT_TRUE(merge(jobs).in_background);
+  jobs[1].request.in_background = false;
+  EXPECT_FALSE(merge(jobs).in_background);
+}
+
 class RunOrder : public ::testing::Test {
  protected:
   std::deque<Configuration> line{testing::block(32), testing::block(64), testing::block(128), testing::block(256)};

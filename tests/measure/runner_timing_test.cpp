@@ -1,5 +1,8 @@
 // Launches that prepare or are not timed, finalists, and metrics.
 
+#include <chrono>
+#include <thread>
+
 #include "runner_fixture.hpp"
 
 namespace tuner {
@@ -19,6 +22,19 @@ TEST_F(RunnerTiming, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAga
   EXPECT_TRUE(trials[0].verified);
   EXPECT_EQ(kind(trials[1].outcome), "wrong");
   EXPECT_FALSE(trials[1].verified);
+}
+
+TEST_F(RunnerTiming, RunsASlowDefaultInHasteOnceToCompareItAndOnceToTimeIt) {
+  spec.default_configuration = block(32);
+  std::size_t runs = 0;
+  backend.kernels["scale<32>"] = scaled_after([&](const Launch&) {
+    ++runs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(130));
+  });
+  const auto shared = runner();
+  shared->hurry();
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  EXPECT_EQ(runs, 2u);
 }
 
 TEST_F(RunnerTiming, TakesAllSamplesOfFinalistsAfterAHurriedEvaluationWasGivenUp) {

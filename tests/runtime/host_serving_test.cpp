@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
@@ -585,16 +586,23 @@ TEST_F(HostServing, ContinuesATuningForMoreTrials) {
   EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).tried, 2u);
 }
 
-TEST_F(HostServing, MeasuresAgainWhereAMacroNamesAHeader) {
+TEST_F(HostServing, TrustsAResultOnlyWhereItMeasuredItIfAMacroNamesAHeader) {
   const testing::TemporaryFolder folder;
   std::ofstream(folder / "factor.h") << "#define FACTOR 2\n";
   std::ofstream(folder / "behind.cu") << testing::replaced(kScale, "NAME", "behind")
-                                      << "#define HEADER \"factor.h\"\n#include HEADER\n";
+                                      << "#define QUOTED(x) #x\n#include QUOTED(factor.h)\n";
   const Kernel behind = Kernel::from_file((folder / "behind.cu").string());
   TuneOptions options;
   options.trials = 1;
   EXPECT_FALSE(tune(behind, {1000}, {}, options).from_cache);
   EXPECT_FALSE(tune(behind, {1000}, {}, options).from_cache) << "the header may have changed";
+  EXPECT_THAT(behind.explain({1000}), Not(HasSubstr("default")));
+  const KernelSpec spec = read_kernel_file((folder / "behind.cu").string());
+  Wisdom later({});
+  const cache::WisdomMatch match =
+      later.lookup(spec, complete(spec, {{{"n", 1000}}, {}}), choose_device("host").device);
+  EXPECT_FALSE(match);
+  EXPECT_THAT(match.reason, HasSubstr("names its file by a macro"));
 }
 
 TEST_F(HostServing, ATuningThatTheCallerStoppedIsNotMadeAgain) {

@@ -122,7 +122,10 @@ class FakeEvaluator final : public Evaluator {
   void hurry() override { hurried = true; }
   bool usable() const override { return !lost_; }
   std::vector<std::string> remarks() const override { return said; }
-  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double) override {
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double,
+                               const std::function<bool()>& stop) override {
+    if (at_finals) at_finals();
+    if (stop && stop()) return {};
     remeasured.assign(finalists.begin(), finalists.end());
     std::vector<Trial> trials;
     if (again) {
@@ -137,7 +140,8 @@ class FakeEvaluator final : public Evaluator {
   bool preferred = false;
   bool hurried = false;
   Answer again;
-  std::vector<std::string> said;  ///< its remarks
+  std::vector<std::string> said;    ///< its remarks
+  std::function<void()> at_finals;  // called when finalists are about to be measured again
   std::size_t lost_after = 0;
 
  private:

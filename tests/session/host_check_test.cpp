@@ -102,6 +102,14 @@ TEST(HostCheck, EndsWhenItIsStopped) {
   EXPECT_THAT(check.ask(kBadly), could_not("it was interrupted"));
 }
 
+TEST(HostCheck, ChecksNothingOnceTheTimeOfTheTuningIsOver) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
+  HostCheckOptions options;
+  options.until = std::chrono::steady_clock::now();
+  HostCheck check(spec, {}, options);
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("the time of the tuning ended first")));
+}
+
 TEST(HostCheck, GivesUpWhenItsTimeIsSpent) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
   HostCheckOptions options;

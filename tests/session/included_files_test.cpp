@@ -89,7 +89,7 @@ TEST_F(IncludedFiles, MakeAnImageUnfitToBeKeptWhenTheyChangedWhileItWasCompiled)
 }
 
 TEST_F(IncludedFiles, ThatAMacroNamesMakeAnImageUnfitToBeKept) {
-  folder_.write("kernel.cu", "#define FILE \"inner.h\"\n#include FILE\n" + small_kernel().program.text);
+  folder_.write("kernel.cu", "#define FILE <inner.h>\n#include FILE\n" + small_kernel().program.text);
   EXPECT_FALSE(is_addressable(request(read())));
 }
 

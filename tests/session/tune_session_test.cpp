@@ -115,6 +115,50 @@ TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen
   EXPECT_FALSE(is_done());
 }
 
+TEST_F(TuneSession, GivesUpTheFinalsWhenInterruptedAndKeepsWhatItHas) {
+  std::atomic<bool> stop{false};
+  options_.stop = &stop;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == rival_ ? 900 : 1000); };
+  evaluator.at_finals = [&] { stop = true; };
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.stop_reason, StopReason::interrupted);
+  EXPECT_EQ(result.best->configuration, optimum_);
+  EXPECT_EQ(stored_best(), optimum_.text());
+  EXPECT_TRUE(evaluator.remeasured.empty());
+  EXPECT_FALSE(is_done());
+}
+
+TEST_F(TuneSession, LeavesWhatNeverEndsSoonAfterItsEnd) {
+  class EndlessFromTheSecond final : public Evaluator {
+   public:
+    std::size_t capacity() const override { return 2; }
+    void submit(const Configuration& configuration, double) override {
+      if (running++ == 0) first = cost_of(configuration);
+    }
+    std::size_t in_flight() const override { return running; }
+    std::optional<Event> next_event(std::chrono::duration<double>) override {
+      if (!first) return std::nullopt;
+      if (stop) *stop = true;
+      --running;
+      return *std::exchange(first, std::nullopt);
+    }
+    std::size_t running = 0;
+    std::optional<Trial> first;
+    std::atomic<bool>* stop = nullptr;
+  };
+  std::atomic<bool> stop{false};
+  for (const bool is_interrupted : {false, true}) {
+    EndlessFromTheSecond endless;
+    if (is_interrupted) options_.stop = endless.stop = &stop;
+    options_.budget.wall_time = is_interrupted ? std::chrono::milliseconds(3'600'000) : std::chrono::milliseconds(50);
+    const SessionResult result = run_session(spec_, size_, device_, endless, nullptr, options_, nullptr);
+    EXPECT_EQ(result.stop_reason, is_interrupted ? StopReason::interrupted : StopReason::wall_time);
+    EXPECT_EQ(result.trials.size(), 1u);
+    EXPECT_TRUE(result.best);
+  }
+}
+
 TEST_F(TuneSession, TakesBackWhatDoesNotRunYetWhenInterrupted) {
   std::atomic<bool> stop = false;
   options_.stop = &stop;

@@ -19,6 +19,9 @@ struct FussyCheck final : FinalistCheck {
     return {WrongResult{"on the host backend: a race"}, {}};
   }
 
+  double seconds() const override { return takes_s; }
+
+  double takes_s = 0;
   std::optional<Configuration> expected;  // the last one before ask() was called
   std::size_t expectations = 0;
   std::vector<Configuration> asked;
@@ -283,6 +286,19 @@ TEST_F(TuneSession, KeepsTimeForTheFinalists) {
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.stop_reason, StopReason::wall_time);
   EXPECT_EQ(result.trials.size(), evaluator.capacity()) << "ten minutes are left, and twelve are wanted";
+}
+
+TEST_F(TuneSession, KeepsTimeForTheCheckOfTheWinner) {
+  options_.budget.wall_time = std::chrono::hours(1);
+  options_.started = std::chrono::steady_clock::now() - std::chrono::minutes(50);
+  FussyCheck check;
+  check.takes_s = 1200;
+  options_.check = &check;
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+  EXPECT_EQ(result.trials.size(), evaluator.capacity()) << "ten minutes are left, and a quarter of an hour is wanted";
+  EXPECT_FALSE(check.asked.empty());
 }
 
 TEST_F(TuneSession, NeverNamesAQuarantinedConfigurationOfAnEarlierSessionBest) {

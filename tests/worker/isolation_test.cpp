@@ -330,6 +330,27 @@ TEST_F(IsolationTest, MeasuresFinalistsAgainAlsoThoseOfAnEarlierSession) {
   EXPECT_TRUE(evaluator.remeasure({}).empty());
 }
 
+TEST_F(IsolationTest, GivesUpFinalistsAfterTheirLaunchWhenItIsToldToAndGoesOn) {
+  const testing::TemporaryFolder folder;
+  ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const Configuration finalists[] = {does("fast"), does("runs_until_recalled"), does("well")};
+  const auto runs = [&] { return std::filesystem::exists(folder / "runs"); };
+  EXPECT_TRUE(evaluator.remeasure(finalists, std::numeric_limits<double>::infinity(), runs).empty());
+  EXPECT_EQ(kind(evaluate(evaluator, {"well"}).at("well").outcome), "ok");
+  EXPECT_EQ(evaluator.remeasure(finalists).size(), 3u);
+}
+
+TEST_F(IsolationTest, GivesUpFinalistsThatAreStillCompilingWhenTheTimeIsOver) {
+  options.compile_timeout_s = 600;
+  options.grace = std::chrono::milliseconds(0);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const Configuration finalists[] = {does("fast"), does("compiler_hangs")};
+  EXPECT_TRUE(evaluator.remeasure(finalists, 0.1).empty());
+  const Configuration others[] = {does("fast"), does("well")};
+  EXPECT_EQ(evaluator.remeasure(others).size(), 2u);
+}
+
 TEST_F(IsolationTest, FindsTheFinalistThatTakesItsWorkerDown) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   const Configuration finalists[] = {does("well"), does("crashes"), does("refused"), does("hangs"), does("fast")};

@@ -199,6 +199,7 @@ int serve(const std::string& mode) {
         if (auto* measured = std::get_if<Measurement>(&answer.trials.back().outcome))
           measured->metrics["seconds"] = remeasure->seconds;
       }
+      if (session->recalled_running()) answer.trials.clear();
       answer.usable = !has_fallen() && !is_poisoned;
       send(answer);
       if (!answer.usable) return 1;

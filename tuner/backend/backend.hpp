@@ -39,6 +39,9 @@ struct CompileRequest {
   std::shared_ptr<const Includes> includes = nullptr;
   /// Host backend only: threads of a block switch at memory accesses (ThreadOrder::Kind::interleaved).
   bool interleaved = false;
+  /// Host backend only: kernels are measured meanwhile, so the compiler gives way to all other processes. On a busy
+  /// machine it then takes many times as long.
+  bool in_background = false;
   /// When this becomes true, compilers that can stop end with CompileError. May be null.
   const std::atomic<bool>* stop = nullptr;
   /// The kernels launch kernels themselves: a GPU's image is linked with the device runtime.

@@ -130,6 +130,7 @@ class ProblemTuning {
   TuningOptions tuning_options() const {
     TuningOptions options = request_.tuning;
     options.session.stop = &stop_;
+    options.session.started = Clock::now();
     Budget& budget = options.session.budget;
     if (request_.sweep.is_part()) return options;
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return options;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -77,11 +78,13 @@ class Evaluator {
   /// come back after that are not about their configurations.
   virtual bool usable() const { return true; }
   /// Measures finished configurations again, interleaved so that slow drift affects all of them alike. Returns one
-  /// trial for each, in the order given. All are from one lane, except those that were wrong on another lane. After \p
-  /// seconds it takes fewer samples, but always some. Returns nothing for a recording. Precondition: in_flight() == 0.
+  /// trial for each, in the order given. All are from one lane, except those that were wrong on another lane. Takes as
+  /// many samples as fit into \p seconds. Once these have passed, or \p stop returns true, it gives up after the
+  /// present launch and returns nothing. Returns nothing for a recording. Precondition: in_flight() == 0.
   virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
-                                       double seconds = std::numeric_limits<double>::infinity()) {
-    (void)finalists, (void)seconds;
+                                       double seconds = std::numeric_limits<double>::infinity(),
+                                       const std::function<bool()>& stop = {}) {
+    (void)finalists, (void)seconds, (void)stop;
     return {};
   }
   /// About the verification, for people: what it proves little about, and what results are not used for. They are

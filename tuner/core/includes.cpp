@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -18,31 +20,110 @@ constexpr std::string_view kFolder = "/include/";  // of the toolkit, in an abso
 constexpr std::size_t kMostFiles = 4096;
 constexpr std::size_t kMostIncluded = std::size_t{64} << 20;
 
+/// The folders and files with headers that options of $CXX name, as in `g++ -I headers -include config.h`.
+struct CompilerHeaders {
+  std::vector<std::string> folders, files;
+};
+
+CompilerHeaders headers_of_compiler() {
+  constexpr std::string_view folder_options[] = {"-I", "-isystem", "-iquote", "-idirafter", "--include-directory="};
+  constexpr std::string_view file_options[] = {"-include", "-imacros", "--include=", "--imacros="};
+  CompilerHeaders result;
+  const char* const value = std::getenv("CXX");
+  std::istringstream words(value != nullptr ? value : "");
+  for (std::string word; words >> word;) {
+    const auto take = [&](std::span<const std::string_view> options, std::vector<std::string>& all) {
+      const auto option = std::ranges::find_if(options, [&](std::string_view one) { return word.starts_with(one); });
+      if (option == options.end()) return false;
+      std::string name = word.substr(option->size());
+      if (name.empty()) words >> name;
+      all.push_back(std::move(name));
+      return true;
+    };
+    if (!take(folder_options, result.folders)) take(file_options, result.files);
+  }
+  return result;
+}
+
 class IncludeWalk {
  public:
   IncludeWalk(const IncludeFolders& folders, Includes& result) : folders_(folders), result_(result) {}
+
+  void whole(std::string_view text, const std::filesystem::path& name) {
+    file(text, name);
+    for (const std::string& given : headers_of_compiler().files) follow(given, {});
+    follow_macros();
+  }
+
+ private:
+  /// `#include MACRO` in `from`.
+  struct ByMacro {
+    std::string macro;
+    std::string why_unknown;
+    std::filesystem::path from;
+  };
 
   void file(std::string_view text, const std::filesystem::path& name) {
     for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) directive(line, name);
   }
 
- private:
   void directive(const DirectiveLine& line, const std::filesystem::path& from) {
     const std::string& whole = line.text;
     const std::string_view word = line.name();
     if (word == "include" || word == "include_next" || word == "import" || word == "embed") {
       if (const auto name = included_name(line.rest())) {
         follow(*name, from);
-      } else {
-        give_up("#" + whole + " in " + from.string() + " names its file by a macro");
+      } else if (!is_toolkits_) {  // the toolkit's headers name others of the toolkit
+        by_macro_.push_back(
+            {std::string(line.rest()), "#" + whole + " in " + from.string() + " names its file by a macro", from});
       }
     }
+    if (word == "pragma") pragmas_ += whole + '\n';
+    if (const std::string_view macro = defined_name(line); !macro.empty())
+      macros_[std::string(macro)].emplace_back(trimmed(line.rest().substr(macro.size())));
     // Whether the file exists decides what is compiled.
     for (std::size_t at = whole.find("__has_"); at != std::string::npos; at = whole.find("__has_", at + 6)) {
       const std::size_t open = whole.find('(', at);
       if (open == std::string::npos) return;
       if (const auto name = included_name(trimmed(std::string_view(whole).substr(open + 1)))) follow(*name, from);
     }
+  }
+
+  /// The files that \p macro names in its definitions so far. nullopt if it may name others.
+  std::optional<std::vector<std::string>> files_of(const std::string& macro) const {
+    std::vector<std::string> files;
+    std::vector<std::string> names{macro};  // the macro, and those that stand for it
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto definitions = macros_.find(names[i]);
+      if (definitions == macros_.end() || may_be_an_option(names[i])) return std::nullopt;
+      for (const std::string& text : definitions->second) {
+        const auto file = included_name(text);
+        if (file && text.front() == '"' && text.size() == file->size() + 2)
+          files.push_back(*file);
+        else if (!contains(names, text))
+          names.push_back(text);
+      }
+    }
+    return files;
+  }
+
+  /// Whether an option of the compiler may define \p macro.
+  bool may_be_an_option(const std::string& macro) const {
+    const char* const compiler = std::getenv("CXX");
+    return pragmas_.find(macro) != npos || (compiler != nullptr && std::string_view(compiler).find(macro) != npos);
+  }
+
+  /// A file that a macro names may define other macros, and include more by macros.
+  void follow_macros() {
+    for (std::size_t before = seen_.size() + 1; before != seen_.size();) {
+      before = seen_.size();
+      for (std::size_t i = 0; i < by_macro_.size(); ++i) {
+        const ByMacro one = by_macro_[i];  // more may be added
+        for (const std::string& name : files_of(one.macro).value_or(std::vector<std::string>())) follow(name, one.from);
+      }
+    }
+    for (const ByMacro& one : by_macro_)
+      if (!files_of(one.macro)) give_up(one.why_unknown);
   }
 
   void follow(const std::string& name, const std::filesystem::path& from) {
@@ -64,7 +145,9 @@ class IncludeWalk {
     if (!file_stream.read(text.data(), static_cast<std::streamsize>(text.size()))) return;
     bytes_ += text.size();
     result_.files.push_back({path.string(), text});
+    const bool was_toolkits = std::exchange(is_toolkits_, is_of_toolkit(text));
     file(text, path);
+    is_toolkits_ = was_toolkits;
   }
 
   void give_up(std::string why) {
@@ -75,6 +158,10 @@ class IncludeWalk {
   Includes& result_;
   std::set<std::string> seen_;
   std::uintmax_t bytes_ = 0;
+  std::string pragmas_;                                     // which may give the compiler options
+  bool is_toolkits_ = false;                                // the file that is read
+  std::map<std::string, std::vector<std::string>> macros_;  // without arguments; all definitions of each
+  std::vector<ByMacro> by_macro_;
 };
 
 }  // namespace
@@ -114,6 +201,7 @@ IncludeFolders::IncludeFolders(const std::filesystem::path& file_name, const std
     std::istringstream list(value != nullptr ? value : "");
     for (std::string folder; std::getline(list, folder, ':');) folders_.emplace_back(folder);
   }
+  for (std::string& folder : headers_of_compiler().folders) folders_.emplace_back(std::move(folder));
 }
 
 std::vector<std::filesystem::path> IncludeFolders::places(const std::string& name,
@@ -132,7 +220,7 @@ std::vector<std::filesystem::path> IncludeFolders::places(const std::string& nam
 Includes included_files(const std::string& source, const std::filesystem::path& file_name,
                         const std::vector<std::string>& folders) {
   Includes result;
-  IncludeWalk(IncludeFolders(file_name, folders), result).file(source, file_name);
+  IncludeWalk(IncludeFolders(file_name, folders), result).whole(source, file_name);
   return result;
 }
 

@@ -21,15 +21,15 @@ struct IncludedFile {
 
 struct Includes {
   std::vector<IncludedFile> files;  ///< in the order in which they are found, each once
-  /// Why there may be more files: a macro names one, or there is more text than anybody writes by hand. An image that
-  /// is compiled from such a source must not be kept.
+  /// Why there may be more files: a macro names one and is not, in each of its definitions, a name in quotes; or there
+  /// is more text than anybody writes by hand. An image that is compiled from such a source must not be kept.
   std::optional<std::string> unknown;
 };
 
 /// Where the file that a directive names may be, in the order in which compilers look.
 class IncludeFolders {
  public:
-  /// Beside \p file_name, in \p named, and in the folders of CPATH and CPLUS_INCLUDE_PATH.
+  /// Beside \p file_name, in \p named, and in the folders of CPATH, CPLUS_INCLUDE_PATH and the options of CXX.
   IncludeFolders(const std::filesystem::path& file_name, const std::vector<std::string>& named);
   /// The places of \p name, first the one beside \p from.
   std::vector<std::filesystem::path> places(const std::string& name, const std::filesystem::path& from) const;

@@ -98,10 +98,12 @@ std::size_t sharing_compilers(std::string_view backend, std::size_t all, std::si
 
 CompileRequest merge(std::span<const CompileJob> jobs) {
   CompileRequest request = jobs.front().request;
-  for (const CompileJob& job : jobs.subspan(1))
+  for (const CompileJob& job : jobs.subspan(1)) {
+    request.in_background = request.in_background && job.request.in_background;
     for (const std::string& expression : job.request.expressions)
       if (std::ranges::find(request.expressions, expression) == request.expressions.end())
         request.expressions.push_back(expression);
+  }
   return request;
 }
 

@@ -468,6 +468,7 @@ double ProblemBuffers::run_limit_s() const {
 }
 
 void ProblemBuffers::saw_run(double seconds) {
+  last_run_s_ = seconds;
   best_run_s_ = best_run_s_ > 0 ? std::min(best_run_s_, seconds) : seconds;
 }
 

@@ -320,6 +320,8 @@ class ProblemBuffers {
   /// The longest time of a run on this problem that does not count as hanging.
   double run_limit_s() const;
   void saw_run(double seconds);
+  /// The time of the last run; 0: none.
+  double last_run_s() const { return last_run_s_; }
 
  private:
   /// The address of the buffer that \p value names; 0 for a null pointer. Throws Error if \p pointer, the type of the
@@ -362,7 +364,7 @@ class ProblemBuffers {
   bool has_room_for_originals_ = true;
   std::size_t pass_ = 0;  // of the last reset()
   unsigned char reference_poison_ = 0;
-  double best_run_s_ = 0;
+  double best_run_s_ = 0, last_run_s_ = 0;
 };
 
 }  // namespace tuner

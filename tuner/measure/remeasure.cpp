@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -7,6 +8,10 @@
 
 namespace tuner {
 namespace {
+
+constexpr std::size_t kFewestRounds = 3;
+/// The runs that verify a finalist after its last sample. A round begins only if the time is enough for these as well.
+constexpr double kRunsToFinish = 4;
 
 /// The samples of each of \p rounds, each at least 1 and \p mean in the mean: a kernel must not know which run is its
 /// last one in a round, because that one is checked.
@@ -112,17 +117,22 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     attempt(one, [&] { return begin(one, pause_left_s); });
   }
 
-  constexpr std::size_t fewest_rounds = 3;
+  const double finishing_s = std::accumulate(
+      contenders.begin(), contenders.end(), 0.0,
+      [](double sum, const Contender& one) { return sum + (one.failure ? 0 : kRunsToFinish * one.run_s); });
+  double round_s = 0;
   const std::vector<std::size_t> samples =
       samples_of_rounds(options_.finalist_rounds, std::max<std::size_t>(options_.finalist_samples, 1),
                         options_.seed + std::uint64_t(remeasured_));
   for (std::size_t round = 0; round < samples.size() && backend_.usable(); ++round) {
-    if (round >= fewest_rounds && seconds_since(start) > seconds) break;
+    const double begun_s = seconds_since(start);
+    if (round >= kFewestRounds && begun_s + round_s + finishing_s > seconds) break;
     for (std::size_t k = 0; k < contenders.size(); ++k) {
       const std::size_t place = (k + round) % contenders.size();
       Contender& one = contenders[round % 2 == 0 ? place : contenders.size() - 1 - place];
       attempt(one, [&] { return sample(one, samples[round], pause_left_s); });
     }
+    round_s = seconds_since(start) - begun_s;
   }
   for (Contender& one : contenders) attempt(one, [&] { return finish(one); });
 

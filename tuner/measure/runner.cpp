@@ -353,6 +353,7 @@ std::optional<Outcome> Runner::run_interleaved(const Configuration& configuratio
 
   CompileRequest request = compile_request(spec_, main().size(), limits(), backend_.architecture(), configuration);
   request.interleaved = true;
+  request.stop = stop_;
   announce(Phase::load, kCompileSeconds);
   const CompileResult compiled = backend_.compiler().compile(request);
   const auto* image = std::get_if<Image>(&compiled);

@@ -3,6 +3,7 @@
 /// and the usual clock and times. It does not compile (see expressions.hpp), so that compiling can happen elsewhere and
 /// earlier.
 
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -65,6 +66,8 @@ class Runner {
   /// kernel's default without other orders of threads, other inputs and verifying it again. Finalists have these checks
   /// in any case. The listener may call this.
   void hurry() { hurried_ = true; }
+  /// CompileRequest::stop of compiles that are needed for verification. It must outlive the runner.
+  void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
   /// Whether the last evaluate() left checks out.
   bool left_out_checks() const { return left_out_checks_; }
 
@@ -73,11 +76,11 @@ class Runner {
     const Image* image = nullptr;
   };
   /// Measures \p finalists again, side by side. In each of finalist_rounds rounds, finalist_samples samples are taken
-  /// of each, in the mean. Their order changes between rounds, so that drift affects all alike. No round begins after
-  /// \p seconds, except the first three. All trials get the same Trial::round. The finalists must have been verified by
-  /// evaluate() (of this or another runner). They are verified again after their last sample; then their metrics are
-  /// collected. If one makes the device unusable, the others are LaunchErrors with `machine_fault`: they may be
-  /// measured elsewhere.
+  /// of each, in the mean. Their order changes between rounds, so that drift affects all alike. No round begins that
+  /// would last longer than \p seconds, except the first three. All trials get the same Trial::round. The finalists
+  /// must have been verified by evaluate() (of this or another runner). They are verified again after their last
+  /// sample; then their metrics are collected. If one makes the device unusable, the others are LaunchErrors with
+  /// `machine_fault`: they may be measured elsewhere.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
                                double seconds = std::numeric_limits<double>::infinity());
 
@@ -239,6 +242,7 @@ class Runner {
   std::vector<std::string> remarks_;
   std::string why_not_tried_;  // the last of them that has no result
   bool hurried_ = false, is_first_ = false, left_out_checks_ = false;
+  const std::atomic<bool>* stop_ = nullptr;
   std::vector<Refill> refills_;              // of timed_work()
   int remeasured_ = 0;                       // calls of remeasure()
   std::set<std::string> right_interleaved_;  // configurations

@@ -151,9 +151,11 @@ bool is_empty(const ProblemSize& size) {
   return std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& one) { return one.second == 0; });
 }
 
-bool has_choice(const KernelSpec& spec) {
+/// Whether a tuning could find something that later processes are served with.
+bool is_worth_tuning(const KernelSpec& spec, const ProblemSize& size) {
   const auto& parameters = spec.space.parameters();
-  return std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.values.size() > 1; });
+  return !is_empty(size) && unknown_headers(spec) == nullptr &&
+         std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.values.size() > 1; });
 }
 
 /// The decision that needs no tuning, from \p match.
@@ -163,7 +165,7 @@ Decision decide_untuned(const Question& asked, const cache::WisdomMatch& match) 
   Decision decision = good ? std::move(*good) : known_or_default(asked, match);
   decision.for_now = !match.unavailable.empty();
   decision.only_here = is_for_one_size(asked, match);
-  if (!good && !is_empty(asked.size) && has_choice(asked.spec)) decision.missed = name(match.tier);
+  if (!good && is_worth_tuning(asked.spec, asked.size)) decision.missed = name(match.tier);
   return decision;
 }
 
@@ -329,7 +331,7 @@ std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, con
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const Question& asked, bool may_tune,
                 const std::set<Configuration>& broken) {
   const cache::WisdomMatch match = look(asked, broken);
-  const bool can_tune = !asked.wisdom.frozen() && !is_empty(asked.size) && has_choice(asked.spec);
+  const bool can_tune = !asked.wisdom.frozen() && is_worth_tuning(asked.spec, asked.size);
   bool for_now = TuningHere::active();
   if (!can_tune || answer(asked.spec, match, asked.lowest)) {
     for_now = false;

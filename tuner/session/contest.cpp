@@ -22,7 +22,7 @@ constexpr double kMostForFinalists = 0.25;
 /// The samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some to warm up and verify.
 constexpr double kFinalistSamples = 36;
 /// The runs of a finalist that even a short time has: to warm up, in three rounds, and to verify.
-constexpr double kLeastFinalistRuns = 10;
+constexpr double kLeastFinalistRuns = 12;
 
 /// Trials that fail alike before none_compiles() gives up.
 constexpr std::size_t kEnough = 8;
@@ -137,7 +137,7 @@ std::vector<std::size_t> Contest::those_in_time(std::vector<std::size_t> all, do
 void Contest::settle_finalists() {
   std::vector<std::size_t> all = leaders();
   if (!options_.remeasure_one) all = those_in_time(std::move(all), time_left());
-  if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0) return;
+  if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0 || must_not_go_on()) return;
   observer_.on_finalists(all.size());
   measure_again(all);
   choose_winner(all);
@@ -147,7 +147,7 @@ void Contest::settle_finalists() {
 void Contest::measure_again(const std::vector<std::size_t>& all) {
   std::vector<Configuration> finalists;
   for (const std::size_t i : all) finalists.push_back(result.trials[i].configuration);
-  const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left());
+  const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left(), [this] { return must_not_go_on(); });
   for (std::size_t k = 0; k < again.size() && k < all.size(); ++k) {
     result.times += again[k].times;
     // The configuration is not the cause of any other failure, so its first measurement stays.
@@ -179,7 +179,8 @@ void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
   const auto lead = [&] { return objective_of(the_default) - objective_of(winner); };
   constexpr double turned_by_places = 2 * kPlacementNs;
   double doubtful = std::max(turned_by_places, (1 - kClearLead) * objective_of(the_default));
-  for (int times = 0; times < 2 && lead() < doubtful && least_time_for({winner, the_default}) < time_left(); ++times) {
+  const auto may_go_on = [&] { return !must_not_go_on() && least_time_for({winner, the_default}) < time_left(); };
+  for (int times = 0; times < 2 && lead() < doubtful && may_go_on(); ++times) {
     measure_again(times == 0 ? std::vector{winner, the_default} : std::vector{the_default, winner});
     if (!can_win(result.trials[winner])) {
       choose_winner(finalists);

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMostElements = std::size_t{1} << 20;  // in all buffers together
 
+constexpr const char* kTimeEnded = "the time of the tuning ended first; a larger budget checks it";
+
 /// Runs each configuration once in every order.
 MeasureOptions only_verifying(std::uint64_t seed) {
   MeasureOptions measure;
@@ -47,6 +49,8 @@ HostCheck::~HostCheck() {
 bool HostCheck::must_stop() const {
   return ending_ || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
 }
+
+bool HostCheck::is_late() const { return options_.until && Clock::now() >= *options_.until; }
 
 std::vector<HostCheck::Problem> HostCheck::problems() const {
   std::vector<Problem> all{{size_, false}};
@@ -84,12 +88,14 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
     evaluator = std::make_unique<IsolatedEvaluator>(spec_, problem.size, only_verifying(options_.seed), isolated);
   }
   evaluator->submit(configuration, 0);
-  while (!must_stop()) {
+  while (!must_stop() && !is_late()) {
     const double left = options_.seconds - spent_s_ - seconds_since(start);
     if (left <= 0) break;
     auto event = evaluator->next_event(std::chrono::duration<double>(std::min(left, 0.2)));
     if (auto* trial = event ? std::get_if<Trial>(&*event) : nullptr) {
-      spent_s_ += seconds_since(start);
+      const double seconds = seconds_since(start);
+      spent_s_ += seconds;
+      longest_s_ = std::max<double>(longest_s_, seconds);
       return std::move(*trial);
     }
   }
@@ -101,6 +107,7 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
 HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_))
     return {{}, "there is no kernel file with a reference"};
+  if (is_late()) return {{}, kTimeEnded};
   if (spent_s_ >= options_.seconds || tried_++ >= options_.trials)
     return {{}, fmt::format("its limit of {} configurations and {} s is reached", options_.trials, options_.seconds)};
   std::string unfit;
@@ -108,6 +115,7 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   if (problem == nullptr) return {{}, unfit};
   const std::optional<Trial> trial = evaluate(*problem, configuration);
   if (!trial && must_stop()) return {{}, "it was interrupted"};
+  if (!trial && is_late()) return {{}, kTimeEnded};
   if (!trial) return {{}, fmt::format("it takes longer than {} s there", options_.seconds)};
   if (trial->verified && trial->measurement() != nullptr) return {};
 
@@ -130,6 +138,7 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
 void HostCheck::expect(const Configuration& configuration) try {
   const bool is_busy = ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
   if (is_busy || answers_.contains(configuration)) return;
+  if (2 * spent_s_ >= options_.seconds || 2 * tried_ >= options_.trials) return;
   ahead_ = std::async(std::launch::async, [this, configuration] { return look(configuration); });
   answers_.emplace(configuration, ahead_);
 } catch (const std::system_error&) {  // too many threads: ask() looks

@@ -22,8 +22,12 @@ using Seconds = std::chrono::duration<double>;
 constexpr Seconds kPatience{0.05};
 /// While nothing was tried at this part of the wall time before its end, the evaluator hurries.
 constexpr double kHurryAtPart = 0.5;
-/// The check of the leader begins this many seconds before the end. It takes about as long.
-constexpr double kNearTheEnd = 2;
+/// The check of the leader begins so many seconds before the end, or in the second half of a short time.
+constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
+/// The largest part of the wall time that is reserved for checking the winner.
+constexpr double kMostForCheck = 0.25;
+/// After the end, the launch that runs may take this long.
+constexpr double kLastLaunch = 0.5;
 
 /// Budget::until_unlikely counts only improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
@@ -71,6 +75,7 @@ class Session {
     if (done) contest_.settle_finalists();
     spent_.seconds = contest_.elapsed();
     if (done) contest_.check_winner();
+    if (done && contest_.must_not_go_on()) contest_.result.stop_reason = StopReason::interrupted;
     contest_.pass_over_quarantined();
     if (contest_.best()) contest_.result.best = *contest_.best();
     if (store_) finish_store();
@@ -146,7 +151,14 @@ class Session {
   }
 
   /// Whether the session must end without waiting for anything.
-  bool is_over() const { return options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count(); }
+  bool is_over() {
+    if (options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count()) return true;
+    if (contest_.must_not_go_on()) {
+      if (!interrupted_at_) interrupted_at_ = contest_.elapsed();
+      return contest_.elapsed() - *interrupted_at_ >= kLastLaunch;
+    }
+    return !owed_ && -contest_.time_left() >= kLastLaunch;
+  }
 
   /// The budget in trials, including resumed ones; nullopt when the budget does not count trials.
   std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
@@ -203,7 +215,7 @@ class Session {
         return;
       }
       if (is_over()) {
-        contest_.result.stop_reason = StopReason::wall_time;
+        contest_.result.stop_reason = reason.value_or(StopReason::wall_time);
         return;
       }
       if (ends_early(reason))
@@ -260,7 +272,19 @@ class Session {
       return;
     const bool all_are_begun =
         (reason || exhausted_) && (ends_early(reason) || time_for_what_is_begun() <= kNearTheEnd);
-    if (all_are_begun || contest_.time_left() <= kNearTheEnd) options_.check->expect(contest_.best()->configuration);
+    if (all_are_begun || contest_.time_left() <= time_to_check())
+      options_.check->expect(contest_.best()->configuration);
+  }
+
+  /// How long before the end the check of the leader begins.
+  double time_to_check() const {
+    const double wall = options_.budget.wall_time ? options_.budget.wall_time->count() : 0;
+    return std::max(std::min(kCheckAtPart * wall, kTimeToCheck), kNearTheEnd);
+  }
+
+  /// Seconds to reserve for checking the winner. Precondition: there is a wall time.
+  double time_for_check() const {
+    return options_.check ? std::min(options_.check->seconds(), kMostForCheck * options_.budget.wall_time->count()) : 0;
   }
 
   double time_for_what_is_begun() const {
@@ -291,7 +315,7 @@ class Session {
     const Budget& budget = options_.budget;
     if (contest_.must_not_go_on()) return StopReason::interrupted;
     if (!evaluator_.usable()) return StopReason::device_lost;
-    if (budget.wall_time && !owes_a_trial() && contest_.time_left() <= contest_.time_for_finalists())
+    if (budget.wall_time && !owes_a_trial() && contest_.time_left() <= contest_.time_for_finalists() + time_for_check())
       return StopReason::wall_time;
     const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
@@ -410,6 +434,7 @@ class Session {
   std::vector<Trial> earlier_;         // until they are taken over
   std::optional<Configuration> owed_;  // tried whatever the time; submitted, without a trial yet
   bool hurried_ = false;
+  std::optional<double> interrupted_at_;  // in seconds since the start
   bool exhausted_ = false;
   // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
   // the stored best where all is measured again. Without those that have a trial already.

@@ -77,6 +77,8 @@ class FinalistCheck {
   /// May be called repeatedly.
   virtual void expect(const Configuration& configuration) = 0;
   virtual Answer ask(const Configuration& configuration) = 0;
+  /// About the time that a check takes; 0: unknown.
+  virtual double seconds() const { return 0; }
 };
 
 /// Results of the same kernel at another size or on another device.
@@ -99,17 +101,17 @@ struct SessionOptions {
   std::optional<Prior> prior;  ///< given to the strategy at the start; strategies without a model ignore it
   /// Measure the best again even if it has no rival, because metrics are collected only then.
   bool remeasure_one = false;
-  /// Checks the winner after the wall time. If the winner is wrong, the next best takes its place. May be null.
+  /// Checks the winner. If the winner is wrong, the next best takes its place. May be null. The search ends early
+  /// enough for a check; its own limit is that of its owner.
   FinalistCheck* check = nullptr;
   /// Results are not verified, and any configuration that ran can be the best. A stored result must say so.
   bool unverified = false;
-  /// If set, a session waits at most this long after the wall time for the configuration that still runs. If empty, it
-  /// waits until that ends. Only for evaluators that can be destroyed while a configuration runs.
+  /// If set, a session waits at most this long after the wall time, also for its first trial.
   std::optional<std::chrono::milliseconds> grace;
   /// When the wall time begins; nullopt: with the session.
   std::optional<std::chrono::steady_clock::time_point> started;
-  /// A signal handler or another thread sets it to end the session. The session withdraws waiting configurations and
-  /// lets the running one finish.
+  /// A signal handler or another thread sets it to end the session. The session withdraws waiting configurations, and
+  /// gives up the running one, or the finals, after the present launch.
   const std::atomic<bool>* stop = nullptr;
   /// A stop means that the caller has seen enough, not that it was interrupted: the same request is not searched again.
   bool stop_is_final = false;
@@ -136,8 +138,9 @@ struct SessionResult {
 
 /// Tunes \p spec for \p size on \p device with \p evaluator. \p store may be null; then nothing is stored. The default
 /// configuration is the first trial, whatever the budget, and always a finalist, so the winner is not slower than it
-/// beyond the noise. The wall time includes enumerating the space and measuring the finalists again. At its end a
-/// configuration is given up after the launch that runs; only the first trial may take longer.
+/// beyond the noise. The wall time includes enumerating the space, measuring the finalists again and checking the
+/// winner. At its end, or when it is interrupted, a session waits for the launch that runs, but no longer than half a
+/// second. Only the first trial may take longer than the wall time. \p evaluator is not used again after that.
 /// Throws Error when the space has no valid configuration (naming the constraint that rules out most), and
 /// std::invalid_argument for an unknown strategy.
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,

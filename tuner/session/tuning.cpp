@@ -141,6 +141,13 @@ std::optional<Found> from_best(const cache::Context& here, std::span<cache::Data
   return result;
 }
 
+/// When the wall time ends. nullopt: never.
+std::optional<Clock::time_point> end_of(const SessionOptions& session) {
+  constexpr std::chrono::hours longest{24 * 365};
+  if (!session.budget.wall_time || *session.budget.wall_time > longest) return std::nullopt;
+  return *session.started + std::chrono::duration_cast<Clock::duration>(*session.budget.wall_time);
+}
+
 }  // namespace
 
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec) {
@@ -241,7 +248,8 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
   std::optional<HostCheck> check;
   if (options.host_check && traits(device.key).is_gpu && measure.verify)
-    session.check = &check.emplace(spec, size, HostCheckOptions{.seed = measure.seed, .stop = options.session.stop});
+    session.check = &check.emplace(
+        spec, size, HostCheckOptions{.seed = measure.seed, .stop = options.session.stop, .until = end_of(session)});
   return run_session(spec, size, device, evaluator, &store, session, observer);
 }
 

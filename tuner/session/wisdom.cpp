@@ -11,6 +11,7 @@
 #include <tuner/core/passing.hpp>
 #include <tuner/core/verify_problems.hpp>
 #include <tuner/session/records.hpp>
+#include <tuner/session/tuning.hpp>
 
 namespace tuner {
 namespace {
@@ -168,6 +169,11 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
     // Other devices' results matter only when the device's own do not answer.
     if (!match || match.tier > cache::Tier::nearest_size)
       match = cache::lookup(query, databases({}, &unavailable), valid, around, applies);
+    if (const std::string* const why = unknown_headers(spec);
+        why != nullptr && match && match.best->measured_ms < made_ms_) {
+      match = {};
+      match.reason = "results of earlier processes may be of another text: " + *why;
+    }
     if (match.unavailable.empty()) match.unavailable = unavailable;
     // Other processes of the job may have the answer.
     if (frozen() && !match.unavailable.empty()) throw cache::Unavailable(match.unavailable);

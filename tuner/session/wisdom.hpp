@@ -58,7 +58,8 @@ class Wisdom {
 
   /// The best known configuration of \p spec for \p size on \p device. Skips candidates that the kernel's space, its
   /// constraints or the device's limits reject, and those in \p broken, which do not compile or load. The answer lists
-  /// skipped candidates. \p around: see cache::lookup.
+  /// skipped candidates. \p around: see cache::lookup. If headers of \p spec cannot be known, a result counts only if
+  /// it was measured after this object was made: an older one may be of another text.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
@@ -82,6 +83,7 @@ class Wisdom {
   template <class Ask>
   auto answer(const Ask& ask);
 
+  const std::int64_t made_ms_ = cache::now_ms();
   cache::Database user_;
   std::function<void(std::string_view)> warn_;
   void list_shipped();

@@ -195,6 +195,7 @@ void EvaluationLoop::route_waiting() {
       finish(std::move(job.configuration), std::move(*invalid), 0);
     } else {
       job.request = std::move(std::get<CompileRequest>(request));
+      job.request.in_background = !std::exchange(is_first_, false);
       look_up(std::move(job));
     }
   }
@@ -232,11 +233,11 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
                   false);
   if (job.id == kReferenceId) return reference_compiled(std::move(job), std::move(result));
   if (job.id >= kFirstFinalist) {
-    Finals::Finalist& finalist = finals_.finalists().at(job.id - kFirstFinalist);
-    if (known != nullptr)
-      finalist.image = *known;
-    else
-      finalist.failed = Trial{job.configuration, std::get<CompileError>(result)};
+    Finals::Finalist* const finalist = finals_.find(job.id - kFirstFinalist, job.configuration);
+    if (finalist != nullptr && known != nullptr)
+      finalist->image = *known;
+    else if (finalist != nullptr)
+      finalist->failed = Trial{job.configuration, std::get<CompileError>(result)};
     return;
   }
   if (compiling_.erase(job.configuration) == 0) return;  // withdrawn meanwhile
@@ -289,6 +290,13 @@ void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double
     if (const Configuration& one = finalists[i].configuration; !finalists[i].image)  // of an earlier session
       look_up({kFirstFinalist + i, one,
                compile_request(spec_, size_, device_->limits, architecture_of(device_->key), one), 0});
+}
+
+void EvaluationLoop::give_up_finalists() {
+  if (!finals_.give_up()) return;
+  lanes_.give_up_finalists();
+  lanes_.ask_none();
+  mailbox_.tell([](News& news) { news.finalists.emplace(); });
 }
 
 /// Runs the finalists once all of them are compiled. Tells their trials once all lanes that were asked and are still in

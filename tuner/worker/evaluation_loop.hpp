@@ -158,6 +158,8 @@ class EvaluationLoop {
   void hurry() { lanes_.hurry(); }
   /// Measures \p finalists again. Their trials come together, as News::finalists.
   void remeasure(std::vector<Configuration> finalists, double seconds);
+  /// Ends remeasure() after the launches that run. If no trials were told yet, News::finalists are none.
+  void give_up_finalists();
 
  private:
   void run(const std::stop_token& stopping);
@@ -194,6 +196,7 @@ class EvaluationLoop {
   std::optional<std::string> compiler_;
   std::deque<CompileJob> waiting_;     // until begin()
   std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
+  bool is_first_ = true;               // nothing was submitted: the device waits for the first configuration
   Finals finals_;
   std::optional<ImageThread> images_;
   std::jthread thread_;

@@ -36,6 +36,10 @@ void Finals::begin(std::vector<Configuration> configurations, double seconds) {
   }
 }
 
+Finals::Finalist* Finals::find(std::size_t i, const Configuration& configuration) {
+  return i < finalists_.size() && finalists_[i].configuration == configuration ? &finalists_[i] : nullptr;
+}
+
 std::optional<RunJob> Finals::job() const {
   if (finalists_.empty()) return std::nullopt;
   RunJob job;

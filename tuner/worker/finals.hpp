@@ -29,6 +29,10 @@ class Finals {
   /// \p seconds: RunJob::finals_s.
   void begin(std::vector<Configuration> configurations, double seconds);
   std::vector<Finalist>& finalists() { return finalists_; }
+  /// Finalist number \p i; null if that is not \p configuration, because its round has ended.
+  Finalist* find(std::size_t i, const Configuration& configuration);
+  /// Ends this round without trials. Returns false if there is none.
+  bool give_up() { return !std::exchange(finalists_, {}).empty(); }
 
   /// The job that runs those that compiled. Nothing while there are no finalists or some are not compiled yet; empty
   /// when none compiled.

@@ -12,6 +12,7 @@
 
 #include <cache/paths.hpp>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/core/printed_warning.hpp>
 #include <tuner/measure/compile_queue.hpp>
@@ -119,15 +120,26 @@ void IsolatedEvaluator::abandon(std::span<const Configuration> configurations) {
 
 void IsolatedEvaluator::hurry() { loop_->post(&worker::EvaluationLoop::hurry); }
 
-std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
+std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds,
+                                                const std::function<bool()>& stop) {
   if (finalists.empty()) return {};
-  (void)device();
-  loop_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
+  const auto start = Clock::now();
+  const auto is_over = [&] { return seconds_since(start) >= seconds || (stop && stop()); };
+  constexpr std::chrono::milliseconds patience{20};
+  const auto opened = [](worker::News& news) { return news.device.has_value(); };
+  double left = seconds;
+  while (!loop_->mailbox().wait(opened, patience)) {
+    if (is_over()) return {};
+    left = seconds - seconds_since(start);
+  }
+  loop_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), left);
   const auto measured = [](worker::News& news) { return std::exchange(news.finalists, std::nullopt); };
-  if (!loop_->options().grace) return *loop_->mailbox().wait(measured);
-  const std::chrono::duration<double> patience =
-      std::chrono::duration<double>(std::min(seconds, 1e6)) + *loop_->options().grace;
-  return loop_->mailbox().wait(measured, patience).value_or(std::vector<Trial>());
+  for (;;) {
+    if (std::optional<std::vector<Trial>> trials = loop_->mailbox().wait(measured, patience)) return *std::move(trials);
+    if (!is_over()) continue;
+    loop_->post(&worker::EvaluationLoop::give_up_finalists);
+    return *loop_->mailbox().wait(measured);
+  }
 }
 
 std::vector<std::string> IsolatedEvaluator::remarks() const {

@@ -76,8 +76,7 @@ struct IsolatedOptions {
   double compile_timeout_s = 60;  ///< of one compile; then its process is killed. Threads have no limit
   double grace_s = 1;             ///< after a process's own limit has passed, before it is killed
 
-  /// If set, remeasure() returns at most this long after its time, and workers are killed at the end without waiting
-  /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
+  /// If set, workers are killed at the end without waiting for them. If empty, they are asked to end.
   std::optional<std::chrono::milliseconds> grace = {};
   /// The device, if it is known already. Compiling then starts before the run worker has opened it.
   std::optional<Device> known_device = {};
@@ -125,7 +124,8 @@ class IsolatedEvaluator : public Evaluator {
   void abandon(std::span<const Configuration> configurations) override;
   void hurry() override;
   std::vector<Trial> remeasure(std::span<const Configuration> finalists,
-                               double seconds = std::numeric_limits<double>::infinity()) override;
+                               double seconds = std::numeric_limits<double>::infinity(),
+                               const std::function<bool()>& stop = {}) override;
 
   /// False after the trial that made IsolatedOptions::here unusable. Processes are replaced.
   bool usable() const override { return usable_; }

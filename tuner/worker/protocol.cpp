@@ -38,7 +38,7 @@ auto fields(SourceLocation& v) { return std::tie(v.file, v.line, v.column); }
 auto fields(CompileOption& v) { return std::tie(v.text, v.origin); }
 auto fields(CompileRequest& v) {
   return std::tie(v.source, v.file_name, v.expressions, v.defines, v.architecture, v.device_launches, v.options,
-                  v.macros, v.include_paths, v.carried);
+                  v.macros, v.include_paths, v.carried, v.in_background);
 }
 auto fields(IncludedFile& v) { return std::tie(v.path, v.text); }
 auto fields(SourceFile& v) { return std::tie(v.path, v.text, v.line, v.of_reference); }

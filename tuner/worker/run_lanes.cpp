@@ -72,9 +72,21 @@ void RunLane::recall(std::span<const Configuration> configurations, Taken taken)
     sent_[i].recalled = true;
     (i == 0 ? running : waiting) = true;
   }
-  if (!waiting && !running) return;
+  if (waiting || running) send_recall(running);
+}
+
+void RunLane::send_recall(bool running) {
   slot_.send(Recall{running});
   recalled_ = true;
+}
+
+void RunLane::give_up_finalists() {
+  own_.clear();
+  if (suspect_ && suspect_->first.finals_s) suspect_.reset();
+  bool some = false;
+  for (RunJob& job : sent_)
+    if (job.finals_s && !std::exchange(job.recalled, true)) some = true;
+  if (some && slot_.running()) send_recall(sent_.front().is_given_up());
 }
 
 void RunLane::schedule(std::size_t depth) {
@@ -180,6 +192,10 @@ void RunLane::ran(Ran answer) {
   } else {
     expect_work();
   }
+  if (job.is_given_up()) {
+    if (!answer.usable) slot_.end({});
+    return;
+  }
   if (!begun && job.recalled) return events_.withdrawn(std::move(job.configurations.front()));
   if (!begun) return waiting(job).push_front(std::move(job));
   if (!job.finals_s) tell_what_was_printed(job.first());
@@ -264,6 +280,7 @@ void RunLane::lost(const WorkerEnd& end) {
   }
   take_back_sent();
   const bool guiltless = !told && !running;
+  if (running && running->is_given_up()) running.reset();
   const bool is_innocent = end.from_outside || (end.hung && !runs_kernel_);
   if (running && !(is_innocent && try_again(*running))) fail(std::move(*running), end);
   if (guiltless)
@@ -275,6 +292,7 @@ void RunLane::lost(const WorkerEnd& end) {
 /// Jobs that were only queued in the worker's pipe did not cause its loss: they wait for a worker again.
 void RunLane::take_back_sent() {
   for (; !sent_.empty(); sent_.pop_back()) {
+    if (sent_.back().is_given_up()) continue;
     if (sent_.back().recalled)
       events_.withdrawn(sent_.back().first());
     else
@@ -419,6 +437,10 @@ std::vector<int> RunLanes::asked() const {
   for (int i = 0; i < size(); ++i)
     if (const Entry& entry = lanes_[static_cast<std::size_t>(i)]; entry.in_use && entry.asked) lanes.push_back(i);
   return lanes;
+}
+
+void RunLanes::give_up_finalists() {
+  for_each([](RunLane& lane) { lane.give_up_finalists(); });
 }
 
 void RunLanes::ask_none() {

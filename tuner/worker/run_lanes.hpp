@@ -29,6 +29,7 @@ struct RunJob {
   double wait_s = 0;      ///< time for which the lane had nothing to run before it
   bool again = false;     ///< second try: its worker was stopped or killed from outside
   bool recalled = false;  ///< not needed any more, if it has not begun
+  bool is_given_up() const { return recalled && finals_s; }  ///< its trials are not wanted either
 
   /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
   std::optional<std::pair<int, Trial>> lost_with = {};
@@ -97,6 +98,8 @@ class RunLane {
   /// one of them. With Taken::running_too, the running job ends after its launch. If it takes its worker down, only
   /// another recall() tells it early.
   void recall(std::span<const Configuration> configurations, Taken taken);
+  /// Drops the finalists that wait, and ends those that run after their launch. Tells no trials of them.
+  void give_up_finalists();
   void hurry();
   /// Sends jobs until the worker holds \p depth of them.
   void schedule(std::size_t depth);
@@ -124,6 +127,7 @@ class RunLane {
   void part_with_the_guilty(RunJob& job, std::vector<Trial>& trials);
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const WorkerEnd& end);
+  void send_recall(bool running);
   void take_back_sent();
   /// The queue in which \p job waits for a worker.
   std::deque<RunJob>& waiting(const RunJob& job) { return job.finals_s ? own_ : queue_.ready; }
@@ -176,6 +180,8 @@ class RunLanes {
   /// The lanes in use that run the finalists.
   std::vector<int> asked() const;
   void ask_none();
+  /// Ends what ask_all() began. No trials of it are told.
+  void give_up_finalists();
   /// Evaluator::prefer(), for jobs that were not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
   /// Evaluator::withdraw(). Returns the configurations that were taken out. Jobs in a worker's pipe are recalled.

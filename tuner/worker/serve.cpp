@@ -54,6 +54,7 @@ class Server {
       connection_.send(PhaseReport{phase, limit_s, runs_kernel});
     };
     once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, tell); });
+    runner_->set_stop(place.stop);
   }
 
   /// Answers messages until one says quit.
@@ -88,12 +89,8 @@ class Server {
   void answer(const Evaluate& message) {
     if (connection_.recalled()) return tell({});
     std::vector<Trial> trials;
-    evaluates_ = true;
-    try {
-      trials.push_back(runner().evaluate(message.configuration, message.image, message.best_ns));
-    } catch (const Recalled&) {
-    }
-    evaluates_ = false;
+    give_up_if_recalled(
+        [&] { trials.push_back(runner().evaluate(message.configuration, message.image, message.best_ns)); });
     if (runner().left_out_checks())
       connection_.send(Warning{message.configuration.text() +
                                " was compared with the reference once: the time ended before other orders of its "
@@ -104,10 +101,22 @@ class Server {
   void answer(const Remeasure& message) {
     if (message.images.size() != message.configurations.size())
       throw ProtocolError("remeasure: not one image for each");
+    if (connection_.recalled()) return tell({});
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
       finalists.push_back({message.configurations[i], &message.images[i]});
-    tell(runner().remeasure(finalists, message.seconds));
+    std::vector<Trial> trials;
+    give_up_if_recalled([&] { trials = runner().remeasure(finalists, message.seconds); });
+    tell(std::move(trials));
+  }
+
+  void give_up_if_recalled(const auto& step) {
+    evaluates_ = true;
+    try {
+      step();
+    } catch (const Recalled&) {
+    }
+    evaluates_ = false;
   }
 
   void answer(const Recall&) {}  // too late: the work has ended

@@ -341,8 +341,10 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   const Found& compiler = *found_now;
   std::vector<std::string> command = compiler.command;
   command.insert(command.end(), arguments.begin(), arguments.end());
-  ProcessResult result = run_process(
-      command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folders.unit});
+  ProcessResult result = run_process(command, {.timeout_s = options_.compile_timeout_s,
+                                               .stop = request.stop,
+                                               .temporary_directory = folders.unit,
+                                               .in_background = request.in_background});
   for (const auto& folder : {folders.unit, folders.shim}) replace_all(result.output, folder.string() + '/', "");
   if (!result.error.empty()) return CompileError{"the compiler does not run: " + result.error, "", true};
   if (result.stopped) return CompileError{"the compile was cancelled", "", true};

@@ -34,7 +34,7 @@ namespace tuner::host {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;
-constexpr int kNiceness = 10;                                // kernels that are measured meanwhile come first
+constexpr int kNiceness = 10;                                // in the background
 constexpr std::chrono::milliseconds kStopCheckInterval{20};  // between two checks of ProcessOptions::stop
 
 struct Program {
@@ -87,7 +87,7 @@ struct Report {
 /// The keeper, which leads a new process group. It starts the program, waits for it, and reports how the program ended.
 /// When the thread that started the keeper dies, even by kill -9, the system sends it a signal, and it kills the group.
 /// This runs in the child of a process with threads, so it only calls functions that are safe in signal handlers.
-[[noreturn]] void keep(const Program& program, int output, int report, pid_t parent) {
+[[noreturn]] void keep(const Program& program, int output, int report, pid_t parent, bool in_background) {
   ::setpgid(0, 0);
   ::signal(SIGTERM, &end_group);
   ::signal(SIGCHLD, SIG_DFL);
@@ -96,7 +96,7 @@ struct Report {
   sigdelset(&others, SIGTERM);
   sigprocmask(SIG_SETMASK, &others, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  ::setpriority(PRIO_PROCESS, 0, kNiceness);
+  if (in_background) ::setpriority(PRIO_PROCESS, 0, kNiceness);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl(): no signal will come
   close_others(output, report);
 
@@ -183,7 +183,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
 
   const pid_t self = ::getpid();
   const pid_t keeper = ::fork();
-  if (keeper == 0) keep(program, output_write.get(), report_write.get(), self);
+  if (keeper == 0) keep(program, output_write.get(), report_write.get(), self, options.in_background);
   const int why = errno;
   output_write.reset();
   report_write.reset();

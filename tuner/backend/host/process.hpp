@@ -76,6 +76,7 @@ struct ProcessOptions {
   double timeout_s = 0;                         ///< 0: none
   const std::atomic<bool>* stop = nullptr;      ///< the program is killed once this is set
   std::filesystem::path temporary_directory{};  ///< its TMPDIR; empty: this process's
+  bool in_background = false;                   ///< it gives way to other processes
 };
 
 struct ProcessResult {
