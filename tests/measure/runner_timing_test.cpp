@@ -1,7 +1,8 @@
 // Launches that prepare or are not timed, finalists, and metrics.
 
 #include <chrono>
-#include <thread>
+
+#include <tests/wait_until.hpp>
 
 #include "runner_fixture.hpp"
 
@@ -29,7 +30,7 @@ TEST_F(RunnerTiming, RunsASlowDefaultInHasteOnceToCompareItAndOnceToTimeIt) {
   std::size_t runs = 0;
   backend.kernels["scale<32>"] = scaled_after([&](const Launch&) {
     ++runs;
-    std::this_thread::sleep_for(std::chrono::milliseconds(130));
+    (void)testing::wait_until([] { return false; }, std::chrono::milliseconds(130));  // so long it runs
   });
   const auto shared = runner();
   shared->hurry();

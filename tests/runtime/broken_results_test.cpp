@@ -34,6 +34,7 @@ constexpr const char* kPick = R"(
 #pragma tuner arguments y, n
 #pragma tuner instantiate pick<mode>
 #pragma tuner default mode=1
+#pragma tuner reference default
 template <int mode> __global__ void pick(int* y, int n) { y[0] = mode; }
 )";
 

@@ -46,28 +46,29 @@ std::vector<Message> samples() {
   slow.outcome = Timeout{"hangs"};
   Trial invalid;
   invalid.outcome = Invalid{"limit"};
-  return {open,
-          Prepare{image},
-          Prepare{},
-          Compile{{"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90", {}, {}, true, {}, true, {{"-G", {"k.cu", 3, 4}}}, {"B=3"}}},
-          Evaluate{configuration, image, 12.5},
-          Remeasure{{configuration}, {image}, 1.5},
-          Quit{},
-          Opened{device, "nvrtc"},
-          Prepared{},
-          Failed{"no device", true, ErrorCode::context_lost},
-          PhaseReport{Phase::measure, 2.5, true},
-          CompileAnswer{image, 0.5},
-          CompileAnswer{CompileError{"no", "log"}, 0.5},
-          Recall{},
-          Ran{{measured}, true},
-          Ran{{slow}, false},
-          Ran{{measured, failed, invalid}, true},
-          Warning{"CXX is not used"},
-          Recall{true},
-          Hurry{},
-          Beat{0.25},
-          LastWords{11}};
+  return {
+      open,
+      Prepare{image},
+      Prepare{},
+      Compile{{"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90", {}, {}, true, {}, true, {{"-G", {"k.cu", 3, 4}}}, {"B=3"}}},
+      Evaluate{configuration, image, 12.5},
+      Remeasure{{configuration}, {image}, 1.5},
+      Quit{},
+      Opened{device, "nvrtc"},
+      Prepared{},
+      Failed{"no device", true, ErrorCode::context_lost},
+      PhaseReport{Phase::measure, 2.5, true},
+      CompileAnswer{image, 0.5},
+      CompileAnswer{CompileError{"no", "log"}, 0.5},
+      Recall{},
+      Ran{{measured}, true},
+      Ran{{slow}, false},
+      Ran{{measured, failed, invalid}, true},
+      Warning{"CXX is not used"},
+      Recall{true},
+      Hurry{},
+      Beat{0.25},
+      LastWords{11}};
 }
 
 Message passed_on(const Message& message) {
