@@ -192,13 +192,6 @@ TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   EXPECT_DOUBLE_EQ(known.document()["best"]["flops_per_s"], 4e12);
 }
 
-TEST_F(Report, SaysThatNothingCanWinUnverified) {
-  SessionResult result;
-  result.trials = {measured(32, 20e3), measured(64, 10e3)};
-  for (Trial& trial : result.trials) trial.verified = false;
-  EXPECT_THAT(no_winner(subject, result), HasSubstr("2 configurations ran, but none was verified"));
-}
-
 TEST_F(Report, ColoursOnlyWhenAskedTo) {
   const SessionResult result = won({measured(32, 20e3)});
   EXPECT_THAT(winner(subject, result, "", plain), Not(HasSubstr("\x1b")));

@@ -337,5 +337,19 @@ TEST_F(TuneSession, MeasuresALoneBestAgainWhereItsMetricsAreWanted) {
   EXPECT_EQ(result.best->measurement()->metrics.at("ipc"), 2);
 }
 
+TEST_F(TuneSession, WithoutAWinnerNamesTheUsualFailureAndSaysIfMemoryWasMissing) {
+  SessionResult result;
+  EXPECT_THAT(no_winner(spec_, size_, result).what(), HasSubstr("no configuration was measured"));
+  result.trials.resize(3);
+  EXPECT_THAT(no_winner(spec_, size_, result).what(), HasSubstr("3 configurations ran, but none was verified"));
+  result.trials[0].outcome = WrongResult{"y[3] is 1"};
+  for (std::size_t i : {1, 2}) result.trials[i].outcome = Timeout{"slow\nvery slow"};
+  EXPECT_THAT(no_winner(spec_, size_, result).what(),
+              EndsWith("none of 3 configurations worked, most often because: slow"));
+  EXPECT_EQ(no_winner(spec_, size_, result).code(), ErrorCode::other);
+  result.trials[0].outcome = LaunchError{.message = "no memory", .code = ErrorCode::out_of_memory};
+  EXPECT_EQ(no_winner(spec_, size_, result).code(), ErrorCode::out_of_memory);
+}
+
 }  // namespace
 }  // namespace tuner

@@ -14,17 +14,6 @@ namespace {
 /// Above this fraction of a ceiling, which was measured itself, the rate is explained.
 constexpr double kExplained = 1.05;
 
-/// The most frequent message of failures of \p kind, or of all for an empty one; its first line.
-std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind) {
-  std::map<std::string, std::size_t> reasons;
-  for (const Trial& trial : trials)
-    if (!trial.measurement() && (kind.empty() || tuner::kind(trial.outcome) == kind))
-      ++reasons[first_line(message(trial.outcome))];
-  const auto most = std::max_element(reasons.begin(), reasons.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == reasons.end() ? "" : most->first;
-}
-
 /// \p valid: 0 if unknown.
 std::string tried_text(std::size_t tried, std::size_t valid, SpaceCount::Kind kind) {
   if (valid == 0 || (valid == tried && kind == SpaceCount::Kind::more_than))
@@ -118,7 +107,7 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
     if (kind == "ok" || of_kind == 0) continue;
     const std::string count = fmt::format("{:>4} {:<8}", of_kind, kind);
     text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count,
-                        style.dim(printable(usual_reason(trials, kind))));
+                        style.dim(printable(usual_failure(trials, kind))));
   }
   return text;
 }
@@ -189,19 +178,6 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
   answer.styled(
       result_lines(subject, printable(best.configuration), compared_with(subject.reference), best.median_ns, style));
   return answer;
-}
-
-std::string no_winner(const Subject& subject, const SessionResult& result) {
-  if (result.trials.empty())
-    return fmt::format("{} {}: no configuration was measured ({})", subject.spec->name, subject.size->text(),
-                       tuner::text(result.stop_reason));
-  const std::string trials = plural(result.trials.size(), "configuration");
-  const auto ran = [](const Trial& trial) { return trial.measurement() != nullptr; };
-  if (std::all_of(result.trials.begin(), result.trials.end(), ran))
-    return fmt::format("{} {}: {} ran, but none was verified against a reference", subject.spec->name,
-                       subject.size->text(), trials);
-  return fmt::format("{} {}: none of {} worked, most often because: {} (--verbose shows each)", subject.spec->name,
-                     subject.size->text(), trials, usual_reason(result.trials, {}));
 }
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database) {

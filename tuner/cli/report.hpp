@@ -22,8 +22,6 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
                    bool below_table = true);
 /// The answer from the cache, in place of a result.
 Answer known_answer(const Subject& subject, const StoredAnswer& known, const Style& style);
-/// Why there is no winner.
-std::string no_winner(const Subject& subject, const SessionResult& result);
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
 

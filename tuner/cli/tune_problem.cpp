@@ -202,7 +202,10 @@ class ProblemTuning {
     std::string failure;
     if (found.best && wisdom().user().is_in_memory())  // success means that the next run finds the result
       failure = "the result is not stored, see the warning above";
-    if (!found.best && !stop_) failure = no_winner(what, found);
+    if (!found.best && !stop_) {
+      failure = no_winner(spec_, job_.size, found).what();
+      if (!found.trials.empty()) failure += " (--verbose shows each)";
+    }
     if (!failure.empty()) output_.error(failure);
     result.code = stop_ ? kInterrupted : failure.empty() ? kDone : kFailed;
     return result;

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <tuner/core/message_text.hpp>
+
 namespace tuner {
 
 namespace {
@@ -52,6 +54,15 @@ TrialTimes& TrialTimes::operator+=(const TrialTimes& other) {
   measure += other.measure;
   wait += other.wait;
   return *this;
+}
+
+std::string usual_failure(std::span<const Trial> trials, std::string_view kind) {
+  std::map<std::string, std::size_t> messages;
+  for (const Trial& trial : trials)
+    if (!trial.measurement() && (kind.empty() || tuner::kind(trial.outcome) == kind))
+      ++messages[first_line(message(trial.outcome))];
+  const auto most = std::ranges::max_element(messages, {}, [](const auto& one) { return one.second; });
+  return most == messages.end() ? "" : most->first;
 }
 
 }  // namespace tuner

@@ -113,4 +113,7 @@ struct Trial {
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
 };
 
+/// The first line of the most frequent message of failures of \p kind, or of all for an empty one; empty without any.
+std::string usual_failure(std::span<const Trial> trials, std::string_view kind = {});
+
 }  // namespace tuner

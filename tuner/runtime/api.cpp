@@ -150,11 +150,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   const runtime::TuningHere here;
   const SessionResult session =
       tune_kernel(spec, problem.size, device, problem.terms.wisdom, tuning, &observer, served.backend.get());
-  if (!session.best)
-    throw Error("kernel '" + spec.name + "': no configuration " +
-                (session.trials.empty()
-                     ? "was tried for " + problem.size.text() + " (" + std::string(text(session.stop_reason)) + ")"
-                     : "worked for " + problem.size.text()));
+  if (!session.best) throw no_winner(spec, problem.size, session);
   runtime::Renewal::process().renew(spec.name);
 
   const Measurement& best = *session.best->measurement();

@@ -7,6 +7,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/named.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/contest.hpp>
@@ -457,6 +458,21 @@ SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const
                           TrialStore* store, const SessionOptions& options, Observer* observer) {
   Observer nobody;
   return Session(spec, size, device, evaluator, store, options, observer ? *observer : nobody).run();
+}
+
+Error no_winner(const KernelSpec& spec, const ProblemSize& size, const SessionResult& result) {
+  const std::string what = spec.name + ' ' + size.text() + ": ";
+  if (result.trials.empty())
+    return Error(what + "no configuration was measured (" + std::string(text(result.stop_reason)) + ')');
+  const std::string trials = plural(result.trials.size(), "configuration");
+  if (std::ranges::all_of(result.trials, [](const Trial& trial) { return trial.measurement() != nullptr; }))
+    return Error(what + trials + " ran, but none was verified against a reference");
+  const bool lacked_memory = std::ranges::any_of(result.trials, [](const Trial& trial) {
+    const auto* const failure = std::get_if<LaunchError>(&trial.outcome);
+    return failure != nullptr && failure->code == ErrorCode::out_of_memory;
+  });
+  return Error(lacked_memory ? ErrorCode::out_of_memory : ErrorCode::other,
+               what + "none of " + trials + " worked, most often because: " + usual_failure(result.trials));
 }
 
 std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
