@@ -507,4 +507,10 @@ std::vector<std::filesystem::path> data_files(const KernelSpec& spec) {
   return files;
 }
 
+const std::string* unknown_headers(const KernelSpec& spec) {
+  for (const auto& includes : {&spec.program.includes, &spec.program.reference_includes})
+    if (*includes && (*includes)->unknown) return &*(*includes)->unknown;
+  return nullptr;
+}
+
 }  // namespace tuner

@@ -424,6 +424,9 @@ std::string without_definitions(std::string text, const std::vector<MacroSpec>& 
 std::string program_text(const KernelSpec& spec, ProgramPart part = ProgramPart::kernel);
 /// False if neither that program nor the files that it includes have \p word.
 bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word);
+/// Why earlier results may be of another text than that of \p spec, whose headers cannot be known. Null if they can. A
+/// tuning of such a kernel uses no earlier results.
+const std::string* unknown_headers(const KernelSpec& spec);
 
 /// The compiler options for \p configuration and \p size, in their order.
 std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

@@ -264,10 +264,4 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
   return std::nullopt;
 }
 
-const std::string* unknown_headers(const KernelSpec& spec) {
-  for (const auto& includes : {&spec.program.includes, &spec.program.reference_includes})
-    if (*includes && (*includes)->unknown) return &*(*includes)->unknown;
-  return nullptr;
-}
-
 }  // namespace tuner

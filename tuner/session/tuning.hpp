@@ -59,8 +59,4 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
 /// The settings of measuring, as stored with every session. Trials are resumed only under equal conditions.
 std::string conditions_text(const TuningOptions& options, const KernelSpec& spec);
 
-/// Why earlier results may be of another text than that of \p spec, whose headers cannot be known. Null if they can. A
-/// tuning of such a kernel uses no earlier results.
-const std::string* unknown_headers(const KernelSpec& spec);
-
 }  // namespace tuner

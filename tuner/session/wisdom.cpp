@@ -11,7 +11,6 @@
 #include <tuner/core/passing.hpp>
 #include <tuner/core/verify_problems.hpp>
 #include <tuner/session/records.hpp>
-#include <tuner/session/tuning.hpp>
 
 namespace tuner {
 namespace {
