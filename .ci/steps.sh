@@ -57,11 +57,12 @@ ci_find_tool() { command -v "$1-14" || command -v "$1" || tuner_fail "$1 is miss
 # The code of the input, without comments. What the preprocessor would change stays.
 ci_code() { g++ -fpreprocessed -dD -E -P -x c++ - 2>/dev/null; }
 
-# ci_find_changed: the array `changed`, C++ files of tuner/ and cache/ whose code differs from the last commit that
-# passed. Without that commit (a clone without history): all of them, and ci_seconds limits the steps that read them.
+# ci_find_changed: the array `changed`, C++ files of include/, tuner/ and cache/ whose code differs from the last
+# commit that passed. Without that commit (a clone without history): all of them, and ci_seconds limits the steps that
+# read them.
 ci_find_changed() {
   local base=${TUNER_BASE:-$(cat .ci/passed 2>/dev/null || echo unknown)}
-  local -a patterns=('tuner/*.[ch]pp' 'cache/*.[ch]pp')
+  local -a patterns=('include/*.[ch]pp' 'tuner/*.[ch]pp' 'cache/*.[ch]pp')
   ci_seconds=
   if git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
     local file differ=()
@@ -85,8 +86,8 @@ ci_find_changed() {
 ci_seed() { echo $((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1))); }
 
 ci_format() {
-  git ls-files -z -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' 'tests/*.[ch]pp' 'examples/*.cpp' 'bench/*.[ch]pp' \
-    'templates/*.hpp' | xargs -0 "$(ci_find_tool clang-format)" --dry-run -Werror
+  git ls-files -z -- 'include/*.[ch]pp' 'tuner/*.[ch]pp' 'cache/*.[ch]pp' 'tests/*.[ch]pp' 'examples/*.cpp' \
+    'bench/*.[ch]pp' 'templates/*.hpp' | xargs -0 "$(ci_find_tool clang-format)" --dry-run -Werror
 }
 
 # ci_configure PRESET [ARGUMENT…]: messages go to build/PRESET.log.
@@ -111,9 +112,10 @@ ci_ctest() {
 
 # FILE…: prints the other files that include one of them directly.
 ci_includers() {
-  printf '%s\n' "$@" | sed -n 's|.*\.hpp$|#include <&>|p' >build/changed_headers
+  printf '%s\n' "$@" | sed -n 's|^include/||; s|.*\.hpp$|#include <&>|p' >build/changed_headers
   [ ! -s build/changed_headers ] ||
-    git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' |
+    git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'include/*.[ch]pp' \
+      'tuner/*.[ch]pp' 'cache/*.[ch]pp' |
     sort | comm -23 - <(printf '%s\n' "$@" | sort)
 }
 
@@ -123,7 +125,7 @@ ci_lint_roots() {
   local file sources=()
   for file in "$@"; do [[ $file != *.cpp ]] || sources+=("$file"); done
   for file in "$@"; do
-    [[ $file == *.hpp && ${#sources[@]} -gt 0 ]] && grep -qF "#include <$file>" "${sources[@]}" || echo "$file"
+    [[ $file == *.hpp && ${#sources[@]} -gt 0 ]] && grep -qF "#include <${file#include/}>" "${sources[@]}" || echo "$file"
   done
 }
 

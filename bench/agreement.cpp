@@ -31,10 +31,11 @@
 
 #include <bench/options.hpp>
 
-#include <cache/browse.hpp>
-#include <cache/exchange.hpp>
-#include <cache/shipped.hpp>
-#include <cache/session.hpp>
+#include <cache/exchange/exchange.hpp>
+#include <cache/exchange/shipping.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/session.hpp>
+#include <cache/query/shipped.hpp>
 
 #include <tuner/kernel.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <bench/cub_calls.hpp>
 #include <bench/device_memory.hpp>
-#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/reduce.hpp>
 #include <tuner/tuner.h>
 

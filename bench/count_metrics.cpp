@@ -20,13 +20,13 @@
 
 #include <bench/options.hpp>
 
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/metric.hpp>
+#include <tuner/core/device/metric.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
-#include <tuner/session/backends.hpp>
-#include <tuner/session/kernel_library.hpp>
+#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/kernel_library.hpp>
 
 namespace {
 

@@ -20,8 +20,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/driver/context.hpp>
+#include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/reduce.hpp>
 
 #include <bench/options.hpp>

@@ -17,11 +17,11 @@
 
 #include <bench/job.hpp>
 
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/measure/statistics.hpp>
-#include <tuner/session/backends.hpp>
+#include <tuner/session/tuning/backends.hpp>
 
 namespace {
 

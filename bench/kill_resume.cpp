@@ -37,11 +37,11 @@
 
 #include <bench/options.hpp>
 
-#include <cache/browse.hpp>
-#include <cache/database.hpp>
-#include <cache/session.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/database.hpp>
+#include <cache/query/session.hpp>
 
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 
 extern char** environ;
 

@@ -21,11 +21,11 @@
 
 #include <bench/job.hpp>
 
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/statistics.hpp>
-#include <tuner/session/backends.hpp>
-#include <tuner/session/tune_session.hpp>
+#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace {

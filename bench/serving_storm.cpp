@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/driver/context.hpp>
 #include <tuner/reduce.hpp>
 
 namespace {

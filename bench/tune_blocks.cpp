@@ -21,8 +21,8 @@
 
 #include <bench/job.hpp>
 
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

@@ -1,6 +1,7 @@
 # Target tuner_headers_alone: for each header a source that includes it and nothing else. It is not part of `all`;
 # .ci/steps.sh compiles the sources of changed headers.
-file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuner/*.hpp ${PROJECT_SOURCE_DIR}/cache/*.hpp)
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.hpp
+     ${PROJECT_SOURCE_DIR}/tuner/*.hpp ${PROJECT_SOURCE_DIR}/cache/*.hpp)
 if(NOT TUNER_HAS_CUDA)
   list(FILTER headers EXCLUDE REGEX "^tuner/backend/cuda/")
 endif()
@@ -9,7 +10,8 @@ if(NOT MPI_CXX_FOUND)
 endif()
 set(sources)
 foreach(header IN LISTS headers)
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers/${header}.cxx CONTENT "#include <${header}>\n")
+  string(REGEX REPLACE "^include/" "" name ${header})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers/${header}.cxx CONTENT "#include <${name}>\n")
   list(APPEND sources ${PROJECT_BINARY_DIR}/headers/${header}.cxx)
 endforeach()
 get_property(rooms GLOBAL PROPERTY TUNER_ROOMS)

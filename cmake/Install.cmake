@@ -18,7 +18,7 @@ foreach(room IN LISTS rooms)
   endif()
 endforeach()
 # A shared library exports the namespace TUNER_ABI of the public headers, the functions of tuner.h, and nothing else.
-file(STRINGS ${PROJECT_SOURCE_DIR}/tuner/version.hpp abi REGEX "define TUNER_ABI")
+file(STRINGS ${PROJECT_SOURCE_DIR}/include/tuner/version.hpp abi REGEX "define TUNER_ABI")
 string(REGEX MATCH "v[0-9]+_[0-9]+" abi "${abi}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/exports.map CONTENT
   "{ global: tuner_*; extern \"C++\" { tuner::${abi}::*; typeinfo*?for?tuner::${abi}::*; vtable?for?tuner::${abi}::*; }; local: *; };\n")
@@ -35,8 +35,8 @@ if(TUNER_TESTS)
   tuner_add_library(tuner_shared SHARED)  # the tests of the package are of both kinds
   set_target_properties(tuner_shared PROPERTIES OUTPUT_NAME tuner LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shared)
 endif()
-file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuner/*.h ${PROJECT_SOURCE_DIR}/tuner/*.hpp ${PROJECT_SOURCE_DIR}/tuner/core/error.hpp)
-target_sources(tuner PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${public})
+file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tuner/*.h ${PROJECT_SOURCE_DIR}/include/tuner/*.hpp)
+target_sources(tuner PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${public})
 target_compile_features(tuner INTERFACE cxx_std_17)
 target_compile_definitions(tuner INTERFACE $<BUILD_INTERFACE:TUNER_INSTALLATION_PREFIX="${PROJECT_BINARY_DIR}">)
 add_dependencies(tuner tuner-worker)
@@ -89,7 +89,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
 if(wisdom)
-  # A database that nobody may write to is read without locks (cache/store.cpp).
+  # A database that nobody may write to is read without locks (cache/query/store.cpp).
   install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom COMPONENT tuner-wisdom
           PERMISSIONS OWNER_READ GROUP_READ WORLD_READ)
 endif()

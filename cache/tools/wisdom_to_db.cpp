@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include <cache/shipped.hpp>
+#include <cache/exchange/shipping.hpp>
 
 int main(int count, char** arguments) {
   if (count < 3) {

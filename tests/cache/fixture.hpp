@@ -8,16 +8,16 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
-#include <cache/browse.hpp>
-#include <cache/database.hpp>
-#include <cache/lookup.hpp>
-#include <cache/session.hpp>
-#include <cache/store.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/database.hpp>
+#include <cache/query/lookup.hpp>
+#include <cache/query/session.hpp>
+#include <cache/query/store.hpp>
 
-#include <tests/environment_variable.hpp>
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
-#include <tests/wait_until.hpp>
+#include <tests/support/environment_variable.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
+#include <tests/support/wait_until.hpp>
 
 namespace tuner::cache::test {
 

@@ -1,7 +1,8 @@
-/// What `tune init` writes, as far as no program is needed: tests/cli/first_file_test.cpp also checks the files.
+/// What `tune init` writes, as far as no program is needed: tests/cli/commands/first_file_test.cpp also checks the
+/// files.
 #include <tuner/convert/first_file.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::convert {
 namespace {

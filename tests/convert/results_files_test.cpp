@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tests/stored_tuning.hpp>
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/stored_tuning.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_results.hpp>
 #include <tuner/replay/read_recording.hpp>

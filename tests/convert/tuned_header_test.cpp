@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 
-#include <tests/stored_tuning.hpp>
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/stored_tuning.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 #include <tuner/convert/portfolio.hpp>
 #include <tuner/convert/tuned_header.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

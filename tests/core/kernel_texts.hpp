@@ -3,9 +3,9 @@
 
 #include <sstream>
 
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::testing {
 

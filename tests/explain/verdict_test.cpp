@@ -2,7 +2,7 @@
 
 #include <tuner/explain/verdict.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <tuner/cli/options.hpp>
-#include <tuner/cli/problems.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/cli/input/options.hpp>
+#include <tuner/cli/input/problems.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <tuner/core/expression.hpp>
+#include <tuner/core/expression/expression.hpp>
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tuner;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <cache/exchange.hpp>
+#include <cache/exchange/exchange.hpp>
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/throughput.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
-#include "scale_spec.hpp"
+#include <tests/support/scale_spec.hpp>
 
 namespace tuner {
 namespace {

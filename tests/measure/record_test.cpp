@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include <tests/temporary_folder.hpp>
+#include <tests/support/temporary_folder.hpp>
 
 #include "runner_fixture.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <tests/temporary_folder.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
 #include "runner_fixture.hpp"

@@ -8,9 +8,9 @@
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
-#include "scale_spec.hpp"
+#include <tests/support/scale_spec.hpp>
 
 namespace tuner::testing {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include <tests/temporary_folder.hpp>
+#include <tests/support/temporary_folder.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
 #include "runner_fixture.hpp"

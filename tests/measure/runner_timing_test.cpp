@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include <tests/wait_until.hpp>
+#include <tests/support/wait_until.hpp>
 
 #include "runner_fixture.hpp"
 

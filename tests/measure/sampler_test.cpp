@@ -3,9 +3,9 @@
 #include <random>
 #include <set>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
-#include "fake_backend.hpp"
+#include <tests/support/fake_backend.hpp>
 
 namespace tuner {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <stdexcept>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace {
 
@@ -15,9 +15,9 @@ struct Habit {
   std::string_view instead;
 };
 
-constexpr std::string_view kFolder = "a test's files live in a TemporaryFolder (tests/temporary_folder.hpp)";
-constexpr std::string_view kWaiting = "a test waits for what happens, never for time (tests/wait_until.hpp)";
-constexpr std::string_view kTiming = "the clock also counts what other processes do (tests/processor_time.hpp)";
+constexpr std::string_view kFolder = "a test's files live in a TemporaryFolder (tests/support/temporary_folder.hpp)";
+constexpr std::string_view kWaiting = "a test waits for what happens, never for time (tests/support/wait_until.hpp)";
+constexpr std::string_view kTiming = "the clock also counts what other processes do (tests/support/processor_time.hpp)";
 constexpr Habit kHabits[] = {{"temp_directory_path", kFolder},
                              {"TempDir()", kFolder},
                              {"mkdtemp(", kFolder},

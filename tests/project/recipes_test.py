@@ -17,7 +17,7 @@ import unittest
 SOURCE = pathlib.Path(sys.argv.pop(1))
 CMAKE = sys.argv.pop(1)
 BUILD = "\n".join(path.read_text(encoding="utf-8") for path in [SOURCE / "CMakeLists.txt", *sorted((SOURCE / "cmake").glob("*.cmake"))])
-VERSION = ".".join(re.findall(r"#define TUNER_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (SOURCE / "tuner" / "version.hpp").read_text(encoding="utf-8")))
+VERSION = ".".join(re.findall(r"#define TUNER_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (SOURCE / "include" / "tuner" / "version.hpp").read_text(encoding="utf-8")))
 # Libraries, as the build names them, in vcpkg, conda-forge and Spack.
 LIBRARIES = {
     "Boost": ("boost-program-options", "libboost-devel", "boost"),

@@ -9,15 +9,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/values/input_file.hpp>
 #include <tuner/recording/kernel_copy.hpp>
 #include <tuner/recording/recording_writer.hpp>
-#include <tuner/core/input_file.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/session/records.hpp>
-#include <tuner/session/tuning.hpp>
+#include <tuner/session/tuning/tuning.hpp>
+#include <tuner/session/wisdom/records.hpp>
 
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner {
 namespace {

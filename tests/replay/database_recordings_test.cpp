@@ -1,12 +1,12 @@
 #include <filesystem>
 
-#include <cache/disk.hpp>
-#include <cache/exchange.hpp>
-#include <cache/session.hpp>
+#include <cache/exchange/exchange.hpp>
+#include <cache/file/disk.hpp>
+#include <cache/query/session.hpp>
 
-#include <tests/stored_tuning.hpp>
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/stored_tuning.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 

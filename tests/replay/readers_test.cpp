@@ -3,8 +3,8 @@
 
 #include <zlib.h>
 
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>
 

@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cache/disk.hpp>
+#include <cache/file/disk.hpp>
 
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::replay {
 namespace {

@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 
-#include <cache/sha256.hpp>
+#include <cache/records/sha256.hpp>
 
 #include <tuner/report/page.hpp>
 
-#include <tests/page_data.hpp>
+#include <tests/support/page_data.hpp>
 
 #include "sample.hpp"
 

@@ -2,13 +2,13 @@
 
 #include <limits>
 
-#include <cache/exchange.hpp>
-#include <cache/session.hpp>
+#include <cache/exchange/exchange.hpp>
+#include <cache/query/session.hpp>
 
 #include <tuner/report/comparison.hpp>
 #include <tuner/report/tuning.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "sample.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tests/measure/fake_backend.hpp>
+#include <tests/support/fake_backend.hpp>
 
 namespace tuner::testing {
 

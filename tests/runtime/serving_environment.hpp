@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <cache/session.hpp>
+#include <cache/query/session.hpp>
 
 #include <tuner/kernel.hpp>
 #include <tuner/settings.hpp>
 
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::testing {
 

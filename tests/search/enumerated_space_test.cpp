@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "spaces.hpp"
 

@@ -1,12 +1,12 @@
 #include <cmath>
 
+#include <tuner/search/candidates.hpp>
 #include <tuner/search/features.hpp>
 #include <tuner/search/forest.hpp>
 #include <tuner/search/gaussian_process.hpp>
 #include <tuner/search/history.hpp>
-#include <tuner/search/candidates.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "spaces.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::test {

@@ -4,7 +4,7 @@
 
 #include <tuner/search/strategy.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "spaces.hpp"
 

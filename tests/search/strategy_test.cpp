@@ -8,7 +8,7 @@
 
 #include <tuner/search/strategy.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "spaces.hpp"
 

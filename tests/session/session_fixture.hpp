@@ -1,15 +1,15 @@
 #pragma once
 /// Sessions without devices, and with a database in memory, for tests.
 
-#include <cache/browse.hpp>
-#include <cache/database.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/database.hpp>
 
-#include <tuner/session/records.hpp>
-#include <tuner/session/trial_store.hpp>
+#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/trial_store.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
-#include "fakes.hpp"
+#include <tests/support/session_fakes.hpp>
 
 namespace tuner::testing {
 

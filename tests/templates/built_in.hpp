@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include <templates/embedded.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::testing {
 

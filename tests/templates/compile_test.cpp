@@ -2,18 +2,18 @@
 // that launch kernels, those whose grid meets, those with options for the compiler, those for the functions of a warp,
 // and those of other people.
 
-#include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/device_linker.hpp>
-#include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/compile/device_linker.hpp>
+#include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/driver/architecture.hpp>
+#include <tuner/backend/cuda/driver/nvrtc.hpp>
 #include <tuner/backend/host/host_backend.hpp>
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/single_run.hpp>
 
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
 
 #include "sample.hpp"
 #include "wild.hpp"

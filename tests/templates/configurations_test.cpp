@@ -2,10 +2,10 @@
 /// reference's result: at an odd size, and on the `verify` problems of the file (nothing, one element, odd sizes,
 /// misaligned pointers). Built twice, for the host backend and for a GPU; see Subject.
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "sample.hpp"
-#include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {
 namespace {

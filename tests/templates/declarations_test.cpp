@@ -3,10 +3,10 @@
 
 #include <sstream>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "built_in.hpp"
-#include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {
 namespace {

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/backend/cuda/compile/device_linker.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
-#include <tuner/backend/cuda/device_linker.hpp>
-#include <tuner/backend/cuda/driver.hpp>
-#include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/backend/cuda/driver/driver.hpp>
+#include <tuner/backend/cuda/driver/nvrtc.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/single_run.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "sample.hpp"
 #include "wild.hpp"

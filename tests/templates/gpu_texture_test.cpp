@@ -14,8 +14,8 @@ inline const Api* api = nullptr;
 }  // namespace tuner_host
 #include <tuner/backend/host/shim/tuner_host_texture.h>
 
-#include <tests/cuda/gpu_fixture.hpp>
-#include <tests/testing.hpp>
+#include <tests/support/gpu_fixture.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner {
 namespace {

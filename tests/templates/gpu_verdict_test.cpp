@@ -1,13 +1,13 @@
 /// Kernels whose limit is known by construction (examples/limits) and what the verdict says of each, on a GPU.
 
 #include <tuner/backend/cuda/cuda_backend.hpp>
-#include <tuner/backend/cuda/driver.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/core/metric.hpp>
+#include <tuner/backend/cuda/driver/driver.hpp>
+#include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/single_run.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner {
 namespace {

@@ -1,4 +1,4 @@
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #include "sample.hpp"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/search_space.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/core/space/search_space.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 #include "built_in.hpp"

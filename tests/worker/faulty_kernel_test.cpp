@@ -2,11 +2,11 @@
 // (TUNER_TEST_BACKEND).
 
 #include <tuner/backend/all/backends.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 #ifndef TUNER_TEST_BACKEND
 #define TUNER_TEST_BACKEND "host"

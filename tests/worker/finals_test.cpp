@@ -4,7 +4,7 @@
 
 #include <tuner/worker/finals.hpp>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::worker {
 namespace {

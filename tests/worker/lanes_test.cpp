@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <mutex>
 
-#include <tests/temporary_folder.hpp>
-#include <tests/testing.hpp>
-#include <tests/wait_until.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
+#include <tests/support/wait_until.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/link.hpp>
 

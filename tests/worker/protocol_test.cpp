@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::worker {
 namespace {

@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <future>
 
-#include <tests/child_process.hpp>
-#include <tests/measure/scale_spec.hpp>
-#include <tests/testing.hpp>
-#include <tests/wait_until.hpp>
+#include <tests/support/child_process.hpp>
+#include <tests/support/scale_spec.hpp>
+#include <tests/support/testing.hpp>
+#include <tests/support/wait_until.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {

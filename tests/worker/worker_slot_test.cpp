@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include <tests/testing.hpp>
+#include <tests/support/testing.hpp>
 
 namespace tuner::worker {
 namespace {

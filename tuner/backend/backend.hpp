@@ -18,13 +18,13 @@
 #include <variant>
 #include <vector>
 
-#include <tuner/core/device.hpp>
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/includes.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/outcome.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
 
@@ -288,13 +288,13 @@ struct Unavailable {
 
 /// A request for the metrics of one run of all launches.
 struct CountRequest {
-  std::vector<std::string> metrics;  ///< names of core/metric.hpp (no sets), or counters of the chip
+  std::vector<std::string> metrics;  ///< names of core/device/metric.hpp (no sets), or counters of the chip
   bool cold = true;                  ///< flush L2 before each pass
   /// Restores the inputs of a run. Called before each pass; several counters may need several passes. Null: the inputs
   /// of a pass are as the pass before left them.
   std::function<void()> restore = nullptr;
 };
-/// Values by the names in the request, in the units of core/metric.hpp.
+/// Values by the names in the request, in the units of core/device/metric.hpp.
 using Metrics = std::map<std::string, double>;
 using CountResult = std::variant<Metrics, Unavailable>;
 

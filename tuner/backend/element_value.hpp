@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <tuner/backend/fill_value.hpp>
-#include <tuner/core/element_type.hpp>
+#include <tuner/core/values/element_type.hpp>
 
 namespace tuner {
 

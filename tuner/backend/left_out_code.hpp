@@ -1,5 +1,5 @@
 #pragma once
-/// What both compilers do with host code that they leave out of a kernel's texts (core/host_code.hpp).
+/// What both compilers do with host code that they leave out of a kernel's texts (core/cpp/host_code.hpp).
 
 #include <functional>
 #include <map>
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/host_code.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/scanner.hpp>
+#include <tuner/core/cpp/host_code.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/core/values/named.hpp>
 
 namespace tuner {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/includes.hpp>
-#include <tuner/core/scanner.hpp>
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/cpp/scanner.hpp>
 
 namespace tuner {
 

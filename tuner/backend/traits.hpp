@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/device.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/values/characters.hpp>
 
 namespace tuner {
 

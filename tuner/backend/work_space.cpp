@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/scanner.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/cpp/words.hpp>
+#include <tuner/core/values/characters.hpp>
 
 namespace tuner::convert {
 namespace {

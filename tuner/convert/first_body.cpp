@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/declared_types.hpp>
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/scanner.hpp>
+#include <tuner/core/cpp/declared_types.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/named.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/signature.hpp>
+#include <tuner/core/cpp/signature.hpp>
 
 namespace tuner::convert {
 

@@ -15,17 +15,17 @@
 #include <tuner/convert/first_template.hpp>
 #include <tuner/convert/source_files.hpp>
 #include <tuner/convert/written_struct.hpp>
-#include <tuner/core/characters.hpp>
-#include <tuner/core/declared_types.hpp>
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/expanded_code.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/record_type.hpp>
-#include <tuner/core/scanner.hpp>
-#include <tuner/core/signature.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/cpp/declared_types.hpp>
+#include <tuner/core/cpp/expanded_code.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/kernel/names.hpp>
+#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/expanded_code.hpp>
-#include <tuner/core/expression.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/scanner.hpp>
-#include <tuner/core/signature.hpp>
+#include <tuner/core/cpp/expanded_code.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

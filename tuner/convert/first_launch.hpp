@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/scoped_code.hpp>
+#include <tuner/core/cpp/scoped_code.hpp>
 
 namespace tuner::convert {
 

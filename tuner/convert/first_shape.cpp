@@ -7,15 +7,16 @@
 #include <fmt/ranges.h>  // join, since fmt 11
 
 #include <tuner/convert/first_body.hpp>
-#include <tuner/core/characters.hpp>
-#include <tuner/core/definitions.hpp>
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/expanded_code.hpp>
-#include <tuner/core/expression.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/scanner.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/cpp/definitions.hpp>
+#include <tuner/core/cpp/expanded_code.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/cpp/words.hpp>
+#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/kernel/names.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -11,8 +11,8 @@
 
 #include <tuner/convert/first_launch.hpp>
 #include <tuner/convert/first_template.hpp>
-#include <tuner/core/scoped_code.hpp>
-#include <tuner/core/signature.hpp>
+#include <tuner/core/cpp/scoped_code.hpp>
+#include <tuner/core/cpp/signature.hpp>
 
 namespace tuner::convert {
 

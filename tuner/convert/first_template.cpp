@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/declared_types.hpp>
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/scanner.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/cpp/declared_types.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/kernel/names.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/named.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include <tuner/convert/first_launch.hpp>
-#include <tuner/core/scoped_code.hpp>
-#include <tuner/core/signature.hpp>
+#include <tuner/core/cpp/scoped_code.hpp>
+#include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/kernel/names.hpp>
 
 namespace tuner::convert {
 

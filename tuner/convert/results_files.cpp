@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <cache/json.hpp>
-#include <cache/records.hpp>
+#include <cache/records/json.hpp>
+#include <cache/records/records.hpp>
 
-#include <tuner/core/objective.hpp>
+#include <tuner/core/result/objective.hpp>
 
 namespace tuner::convert {
 namespace {

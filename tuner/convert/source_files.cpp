@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include <tuner/core/expanded_code.hpp>
-#include <tuner/core/scanner.hpp>
+#include <tuner/core/cpp/expanded_code.hpp>
+#include <tuner/core/cpp/scanner.hpp>
 
 namespace tuner::convert {
 namespace {

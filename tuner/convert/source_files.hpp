@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/includes.hpp>
-#include <tuner/core/scoped_code.hpp>
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/cpp/scoped_code.hpp>
 
 namespace tuner::convert {
 

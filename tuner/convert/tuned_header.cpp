@@ -13,12 +13,12 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/cpp/words.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/format.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <tuple>
 
-#include <cache/browse.hpp>
-#include <cache/session.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/session.hpp>
 
 #include <tuner/convert/portfolio.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/message_text.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

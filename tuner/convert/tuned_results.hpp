@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include <cache/database.hpp>
-#include <cache/records.hpp>
+#include <cache/query/database.hpp>
+#include <cache/records/records.hpp>
 
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/value.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/value.hpp>
 
 namespace tuner::convert {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {

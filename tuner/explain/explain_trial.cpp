@@ -1,6 +1,6 @@
 #include <tuner/explain/explain_trial.hpp>
 
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/throughput.hpp>
 
 namespace tuner {

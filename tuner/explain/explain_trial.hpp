@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/outcome.hpp>
 #include <tuner/explain/verdict.hpp>
 
 namespace tuner {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/format.hpp>
+#include <tuner/core/values/format.hpp>
 #include <tuner/measure/throughput.hpp>
 
 namespace tuner {

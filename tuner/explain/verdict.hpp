@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/device.hpp>
+#include <tuner/core/device/device.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 
 namespace tuner {

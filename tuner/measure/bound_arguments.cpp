@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <tuner/backend/element_value.hpp>
-#include <tuner/core/element_type.hpp>
+#include <tuner/core/values/element_type.hpp>
 
 namespace tuner {
 namespace {

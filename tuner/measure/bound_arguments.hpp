@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
 

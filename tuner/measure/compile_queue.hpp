@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/configuration.hpp>
+#include <tuner/core/values/configuration.hpp>
 
 namespace tuner {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/launch_shape.hpp>
+#include <tuner/core/device/launch_shape.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
 

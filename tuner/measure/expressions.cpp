@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/verify_problems.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/outcome.hpp>
 
 namespace tuner {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
 
@@ -76,7 +76,7 @@ struct MeasureOptions : VerifyOptions, SamplingOptions, PatienceOptions {
   std::uint64_t seed = 1;  ///< for the inputs
   bool cold = true;        ///< flush L2 before each sample
 
-  /// Metrics to collect in separate runs: names of core/metric.hpp (no sets) or of the chip.
+  /// Metrics to collect in separate runs: names of core/device/metric.hpp (no sets) or of the chip.
   std::vector<std::string> metrics;
   bool metrics_for_all = false;  ///< for all configurations; false: only for finalists
 

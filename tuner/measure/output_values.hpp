@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/element_type.hpp>
-#include <tuner/core/expression.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/element_type.hpp>
 
 namespace tuner {
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/input_file.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/input_file.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/problem_buffers.hpp>
 
 namespace tuner {

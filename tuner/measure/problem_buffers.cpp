@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/element_type.hpp>
+#include <tuner/core/values/characters.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/sampler.hpp>
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/verify_problems.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/named.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {

@@ -3,7 +3,7 @@
 #include <random>
 #include <utility>
 
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/named.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/scanner.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/runner.hpp>

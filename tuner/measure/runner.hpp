@@ -16,9 +16,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/outcome.hpp>
+#include <tuner/core/values/elapsed.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>

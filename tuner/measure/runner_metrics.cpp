@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/metric.hpp>
+#include <tuner/core/device/metric.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {

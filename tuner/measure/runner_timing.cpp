@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/elapsed.hpp>
+#include <tuner/core/values/elapsed.hpp>
 #include <tuner/measure/statistics.hpp>
 
 namespace tuner {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/result/outcome.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 namespace tuner {

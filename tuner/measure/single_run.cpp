@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/reference_failure.hpp>
+#include <tuner/core/result/reference_failure.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {

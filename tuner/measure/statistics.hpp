@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/result/outcome.hpp>
 
 namespace tuner {
 

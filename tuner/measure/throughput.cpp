@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include <tuner/core/element_type.hpp>
+#include <tuner/core/values/element_type.hpp>
 
 namespace tuner {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include <tuner/core/device.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
 

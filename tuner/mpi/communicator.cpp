@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::mpi {
 namespace {

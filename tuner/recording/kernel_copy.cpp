@@ -8,9 +8,9 @@
 #include <system_error>
 #include <vector>
 
-#include <cache/paths.hpp>
+#include <cache/file/paths.hpp>
 
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
 namespace {

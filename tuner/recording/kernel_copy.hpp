@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
 

@@ -6,15 +6,15 @@
 #include <map>
 #include <system_error>
 
-#include <cache/json.hpp>
-#include <cache/sha256.hpp>
+#include <cache/records/json.hpp>
+#include <cache/records/sha256.hpp>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/input_file.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/core/message_text.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/values/input_file.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/session/records.hpp>
+#include <tuner/session/wisdom/records.hpp>
 
 namespace tuner {
 namespace {

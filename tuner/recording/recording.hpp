@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/problem_size.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/problem_size.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 namespace tuner {

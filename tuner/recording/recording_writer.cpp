@@ -10,13 +10,13 @@
 #include <system_error>
 #include <vector>
 
-#include <cache/json.hpp>
-#include <cache/sha256.hpp>
+#include <cache/records/json.hpp>
+#include <cache/records/sha256.hpp>
 
-#include <tuner/recording/recording.hpp>
+#include <tuner/core/values/input_file.hpp>
+#include <tuner/error.hpp>
 #include <tuner/recording/kernel_copy.hpp>
-#include <tuner/core/input_file.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/recording/recording.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/device.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/problem_size.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
 

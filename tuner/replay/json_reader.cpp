@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <boost/interprocess/streams/bufferstream.hpp>
-#include <cache/json.hpp>
+#include <cache/records/json.hpp>
 
 #include <tuner/replay/read_recording.hpp>
 

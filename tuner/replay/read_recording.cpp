@@ -9,14 +9,14 @@
 #include <boost/tokenizer.hpp>
 #include <fmt/format.h>
 
-#include <cache/browse.hpp>
-#include <cache/database.hpp>
-#include <cache/disk.hpp>
-#include <cache/exchange.hpp>
-#include <cache/session.hpp>
+#include <cache/exchange/exchange.hpp>
+#include <cache/file/disk.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/database.hpp>
+#include <cache/query/session.hpp>
 
-#include <tuner/core/characters.hpp>
-#include <tuner/core/objective.hpp>
+#include <tuner/core/result/objective.hpp>
+#include <tuner/core/values/characters.hpp>
 
 namespace tuner::replay {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/result/outcome.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner::replay {
 

@@ -5,8 +5,8 @@
 #include <ctime>
 #include <stdexcept>
 
-#include <tuner/core/named.hpp>
-#include <tuner/core/threads.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/core/values/threads.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::replay {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include <tuner/core/objective.hpp>
+#include <tuner/core/result/objective.hpp>
 #include <tuner/replay/scorer.hpp>
 
 namespace tuner::replay {

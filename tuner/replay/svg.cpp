@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/message_text.hpp>
+#include <tuner/core/values/message_text.hpp>
 
 namespace tuner::svg {
 namespace {

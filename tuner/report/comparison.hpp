@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <cache/records.hpp>
+#include <cache/records/records.hpp>
 
 namespace tuner::report {
 

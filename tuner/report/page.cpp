@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include <cache/json.hpp>
-#include <cache/sha256.hpp>
+#include <cache/records/json.hpp>
+#include <cache/records/sha256.hpp>
 
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/message_text.hpp>
-#include <tuner/core/objective.hpp>
+#include <tuner/core/result/objective.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/report/page_files.hpp>
 
 namespace tuner::report {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include <cache/json.hpp>
-#include <cache/session.hpp>
+#include <cache/query/session.hpp>
+#include <cache/records/json.hpp>
 
 namespace tuner::report {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <cache/browse.hpp>
-#include <cache/database.hpp>
-#include <cache/lookup.hpp>
-#include <cache/records.hpp>
+#include <cache/query/browse.hpp>
+#include <cache/query/database.hpp>
+#include <cache/query/lookup.hpp>
+#include <cache/records/records.hpp>
 
 #include <tuner/explain/verdict.hpp>
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/search/random_numbers.hpp>
 #include <tuner/search/strategy.hpp>
 

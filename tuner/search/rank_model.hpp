@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/result/outcome.hpp>
 #include <tuner/search/features.hpp>
 #include <tuner/search/forest.hpp>
 #include <tuner/search/history.hpp>

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <tuner/core/message_text.hpp>
+#include <tuner/core/values/message_text.hpp>
 
 namespace tuner::search {
 

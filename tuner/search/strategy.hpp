@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/enumerated_space.hpp>
-#include <tuner/core/outcome.hpp>
+#include <tuner/core/result/outcome.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner::search {
 

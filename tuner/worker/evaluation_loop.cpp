@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/input_file.hpp>
-#include <tuner/core/reference_failure.hpp>
-#include <tuner/core/threads.hpp>
-#include <tuner/core/verify_problems.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/core/result/reference_failure.hpp>
+#include <tuner/core/values/input_file.hpp>
+#include <tuner/core/values/threads.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 

@@ -23,9 +23,9 @@
 #include <thread>
 #include <vector>
 
-#include <tuner/core/device.hpp>
-#include <tuner/core/evaluator.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/evaluator.hpp>
 #include <tuner/worker/compile_pool.hpp>
 #include <tuner/worker/finals.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/evaluator.hpp>
+#include <tuner/core/result/evaluator.hpp>
 #include <tuner/worker/run_lanes.hpp>
 
 namespace tuner::worker {

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include <cache/paths.hpp>
+#include <cache/file/paths.hpp>
 
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/core/printed_warning.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/printed_warning.hpp>
 #include <tuner/measure/compile_queue.hpp>
 #include <tuner/worker/evaluation_loop.hpp>
 

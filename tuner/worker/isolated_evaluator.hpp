@@ -16,9 +16,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/evaluator.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/evaluator.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 namespace tuner {

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/threads.hpp>
+#include <tuner/core/values/threads.hpp>
 #include <tuner/worker/serve.hpp>
 
 extern char** environ;

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/pulse.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/pulse.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/protocol.hpp>
 

@@ -27,11 +27,11 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/configuration.hpp>
-#include <tuner/core/device.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/outcome.hpp>
-#include <tuner/core/problem_size.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/result/outcome.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/problem_size.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/runner.hpp>
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/compile_queue.hpp>
 
 namespace tuner::worker {

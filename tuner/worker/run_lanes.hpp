@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/core/elapsed.hpp>
+#include <tuner/core/values/elapsed.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/link.hpp>
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/core/pulse.hpp>
-#include <tuner/core/threads.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/pulse.hpp>
+#include <tuner/core/values/threads.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner::worker {

@@ -1,5 +1,5 @@
 // A kernel with common mistakes: `mistake` selects one. There is no `verify` line to help. The expected messages are in
-// tests/session/wrong_kernels_test.cpp.
+// tests/session/tuning/wrong_kernels_test.cpp.
 #pragma tuner kernel      wrong
 #pragma tuner size        n : int = 1000
 #pragma tuner parameter   mistake = none next_neighbour earlier_neighbour shared_again warp_tail sum_of_blocks \

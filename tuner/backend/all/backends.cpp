@@ -2,16 +2,16 @@
 
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/error.hpp>
 #ifdef TUNER_HAS_CUDA
-#include <tuner/backend/cuda/chip_metrics.hpp>
+#include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
-#include <tuner/backend/cuda/discovery.hpp>
-#include <tuner/backend/cuda/energy.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/driver/discovery.hpp>
+#include <tuner/backend/cuda/observe/chip_metrics.hpp>
+#include <tuner/backend/cuda/observe/energy.hpp>
 #endif
-#include <tuner/core/metric.hpp>
-#include <tuner/core/passing.hpp>
+#include <tuner/core/device/metric.hpp>
+#include <tuner/core/values/passing.hpp>
 
 namespace tuner {
 namespace {

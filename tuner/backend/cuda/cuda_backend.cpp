@@ -6,17 +6,17 @@
 #include <mutex>
 #include <utility>
 
-#include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/chip_metrics.hpp>
-#include <tuner/backend/cuda/cuda_module.hpp>
-#include <tuner/backend/cuda/discovery.hpp>
-#include <tuner/backend/cuda/energy.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/stream_timer.hpp>
-#include <tuner/backend/cuda/support_kernels.hpp>
+#include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/driver/architecture.hpp>
+#include <tuner/backend/cuda/driver/discovery.hpp>
+#include <tuner/backend/cuda/observe/chip_metrics.hpp>
+#include <tuner/backend/cuda/observe/energy.hpp>
+#include <tuner/backend/cuda/run/cuda_module.hpp>
+#include <tuner/backend/cuda/run/stream_timer.hpp>
+#include <tuner/backend/cuda/run/support_kernels.hpp>
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/gpu.hpp>
-#include <tuner/core/threads.hpp>
+#include <tuner/core/values/threads.hpp>
 
 namespace tuner {
 namespace {

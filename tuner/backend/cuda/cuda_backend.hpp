@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/driver/driver.hpp>
 
 namespace tuner {
 

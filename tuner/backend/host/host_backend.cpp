@@ -12,14 +12,14 @@
 #include <thread>
 #include <vector>
 
-#include <tuner/backend/host/compiler.hpp>
-#include <tuner/backend/host/memory.hpp>
-#include <tuner/backend/host/module.hpp>
-#include <tuner/backend/host/pool.hpp>
+#include <tuner/backend/host/compile/compiler.hpp>
+#include <tuner/backend/host/run/memory.hpp>
+#include <tuner/backend/host/run/module.hpp>
+#include <tuner/backend/host/run/pool.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/elapsed.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/threads.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/threads.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
 namespace {

@@ -4,11 +4,11 @@
 #include <set>
 #include <vector>
 
-#include <cache/session.hpp>
+#include <cache/query/session.hpp>
 
-#include <tuner/core/named.hpp>
-#include <tuner/session/records.hpp>
-#include <tuner/session/spent.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/spent.hpp>
 
 namespace tuner {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <cache/lookup.hpp>
+#include <cache/query/lookup.hpp>
 
-#include <tuner/session/tuning.hpp>
+#include <tuner/session/tuning/tuning.hpp>
 
 namespace tuner {
 

@@ -1,0 +1,287 @@
+#include <tuner/cli/print/report.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/commands/report_page.hpp>
+#include <tuner/cli/print/metrics.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/session/wisdom/records.hpp>
+
+#include <tests/support/testing.hpp>
+
+namespace tuner::cli {
+namespace {
+
+class Report : public ::testing::Test {
+ protected:
+  Report() {
+    size.choices["T"] = "float";
+    size.sizes["n"] = 1'000'000;
+    device.key.backend = "cuda";
+    device.ceilings.copy = 1e12;
+    device.ceilings.read = 1e12;
+  }
+
+  static Trial measured(int block, double ns) {
+    Trial trial;
+    trial.configuration = {{"block", block}};
+    Measurement measurement;
+    measurement.median_ns = ns;
+    measurement.low_ns = ns * 0.99;
+    measurement.high_ns = ns * 1.01;
+    trial.outcome = measurement;
+    trial.verified = true;
+    trial.resources = Resources{.registers = 32, .occupancy = 0.75};
+    return trial;
+  }
+  /// The last of \p trials is the best.
+  static SessionResult won(std::vector<Trial> trials) {
+    SessionResult result;
+    result.trials = std::move(trials);
+    result.best = result.trials.back();
+    return result;
+  }
+  static Trial failed(int block, Outcome outcome) {
+    Trial trial;
+    trial.configuration = {{"block", block}};
+    trial.outcome = std::move(outcome);
+    return trial;
+  }
+
+  KernelSpec spec = parse_kernel_file(R"(
+#pragma tuner kernel      scale
+#pragma tuner type        T = float
+#pragma tuner size        n = 1000
+#pragma tuner parameter   block = 32 64 128 256
+#pragma tuner inout       x[n]
+#pragma tuner block       block
+#pragma tuner grid        max(1, ceil_div(n, block))
+#pragma tuner arguments   x, n
+#pragma tuner instantiate scale<T, block>
+#pragma tuner reference   scaleReference<T>
+#pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner default     block=32
+)",
+                                      "scale.cu");
+  ProblemSize size;
+  Device device;
+  Subject subject{&spec, &size, &device, {}};
+  Style plain{false};
+};
+
+TEST_F(Report, OrdersTheBestByTimeWithRatesAndTheCeiling) {
+  const std::string table =
+      best_table(subject, {measured(32, 20e3), measured(64, 10e3), failed(128, Timeout{"hangs"})}, plain);
+  EXPECT_THAT(table, HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%         32                  75.0%  block=64"));
+  EXPECT_LT(table.find("block=64"), table.find("block=32"));
+  EXPECT_THAT(table, Not(HasSubstr("block=128")));
+}
+
+TEST_F(Report, ExplainsARateThatMemoryDoesNotGive) {
+  EXPECT_THAT(speed_text(subject, 8e3),
+              AllOf(HasSubstr("100.0% of this device's copy rate"), Not(HasSubstr("more than"))));
+  EXPECT_THAT(speed_text(subject, 5), HasSubstr("more than memory gives: served by caches, or not measured here"));
+}
+
+TEST_F(Report, SaysWhatARateIsAFractionOf) {
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of copy  "));
+  spec.buffers[0].role = BufferRole::in;
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of reads  "));
+  const SessionResult result = won({measured(32, 20e3)});
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith("40.0% of this device's read rate\n"));
+  EXPECT_EQ(json_result(subject, result, "")["best"]["ceiling"], "reads");
+}
+
+TEST_F(Report, SaysThatOccupancyIsTheoreticalAndOfWhichLaunch) {
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain),
+              AllOf(HasSubstr("theoretical occupancy"), Not(HasSubstr("several launches"))));
+  spec.launches.push_back(spec.launches[0]);
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("of the one that is worst off"));
+}
+
+TEST_F(Report, ShowsNoMoreRowsThanAskedFor) {
+  const std::string table = best_table(subject, {measured(32, 3), measured(64, 2), measured(128, 1)}, plain, 2);
+  EXPECT_THAT(table, Not(HasSubstr("block=32")));
+}
+
+TEST_F(Report, ShowsAConfigurationOnceWithItsLatestMeasurement) {
+  const std::string table = best_table(subject, {measured(32, 1e3), measured(64, 2e3), measured(32, 3e3)}, plain);
+  EXPECT_THAT(table, HasSubstr("2  3.00 us"));
+  EXPECT_THAT(table, Not(HasSubstr("3  ")));
+}
+
+TEST_F(Report, ShowsMetricsThatWereAskedForAsColumns) {
+  Trial finalist = measured(32, 1e3), other = measured(64, 2e3);
+  std::get<Measurement>(finalist.outcome).metrics = {{"gld_efficiency", 87.5}, {"clock_step_ns", 500}};
+  subject.metrics = {"gld_efficiency", "stall_sync"};
+  const std::string table = best_table(subject, {finalist, other}, plain);
+  EXPECT_THAT(table, AllOf(HasSubstr("gld_efficiency  configuration"), HasSubstr("87.5%  block=32")));
+  EXPECT_THAT(table, Not(HasSubstr("stall_sync"))) << "a column that is empty in every row is left out";
+  EXPECT_THAT(table, Not(HasSubstr("clock_step_ns")));
+}
+
+TEST_F(Report, NamesTheFrontOfATradeOff) {
+  SessionResult result;
+  result.trials = {measured(32, 1e3), measured(64, 2e3), measured(128, 3e3)};
+  for (std::size_t i = 0; i < 3; ++i)
+    std::get<Measurement>(result.trials[i].outcome).metrics["energy"] = i == 1 ? 1 : 2;
+  EXPECT_FALSE(json_result(subject, result, "").contains("front"));
+  subject.trade_off = {"time", "energy"};
+  EXPECT_THAT(pareto_table(result.trials, subject.trade_off), HasSubstr("2 configurations"));
+  EXPECT_EQ(json_result(subject, result, "")["front"]["configurations"],
+            (nlohmann::ordered_json{"block=32", "block=64"}));
+}
+
+TEST_F(Report, NeverListsWhatWasNotVerified) {
+  Trial unverified = measured(32, 1);
+  unverified.verified = false;
+  EXPECT_EQ(best_table(subject, {unverified}, plain), "");
+}
+
+TEST_F(Report, CountsFailuresByKindWithTheirMostFrequentReason) {
+  const std::string text =
+      failure_summary({measured(32, 1), failed(64, Invalid{"too big"}), failed(64, Invalid{"too big"}),
+                       failed(64, Invalid{"odd"}), failed(128, WrongResult{"y[0] is 1, not 2\nmore"})},
+                      plain);
+  EXPECT_THAT(text, Holds("failed    4 of 5 trials", "1 wrong    y[0] is 1, not 2\n", "3 invalid  too big\n"));
+  EXPECT_EQ(failure_summary({measured(32, 1)}, plain), "");
+}
+
+TEST_F(Report, EndsWithTheNumberThatMatters) {
+  const SessionResult result = won({measured(32, 20e3), measured(64, 10e3)});
+  const std::string memory = "10.0 us  800 GB/s  80.0% of this device's copy rate";
+  EXPECT_THAT(winner(subject, result, "/cache/wisdom.db", plain),
+              AllOf(HasSubstr("best  block=64\n"), EndsWith(memory + '\n')));
+  spec.work.flops = Expression::parse("n", {});
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith(memory + "  100 GFLOP/s\n"));
+  EXPECT_THAT(
+      best_table(subject, {*result.best}, plain),
+      HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%  100 GFLOP/s         32                  75.0%  block=64"));
+  spec.work.bytes.reset();
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
+}
+
+TEST_F(Report, SaysWhyTheFirstRowIsNotTheBest) {
+  const auto text = [&](const SessionResult& result) { return winner(subject, result, "", plain); };
+  SessionResult result = won({measured(32, 10e3), measured(64, 20e3)});
+  EXPECT_THAT(text(result), HasSubstr("the rows above the best were measured once"));
+  EXPECT_THAT(winner(subject, result, "", plain, false), Not(HasSubstr("the rows above"))) << "there are no rows";
+  result.ties = {result.trials[0].configuration};
+  EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best")));
+  EXPECT_THAT(text(won({measured(64, 20e3), measured(32, 10e3)})), Not(HasSubstr("the rows above the best")));
+  result = won({measured(32, 10e3), measured(64, 20e3)});
+  result.trials[0].verified = false;
+  EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best"))) << "it is no row";
+}
+
+TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
+  spec.work.flops = Expression::parse("400 * n", {});
+  const SessionResult result = won({measured(64, 100e3)});
+  EXPECT_THAT(winner(subject, result, "", plain),
+              EndsWith("100 us  4.00 TFLOP/s  (80.0 GB/s, 8.0% of this device's copy rate)\n"));
+  const Json best = json_result(subject, result, "")["best"];
+  EXPECT_DOUBLE_EQ(best["flops_per_s"], 4e12);
+  EXPECT_DOUBLE_EQ(best["bytes_per_s"], 80e9);
+
+  StoredAnswer stored;
+  stored.match.best = cache::BestRecord{};
+  stored.match.best->configuration = "block=64";
+  stored.match.best->median_ns = 100e3;
+  Answer known = known_answer(subject, stored, plain);
+  EXPECT_THAT(known.text(), HasSubstr("100 us  4.00 TFLOP/s  (80.0 GB/s"));
+  EXPECT_DOUBLE_EQ(known.document()["best"]["flops_per_s"], 4e12);
+}
+
+TEST_F(Report, ColoursOnlyWhenAskedTo) {
+  const SessionResult result = won({measured(32, 20e3)});
+  EXPECT_THAT(winner(subject, result, "", plain), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(winner(subject, result, "", Style(true)), HasSubstr("\x1b[1;32m"));
+}
+
+TEST_F(Report, JsonHoldsEveryTrialAndTheBest) {
+  const SessionResult result = won({failed(64, CompileError{"no", "log \xff"}), measured(32, 20e3)});
+  const Json json = json_result(subject, result, "db");
+  EXPECT_EQ(json["trials"].size(), 2u);
+  EXPECT_EQ(json["best"]["configuration"]["block"], 32);
+  EXPECT_EQ(json["outcomes"]["compile"], 1);
+  EXPECT_DOUBLE_EQ(json["best"]["ceiling_fraction"], 0.4);
+}
+
+/// A copy of 400 MB, by blocks of 64.
+KernelSpec copy_kernel() {
+  return parse_kernel_file(R"(
+#pragma tuner kernel      copy
+#pragma tuner size        n = 50M
+#pragma tuner parameter   block = 64 256
+#pragma tuner in          x[n] : float
+#pragma tuner out         y[n] : float
+#pragma tuner grid        ceil_div(n, block)
+#pragma tuner block       block
+#pragma tuner arguments   x, y, n
+#pragma tuner instantiate copy<block>
+#pragma tuner bytes       8 * n
+#pragma tuner default     block=256
+template <int block>
+__global__ void copy(const float* x, float* y, int n) {}
+)",
+                           "copy.cu");
+}
+
+/// The best takes 100 us: 4 TB/s.
+report::Tuning copy_tuning(const std::string& properties) {
+  report::Tuning tuning;
+  tuning.key.device.sm_count = 132;
+  tuning.key.device.properties = properties;
+  tuning.key.problem.sizes = {{"n", 50'000'000}};
+  tuning.best.emplace();
+  tuning.best->configuration = "block=64";
+  tuning.best->median_ns = 100e3;
+  return tuning;
+}
+
+std::optional<Verdict> verdict_on(const report::Tuning& tuning) {
+  return stored_verdict(copy_kernel(), tuning, from_record(tuning.key.device));
+}
+
+constexpr const char* kSeen = R"({"copy_bytes_per_s":4.2e12,"read_bytes_per_s":4.5e12,"launch_ns":2000})";
+
+TEST(StoredVerdict, IsDrawnFromWhatTheTuningsSawOfTheDevice) {
+  const auto verdict = verdict_on(copy_tuning(kSeen));
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->limit, Limit::dram);
+  EXPECT_THAT(verdict->reason, HasSubstr("it moves 4.00 TB/s, 95% of the 4.20 TB/s"));
+  EXPECT_FALSE(verdict->counted);
+  EXPECT_THAT(verdict->numbers, ElementsAre(HasSubstr("a kernel that does nothing takes 2.00 us")));
+  EXPECT_THAT(verdict->remarks, IsEmpty());
+}
+
+TEST(StoredVerdict, IsUnknownWhereNothingWasSeenOfTheDevice) {
+  for (const char* const properties : {"{}", "[1]", "", R"({"copy_bytes_per_s":"much"})"}) {
+    const auto verdict = verdict_on(copy_tuning(properties));
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->limit, Limit::unknown) << properties;
+  }
+}
+
+TEST(StoredVerdict, TakesTheCountersOfTheBestsLatestTrial) {
+  report::Tuning tuning = copy_tuning(kSeen);
+  for (const double busy : {10.0, 91.0}) {
+    report::PlacedTrial& placed = tuning.trials.emplace_back();
+    placed.trial.configuration = "block=64";
+    placed.trial.kind = "ok";
+    placed.trial.median_ns = 100e3;
+    placed.trial.metrics["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = busy;
+  }
+  const auto verdict = verdict_on(tuning);
+  EXPECT_TRUE(verdict->counted);
+  EXPECT_THAT(verdict->reason, HasSubstr("device memory is 91% busy by its counters"));
+}
+
+TEST(StoredVerdict, IsNoneWithoutABest) {
+  report::Tuning tuning = copy_tuning(kSeen);
+  tuning.best.reset();
+  EXPECT_FALSE(verdict_on(tuning));
+}
+
+}  // namespace
+}  // namespace tuner::cli

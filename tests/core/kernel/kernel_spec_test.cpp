@@ -1,0 +1,267 @@
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
+
+#include <tuner/core/kernel/kernel_file.hpp>
+
+#include <tests/core/kernel_texts.hpp>
+
+namespace tuner {
+namespace {
+
+TEST(Complete, FillsInDefaultsAndKnowsAliasesOfTypes) {
+  const KernelSpec spec = parse(kVectorAdd);
+  EXPECT_EQ(complete(spec, {}).text(), "T=float n=1000");
+  EXPECT_EQ(complete(spec, {{{"n", 5}}, {{"T", "int32"}}}).text(), "T=int n=5");
+}
+
+TEST(Complete, NamesWhatItDoesNotKnow) {
+  const KernelSpec spec = parse(edited(3, "size n rows"));
+  EXPECT_EQ(error_of([&] {
+              complete(spec, {{{"row", 1}}, {}});
+            }),
+            "kernel 'add' has no size 'row'; did you mean 'rows'?");
+  EXPECT_THAT(error_of([&] {
+                complete(spec, {{}, {{"T", "duoble"}}});
+              }),
+              HasSubstr("kernel 'add': T=duoble is not one of: float double int; did you mean 'double'?"));
+  EXPECT_EQ(error_of([&] { complete(spec, {{}, {{"Q", "half"}}}); }), "kernel 'add' has no choice 'Q'; its choices: T");
+  EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"T", "half"}}}); }), HasSubstr("T=half is not one of"));
+  EXPECT_THAT(error_of([&] {
+                complete(spec, {{{"n", 1}}, {}});
+              }),
+              HasSubstr("size 'rows' of kernel 'add' has no default"));
+  EXPECT_THAT(error_of([&] { complete(spec, {{{"n", -1}}, {}}); }), HasSubstr("n=-1 is negative"));
+}
+
+TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
+  const KernelSpec spec = parse(edited(18, "bytes n - 2000"));
+  EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.work.bytes, complete(spec, {}), {}); }),
+            "k.cu:18:21: 'n - 2000' is negative: -1000 for T=float n=1000");
+  EXPECT_EQ(evaluate_amount(spec, *spec.work.bytes, {{{"n", 2001}}, {}}, {}), 1);
+}
+
+TEST(Enumerate, LeavesOutWhatTheDeviceCannotLaunch) {
+  const KernelSpec spec = parse(kVectorAdd);
+  const EnumeratedSpace space = enumerate(spec, complete(spec, {}), {});
+  EXPECT_EQ(space.size(), 3u * 3 + 3u);  // 2048 threads are too many; streaming needs items == 4
+  EXPECT_FALSE(space.find(configuration(2048)));
+}
+
+TEST(Enumerate, EndsWhenItHasAsManyConfigurationsAsAskedFor) {
+  std::string many;
+  for (const char* name : {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"})
+    many += std::string("#pragma tuner parameter ") + name + " = 1..32\n";
+  const KernelSpec spec = parse(with_line(19, many + "#pragma tuner constraint large: p1 + p8 > 20"));
+  const ProblemSize size = complete(spec, {});
+  const EnumeratedSpace space = enumerate(spec, size, {}, {}, 3);
+  ASSERT_EQ(space.size(), 3u);
+  for (EnumeratedSpace::Index i = 0; i < 3; ++i)
+    EXPECT_EQ(why_invalid(spec, size, {}, space.configuration(i)), std::nullopt);
+}
+
+TEST(Enumerate, IsWhatWhyInvalidHasNothingAgainst) {
+  const KernelSpec spec = parse(edited(0,
+                                       "scratch partials[100 / (items - 1)]\n"
+                                       "launch finish\n"
+                                       "when items > 1\n"
+                                       "grid 65 - block\n"
+                                       "block block, items, 128 / block\n"
+                                       "shared 512 * block\n"
+                                       "arguments partials\n"
+                                       "instantiate finish"));
+  const ProblemSize size = complete(spec, {});
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  std::size_t valid = 0;
+  for (const Value& block : spec.space.find("block")->values) {
+    for (const Value& items : spec.space.find("items")->values) {
+      for (const Value& load : spec.space.find("load")->values) {
+        const Configuration tested{{"block", block}, {"items", items}, {"load", load}};
+        const auto reason = why_invalid(spec, size, {}, tested);
+        EXPECT_EQ(space.find(tested).has_value(), !reason) << tested.text() << ": " << reason.value_or("valid");
+        valid += !reason;
+      }
+    }
+  }
+  EXPECT_EQ(space.size(), valid);
+  EXPECT_GT(valid, 0u);
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(128, 2)),
+            "launch 'finish': grid of -63x1x1 is empty: its extent in x is -63");
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)),
+            "buffer 'partials': k.cu:20:36: division by zero (of 100 and 0)");
+}
+
+TEST(Enumerate, IsEmptyForASizeThatDoesNotFitItsType) {
+  const KernelSpec spec = parse(edited(3, "size n : int = 1000"));
+  const ProblemSize size = complete(spec, {{{"n", 2147483648}}, {}});
+  EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), "n=2147483648 does not fit its type int");
+}
+
+TEST(Enumerate, IsEmptyWhereABufferCannotBeCounted) {
+  const KernelSpec spec = parse(edited(10, "out c[n * n]"));
+  const ProblemSize size = complete(spec, {{{"n", 4000000000}}, {}});
+  EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("buffer 'c': k.cu:10:23: overflow"));
+}
+
+TEST(Enumerate, TakesAnEmptyGridForInvalid) {
+  const KernelSpec spec = parse(edited(12, "grid ceil_div(n, tile)"));
+  const ProblemSize empty = complete(spec, {{{"n", 0}}, {}});
+  EXPECT_TRUE(enumerate(spec, empty, {}).empty());
+  EXPECT_EQ(why_invalid(spec, empty, {}, configuration(64)), "grid of 0x1x1 is empty: its extent in x is 0");
+}
+
+TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
+  const KernelSpec spec = parse(edited(13, "block block\nwhen items > 1"));
+  EXPECT_THAT(*why_invalid(spec, complete(spec, {}), {}, configuration(64)), HasSubstr("nothing is launched"));
+  EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
+}
+
+DeviceLimits some_gpu() {
+  DeviceLimits limits;
+  limits.compute_capability = 90;
+  return limits;
+}
+
+TEST(DeviceLaunches, AreCountedForEachConfiguration) {
+  const DeviceLimits gpu = some_gpu();
+  const KernelSpec spec = parse(edited(0, "device_launches items == 1 ? 0 : ceil_div(n, tile)"));
+  const ProblemSize size = complete(spec, {{{"n", 1000}}, {}});
+  EXPECT_EQ(pending_device_launches(spec, size, gpu, configuration(64)), 0);
+  EXPECT_EQ(pending_device_launches(spec, size, gpu, configuration(64, 2)), 8);
+  EXPECT_FALSE(why_never(spec, gpu));
+  EXPECT_FALSE(enumerate(spec, size, gpu).empty());
+  EXPECT_EQ(pending_device_launches(parse(kVectorAdd), size, gpu, {}), 0);
+}
+
+TEST(DeviceLaunches, NeedAGpu) {
+  const KernelSpec spec = parse(edited(0, "device_launches 1"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_EQ(why_never(spec, {}), "launches kernels from the device; the host backend cannot");
+  EXPECT_EQ(why_invalid(spec, size, {}, *spec.default_configuration),
+            "the kernel launches kernels from the device; the host backend cannot");
+  EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_FALSE(why_never(parse(kVectorAdd), {}));
+}
+
+TEST(DeviceLaunches, AreNeverFewerThanNone) {
+  const DeviceLimits gpu = some_gpu();
+  const KernelSpec spec = parse(edited(0, "device_launches items - 2"));
+  const ProblemSize size = complete(spec, {});
+  const auto reason = why_invalid(spec, size, gpu, configuration(64));
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, HasSubstr("'items - 2' is negative: -1"));
+  const EnumeratedSpace space = enumerate(spec, size, gpu);
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_FALSE(why_invalid(spec, size, gpu, space.configuration(i))) << space.configuration(i).text();
+  EXPECT_FALSE(space.empty());
+}
+
+TEST(Cooperative, HoldsForTheConfigurationsOfItsCondition) {
+  const KernelSpec spec = parse(edited(0,
+                                       "launch second\ngrid 4\n"
+                                       "block block\narguments c\n"
+                                       "instantiate f<T>\n"
+                                       "cooperative items > 1"));
+  const auto launches = [&](int items) {
+    return resolve_launches(spec, complete(spec, {}), {}, configuration(64, items));
+  };
+  EXPECT_FALSE(launches(1)[1].shape.cooperative);
+  EXPECT_TRUE(launches(2)[1].shape.cooperative);
+  EXPECT_FALSE(launches(2)[0].shape.cooperative);
+}
+
+TEST(Cooperative, AloneHoldsAlways) {
+  const KernelSpec spec = parse(edited(0,
+                                       "launch second\ngrid 1\n"
+                                       "block 1\narguments c\n"
+                                       "instantiate f<T>\ncooperative "));
+  EXPECT_TRUE(resolve_launches(spec, complete(spec, {}), {}, configuration(64))[1].shape.cooperative);
+}
+
+TEST(Cooperative, LeavesOutGridsThatAreNotResidentAtOnce) {
+  const KernelSpec spec = parse(edited(13, "block block\ncooperative items < 4"));
+  for (const std::int64_t n : {0, 1000, 100'000, 1'000'000}) {
+    const ProblemSize size = complete(spec, {{{"n", n}}, {}});
+    for (const bool has : {true, false}) {
+      DeviceLimits limits;
+      limits.sm_count = 20;
+      limits.cooperative_launch = has;
+      const EnumeratedSpace space = enumerate(spec, size, limits);
+      for (const int block : {32, 64, 128})
+        for (const int items : {1, 2, 4})
+          EXPECT_EQ(space.find(configuration(block, items)).has_value(),
+                    !why_invalid(spec, size, limits, configuration(block, items)))
+              << n << ' ' << block << ' ' << items;
+      EXPECT_TRUE(space.find(configuration(32, 4)));
+      EXPECT_TRUE(has || !space.find(configuration(32, 1)));
+    }
+  }
+  DeviceLimits limits;
+  limits.sm_count = 20;
+  EXPECT_THAT(*why_invalid(spec, complete(spec, {{{"n", 100'000}}, {}}), limits, configuration(128)),
+              HasSubstr("a cooperative grid of 782 blocks"));
+}
+
+TEST(WhyInvalid, NamesTheConstraintOrTheForeignValue) {
+  const KernelSpec spec = parse(kVectorAdd);
+  const ProblemSize size = complete(spec, {});
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), std::nullopt);
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(2048)),
+            "block of 2048x1x1 = 2048 threads exceeds the limit of 1024 threads per block");
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64, 1, "streaming")),
+            "streams: load != streaming or items == 4 with items=1 load=streaming");
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(65)), "block=65 is not one of: 32 64 128 2048");
+}
+
+TEST(ResolveLaunches, ReplacesWholeWordsOnly) {
+  const KernelSpec spec = parse(edited(15, "instantiate block_items<T, block, items2, Load::load, T::T, n, 0block>"));
+  const auto launches = resolve_launches(spec, complete(spec, {{}, {{"T", "double"}}}), {}, configuration(64));
+  EXPECT_EQ(launches[0].expression, "block_items<double, 64, items2, Load::plain, double::double, 1000, 0block>");
+  EXPECT_EQ(launches[0].shape, (LaunchShape{{16, 1, 1}, {64, 1, 1}, 0}));
+}
+
+TEST(ResolveLaunches, SpellsTypesInCudaAndProtectsNegativeNumbers) {
+  const KernelSpec spec = parse(
+      "#pragma tuner kernel k\n#pragma tuner type T = half\n#pragma tuner type R of T = half:int64\n#pragma tuner size "
+      "n = 1\n"
+      "#pragma tuner parameter p = -3 5\n#pragma tuner parameter q = false true\n#pragma tuner out c[n]\n"
+      "#pragma tuner instantiate f<T, R, n-p, q>\n#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments "
+      "c\n");
+  const auto launches = resolve_launches(spec, complete(spec, {}), {}, {{"p", -3}, {"q", true}});
+  EXPECT_EQ(launches[0].expression, "f<__half, long long, 1-(-3), true>");
+}
+
+TEST(Types, FollowTheChoicesOfTheCaller) {
+  const KernelSpec spec = parse(edited(2, "type T = int8 half double\ntype R of T = int8:int64 half:float"));
+  const auto resolved = [&](const char* choice, const char* type) {
+    return resolved_type(spec, complete(spec, {{}, {{"T", choice}}}), type);
+  };
+  EXPECT_EQ(resolved("int8", "R"), ElementType::int64);
+  EXPECT_EQ(resolved("half", "R"), ElementType::float32);
+  EXPECT_EQ(resolved("double", "R"), ElementType::float64);
+  EXPECT_EQ(resolved("double", "T"), ElementType::float64);
+  EXPECT_EQ(resolved("double", "int32"), ElementType::int32);
+  EXPECT_THROW(resolved("double", "n"), Error);
+}
+
+TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
+  const KernelSpec spec = parse(edited(0, "accumulates n"));
+  const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});
+  EXPECT_DOUBLE_EQ(tolerance_for(spec, size, {}, ElementType::float32).relative, 0x1p-24 * 1016);
+  EXPECT_EQ(tolerance_for(spec, size, {}, ElementType::int32).relative, 0);
+}
+
+TEST(Tolerance, IsTheAuthorsWhereHeGivesOneExceptForIntegers) {
+  const KernelSpec spec = parse(edited(0, "tolerance relative 0.5"));
+  EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::half).relative, 0.5);
+  EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::int8).relative, 0);
+}
+
+TEST(Fill, GivesIntegersMoreThanZeroesByDefault) {
+  EXPECT_EQ(Fill::by_default(ElementType::float32).high, 1);
+  EXPECT_EQ(Fill::by_default(ElementType::uint8).high, 10);
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,204 @@
+#include <tuner/core/kernel/verify_problems.hpp>
+
+#include <tests/core/kernel_texts.hpp>
+#include <tests/support/processor_time.hpp>
+#include <tests/support/testing.hpp>
+
+namespace tuner {
+namespace {
+
+using Chosen = VerifyProblem::Chosen;
+
+/// A kernel with these \p lines and without `verify` lines.
+KernelSpec kernel(const std::string& lines, const std::string& grid = "max(1, ceil_div(n, block))") {
+  std::string text = "#pragma tuner kernel k\n";
+  std::istringstream all(lines);
+  for (std::string line; std::getline(all, line);) text += "#pragma tuner " + line + '\n';
+  text += "#pragma tuner parameter block = 32 64\n#pragma tuner grid " + grid +
+          "\n#pragma tuner block block\n#pragma tuner instantiate k\n#pragma tuner reference r\n"
+          "#pragma tuner default block=32\n";
+  return parse(text);
+}
+
+const std::string kVector = "size n = 4096\nin x[n] : float\nout y[n] : float\n";
+
+/// The texts of the problems that differ in size, in the order in which they are verified.
+std::vector<std::string> sizes(const KernelSpec& spec, const ProblemSize& size = {}) {
+  std::vector<std::string> texts;
+  const std::vector<VerifyProblem> all = verify_problems(spec, complete(spec, size), DeviceLimits{});
+  for (auto one = all.rbegin(); one != all.rend(); ++one)
+    if (one->chosen == Chosen::size) texts.push_back(one->size.sizes_text());
+  return texts;
+}
+
+TEST(VerifyProblems, AreOneLessALargerOneAPrimeAndOneElement) {
+  const KernelSpec spec = kernel(kVector + "arguments x, y, n");
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=4097", "n=3067", "n=1"));
+  EXPECT_THAT(sizes(spec, {{{"n", 1001}}, {}}), ElementsAre("n=1000", "n=1003", "n=743", "n=1"));
+  EXPECT_THAT(sizes(spec, {{{"n", 1}}, {}}), ElementsAre("n=0", "n=3"));
+}
+
+TEST(VerifyProblems, AreChosenFastBesideAHugeNumber) {
+  const KernelSpec spec = kernel(
+      "size n = 64, seed : int64 = 1000000000000000000\nin x[n] : float\nout y[n] : float\n"
+      "arguments x, y, n, seed");
+  const double before = testing::processor_seconds();
+  EXPECT_FALSE(sizes(spec).empty());
+  EXPECT_LT(testing::processor_seconds() - before, 1);
+}
+
+TEST(VerifyProblems, AreSmallBesideALargeTunedOneAndKeepItsRemainder) {
+  const KernelSpec spec = kernel(kVector + "arguments x, y, n");
+  EXPECT_THAT(sizes(spec, {{{"n", 100'000'008}}, {}}), ElementsAre("n=4359", "n=4361", "n=3259", "n=1"));
+}
+
+TEST(VerifyProblems, VaryEachOfSeveralSizesAndAllTogether) {
+  const KernelSpec spec = kernel(
+      "size rows = 64, cols = 96\nin x[rows * cols] : float\nout y[rows * cols] : float\narguments x, y, rows, cols",
+      "rows");
+  EXPECT_THAT(sizes(spec),
+              ElementsAre("cols=96 rows=63", "cols=95 rows=64", "cols=97 rows=65", "cols=43 rows=47", "cols=1 rows=1"));
+}
+
+TEST(VerifyProblems, AreMultiplesWhereTheConstraintsSaySo) {
+  const KernelSpec spec = kernel(kVector + "arguments x, y, n\nconstraint multiples: n % 1024 == 0");
+  EXPECT_THAT(sizes(spec), ElementsAre("n=5120", "n=3072", "n=1024"));
+}
+
+TEST(VerifyProblems, ChangeSizesTogetherThatAConstraintBinds) {
+  const KernelSpec spec = kernel(
+      "size rows cols = 64\nin x[rows * cols] : float\nout y[rows * cols] : float\narguments x, y, rows, "
+      "cols\nconstraint square: rows == cols",
+      "rows");
+  EXPECT_THAT(sizes(spec), ElementsAre("cols=63 rows=63", "cols=65 rows=65", "cols=47 rows=47", "cols=1 rows=1"));
+}
+
+TEST(VerifyProblems, LeaveSizesThatCodeIsCompiledFor) {
+  EXPECT_THAT(sizes(kernel(kVector + "arguments x, y, n\ndefine N = n")), ::testing::IsEmpty());
+}
+
+TEST(VerifyProblems, AreThoseOfTheFileIfItNamesSome) {
+  const KernelSpec spec = kernel(kVector + "arguments x, y, n\nverify n=33 offset=1\nverify n=1");
+  const std::vector<VerifyProblem> all = verify_problems(spec, complete(spec, {}), DeviceLimits{});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].size.sizes.at("n"), 33);
+  EXPECT_EQ(all[0].offset, 1);
+  EXPECT_FALSE(all[0].is_own());
+}
+
+TEST(VerifyProblems, AreChosenBesideLinesThatNameNoSize) {
+  const KernelSpec spec = kernel(kVector + "scalar s : int = 1\narguments x, y, s, n\nverify s=3\nverify s=2 offset=2");
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=4097", "n=3067", "n=1"));
+  std::size_t moved = 0;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{})) moved += one.offset > 0;
+  EXPECT_EQ(moved, 1u) << "a line names an offset, so tuner chooses none";
+}
+
+TEST(FixedSizes, AreThoseOfWhichNoOtherValueCanBeVerified) {
+  const auto fixed = [](const std::string& lines) {
+    const KernelSpec spec =
+        kernel("size n m = 4096\nin x[n] : float\nout y[n] : float\narguments x, y, n, m\n" + lines);
+    return fixed_sizes(spec, complete(spec, {}), DeviceLimits{});
+  };
+  EXPECT_THAT(fixed(""), ::testing::IsEmpty());
+  EXPECT_THAT(fixed("define N = n"), ElementsAre("n"));
+  EXPECT_THAT(fixed("define N = n\nverify m=3"), ::testing::IsEmpty()) << "the file says what to verify";
+  EXPECT_THAT(fixed("constraint one: n == 4096"), ::testing::IsEmpty()) << "calls with others are refused";
+}
+
+TEST(LimitsOfResults, NameSizesAndScalarsWithTheirValues) {
+  const auto limits = [](const std::string& lines, const ProblemSize& size = {}) {
+    const KernelSpec spec = kernel(kVector + lines);
+    return limits_of_results(spec, complete(spec, size), DeviceLimits{});
+  };
+  EXPECT_THAT(limits("arguments x, y, n"), ::testing::IsEmpty());
+  EXPECT_THAT(limits("arguments x, y, n\ndefine N = n"), ElementsAre(HasSubstr("results are for n=4096 alone")));
+  const std::string scalars = "scalar s : int = 7, h : float = 2, k : int = 5 only\narguments x, y, s, h, k, n";
+  EXPECT_THAT(limits(scalars), ElementsAre(HasSubstr("results are for s=7 alone")));
+  EXPECT_THAT(limits(scalars, {{}, {{"s", "9"}}}), ElementsAre(HasSubstr("results are for s=9 alone")));
+}
+
+TEST(VerifyProblems, MovePointersByTheAlignmentOfTheFile) {
+  const auto offset = [](const std::string& lines) {
+    const KernelSpec spec = kernel(kVector + "arguments x, y, n\n" + lines);
+    for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+      if (one.chosen == Chosen::offset) return one.offset;
+    return std::int64_t{0};
+  };
+  EXPECT_EQ(offset(""), 1);
+  EXPECT_EQ(offset("aligned 16"), 4);
+}
+
+TEST(VerifyProblems, HaveEveryValueForEachFloatingScalar) {
+  const KernelSpec spec = kernel(kVector + "scalar a : float = 2, b : float = 3\narguments x, y, a, b, n\nverify n=33");
+  std::set<double> first, second;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{})) {
+    if (one.chosen != Chosen::scalars) continue;
+    EXPECT_EQ(one.size.sizes.at("n"), 33);
+    first.insert(one.scalars.at("a"));
+    second.insert(one.scalars.at("b"));
+  }
+  EXPECT_THAT(first, ElementsAre(-1, 0, 0.5, 1));
+  EXPECT_THAT(second, ElementsAre(-1, 0, 0.5, 1));
+}
+
+TEST(VerifyProblems, HaveOtherValuesOfAScalarThatIsInfiniteOrComputedFromNoSize) {
+  const auto tried = [](const std::string& value) {
+    const KernelSpec spec =
+        kernel(kVector + "scalar a : float = " + value + "\narguments x, y, a, n\nverify n=33 offset=1");
+    std::set<double> values;
+    for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+      if (one.chosen == Chosen::scalars) values.insert(one.scalars.at("a"));
+    return values;
+  };
+  EXPECT_THAT(tried("inf"), ElementsAre(-1, 0, 0.5, 1));
+  EXPECT_THAT(tried("2 * 0.5"), ElementsAre(-1, 0, 0.5, 1));
+  EXPECT_THAT(tried("0.5 * n"), ::testing::IsEmpty()) << "changes with the sizes";
+}
+
+TEST(VerifyProblems, AreForOneValueOfAnIntegerUnlessAVerifyLineNamesAnother) {
+  const auto is_part = [](const std::string& scalar, const std::string& verify = "verify n=33") {
+    const KernelSpec spec = kernel(kVector + "scalar " + scalar + "\narguments x, y, s, n\n" + verify);
+    return is_part_of_problem(spec, spec.scalars[0], complete(spec, {}));
+  };
+  EXPECT_TRUE(is_part("s : int = 1"));
+  EXPECT_TRUE(is_part("s : float = 1 only"));
+  EXPECT_FALSE(is_part("s : float = 1"));
+  EXPECT_FALSE(is_part("s : int = 1", "verify s=3"));
+}
+
+TEST(Problem, NamesAnIntegerScalarWithAnotherValueThanTheFile) {
+  const KernelSpec spec = kernel(kVector + "scalar s : int = 1, a : float = 2\narguments x, y, s, a, n\nverify n=33");
+  EXPECT_EQ(complete(spec, {{}, {{"s", "1"}}}).text(), "n=4096");
+  EXPECT_EQ(complete(spec, {{}, {{"s", "-3"}}}).text(), "s=-3 n=4096");
+  EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"a", "3"}}}); }), HasSubstr("results are for every value of 'a'"));
+  for (const char* const text : {"x", "inf", "nan"})
+    EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"s", text}}}); }), HasSubstr("is not a number"));
+}
+
+TEST(KernelFile, NamesScalarsInVerifyLinesAndTheAlignmentOfPointers) {
+  const KernelSpec spec =
+      kernel(kVector +
+             "scalar s : int = 1, a : float = 2, flag : bool = true\narguments x, y, s, a, flag, n\n"
+             "verify n=33 s=2 a=-0.5 flag=false\naligned 32");
+  const VerifySpec& verify = spec.verification.problems.at(0);
+  EXPECT_EQ(verify.sizes, (std::map<std::string, std::int64_t>{{"n", 33}}));
+  EXPECT_EQ(verify.scalars, (std::map<std::string, double>{{"s", 2}, {"a", -0.5}, {"flag", 0}}));
+  EXPECT_EQ(spec.alignment, 32);
+  const auto error = [](const std::string& lines) {
+    return error_of([&] { kernel(kVector + "scalar a : float = 2 only\narguments x, y, a, n\n" + lines); });
+  };
+  EXPECT_THAT(error("verify a=3"), HasSubstr("'a' has one value 'only'"));
+  EXPECT_THAT(error("verify n=2.5"), HasSubstr("n=2.5 is not a whole number"));
+  EXPECT_THAT(error("aligned 24"), HasSubstr("an alignment is a power of two"));
+}
+
+TEST(Problem, IsImpossibleForASizeThatAConstraintOnSizesExcludes) {
+  const KernelSpec spec = kernel(kVector + "arguments x, y, n\nconstraint multiples: n % 1024 == 0");
+  EXPECT_EQ(why_impossible(spec, complete(spec, {{{"n", 4100}}, {}}), DeviceLimits{}),
+            "multiples: n % 1024 == 0 with n=4100");
+  EXPECT_EQ(why_impossible(spec, complete(spec, {}), DeviceLimits{}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,75 @@
+/// The small value types: values, configurations, problem sizes, devices, element types.
+
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/problem_size.hpp>
+
+#include <stdexcept>
+
+#include <tests/support/testing.hpp>
+
+namespace tuner {
+namespace {
+
+TEST(Value, ParsesBackFromItsText) {
+  for (const Value& value : {Value(0), Value(-7), Value(INT64_MIN), Value(INT64_MAX), Value(true), Value(false),
+                             Value("shuffle"), Value("-x")}) {
+    EXPECT_EQ(Value::parse(value.text()), value) << value.text();
+  }
+  EXPECT_TRUE(Value::parse("9223372036854775808").is_string());
+  EXPECT_TRUE(Value::parse("").is_string());
+}
+
+TEST(Value, KeepsBooleansApartFromIntegersThatTheyCountAs) {
+  EXPECT_NE(Value(true), Value(1));
+  EXPECT_EQ(Value(true).integer(), 1);
+}
+
+TEST(Configuration, HasOneTextWhateverTheOrderOfItsEntries) {
+  const Configuration a{{"vector", 4}, {"block_x", 32}, {"cached", true}};
+  const Configuration b{{"cached", true}, {"block_x", 32}, {"vector", 4}};
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a.text(), "block_x=32 cached=true vector=4");
+  EXPECT_EQ(Configuration::parse(a.text()), a);
+  EXPECT_EQ(Configuration::parse(" vector=4,block_x=32, cached=true "), a);
+}
+
+TEST(Configuration, RefusesTextThatIsNoneAndSaysWhichPart) {
+  for (const char* text : {"block", "=4", "block=", "block=1 block=2"}) {
+    EXPECT_THROW(Configuration::parse(text), std::invalid_argument) << text;
+  }
+}
+
+TEST(ProblemSize, PutsChoicesBeforeSizes) {
+  const ProblemSize size{{{"ny", 2}, {"nx", 1}}, {{"T", "float"}}};
+  EXPECT_EQ(size.text(), "T=float nx=1 ny=2");
+  EXPECT_EQ(ProblemSize{}.text(), "");
+}
+
+TEST(ProblemSize, ReadsChoicesBackFromTheirText) {
+  const ProblemSize size{{}, {{"T", "float"}, {"operation", "sum"}}};
+  EXPECT_EQ(ProblemSize::parse_choices(size.choices_text()), size.choices);
+  EXPECT_TRUE(ProblemSize::parse_choices("").empty());
+}
+
+TEST(DeviceKey, HasDifferentTextForDifferentSilicon) {
+  DeviceKey key{"cuda", 90, 132, 62914560, 6144, 232448, 65536, ""};
+  EXPECT_EQ(key.text(), "cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536");
+  DeviceKey other = key;
+  other.sm_count = 114;
+  EXPECT_NE(key.text(), other.text());
+}
+
+TEST(ElementType, IsFoundByItsNameAndItsAliases) {
+  for (const ElementTypeInfo& type : element_types()) {
+    EXPECT_EQ(element_type(type.name), type.type);
+    EXPECT_EQ(info(type.type).name, type.name);
+  }
+  EXPECT_EQ(element_type("int32"), ElementType::int32);
+  EXPECT_EQ(element_type("bf16"), ElementType::bfloat16);
+  EXPECT_EQ(element_type("quad"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tuner

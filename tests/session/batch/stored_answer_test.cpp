@@ -1,0 +1,209 @@
+// The rule for "a stored answer, or tune".
+
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/session/batch/stored_answer.hpp>
+
+#include <tests/support/temporary_folder.hpp>
+
+#include <tests/session/session_fixture.hpp>
+
+namespace tuner::testing {
+namespace {
+
+/// Limits: seconds, trials, part of the space, target, chance; 0: none.
+Budget limits(double seconds, std::size_t trials = 0, double part = 0, double target = 0, double chance = 0) {
+  Budget budget;
+  if (seconds > 0) budget.wall_time = std::chrono::duration<double>(seconds);
+  if (trials > 0) budget.trials = trials;
+  if (part > 0) budget.fraction = part;
+  if (target > 0) budget.target = target;
+  if (chance > 0) budget.until_unlikely = chance;
+  return budget;
+}
+Budget trials(std::size_t count) { return limits(0, count); }
+Budget seconds(double count) { return limits(count); }
+
+class StoredAnswers : public ::testing::Test {
+ protected:
+  /// A finished search with \p budget. Its configurations take no time.
+  SessionResult search(Budget budget, const std::string& strategy = "random") {
+    options_.session.budget = budget;
+    options_.session.strategy = strategy;
+    FakeEvaluator evaluator;
+    evaluator.said = remarks_;
+    TrialStore store(wisdom_.user(), spec_, size_, device_,
+                     {.session = {strategy}, .conditions = conditions_text(options_, spec_)});
+    return run_session(spec_, size_, device_, evaluator, &store, options_.session, nullptr);
+  }
+  StoredAnswer ask(Budget budget) {
+    options_.session.budget = budget;
+    return stored_answer(wisdom_, spec_, size_, device_, options_);
+  }
+  bool is_known(Budget budget) { return ask(budget).is_answer; }
+
+  const TemporaryFolder folder_;
+  Wisdom wisdom_{{.database = folder_ / "wisdom.db", .shipped = false, .warn = {}}};
+  KernelSpec spec_ = small_kernel();
+  const ProblemSize size_ = small_problem();
+  Device device_ = some_device();
+  TuningOptions options_;
+  std::vector<std::string> remarks_;
+};
+
+TEST_F(StoredAnswers, RepeatWhatTheVerificationRemarked) {
+  remarks_ = {"proves little", "for n=1 alone"};
+  search(trials(3));
+  search(trials(4));
+  EXPECT_THAT(ask(trials(3)).remarks, ElementsAre("proves little", "for n=1 alone"));
+}
+
+TEST_F(StoredAnswers, AreThereForTheSameRequestAndForASmallerOne) {
+  EXPECT_FALSE(is_known(trials(3)));
+  search(trials(3));
+  EXPECT_TRUE(is_known(trials(3)));
+  EXPECT_TRUE(is_known(trials(2)));
+  const StoredAnswer known = ask(trials(3));
+  EXPECT_EQ(known.tried, 3u);
+  EXPECT_EQ(known.valid, 11u);
+  EXPECT_EQ(stored_trials(wisdom_, spec_, size_, device_, options_).size(), 3u);
+}
+
+TEST_F(StoredAnswers, DoNotEndALargerBudgetOfAnyKind) {
+  search(trials(2));
+  EXPECT_FALSE(is_known(trials(3)));
+  EXPECT_FALSE(is_known(seconds(20)));
+  EXPECT_FALSE(is_known(limits(0, 0, 0.5)));
+  EXPECT_FALSE(is_known(limits(0, 0, 0, 1)));
+  EXPECT_FALSE(is_known(limits(0, 0, 0, 0, 0.01)));
+  EXPECT_FALSE(is_known({})) << "without a limit all is searched";
+  EXPECT_FALSE(is_known(limits(20, 3)));
+}
+
+TEST_F(StoredAnswers, EndARequestWithOneLimitThatWasReached) {
+  search(trials(4));
+  EXPECT_TRUE(is_known(limits(20, 3)));
+  EXPECT_TRUE(is_known(limits(0, 0, 0.3))) << "4 of 11 were tried";
+  EXPECT_FALSE(is_known(limits(0, 0, 0.5)));
+  EXPECT_TRUE(is_known(limits(0, 0, 0, 1e6))) << "all are faster";
+  EXPECT_TRUE(is_known(seconds(1e-9))) << "the search took longer";
+}
+
+TEST_F(StoredAnswers, OfATimeLimitedSearchAreContinuedByALongerOneOnly) {
+  search(limits(50, 3));
+  EXPECT_TRUE(is_known(limits(50, 3)));
+  EXPECT_FALSE(is_known(seconds(50))) << "it ended early, after three trials";
+  search(seconds(1e-9));
+  EXPECT_TRUE(is_known(seconds(1e-9)));
+  EXPECT_FALSE(is_known(seconds(5)));
+}
+
+TEST_F(StoredAnswers, AreFinalWhenTheWholeSpaceWasTried) {
+  search({}, "exhaustive");
+  EXPECT_TRUE(ask(trials(100)).is_whole_space());
+  for (const Budget& budget : {trials(100), seconds(1e6), Budget(), limits(0, 0, 1), limits(0, 0, 0, 1)})
+    EXPECT_TRUE(is_known(budget));
+}
+
+TEST_F(StoredAnswers, AreNotFinalAfterAPartOfTheSpace) {
+  search(trials(2));
+  TuningOptions part = options_;
+  part.decides = false;
+  FakeEvaluator evaluator;
+  {
+    TrialStore store(wisdom_.user(), spec_, size_, device_,
+                     {.conditions = conditions_text(part, spec_), .decides = false});
+    part.session.budget = trials(3);
+    run_session(spec_, size_, device_, evaluator, &store, part.session, nullptr);
+  }
+  EXPECT_FALSE(stored_answer(wisdom_, spec_, size_, device_, part).is_answer);
+  EXPECT_FALSE(is_known(seconds(20)));
+}
+
+TEST_F(StoredAnswers, OfAnInterruptedSearchAreContinuedUnlessTheCallerHadSeenEnough) {
+  const std::atomic<bool> stop = true;
+  search(trials(2));
+  options_.session.stop = &stop;
+  search(trials(8));
+  EXPECT_TRUE(is_known(trials(2))) << "it was stopped before it had a trial";
+  options_.session.stop = nullptr;
+  std::atomic<bool> later = false;
+  options_.session.stop = &later;
+  struct Stopper final : Observer {
+    explicit Stopper(std::atomic<bool>& flag) : stop(flag) {}
+    void on_trial(const Trial&, const Progress&) override { stop = true; }
+    std::atomic<bool>& stop;
+  };
+  for (const bool is_final : {false, true}) {
+    later = false;
+    Stopper stopper(later);
+    options_.session.stop_is_final = is_final;
+    options_.session.budget = trials(10);
+    options_.session.strategy = "random";
+    FakeEvaluator evaluator(cost_of, 1);
+    {
+      TrialStore store(wisdom_.user(), spec_, size_, device_,
+                       {.session = {"random"}, .conditions = conditions_text(options_, spec_)});
+      run_session(spec_, size_, device_, evaluator, &store, options_.session, &stopper);
+    }
+    EXPECT_EQ(is_known(trials(10)), is_final);
+    EXPECT_EQ(is_known(trials(2)), is_final);
+  }
+}
+
+TEST_F(StoredAnswers, DoNotAnswerWhatNeedsMeasurements) {
+  search({}, "exhaustive");
+  ASSERT_TRUE(is_known({}));
+  std::vector<TuningOptions> all(5, options_);
+  all[0].resume = false;
+  all[1].measure.verify = false;
+  all[2].measure.cold = false;
+  all[3].measure.metrics = {"energy"};
+  all[4].measure.recorded.digest = "1";
+  for (const TuningOptions& one : all)
+    EXPECT_FALSE(stored_answer(wisdom_, spec_, size_, device_, one).is_answer) << &one - all.data();
+}
+
+TEST_F(StoredAnswers, AreStaleForAnotherTextCompilerOrHeadersThatCannotBeKnown) {
+  search({}, "exhaustive");
+  ASSERT_TRUE(is_known({}));
+  Device other = device_;
+  other.environment.compiler += " -O0";
+  EXPECT_FALSE(stored_answer(wisdom_, spec_, size_, other, options_).is_answer);
+  KernelSpec edited = spec_;
+  edited.program.text += "// edited\n";
+  EXPECT_FALSE(stored_answer(wisdom_, edited, size_, device_, options_).is_answer);
+  KernelSpec unknown = spec_;
+  unknown.program.includes = std::make_shared<const Includes>(Includes{{}, "a macro names a file"});
+  search({}, "exhaustive");
+  EXPECT_FALSE(stored_answer(wisdom_, unknown, size_, device_, options_).is_answer);
+  unknown.program.includes.reset();
+  unknown.program.reference_includes = std::make_shared<const Includes>(Includes{{}, "a macro names a file"});
+  EXPECT_FALSE(stored_answer(wisdom_, unknown, size_, device_, options_).is_answer);
+}
+
+TEST(SpentText, IsReadBackAndWhatIsNoneSaysNothing) {
+  Spent spent;
+  spent.limits = {std::chrono::duration<double>(2.5), 7, 0.1, 3e4, 0.05};
+  spent.seconds = 1.25;
+  spent.valid = 384;
+  spent.nothing_left = spent.part = true;
+  EXPECT_EQ(text(parse_spent(text(spent))), text(spent));
+  for (const char* none : {"", "[]", "{", R"({"trials":"7","valid":-1e99,"part":1})", R"({"trials":1.5,"valid":-7})"})
+    EXPECT_EQ(text(parse_spent(none)), text(Spent{})) << none;
+}
+
+TEST(Budgets, CoverThoseThatAskForNoMore) {
+  const Budget none, five = seconds(5), more = seconds(6), both = limits(5, 3), fast = limits(0, 0, 0, 10),
+                     faster = limits(0, 0, 0, 9);
+  EXPECT_TRUE(covers(none, five, {}));
+  EXPECT_FALSE(covers(five, none, {}));
+  EXPECT_FALSE(covers(five, more, {}));
+  EXPECT_TRUE(covers(five, both, {}));
+  EXPECT_FALSE(covers(both, five, {}));
+  EXPECT_TRUE(covers(faster, fast, {}));
+  EXPECT_FALSE(covers(fast, faster, {}));
+  EXPECT_TRUE(covers(fast, faster, {"max:occupancy"}));
+}
+
+}  // namespace
+}  // namespace tuner::testing

@@ -1,0 +1,122 @@
+// Real workers but no GPU: the tests ask about configurations that a GPU could name best.
+
+#include <atomic>
+
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/session/tuning/host_check.hpp>
+
+#include <tests/support/testing.hpp>
+
+namespace tuner {
+namespace {
+
+using ::testing::Eq;
+
+constexpr const char* kDoesDirectives = R"(
+#pragma tuner kernel      k
+#pragma tuner size        n : int = 16777216
+#pragma tuner parameter   does = well badly
+#pragma tuner in          a[n] : int
+#pragma tuner out         c[n] : int
+#pragma tuner arguments   a, c, n
+#pragma tuner grid        ceil_div(n, 64)
+#pragma tuner block       64
+#pragma tuner instantiate k<Does::does>
+#pragma tuner reference   k<Does::well>
+#pragma tuner grid        ceil_div(n, 64)
+#pragma tuner block       64
+)";
+constexpr const char* kDoesFunction = R"(
+enum class Does { well, badly };
+template <Does does> __global__ void k(const int* a, int* c, int n) {
+  const int i = int(blockIdx.x) * 64 + int(threadIdx.x);
+)";
+
+KernelSpec does_kernel(const std::string& body, const std::string& directives = "") {
+  return parse_kernel_file(kDoesDirectives + directives + kDoesFunction + body + "\n}\n", "k.cu");
+}
+const Configuration kBadly{{"does", "badly"}};
+
+/// An answer that finds nothing wrong, for \p reason; "": it was checked.
+auto could_not(const auto& reason) {
+  return AllOf(Field(&HostCheck::Answer::wrong, Eq(std::nullopt)), Field(&HostCheck::Answer::why_not, reason));
+}
+
+TEST(HostCheck, FindsRacesOnASmallerProblemAndLeavesWhatIsRightAlone) {
+  const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
+  HostCheck check(spec, {{{"n", 1 << 24}}, {}});
+  for (const char* race : {"next_neighbour", "sum_of_blocks"}) {
+    const auto [wrong, why_not] = check.ask(Configuration{{"mistake", race}});
+    ASSERT_TRUE(wrong) << race << why_not;
+    EXPECT_THAT(wrong->message, HasSubstr("on the host backend: "));
+    EXPECT_THAT(wrong->message, HasSubstr("on n=4096"));
+  }
+  EXPECT_THAT(check.ask(Configuration{{"mistake", "none"}}), could_not(""));
+}
+
+TEST(HostCheck, DoesNotTrustASmallerProblemOnWhichTheDefaultIsWrongToo) {
+  const KernelSpec spec =
+      does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];", "#pragma tuner default does=badly");
+  HostCheck check(spec, {});
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("c[0] is ")));
+}
+
+TEST(HostCheck, TakesAVerifyProblemAtItsWord) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
+                                      "#pragma tuner default does=badly\n#pragma tuner verify n=777");
+  const auto wrong = HostCheck(spec, {}).ask(kBadly).wrong;
+  ASSERT_TRUE(wrong);
+  EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
+}
+
+TEST(HostCheck, SaysThatAKernelIsForGpusOnly) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = __nv_texture_of_a_gpu(a, i);");
+  HostCheck check(spec, {});
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("does not compile")));
+}
+
+TEST(HostCheck, KnowsWhatItHasLookedAt) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
+                                      "#pragma tuner default does=badly\n#pragma tuner verify n=777");
+  HostCheckOptions options;
+  options.trials = 1;
+  HostCheck check(spec, {}, options);
+  check.expect(kBadly);
+  for (int i = 0; i < 2; ++i) {
+    const auto [wrong, why_not] = check.ask(kBadly);
+    ASSERT_TRUE(wrong) << why_not;
+    EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
+  }
+  EXPECT_THAT(check.ask(Configuration{{"does", "well"}}),
+              could_not(HasSubstr("its limit of 1 configurations and 30 s is reached")));
+  EXPECT_TRUE(check.ask(kBadly).wrong);
+}
+
+TEST(HostCheck, EndsWhenItIsStopped) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
+  const std::atomic<bool> stop = true;
+  HostCheckOptions options;
+  options.stop = &stop;
+  HostCheck check(spec, {}, options);
+  check.expect(kBadly);
+  EXPECT_THAT(check.ask(kBadly), could_not("it was interrupted"));
+}
+
+TEST(HostCheck, ChecksNothingOnceTheTimeOfTheTuningIsOver) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
+  HostCheckOptions options;
+  options.until = std::chrono::steady_clock::now();
+  HostCheck check(spec, {}, options);
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("the time of the tuning ended first")));
+}
+
+TEST(HostCheck, GivesUpWhenItsTimeIsSpent) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
+  HostCheckOptions options;
+  options.seconds = 0.01;
+  HostCheck check(spec, {}, options);
+  EXPECT_THAT(check.ask(kBadly), could_not("it takes longer than 0.01 s there"));
+}
+
+}  // namespace
+}  // namespace tuner

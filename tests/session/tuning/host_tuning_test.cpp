@@ -1,0 +1,152 @@
+// Every strategy drives real tuning: kernels are compiled, verified and timed on the host backend, by one device or
+// by several.
+
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/search/strategy.hpp>
+#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/tune_session.hpp>
+#include <tuner/session/tuning/tuning.hpp>
+#include <tuner/session/wisdom/trial_store.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
+
+namespace tuner {
+namespace {
+
+constexpr const char* kKernel = R"(
+#pragma tuner kernel      shift
+#pragma tuner size        n : int = 4096
+#pragma tuner parameter   block = 32 64 128
+#pragma tuner parameter   unroll = 1 2 4
+#pragma tuner parameter   order = rows columns
+#pragma tuner constraint  small: block * unroll <= 256
+#pragma tuner in          a[n] : int
+#pragma tuner out         b[n] : int
+#pragma tuner grid        ceil_div(n, block * unroll)
+#pragma tuner block       block
+#pragma tuner arguments   a, b, n
+#pragma tuner instantiate shift<block, unroll, Order::order>
+#pragma tuner reference   reference
+enum class Order { rows, columns };
+template <int block, int unroll, Order order>
+__global__ void shift(const int* a, int* b, int n) {
+  for (int k = 0; k < unroll; ++k) {
+    const int inner = order == Order::rows ? k * block + int(threadIdx.x) : int(threadIdx.x) * unroll + k;
+    const int i = int(blockIdx.x) * block * unroll + inner;
+    if (i < n) b[i] = a[i] + 1;
+  }
+}
+__global__ void reference(const int* a, int* b, int n) {
+  const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) b[i] = a[i] + 1;
+}
+)";
+
+class LiveStrategy : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LiveStrategy, TunesAKernelOnTheHost) {
+  const KernelSpec spec = parse_kernel_file(kKernel, "shift.cu");
+  const ProblemSize size = complete(spec, {});
+  const Device device = choose_device("host").device;
+  const std::unique_ptr<Backend> backend = open_backend(device);
+  MeasureOptions measure;
+  measure.min_samples = 3;
+  // One compile covers the whole space, for every strategy.
+  IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get(), .batch = 16});
+  SessionOptions options;
+  options.strategy = GetParam();
+  options.budget.trials = 10;
+  const SessionResult result = run_session(spec, size, device, evaluator, nullptr, options, nullptr);
+  EXPECT_EQ(result.trials.size(), 10u);
+  std::set<Configuration> tried;
+  for (const Trial& trial : result.trials) {
+    EXPECT_TRUE(trial.verified) << trial.configuration.text() << ": " << message(trial.outcome);
+    EXPECT_TRUE(tried.insert(trial.configuration).second) << trial.configuration.text() << " was tried twice";
+  }
+  ASSERT_TRUE(result.best);
+  EXPECT_GT(result.best->measurement()->median_ns, 0);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const search::StrategyInfo& info : search::strategies()) out.push_back(info.name);
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(OnTheHost, LiveStrategy, ::testing::ValuesIn(names()),
+                         [](const auto& instance) { return instance.param; });
+
+class SeveralDevices : public ::testing::Test {
+ protected:
+  const testing::TemporaryFolder folder_;
+  const KernelSpec spec_ = parse_kernel_file(kKernel, "shift.cu");
+  const ProblemSize size_ = complete(spec_, {});
+  const Device device_ = choose_device("host").device;
+  Wisdom wisdom_{{folder_ / "wisdom.db", false, {}}};
+  TuningOptions options_;
+};
+
+TEST_F(SeveralDevices, ShareTheTrialsOfASessionWhichKeepsWhoRanThem) {
+  options_.session.strategy = "exhaustive";
+  options_.session.budget.trials = 6;
+  options_.measure.min_samples = 3;
+  options_.more_devices = {device_.index};
+  const SessionResult result = tune_kernel(spec_, size_, device_, wisdom_, options_, nullptr);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.trials.size(), 6u);
+  ASSERT_EQ(result.lanes.size(), 2u);
+  EXPECT_GE(result.lanes[0].trials + result.lanes[1].trials, 6u);
+  EXPECT_GE(result.best->lane, 1) << "of a worker, whichever of the two was open by then";
+
+  StoreOptions kept;
+  kept.session = {"exhaustive", 1, "tune"};
+  kept.conditions = conditions_text(options_, spec_);
+  TrialStore store(wisdom_.user(), spec_, size_, device_, kept);
+  std::set<int> lanes;
+  for (const Trial& trial : store.resume()) {
+    lanes.insert(trial.lane);
+    EXPECT_FALSE(trial.measurement()->metrics.contains("lane"));
+  }
+  EXPECT_FALSE(lanes.contains(0));
+}
+
+TEST_F(SeveralDevices, NeedWorkerProcesses) {
+  options_.isolation = Isolation::none;
+  options_.more_devices = {0};
+  EXPECT_THAT(error_of([&] { tune_kernel(spec_, size_, device_, wisdom_, options_, nullptr); }),
+              HasSubstr("tuning on several devices needs worker processes"));
+}
+
+DeviceChoice gpu(int index, int sm_count) {
+  Device device;
+  device.key = {"cuda", 90, sm_count, 62914560, 6144, 232448, 65536, {}};
+  device.index = index;
+  return {device, "asked for"};
+}
+
+TEST(DeviceChoices, AreOneForEachKind) {
+  const auto kinds = by_kind({gpu(3, 132), gpu(0, 114), gpu(1, 132), gpu(2, 114)});
+  ASSERT_EQ(kinds.size(), 2u);
+  EXPECT_EQ(kinds[0].device.index, 3);
+  EXPECT_THAT(kinds[0].more, ElementsAre(1));
+  EXPECT_EQ(kinds[1].device.index, 0);
+  EXPECT_THAT(kinds[1].more, ElementsAre(2));
+}
+
+TEST(DeviceChoices, TellKindsApartByWhatDiffers) {
+  EXPECT_EQ(difference(gpu(0, 132).device.key.text(), gpu(1, 114).device.key.text()), "sm=132 and sm=114");
+}
+
+TEST(DeviceChoices, NameNoDeviceTwice) {
+  EXPECT_THAT(error_of([] { choose_devices("host,host"); }), HasSubstr("twice"));
+}
+
+TEST(DeviceChoices, RefuseWhatIsNoDevice) {
+  EXPECT_THAT(error_of([] { choose_devices("host,fast"); }), HasSubstr("unknown device 'fast'"));
+  EXPECT_THAT(error_of([] { choose_devices("host,"); }), HasSubstr("unknown device ''"));
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,355 @@
+// The configuration that a session names best.
+
+#include <tests/session/session_fixture.hpp>
+
+namespace tuner {
+namespace {
+
+using namespace tuner::testing;
+
+/// Rejects every configuration that unrolls more than once.
+struct FussyCheck final : FinalistCheck {
+  void expect(const Configuration& configuration) override {
+    ++expectations;
+    if (asked.empty()) expected = configuration;
+  }
+  Answer ask(const Configuration& configuration) override {
+    asked.push_back(configuration);
+    if (configuration.find("unroll")->integer() == 1) return {std::nullopt, reason};
+    return {WrongResult{"on the host backend: a race"}, {}};
+  }
+
+  double seconds() const override { return takes_s; }
+
+  double takes_s = 0;
+  std::optional<Configuration> expected;  // the last one before ask() was called
+  std::size_t expectations = 0;
+  std::vector<Configuration> asked;
+  std::string reason;
+};
+
+TEST_F(TuneSession, NeverNamesAnUnverifiedConfigurationBest) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    trial.verified = c != optimum_;
+    return trial;
+  });
+  const SessionResult result = run(evaluator);
+  ASSERT_TRUE(result.best);
+  EXPECT_NE(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, NamesAnUnverifiedConfigurationBestOnlyIfItMay) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    trial.verified = false;
+    return trial;
+  });
+  EXPECT_FALSE(run(evaluator).best);
+  options_.unverified = true;
+  const SessionResult result = run(evaluator);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, optimum_);
+  EXPECT_FALSE(result.best->verified);
+}
+
+TEST_F(TuneSession, NeverNamesAnAbandonedMeasurementBestHoweverLowItsFewSamplesAre) {
+  const auto abandoned = [&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 10 : cost(c));
+    std::get<Measurement>(trial.outcome).abandoned = c == optimum_;
+    return trial;
+  };
+  for (const bool is_default : {false, true}) {
+    if (is_default) spec_.default_configuration = optimum_;
+    FakeEvaluator lost_the_second_time(abandoned);
+    lost_the_second_time.again = [](const Configuration& c) { return failed(c, LaunchError{"the worker went away"}); };
+    const SessionResult result = run(lost_the_second_time);
+    ASSERT_TRUE(result.best);
+    EXPECT_NE(result.best->configuration, optimum_);
+  }
+}
+
+TEST_F(TuneSession, MeasuresADefaultThatWasAbandonedEarlierAgainAmongTheFinalists) {
+  spec_.default_configuration = first_;
+  Trial earlier = measured(first_, 5000);
+  std::get<Measurement>(earlier.outcome).abandoned = true;
+  earlier_ = {earlier};
+  FakeEvaluator evaluator;
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == first_ ? 900 : 1000); };
+  EXPECT_EQ(run(evaluator).best->configuration, first_);
+}
+
+TEST_F(TuneSession, KeepsFailuresAsTrialsAndStillFindsTheBest) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    return c.find("unroll")->integer() == 4 ? failed(c, WrongResult{"c[3] is 1, expected 2"}) : measured(c, cost(c));
+  });
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.trials.size(), result.valid);
+  EXPECT_EQ(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, HasNoBestWhenEverythingFails) {
+  FakeEvaluator evaluator([](const Configuration& c) { return failed(c, LaunchError{"illegal address"}); });
+  const SessionResult result = run(evaluator);
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(stored_best(), "none");
+}
+
+TEST_F(TuneSession, MeasuresCloseLeadersAgainAndBelievesTheSecondMeasurement) {
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == rival_ ? 900 : 1000); };
+  const SessionResult result = run(evaluator);
+  EXPECT_THAT(evaluator.remeasured, Contains(optimum_));
+  EXPECT_EQ(result.best->configuration, rival_);
+  EXPECT_EQ(result.best->measurement()->median_ns, 900);
+}
+
+TEST_F(TuneSession, NamesATieAndPrefersFewerRegisters) {
+  const auto answer = [&](const Configuration& c) {
+    return measured(c, c == rival_ || c == optimum_ ? 1000 : 2000, c == rival_ ? 20 : 40);
+  };
+  FakeEvaluator evaluator(answer);
+  evaluator.again = answer;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, rival_);
+  EXPECT_THAT(result.ties, ElementsAre(optimum_));
+}
+
+TEST_F(TuneSession, NamesTheDefaultWhenItTurnsOutToBeTheFastestAmongTheFinalists) {
+  spec_.default_configuration = first_;
+  FakeEvaluator evaluator;
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == first_ ? 900 : 1000); };
+  const SessionResult result = run(evaluator);
+  EXPECT_THAT(evaluator.remeasured, Contains(first_));
+  EXPECT_EQ(result.best->configuration, first_);
+}
+
+TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithIt) {
+  spec_.default_configuration = first_;
+  for (const bool holds : {true, false}) {
+    FakeEvaluator evaluator;
+    std::size_t asked = 0;  // the optimum leads by 10% among the finalists; alone, it may lead again or not
+    evaluator.again = [&](const Configuration& c) {
+      const bool alone = evaluator.remeasured.size() == 2 && asked++ >= 2;
+      return measured(c, c == optimum_ && (holds || !alone) ? 9000 : 10'000);
+    };
+    const SessionResult result = run(evaluator);
+    EXPECT_THAT(evaluator.remeasured, UnorderedElementsAre(optimum_, first_));
+    EXPECT_EQ(result.best->configuration, holds ? optimum_ : first_);
+  }
+}
+
+TEST_F(TuneSession, AsksOnceMoreInTheOtherOrderWhereThePlacesInMemoryCouldTurnTheLeadRound) {
+  spec_.default_configuration = first_;
+  for (const bool holds : {true, false}) {
+    FakeEvaluator evaluator;
+    std::size_t asked = 0;
+    evaluator.again = [&](const Configuration& c) {
+      if (c == optimum_) ++asked;  // the first time beside other finalists
+      return measured(c, c == optimum_ && (holds || asked < 3) ? 1700 : 2000);
+    };
+    EXPECT_EQ(run(evaluator).best->configuration, holds ? optimum_ : first_);
+    EXPECT_EQ(asked, 3u);
+    EXPECT_THAT(evaluator.remeasured, ElementsAre(first_, optimum_)) << "loaded in the other order";
+  }
+}
+
+TEST_F(TuneSession, NamesTheDefaultWhereTheLeadIsOnlyAFewStepsOfTheClock) {
+  spec_.default_configuration = first_;
+  FakeEvaluator evaluator;
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == optimum_ ? 3900 : 4000); };
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, first_);
+  EXPECT_THAT(result.ties, ElementsAre(optimum_));
+}
+
+TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAgain) {
+  for (const bool crashed : {false, true}) {
+    FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+    evaluator.again = [&](const Configuration& c) {
+      if (c != optimum_) return measured(c, 1010);
+      Trial trial = failed(c, WrongResult{"right at first"});
+      if (crashed) trial.outcome = LaunchError{"illegal address"};
+      trial.crashed = crashed;
+      return trial;
+    };
+    EXPECT_EQ(run(evaluator).best->configuration, rival_);
+    EXPECT_NE(stored_kind(optimum_), "ok");
+  }
+}
+
+TEST_F(TuneSession, NamesTheNextBestWhenAFinalistTookItsWorkerDownAfterItWasMeasuredAgain) {
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 1000 : 1010);
+    trial.crashed = c == optimum_;
+    return trial;
+  };
+  EXPECT_EQ(run(evaluator).best->configuration, rival_);
+  EXPECT_EQ(stored_best(), rival_.text());
+}
+
+TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
+  spec_.default_configuration = first_;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    if (evaluator.remeasured.size() > 2) return measured(c, c == optimum_ ? 900 : 1000);
+    Trial trial = failed(c, LaunchError{"illegal address"});
+    trial.crashed = true;
+    return trial;
+  };
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, rival_);
+  EXPECT_TRUE(result.best->measurement());
+}
+
+TEST_F(TuneSession, NamesTheNextBestWhereAnotherProcessPutTheBestInQuarantineMeanwhile) {
+  const cache::Context context = context_of(spec_, size_, device_, options_.objective);
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    if (c == optimum_)
+      database_->quarantine(context.device, context.kernel, context.problem, c.text(), "illegal address");
+    return measured(c, cost(c));
+  });
+  EXPECT_EQ(run(evaluator).best->configuration, rival_);
+  EXPECT_EQ(stored_best(), rival_.text());
+}
+
+TEST_F(TuneSession, NamesTheNextBestWhereTheBestIsWrongByAnotherCheck) {
+  FakeEvaluator evaluator;
+  FussyCheck check;
+  options_.check = &check;
+  const SessionResult result = run(evaluator);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, rival_);
+  EXPECT_EQ(check.asked.front(), optimum_);
+  EXPECT_EQ(check.asked.back(), result.best->configuration);
+  EXPECT_EQ(warnings_.texts.front(), "passed over: block=128 unroll=2: on the host backend: a race");
+  EXPECT_EQ(warnings_.texts.size(), check.asked.size() - 1);
+  EXPECT_EQ(stored_kind(optimum_), "wrong");
+  EXPECT_EQ(stored_best(), result.best->configuration.text());
+}
+
+TEST_F(TuneSession, AnnouncesTheLeaderToTheCheckBeforeItAsks) {
+  for (const std::optional<std::size_t> trials : {std::optional<std::size_t>(), std::optional<std::size_t>(8)}) {
+    FakeEvaluator evaluator;
+    FussyCheck check;
+    options_.check = &check;
+    options_.budget.trials = trials;
+    run(evaluator);
+    EXPECT_EQ(check.expected, check.asked.front());
+  }
+}
+
+TEST_F(TuneSession, AnnouncesNoLeaderToTheCheckWhileMuchIsStillToCome) {
+  FussyCheck check;
+  std::vector<std::size_t> expectations;  // before each answer
+  const auto answer = [&](const Configuration& c) {
+    expectations.push_back(check.expectations);
+    return measured(c, cost(c));
+  };
+  FakeEvaluator evaluator(answer, 8);
+  options_.check = &check;
+  options_.budget.trials = 8;
+  options_.started = std::chrono::steady_clock::now() - std::chrono::hours(1);  // so a trial takes minutes
+  run(evaluator);
+  EXPECT_EQ(expectations, std::vector<std::size_t>(8, 0));
+  EXPECT_GT(check.expectations, 0u);
+}
+
+TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, c.find("unroll")->integer() * cost(c)); });
+  FussyCheck check;
+  check.reason = "there is no compiler";
+  options_.check = &check;
+  EXPECT_TRUE(run(evaluator).best);
+  EXPECT_THAT(warnings_.texts, ElementsAre("the best is not checked for races on the host: there is no compiler"));
+}
+
+TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {
+  options_.budget.wall_time = std::chrono::hours(1);
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  options_.started = std::chrono::steady_clock::now() - std::chrono::hours(2);
+  EXPECT_EQ(run(evaluator).stop_reason, StopReason::wall_time);
+  EXPECT_EQ(evaluator.submitted.size(), 1u) << "the clock began before the session did";
+  EXPECT_TRUE(evaluator.remeasured.empty());
+}
+
+TEST_F(TuneSession, KeepsTimeForTheFinalists) {
+  options_.budget.wall_time = std::chrono::hours(1);
+  options_.started = std::chrono::steady_clock::now() - std::chrono::minutes(50);
+  const auto slow = [&](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    trial.times.measure = 60;  // 20 s a sample
+    return trial;
+  };
+  FakeEvaluator evaluator(slow);
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+  EXPECT_EQ(result.trials.size(), evaluator.capacity()) << "ten minutes are left, and twelve are wanted";
+}
+
+TEST_F(TuneSession, KeepsTimeForTheCheckOfTheWinner) {
+  options_.budget.wall_time = std::chrono::hours(1);
+  options_.started = std::chrono::steady_clock::now() - std::chrono::minutes(50);
+  FussyCheck check;
+  check.takes_s = 1200;
+  options_.check = &check;
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+  EXPECT_EQ(result.trials.size(), evaluator.capacity()) << "ten minutes are left, and a quarter of an hour is wanted";
+  EXPECT_FALSE(check.asked.empty());
+}
+
+TEST_F(TuneSession, NeverNamesAQuarantinedConfigurationOfAnEarlierSessionBest) {
+  earlier_ = {measured(optimum_, 500)};
+  crashed_ = {optimum_};
+  FakeEvaluator evaluator;
+  EXPECT_NE(run(evaluator).best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, NamesTheSmallestOrTheLargestOfTheNamedMetric) {
+  for (const auto& [objective, block] : {std::pair{"ipc", 32}, {"max:ipc", 256}}) {
+    FakeEvaluator evaluator([](const Configuration& c) {
+      Trial trial = measured(c, 1000);
+      std::get<Measurement>(trial.outcome).metrics["ipc"] = static_cast<double>(c.find("block")->integer());
+      return trial;
+    });
+    options_.objective.name = objective;
+    EXPECT_EQ(run(evaluator).best->configuration.find("block")->integer(), block) << objective;
+  }
+}
+
+TEST_F(TuneSession, MeasuresALoneBestAgainWhereItsMetricsAreWanted) {
+  spec_.default_configuration = optimum_;
+  const auto answer = [&](const Configuration& c) { return measured(c, c == optimum_ ? 500 : cost(c)); };
+  FakeEvaluator without(answer), with(answer);
+  run(without);
+  EXPECT_TRUE(without.remeasured.empty());
+  options_.remeasure_one = true;
+  with.again = [](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    std::get<Measurement>(trial.outcome).metrics["ipc"] = 2;
+    return trial;
+  };
+  const SessionResult result = run(with);
+  EXPECT_THAT(with.remeasured, ElementsAre(optimum_));
+  EXPECT_EQ(result.best->measurement()->metrics.at("ipc"), 2);
+}
+
+TEST_F(TuneSession, WithoutAWinnerNamesTheUsualFailureAndSaysIfMemoryWasMissing) {
+  SessionResult result;
+  EXPECT_THAT(no_winner(spec_, size_, result).what(), HasSubstr("no configuration was measured"));
+  result.trials.resize(3);
+  EXPECT_THAT(no_winner(spec_, size_, result).what(), HasSubstr("3 configurations ran, but none was verified"));
+  result.trials[0].outcome = WrongResult{"y[3] is 1"};
+  for (std::size_t i : {1, 2}) result.trials[i].outcome = Timeout{"slow\nvery slow"};
+  EXPECT_THAT(no_winner(spec_, size_, result).what(),
+              EndsWith("none of 3 configurations worked, most often because: slow"));
+  EXPECT_EQ(no_winner(spec_, size_, result).code(), ErrorCode::other);
+  result.trials[0].outcome = LaunchError{.message = "no memory", .code = ErrorCode::out_of_memory};
+  EXPECT_EQ(no_winner(spec_, size_, result).code(), ErrorCode::out_of_memory);
+}
+
+}  // namespace
+}  // namespace tuner

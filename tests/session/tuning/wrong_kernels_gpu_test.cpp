@@ -1,0 +1,80 @@
+// Wrong kernels on a GPU: a race that it hides, and the mistakes of data/wrong.cu that it always shows.
+
+#include <tests/support/temporary_folder.hpp>
+#include <tests/support/testing.hpp>
+#include <tuner/backend/all/backends.hpp>
+#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/tuning.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+namespace {
+
+/// Lanes of one warp run in step, so a missing barrier between them does not show.
+constexpr const char* kRace = R"(
+#pragma tuner kernel      race
+#pragma tuner size        n : int = 1000000
+#pragma tuner parameter   rounds_of_waiting = 0 1 64
+#pragma tuner in          a[n] : int
+#pragma tuner out         c[n] : int
+#pragma tuner arguments   a, c, n
+#pragma tuner grid        ceil_div(n, 32)
+#pragma tuner block       32
+#pragma tuner instantiate race<rounds_of_waiting>
+#pragma tuner reference   race<1>
+#pragma tuner grid        ceil_div(n, 32)
+#pragma tuner block       32
+#pragma tuner default     rounds_of_waiting=64
+template <int waits>
+__global__ void race(const int* a, int* c, int n) {
+  __shared__ volatile int s[32];
+  const int t = int(threadIdx.x), i = int(blockIdx.x) * 32 + t;
+  s[t] = i < n ? a[i] : 0;
+  for (int wait = 0; wait < waits; ++wait) __syncthreads();
+  if (i < n) c[i] = s[(t + 1) % 32];
+}
+)";
+
+class Warned final : public Observer {
+ public:
+  void on_warning(std::string_view message) override { all += std::string(message) + '\n'; }
+  std::string all;
+};
+
+TEST(HostCheckOfAGpu, PassesOverARaceThatTheGpuGetsRight) {
+  if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU: " << why_no_gpu();
+  const testing::TemporaryFolder folder;
+  const KernelSpec spec = parse_kernel_file(kRace, "race.cu");
+  const Device device = choose_device("cuda").device;
+  Wisdom wisdom({folder / "wisdom.db", false, {}});
+  TuningOptions options;
+  options.session.strategy = "exhaustive";
+  options.host_check = true;
+  Warned warned;
+  const SessionResult result = tune_kernel(spec, complete(spec, {}), device, wisdom, options, &warned);
+  ASSERT_TRUE(result.best) << warned.all;
+  EXPECT_NE(*result.best->configuration.find("rounds_of_waiting"), Value(0)) << warned.all;
+}
+
+/// All except races and stray accesses that fault.
+TEST(WrongKernelsOnAGpu, AreNeverVerified) {
+  if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU: " << why_no_gpu();
+  const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
+  MeasureOptions measure;
+  measure.abandon_factor = 0;  // every configuration is verified completely
+  IsolatedEvaluator evaluator(spec, {}, measure);
+  for (const char* mistake :
+       {"none", "just_behind", "just_before", "copies_behind", "last_element", "small_grid", "adds_up", "first_runs",
+        "keeps_results", "earlier_results", "later_results", "one_input", "changes_input", "infinite"}) {
+    evaluator.submit(Configuration{{"mistake", mistake}}, 0);
+    const Trial trial = evaluator.next();
+    SCOPED_TRACE(mistake);
+    const bool right = trial.configuration == *spec.default_configuration;
+    EXPECT_EQ(trial.verified, right) << message(trial.outcome);
+    EXPECT_EQ(kind(trial.outcome), right ? "ok" : "wrong") << message(trial.outcome);
+  }
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,405 @@
+#include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <tuner/backend/cuda/compile/device_headers.hpp>
+#include <tuner/backend/cuda/compile/device_linker.hpp>
+#include <tuner/backend/cuda/driver/architecture.hpp>
+#include <tuner/backend/cuda/driver/driver.hpp>
+#include <tuner/backend/left_out_code.hpp>
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/cpp/host_code.hpp>
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/cpp/scoped_code.hpp>
+#include <tuner/core/values/message_text.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/core/values/passing.hpp>
+#include <tuner/core/values/threads.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+class Program {
+ public:
+  Program(const Nvrtc& nvrtc, const std::string& source, const std::string& name, const DeviceHeaders& headers)
+      : nvrtc_(nvrtc) {
+    std::vector<const char*> names, texts;
+    for (const std::string& header : headers.names) names.push_back(header.c_str());
+    for (const std::string& text : headers.texts) texts.push_back(text.c_str());
+    require(nvrtc.nvrtcCreateProgram(&program_, source.c_str(), name.c_str(), static_cast<int>(names.size()),
+                                     texts.data(), names.data()),
+            "nvrtcCreateProgram");
+  }
+  ~Program() { nvrtc_.nvrtcDestroyProgram(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void add(const std::string& expression) {
+    require(nvrtc_.nvrtcAddNameExpression(program_, in_global_namespace(expression).c_str()), "nvrtcAddNameExpression");
+  }
+
+  nvrtcResult compile(const std::vector<std::string>& options) {
+    std::vector<const char*> raw;
+    for (const std::string& option : options) raw.push_back(option.c_str());
+    return nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(raw.size()), raw.data());
+  }
+
+  std::string log() { return text(nvrtc_.nvrtcGetProgramLogSize, nvrtc_.nvrtcGetProgramLog, "nvrtcGetProgramLog"); }
+  std::string ptx() { return text(nvrtc_.nvrtcGetPTXSize, nvrtc_.nvrtcGetPTX, "nvrtcGetPTX"); }
+
+  std::vector<std::byte> cubin() {
+    std::size_t size = 0;
+    require(nvrtc_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize");
+    std::vector<std::byte> code(size);
+    require(nvrtc_.nvrtcGetCUBIN(program_, reinterpret_cast<char*>(code.data())), "nvrtcGetCUBIN");
+    return code;
+  }
+
+  /// nullopt if \p expression names nothing.
+  std::optional<std::string> symbol(const std::string& expression) {
+    const char* lowered = nullptr;
+    if (nvrtc_.nvrtcGetLoweredName(program_, in_global_namespace(expression).c_str(), &lowered) != NVRTC_SUCCESS)
+      return std::nullopt;
+    return lowered;
+  }
+
+ private:
+  /// The answer of \p get, called \p call, without zeros at its end.
+  template <typename Size, typename Get>
+  std::string text(Size size_of, Get get, const char* call) {
+    std::size_t size = 0;
+    require(size_of(program_, &size), call);
+    std::string text(size, '\0');
+    if (size > 0) require(get(program_, text.data()), call);
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+  void require(nvrtcResult result, const char* call) {
+    if (result != NVRTC_SUCCESS) throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
+  }
+
+  const Nvrtc& nvrtc_;
+  nvrtcProgram program_ = nullptr;
+};
+
+/// Puts the macros before the text. Given as options, they would also be replaced in NVRTC's own headers, which it
+/// reads first.
+std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros) {
+  if (macros.empty()) return source;
+  std::string text;
+  for (std::string macro : macros) {
+    std::replace(macro.begin(), macro.begin() + static_cast<std::ptrdiff_t>(macro.find('=') + 1), '=', ' ');
+    text += "#define " + macro + '\n';
+  }
+  return text + line_directive(1, name) + source;
+}
+
+/// With a zero byte at the end, which marks the end of PTX for the driver.
+std::vector<std::byte> bytes_of(const std::string& ptx) {
+  std::vector<std::byte> bytes(ptx.size() + 1);
+  std::memcpy(bytes.data(), ptx.c_str(), bytes.size());
+  return bytes;
+}
+
+/// Whether one of \p texts has designators. Like g++, nvcc accepts `{.x = 1}` in C++17; NVRTC does not.
+bool has_designators(const std::vector<IncludedFile>& texts) {
+  const auto is_in = [](const IncludedFile& one) {
+    const std::string code = code_of(one.text);
+    for (std::size_t dot = code.find('.'); dot != npos; dot = code.find('.', dot + 1)) {
+      const std::string_view before = before_space(code, dot), name = word_at(code, dot + 1);
+      const std::size_t next = skip_space(code, dot + 1 + name.size());
+      if (!name.empty() && (before.ends_with('{') || before.ends_with(',')) && code.substr(next, 1) == "=") return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(texts, is_in);
+}
+
+/// Whether one of \p texts names one of the operators that CUB 3 left out.
+bool names_operators_of_cub(const std::vector<IncludedFile>& texts) {
+  return std::ranges::any_of(texts, [](const IncludedFile& one) {
+    return std::ranges::any_of(std::array{"cub::Sum", "cub::Max", "cub::Min"},
+                               [&](const char* name) { return one.text.find(name) != npos; });
+  });
+}
+
+/// Whether NVRTC certainly refuses \p source as it is: it has a main(), or a function that launches kernels.
+bool is_program(const std::string& source) {
+  const ScopedCode code(code_of(source));
+  for (std::size_t at = find_word(code.text(), "main"); at != npos; at = find_word(code.text(), "main", at + 1)) {
+    const std::string_view type = before_space(code.text(), at);
+    if (word_before(type, type.size()) == "int" && code.is_always_there(at) && !directive_around(code.text(), at))
+      return true;
+  }
+  return false;
+}
+
+/// \p message after the place in the kernel file of the option that it names, if there is one.
+std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
+  const auto named = [&](const CompileOption& option) {
+    return message.find('-' + std::string(option_name(option.text))) != std::string::npos;
+  };
+  const auto at = std::find_if(options.begin(), options.end(), named);
+  const std::string place = at == options.end() ? std::string() : at->origin.text();
+  return place.empty() ? message : place + ": " + message;
+}
+
+constexpr const char* kLanguage = "--std=c++17";
+constexpr const char* kLaterLanguage = "--std=c++20";
+
+bool sets_language(const CompileRequest& request) {
+  return std::any_of(request.options.begin(), request.options.end(),
+                     [](const CompileOption& option) { return !language_in(option.text).empty(); });
+}
+
+/// Whether one of the headers among \p texts differs from its file in \p files.
+bool is_changed(const std::vector<IncludedFile>& texts, const std::vector<IncludedFile>& files) {
+  const auto is_other = [&](const IncludedFile& one) { return !tuner::contains(files, one); };
+  return std::any_of(texts.begin() + 1, texts.end(), is_other);
+}
+
+class NvrtcCompiler : public Compiler {
+ public:
+  /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
+  NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
+    fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
+    if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // the warning about `#pragma tuner`
+    if (facts.version >= 11050) fixed_.emplace_back("--device-int128");      // as nvcc
+    // With a hit in the driver's compute cache, the log would not contain the resources.
+    if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
+    if (options.line_info) fixed_.emplace_back("--generate-line-info");
+    identity_ = "nvrtc " + version_text(facts.version) + ' ' + kLanguage;
+    for (const std::string& option : fixed_) identity_ += ' ' + option;
+    identity_ += "; headers " + device_headers_version();
+    if (!facts.headers.empty()) identity_ += "; " + facts.headers;
+  }
+
+  std::string identity() const override { return identity_; }
+
+  CompileResult compile(const CompileRequest& request) override {
+    auto built = build(request);
+    if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
+    auto& [program, log] = std::get<Built>(built);
+    CompileResult result = image(*program, request, log);
+    Image* const compiled = std::get_if<Image>(&result);
+    if (!request.device_launches || compiled == nullptr) return result;
+    auto linked = std::get<DeviceLinker>(linker()).link(compiled->code, request.architecture, request.file_name);
+    if (auto* const error = std::get_if<CompileError>(&linked)) return std::move(*error);
+    compiled->code = std::get<std::vector<std::byte>>(std::move(linked));
+    return result;
+  }
+
+  /// A program for a real architecture contains PTX beside the cubin.
+  std::variant<std::string, CompileError> ptx(const CompileRequest& request) {
+    auto built = build(request);
+    if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
+    return std::get<Built>(built).program->ptx();
+  }
+
+ private:
+  struct Built {
+    std::unique_ptr<Program> program;
+    std::string log;
+  };
+
+  /// How the texts of a request are compiled.
+  struct Form {
+    bool is_whole = true;             ///< nothing is left out, and unmarked functions are the host's
+    bool in_later_language = false;   ///< kLaterLanguage
+    bool with_names_of_nvcc = false;  ///< headers/tuner_nvcc.h
+  };
+
+  /// Compiles the texts as they are. If that fails, compiles them without the host code that NVRTC refuses. The result
+  /// depends on the request alone.
+  std::variant<Built, CompileError> build(const CompileRequest& asked) const {
+    CompileRequest request = asked;
+    if (!request.includes)  // the request came from another process
+      request.includes = std::make_shared<const Includes>(includes_of(request));
+    const DeviceHeaders headers = device_headers(request, library().includes);
+    const std::vector<IncludedFile> texts = own_texts(request, library().includes, headers);
+    if (!is_program(request.source)) {
+      auto built = build(request, headers, texts, Form{});
+      auto* const error = std::get_if<CompileError>(&built);
+      if (error == nullptr || refused_code(error->log).empty()) return built;
+      if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
+    }
+    std::optional<CompileError> reported;
+    const bool may_be_later = !sets_language(request) && has_designators(texts);
+    for (const Form form : {Form{true, true, false}, Form{false, false, false}, Form{false, true, false}}) {
+      if (form.in_later_language && !may_be_later) continue;
+      auto built =
+          form.is_whole ? build(request, headers, texts, form) : without_host_code(request, headers, texts, form);
+      if (std::holds_alternative<Built>(built)) return built;
+      if (!reported && !form.is_whole) reported = std::get<CompileError>(std::move(built));
+    }
+    return *std::move(reported);
+  }
+
+  /// Compiles \p texts again and again, without the declarations that NVRTC refuses. If it refuses what the kernels
+  /// need, returns the errors that were left when all else was gone.
+  std::variant<Built, CompileError> without_host_code(const CompileRequest& request, const DeviceHeaders& headers,
+                                                      const std::vector<IncludedFile>& texts, Form form) const {
+    HostCode code(texts, request.expressions);
+    if (const LeftOutCode::Parts known = left_out_.known(request, texts); !known.empty()) {
+      code.leave_out(known);
+      for (const bool with_names : {false, true}) {
+        form.with_names_of_nvcc = with_names;
+        auto built = build(request, headers, code.texts(), form);
+        if (std::holds_alternative<Built>(built)) return built;
+      }
+      form.with_names_of_nvcc = false;
+      code = HostCode(texts, request.expressions);
+    }
+    std::optional<CompileError> reported;
+    for (;;) {
+      auto built = build(request, headers, code.texts(), form);
+      auto* const error = std::get_if<CompileError>(&built);
+      if (error == nullptr) {
+        if (!reported) left_out_.keep(request, texts, code.parts());
+        return built;
+      }
+      if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
+      const std::vector<RefusedCode> errors = refused_code(error->log);
+      if (code.leave_out(errors, HostCode::Use::none)) continue;
+      // The names come late: a text may define them in another way.
+      if (!std::exchange(form.with_names_of_nvcc, true)) continue;
+      if (!reported) {
+        reported = std::move(*error);
+        code.add_summary(reported->message, reported->log);
+      }
+      if (!code.leave_out(errors, HostCode::Use::perhaps)) return *std::move(reported);
+    }
+  }
+
+  /// \p error, which says that a file is missing, with all others that are.
+  CompileError with_all_missing(const CompileRequest& request, const DeviceHeaders& headers,
+                                const std::vector<IncludedFile>& texts, CompileError error) const {
+    const auto compile = [&](const std::vector<IncludedFile>& left) -> std::optional<CompileError> {
+      auto built = build(request, headers, left, Form{false, false, true});
+      if (auto* const next = std::get_if<CompileError>(&built)) return std::move(*next);
+      return std::nullopt;
+    };
+    return tuner::with_all_missing(std::move(error), HostCode(texts, request.expressions), &refused_code, compile);
+  }
+
+  std::variant<Built, CompileError> build(const CompileRequest& request, DeviceHeaders headers,
+                                          const std::vector<IncludedFile>& texts, Form form) const {
+    std::vector<std::string> more;
+    if (!sets_language(request)) more.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
+    if (form.with_names_of_nvcc) more.emplace_back("--pre-include=tuner_nvcc.h");
+    if (form.with_names_of_nvcc && names_operators_of_cub(texts)) more.emplace_back("--pre-include=tuner_cub.h");
+    if (!form.is_whole) more.emplace_back("--device-as-default-execution-space");
+    std::string source = texts.front().text;
+    // Files that nothing changed are read from the disk, as any compiler reads them.
+    if (!form.is_whole || !request.carried.empty() || is_changed(texts, request.includes->files))
+      source = add_own_headers(request, texts, headers);
+    const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
+    auto made = std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers);
+    Program& program = *made;
+    if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return *unsupported;
+    if (request.device_launches && virtual_capability(request.architecture))
+      return CompileError{"a kernel that launches kernels is linked for a chip, not for " + request.architecture, {}};
+    if (request.device_launches)
+      if (const auto* const missing = std::get_if<std::string>(&linker())) return CompileError{*missing, {}};
+    for (const std::string& expression : request.expressions) program.add(expression);
+    std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
+    for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
+    options.insert(options.end(), fixed_.begin(), fixed_.end());
+    for (const auto& path : library().includes) options.push_back("--include-path=" + path.string());
+    options.insert(options.end(), more.begin(), more.end());
+    if (request.device_launches) options.emplace_back("--relocatable-device-code=true");
+    for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
+    for (const CompileOption& option : request.options) options.push_back(option.text);
+
+    const nvrtcResult result = program.compile(options);
+    std::string log = program.log();
+    if (result == NVRTC_ERROR_OUT_OF_MEMORY)
+      throw Passing(ErrorCode::out_of_memory, "NVRTC ran out of memory in " + request.file_name);
+    if (result != NVRTC_SUCCESS) {
+      std::string message = first_error(log, macro_names(request));
+      if (message.empty()) message = library().nvrtcGetErrorString(result);
+      if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
+      return CompileError{std::move(message), std::move(log)};
+    }
+    return Built{std::move(made), std::move(log)};
+  }
+
+  std::optional<CompileError> check_architecture(const std::string& architecture) const {
+    const std::optional<int> part = virtual_capability(architecture);
+    const std::optional<int> wanted = part ? part : compute_capability(architecture);
+    const NvrtcFacts& facts = library();
+    if (wanted &&
+        std::find(facts.architectures.begin(), facts.architectures.end(), *wanted) != facts.architectures.end())
+      return std::nullopt;
+    std::string message =
+        "NVRTC " + version_text(facts.version) + " does not compile for '" + architecture + "'; it knows";
+    for (const int known : facts.architectures) message += ' ' + architecture_name(known);
+    return CompileError{message, {}};
+  }
+
+  /// Searched for when the first kernel needs it.
+  const std::variant<DeviceLinker, std::string>& linker() const {
+    linker_sought_.run(
+        [this] { linker_ = load_device_linker(library().version / 1000, device_linker_folders(library())); });
+    return linker_;
+  }
+
+  static CompileResult image(Program& program, const CompileRequest& request, const std::string& log) {
+    Image image;
+    image.code = virtual_capability(request.architecture) ? bytes_of(program.ptx()) : program.cubin();
+    image.log = without_resource_lines(log);
+    const auto resources = resources_in_log(log);
+    for (const std::string& expression : request.expressions) {
+      const std::optional<std::string> symbol = program.symbol(expression);
+      if (symbol && expression.starts_with('&')) {
+        image.functions.push_back({expression, *symbol, {}});
+        continue;
+      }
+      if (!symbol) return CompileError{"'" + expression + "' names no kernel in " + request.file_name, log};
+      const auto found = resources.find(*symbol);
+      if (found == resources.end() && !resources.empty())
+        return CompileError{"'" + expression + "' is no kernel: it must be a __global__ function", log};
+      image.functions.push_back({expression, *symbol, found == resources.end() ? Resources{} : found->second});
+    }
+    return image;
+  }
+
+  const Nvrtc& library() const { return library_ != nullptr ? *library_ : nvrtc(); }
+
+  const Nvrtc* const library_;
+  std::vector<std::string> fixed_;
+  std::string identity_;
+  mutable Once linker_sought_;
+  mutable std::variant<DeviceLinker, std::string> linker_;
+  mutable LeftOutCode left_out_;
+};
+
+}  // namespace
+
+/// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
+constexpr const char* kTexts = "texts 5";
+
+std::string own_part_of_images() {
+  return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
+}
+
+std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library) {
+  return std::make_unique<NvrtcCompiler>(library, &library, NvrtcOptions{});
+}
+
+std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options) {
+  const NvrtcFacts* const facts = find_nvrtc_facts();
+  return std::make_unique<NvrtcCompiler>(facts != nullptr ? *facts : nvrtc(), nullptr, options);
+}
+
+std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
+                                                       NvrtcOptions options) {
+  return NvrtcCompiler(library, &library, options).ptx(request);
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,220 @@
+#include <tuner/backend/cuda/run/stream_timer.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <tuner/core/values/pulse.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+constexpr std::size_t kGroup = 16;      // samples released together, at most
+constexpr std::size_t kFirstGroup = 4;  // the same while the time of one sample is unknown
+constexpr double kGroupSeconds = 0.05;  // time of a group, short enough to notice a deadline
+
+// The driver blocks a launch while about 1024 are queued. On a held stream, that would last until the hold expires.
+constexpr std::size_t kQueueLimit = 600;
+constexpr unsigned long long kHoldLimitNs = 500'000'000;
+
+constexpr double kLeastWaitSeconds = 0.5;
+
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush };
+
+struct Stamp {  // as in support/sampling.cu
+  unsigned long long cycles, nanoseconds;
+  unsigned sm, expired;
+};
+
+/// 0 if the stamps are from different SMs, or too close together for the timer's resolution.
+double megahertz(const Stamp& begin, const Stamp& end) {
+  constexpr unsigned long long kShortest = 10'000;
+  if (begin.sm != end.sm || end.nanoseconds < begin.nanoseconds + kShortest || end.cycles <= begin.cycles) return 0;
+  return 1e3 * static_cast<double>(end.cycles - begin.cycles) /
+         static_cast<double>(end.nanoseconds - begin.nanoseconds);
+}
+
+}  // namespace
+
+struct StreamTimer::Shared {
+  std::atomic<unsigned> released;
+  Stamp held, let_go, after;
+};
+
+Deadline deadline_after(double seconds) {
+  if (seconds <= 0) return std::nullopt;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+CUresult wait_for(CUstream stream, const Deadline& deadline) {
+  const Clock::time_point start = Clock::now();
+  Pulse pulse(start);
+  // This process may have been paused before this call, too, or have waited for a processor.
+  double left_s = deadline ? std::max(std::chrono::duration<double>(*deadline - start).count(), kLeastWaitSeconds) : 0;
+  for (;;) {
+    const CUresult result = driver().cuStreamQuery(stream);
+    if (result != CUDA_ERROR_NOT_READY) return result;
+    const Clock::time_point now = Clock::now();
+    left_s -= pulse.beat(now);
+    if (deadline && left_s < 0) return CUDA_ERROR_NOT_READY;
+    // Notices the end of a short kernel at once, but does not occupy a core for a long one.
+    if (now - start > std::chrono::milliseconds(5)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
+  for (const Refill& one : refills) {
+    if (one.bytes == 0) continue;
+    const CUresult result = one.from != 0 ? driver().cuMemcpyDtoDAsync(one.to, one.from, one.bytes, stream)
+                                          : driver().cuMemsetD8Async(one.to, one.value, one.bytes, stream);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+CompileRequest StreamTimer::request(const std::string& architecture) {
+  return support_request("sampling.cu", {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
+                         architecture);
+}
+
+StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count)
+    : stream_(stream),
+      sm_count_(static_cast<unsigned>(sm_count)),
+      kernels_(compiled),
+      mapped_(sizeof(Shared)),
+      flush_bytes_(2 * l2_bytes / 16 * 16) {
+  for (std::size_t i = 0; i < 2 * kGroup; ++i) events_.push_back(make_event());
+  const std::size_t bytes = static_cast<std::size_t>(flush_bytes_) + 256;  // the last word is the kernel's sink
+  check(driver().cuMemAlloc(&flush_data_, bytes), "cuMemAlloc");
+  check(driver().cuMemsetD8Async(flush_data_, 0, bytes, stream_), "cuMemsetD8Async");
+  // First launches happen here, because they may wait for the device, which is not possible while the stream is held.
+  release();
+  hold();
+  launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
+  flush();
+  check(wait_for(stream_, deadline_after(10)), "cuStreamQuery");
+}
+
+StreamTimer::~StreamTimer() {
+  if (flush_data_ != 0) driver().cuMemFree(flush_data_);
+}
+
+void StreamTimer::leak() noexcept {
+  flush_data_ = 0;
+  mapped_.leak();
+  kernels_.leak();
+  for (UniqueEvent& event : events_) (void)event.release();
+}
+
+StreamTimer::Shared& StreamTimer::shared() const { return *static_cast<Shared*>(mapped_.host()); }
+
+/// Makes the stream wait until release() is called for the same ticket.
+void StreamTimer::hold() {
+  launch_support(kernels_[kHold], 1, 1, stream_, mapped_.device() + offsetof(Shared, released), ticket_, kHoldLimitNs,
+                 mapped_.device() + offsetof(Shared, held), mapped_.device() + offsetof(Shared, let_go));
+}
+
+void StreamTimer::release() { shared().released.store(ticket_, std::memory_order_release); }
+
+void StreamTimer::flush() {
+  launch_support(kernels_[kFlush], 4 * sm_count_, 512, stream_, flush_data_,
+                 static_cast<unsigned long long>(flush_bytes_ / 16),
+                 flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
+}
+
+/// The clock during the group; if its stamps do not show it, during the kernel that held the stream before.
+double StreamTimer::clock_mhz() const {
+  const double around = megahertz(shared().let_go, shared().after);
+  return around > 0 ? around : megahertz(shared().held, shared().let_go);
+}
+
+std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
+                                                  const SampleRequest& request, std::size_t count) {
+  const Driver& cu = driver();
+  ++ticket_;
+  hold();
+  std::size_t queued = 1;
+  const auto add = [&](std::size_t more) {
+    if (queued < kQueueLimit && queued + more >= kQueueLimit) release();
+    queued += more;
+  };
+  const auto launch_all = [&](std::span<PreparedLaunch> all) {
+    for (PreparedLaunch& launch : all) {
+      if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
+      add(1);
+    }
+    return CUDA_SUCCESS;
+  };
+  const auto refill = [&] {
+    const CUresult result = queue_refills(request.refills, stream_);
+    add(request.refills.size());
+    return result;
+  };
+  for (std::size_t sample = 0; sample < count; ++sample) {
+    CUresult result = request.refills_each_run ? CUDA_SUCCESS : refill();
+    if (result == CUDA_SUCCESS) result = launch_all(before);
+    // After the preparing launches, which leave the data in L2.
+    if (request.cold && result == CUDA_SUCCESS) flush();
+    if (result == CUDA_SUCCESS) check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
+    for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) {
+      if (request.refills_each_run) result = refill();
+      if (result == CUDA_SUCCESS) result = launch_all(launches);
+    }
+    if (result != CUDA_SUCCESS) {
+      release();
+      return SamplingFailure{result, true};
+    }
+    check(cu.cuEventRecord(events_[2 * sample + 1].get(), stream_), "cuEventRecord");
+    add(3);
+  }
+  launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
+  release();
+  return std::nullopt;
+}
+
+/// Until when a group whose deadline has passed may continue. If its samples do end, the kernel is slow but does not
+/// hang, and giving up a running kernel costs the process. \p each: seconds of earlier samples; 0: unknown.
+Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double each) const {
+  const Clock::time_point now = Clock::now();
+  if (each <= 0) {
+    std::size_t done = 0;
+    while (done < size && driver().cuEventQuery(events_[2 * done + 1].get()) == CUDA_SUCCESS) ++done;
+    if (done == 0) return now;
+    each = std::chrono::duration<double>(now - start).count() / static_cast<double>(done);
+  }
+  return now + std::chrono::duration_cast<Clock::duration>(
+                   std::chrono::duration<double>(2 * each * static_cast<double>(size) + 0.01));
+}
+
+std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                                   const Deadline& deadline, std::vector<Sample>& samples,
+                                                   std::span<PreparedLaunch> before) {
+  const std::size_t a_run = launches.size() + (request.refills_each_run ? request.refills.size() : 0);
+  const std::size_t a_sample =
+      3 + before.size() + (request.refills_each_run ? 0 : request.refills.size()) + request.batch * a_run;
+  const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
+  std::size_t size = std::min(most, kFirstGroup);
+  double each = 0;  // seconds for a sample
+  for (std::size_t left = request.samples; left > 0;) {
+    if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
+    size = std::min(size, left);
+    const Clock::time_point start = Clock::now();
+    if (std::optional<SamplingFailure> failure = queue(before, launches, request, size)) return failure;
+    CUresult result = wait_for(stream_, deadline);
+    if (result == CUDA_ERROR_NOT_READY) result = wait_for(stream_, grace(start, size, each));
+    if (result != CUDA_SUCCESS) return SamplingFailure{result, false};
+    const double clock = clock_mhz();
+    for (std::size_t i = 0; i < size; ++i) {
+      float milliseconds = 0;
+      check(driver().cuEventElapsedTime(&milliseconds, events_[2 * i].get(), events_[2 * i + 1].get()),
+            "cuEventElapsedTime");
+      samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock});
+    }
+    left -= size;
+    each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(size);
+    size = static_cast<std::size_t>(std::clamp(kGroupSeconds / each, 1.0, static_cast<double>(most)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuner::cuda

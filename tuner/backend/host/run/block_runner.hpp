@@ -1,0 +1,298 @@
+#pragma once
+/// Runs thread blocks, one after the other, on one operating-system thread. Kernel threads that wait for others are
+/// fibers (Boost.Context); all others are plain calls on one fiber. Not thread-safe; each OS thread has its own runner.
+///
+/// This uses the detail layer of Boost.Context, because a fiber that can never end (a divergent barrier, a fault) must
+/// be dropped without unwinding its stack. boost::context::fiber cannot do that.
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <tuner/backend/host/run/sanitizer.hpp>
+#include <tuner/backend/host/shim/tuner_host_abi.h>
+
+namespace tuner::host {
+
+// ---- the memory that one operating-system thread gives the kernel threads of its blocks (thread_memory.cpp)
+// --------------
+
+/// Address space from the system; a page takes memory when it is first touched.
+class Mapping {
+ public:
+  /// Throws Error if the address space is full. \p purpose: for the message.
+  Mapping(std::size_t bytes, int protection, const char* purpose);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  char* begin() const { return begin_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  char* begin_;
+  std::size_t bytes_;
+};
+
+/// Stacks for fibers: one mapping, divided into equal slots. Slots are used again.
+class StackPool {
+ public:
+  /// Room for \p count stacks of \p bytes each (rounded up to pages). Throws Error when the address space is full.
+  StackPool(std::size_t count, std::size_t bytes);
+  ~StackPool();
+
+  struct Stack {
+    char* bottom = nullptr;  ///< lowest usable address, above a guard page if the system has room for one
+    char* top = nullptr;     ///< highest; differs between stacks, so that equal frames use different cache sets
+    std::size_t bytes() const { return static_cast<std::size_t>(top - bottom); }
+  };
+  Stack stack(std::size_t index) const;
+  /// The memory of all stacks.
+  const char* begin() const { return memory_.begin(); }
+  std::size_t bytes() const { return memory_.bytes(); }
+  /// Whether \p address lies in a guard page: a stack overflow.
+  bool in_guard(const void* address) const;
+
+ private:
+  std::size_t slot_;
+  Mapping memory_;
+  std::size_t guards_ = 0;  // number of slots with a guard page; these are the first
+};
+
+/// The dynamic shared memory of the running block. It has the size of the launch, and accesses beyond it are found.
+class SharedArena {
+ public:
+  /// \p most: the largest size. Throws Error when the address space is full.
+  explicit SharedArena(std::size_t most);
+  ~SharedArena();
+
+  /// Never changes; aligned to a page.
+  void* begin() const { return memory_.begin(); }
+  std::size_t bytes() const { return bytes_; }
+  /// Sets the size. Canaries follow up to the end of the last page; memory beyond it cannot be accessed.
+  void resize(std::size_t bytes);
+  /// Whether no canary was overwritten since the last call.
+  bool is_intact();
+  /// Whether \p address is in the reserved memory that cannot be accessed.
+  bool is_beyond(const void* address) const;
+
+ private:
+  const std::size_t most_;
+  Mapping memory_;
+  std::size_t bytes_ = 0;
+  std::size_t open_ = 0;  // bytes that can be accessed: whole pages
+};
+
+// ---- blocks
+// ------------------------------------------------------------------------------------------------------------
+
+inline std::string site_text(const char* file, int line) { return std::string(file) + ':' + std::to_string(line); }
+
+/// The barrier of the blocks of a cooperative launch. Each block runs on its own operating-system thread.
+class GridBarrier {
+ public:
+  enum class Meeting {
+    met,
+    left_alone,  ///< a block has returned without coming here
+    stopped,     ///< the launch must end
+  };
+
+  /// Call this before a launch of \p blocks, while no thread waits here.
+  void begin(std::uint64_t blocks);
+  /// Waits until all blocks are here; \p stop as in Kernel.
+  Meeting meet(const int* stop);
+  /// The calling block has returned.
+  void leave();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t blocks_ = 0, waiting_ = 0, returned_ = 0;
+  std::uint64_t meetings_ = 0;  // number of those that have ended
+};
+
+/// A static shared array.
+struct StaticShared {
+  std::size_t offset;  ///< from the beginning of the guard before them
+  std::size_t bytes;
+};
+
+/// The kernel of one launch, the same for all workers.
+struct Kernel {
+  tuner_host::Entry* run = nullptr;
+  tuner_host::GetContext* context = nullptr;
+  std::array<tuner_host::GetGuard*, 2> guards{};  ///< before and after static shared memory
+  std::span<const StaticShared> static_shared;
+  void* const* arguments = nullptr;
+  std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t shared_bytes = 0;
+  bool cooperative = false;                     ///< its blocks may wait for each other
+  const unsigned short* order = nullptr;        ///< tuner_host::Block::order
+  tuner_host::GetAccesses* accesses = nullptr;  ///< switch threads at memory accesses too; null: do not
+  std::uint64_t seed = 0;                       ///< of those switches
+
+  GridBarrier* barrier = nullptr;               ///< of a cooperative launch
+  const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
+  std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
+};
+
+/// The failure of a block for whose threads there is no memory. Short, so that it needs none itself.
+inline constexpr const char* kNoMemory = "no host memory";
+
+class BlockRunner {
+ public:
+  /// \p max_threads in a block, \p max_shared bytes of dynamic shared memory.
+  BlockRunner(std::size_t max_threads, std::size_t max_shared, std::size_t stack_bytes);
+  ~BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  /// Before the first block of a launch.
+  void begin(const Kernel& kernel);
+  /// Runs block number \p index. Returns its error, or nothing. A block that ends because of kernel.stop has no error.
+  std::optional<std::string> run(std::uint64_t index);
+  /// The address at which the last run() failed; nullptr when its error has no address.
+  const void* fault_address() const { return left_address_; }
+  /// After the last block of a launch. Returns an error that no block has reported, or nothing.
+  std::optional<std::string> end();
+
+  /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock, so that it
+  /// can be left at any instruction.
+  bool in_kernel(std::uintptr_t pc) const;
+  /// Whether the launch must end as soon as possible.
+  bool must_stop() const;
+  /// The runner whose launch runs on this OS thread, or nullptr.
+  static BlockRunner* of_this_thread();
+  /// The function with which a signal handler must continue to leave the kernel, and its \p stack. \p what: the error;
+  /// nullptr when the kernel is only stopped.
+  void (*leave(const char* what, const void* address, char** stack))();
+
+ private:
+  struct State : tuner_host::Block {
+    BlockRunner* runner = nullptr;
+  };
+  struct Fiber {
+    tuner_host::Thread thread{};
+    boost::context::detail::fcontext_t context = nullptr;
+    StackPool::Stack stack;
+    sanitizer::FiberState sanitizer;
+    int result = 0;     // of a barrier or of __activemask
+    bool busy = false;  // somewhere inside a kernel
+    const char* waits_at = nullptr;
+    const char* file = nullptr;
+    int line = 0;
+
+    void waits(const char* at, const char* in_file, int in_line) { waits_at = at, file = in_file, line = in_line; }
+    /// `__syncthreads (reduce.cu:14)`
+    std::string where() const { return std::string(waits_at) + " (" + site_text(file, line) + ")"; }
+  };
+  // The value of one lane for a collective, and its result. Lives on the lane's own stack while it waits.
+  struct Request {
+    unsigned long long value = 0;
+    unsigned long long result = 0;
+    unsigned lane = 0;
+    Fiber* fiber = nullptr;
+  };
+  // Lanes of a warp in one collective.
+  struct Meeting {
+    int operation = 0;
+    unsigned mask = 0;
+    unsigned arrived = 0;
+    std::array<Request*, 32> requests{};
+  };
+
+  static void fiber_main(boost::context::detail::transfer_t from);
+  static void yield(tuner_host::Block*);
+  static void switch_at_access();
+  static void pause_at_update();
+  static void fail(tuner_host::Block*, const char*, const char*, int);
+  static void leave_now();
+  friend const tuner_host::Api& api();
+
+  // Thread is the first member of Fiber.
+  Fiber* current() const { return reinterpret_cast<Fiber*>(context_->thread); }
+  void prepare(Fiber& fiber);
+  Fiber& new_fiber();
+  void ready(Fiber* fiber);
+  Fiber* next();
+  /// Another one than the current, which continues later. Null if there is none.
+  Fiber* other(bool started_first);
+  void switch_to(Fiber* from, Fiber* to);
+  void wait(Fiber* self);
+  /// Lets another thread run first, if there is one.
+  void let_others(bool started_first);
+  /// Leaves the block. Objects on this stack are not destroyed, so failure_ must be set in an earlier statement.
+  [[noreturn]] void abandon();
+  [[noreturn]] void leave_silently();
+  void finished(Fiber* self);
+  void drop_fibers();
+  void plan_switch();
+  void plan_pause();
+  /// Sets failure_ to \p what, in the current thread.
+  void fails_here(const std::string& what);
+  std::string deadlock() const;
+  std::string beyond_shared(const char* does) const;
+  /// Says what was done to the \p nearest bytes of the guards of static shared memory, if they were changed.
+  std::optional<std::string> outside_static_shared(std::size_t nearest);
+  std::string place() const;
+  std::string thread_text(unsigned linear) const;
+
+  // collectives.cpp
+  static int meet_block(tuner_host::Block*, int, int, const char*, int);
+  static unsigned long long meet_warp(tuner_host::Block*, int, unsigned, unsigned long long, unsigned, const char*,
+                                      int);
+  static void thread_exited(tuner_host::Block*);
+  void complete_barrier(Fiber* self);
+  void meet_other_blocks(const Fiber& first);
+  unsigned needed(unsigned warp, unsigned mask) const;
+  void complete_meeting(unsigned warp, std::list<Meeting>::iterator at, Fiber* self);
+  void drop_meetings();
+  unsigned active_mask(Fiber* self, const char* file, int line);
+  void converge();
+
+  StackPool stacks_;
+  State state_{};
+  SharedArena shared_;
+  std::array<tuner_host::Guard, 2> guards_{};  ///< of the kernel: before and after its static shared memory
+  const std::size_t max_shared_;
+  std::deque<Fiber> fibers_;
+  std::vector<Fiber*> free_;
+  Fiber main_;
+  std::deque<Fiber*> ready_;
+  tuner_host::Context* context_ = nullptr;
+  const Kernel* kernel_ = nullptr;
+  tuner_host::Accesses* accesses_ = nullptr;
+  // Of the running block: its random numbers, the mean weight between switches, and how many switches until it doubles.
+  std::uint64_t random_ = 0, mean_ = 0, doubles_after_ = 0;
+  unsigned pauses_of_block_ = 0, pauses_of_launch_ = 0;  // that are left
+  std::optional<std::string> failure_;
+  bool dirty_ = false;  // fibers were left in the middle
+
+  std::vector<Fiber*> at_barrier_;  // of the block
+  int barrier_sum_ = 0;
+  // Warp collectives in which lanes wait, by warp. Those that have ended are used again.
+  std::array<std::list<Meeting>, 32> meetings_;
+  std::list<Meeting> free_meetings_;
+  // Threads at __activemask, and how often another thread was chosen since the first of them came.
+  std::vector<Fiber*> converging_;
+  unsigned chosen_before_ = 0;
+
+  const char* left_because_ = nullptr;
+  const void* left_address_ = nullptr;
+  bool left_shared_ = false;  // because of an access beyond the block's dynamic shared memory
+};
+
+/// The table that kernels are bound to.
+const tuner_host::Api& api();
+
+}  // namespace tuner::host

@@ -1,0 +1,95 @@
+#pragma once
+/// Runs the blocks of a launch on a pool of operating-system threads, one for each core. Turns faults inside kernels
+/// into errors of their launch, and stops kernels that do not end.
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/backend/host/run/block_runner.hpp>
+#include <tuner/core/result/outcome.hpp>
+
+namespace tuner::host {
+
+// A fault is handled only if the interrupted instruction is in the kernel's own code, which holds no lock. A fault
+// anywhere else ends the process; tuner/worker isolates it. Works on x86-64 and AArch64 Linux, and does nothing on
+// other systems (faults.cpp).
+
+/// Installs the handlers while an object of this class lives. Signals from outside of kernels go to earlier handlers.
+/// A sanitizer reports faults better, so under one there is only the handler of request_stop().
+class FaultHandlers {
+ public:
+  FaultHandlers();
+  ~FaultHandlers();
+  FaultHandlers(const FaultHandlers&) = delete;
+  FaultHandlers& operator=(const FaultHandlers&) = delete;
+};
+
+/// A stack for signal handlers of the calling thread: a fiber that overflowed its own stack has none left.
+class SignalStack {
+ public:
+  SignalStack();
+  ~SignalStack();
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  void* memory_ = nullptr;
+};
+
+/// Asks a worker thread to leave its kernel. Repeat this until it has: a thread inside the C library does not react.
+void request_stop(pthread_t thread);
+
+class Pool {
+ public:
+  /// \p max_shared: bytes of dynamic shared memory that a block may have. Throws Error when threads or stacks cannot be
+  /// made.
+  Pool(unsigned threads, std::size_t max_shared);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
+  /// Runs all blocks of \p kernel in \p order and waits for their end. Sets kernel.stop, order and barrier. Returns the
+  /// error, or nothing. \p timeout_s: 0 for none. One caller at a time. A cooperative kernel has at most threads()
+  /// blocks.
+  std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, const ThreadOrder& order, double timeout_s);
+
+ private:
+  Pool() = default;
+  void set_order(const ThreadOrder& order, std::size_t threads_of_block);
+  void stop_all() { __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE); }
+  void work(BlockRunner& runner);
+  static std::optional<std::string> run_block(BlockRunner& runner, std::uint64_t block);
+  void loop(BlockRunner& runner);
+
+  FaultHandlers handlers_;
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::vector<std::unique_ptr<BlockRunner>> runners_;  // one for each thread
+  std::vector<std::thread> threads_;
+  std::uint64_t launch_ = 0;  // number of the current launch; changes wake the workers
+  unsigned busy_ = 0;         // workers that run blocks of it
+  bool open_ = false;         // it has blocks that no worker has begun
+  bool quit_ = false;
+  Kernel kernel_;
+  std::uint64_t blocks_ = 0, chunk_ = 1;
+  bool backwards_ = false;  // the last block runs first
+  std::vector<unsigned short> thread_order_;
+  std::atomic<std::uint64_t> next_block_{0};
+  int stop_ = 0;  // atomic access only
+  std::optional<LaunchError> failure_;
+  GridBarrier barrier_;
+};
+
+}  // namespace tuner::host

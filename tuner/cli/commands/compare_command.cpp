@@ -1,0 +1,174 @@
+#include <tuner/cli/commands/program.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <tuner/cli/commands/database_options.hpp>
+#include <tuner/cli/input/kernel_options.hpp>
+#include <tuner/cli/print/metrics.hpp>
+#include <tuner/report/comparison.hpp>
+#include <tuner/session/tuning/kernel_library.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using report::Change;
+using report::Compared;
+
+struct Side {
+  std::string name;
+  std::vector<cache::BestRecord> best;  ///< of the kernel that is asked for
+  std::set<std::string> kernels;        ///< all that have a result
+};
+
+Side side_of(const std::string& name, cache::Database& database, const cache::Filter& filter) {
+  Side side{name, cache::best_rows(database, {.device_key = filter.device_key}), {}};
+  for (const cache::BestRecord& one : side.best) side.kernels.insert(one.kernel.name);
+  if (!filter.kernel.empty())
+    std::erase_if(side.best, [&](const cache::BestRecord& one) { return one.kernel.name != filter.kernel; });
+  return side;
+}
+
+/// A comparison of nothing must not look like a success.
+[[noreturn]] void nothing_to_compare(const cache::Filter& filter, const Side& a, const Side& b) {
+  std::set<std::string> known = a.kernels;
+  known.insert(b.kernels.begin(), b.kernels.end());
+  if (!known.empty()) throw UsageError(unknown_name("kernel", filter.kernel, {known.begin(), known.end()}));
+  throw Error(
+      fmt::format("nothing was compared: neither {} nor {} holds a result", printable(a.name), printable(b.name)));
+}
+
+Side side_of(const std::string& path, const cache::Filter& filter) {
+  cache::Database database = open_results(path);
+  return side_of(path, database, filter);
+}
+
+/// Two devices in one database: the one that is named, or the user's.
+std::pair<Side, Side> sides_by_device(const Texts& files, const Given& given, cache::Filter filter) {
+  const Texts names = split({given.text("devices")}, ',');
+  if (names.size() != 2) throw UsageError("--devices: two names are needed: --devices H100,H200");
+  if (files.size() > 1) throw UsageError("--devices compares two devices in one file; give at most one");
+  cache::Database database = files.empty() ? open_for_reading(database_file(given)) : open_results(files[0]);
+  const std::vector<cache::DeviceRecord> known = stored_devices({&database, 1});
+  const auto side = [&](const std::string& text) {
+    const cache::DeviceRecord& device = find_device(known, text, "--devices");
+    filter.device_key = device.key;
+    return side_of(device.name.empty() ? device.key : device.name, database, filter);
+  };
+  return {side(names[0]), side(names[1])};
+}
+
+Cell ratio_cell(const Compared& one) {
+  if (!one.ratio) return {nullptr, ""};
+  return {*one.ratio, one.low ? fmt::format("{:.3f}  {:.3f} to {:.3f}", *one.ratio, *one.low, *one.high)
+                              : fmt::format("{:.3f}", *one.ratio)};
+}
+
+std::string remarks(const Compared& one) {
+  std::vector<std::string> all;
+  if (one.a && one.b && !one.low) all.emplace_back("no interval");
+  if (!one.same_source) all.emplace_back("other source");
+  if (!one.same_software) all.emplace_back("other software");
+  if (one.a && one.b && one.a->configuration != one.b->configuration) all.emplace_back("other configuration");
+  return listed(all, ", ");
+}
+
+Cell side_cell(const std::optional<cache::BestRecord>& best) {
+  if (!best) return {nullptr, ""};
+  return Cell::right(format_ns(best->median_ns), {{"median_ns", best->median_ns},
+                                                  {"low_ns", best->low_ns},
+                                                  {"high_ns", best->high_ns},
+                                                  {"samples", best->samples},
+                                                  {"measured_ms", best->measured_ms},
+                                                  {"configuration", best->configuration},
+                                                  {"source_hash", best->kernel.source_hash},
+                                                  {"driver", best->environment.driver},
+                                                  {"compiler", best->environment.compiler},
+                                                  {"device", best->device.key},
+                                                  {"device_name", best->device.name}});
+}
+
+std::size_t count(const std::vector<Compared>& all, Change change) {
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const Compared& one) { return one.change == change; }));
+}
+
+Table table_of(const std::vector<Compared>& all, bool across_devices) {
+  Table table({named("", "change"), "kernel", "objective", "choices", "sizes", people("device"), named("A", "a"),
+               named("B", "b"), named("B / A  with bounds", "ratio"), data("ratio_low"), data("ratio_high"),
+               people("remarks")});
+  const auto bound = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(nullptr, ""); };
+  for (const Compared& one : all) {
+    const cache::BestRecord& what = one.a ? *one.a : *one.b;
+    table.add({name(one.change), what.kernel.name, objective_cell(what.kernel.objective), what.problem.choices,
+               cache::sizes_text(what.problem.sizes),
+               across_devices ? "" : (what.device.name.empty() ? what.device.key : what.device.name), side_cell(one.a),
+               side_cell(one.b), ratio_cell(one), bound(one.low), bound(one.high), remarks(one)});
+  }
+  return table;
+}
+
+std::string table_text(const std::vector<Compared>& all, bool across_devices, const Style& style) {
+  auto lines = table_of(all, across_devices).lines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].change == Change::slower) lines[i + 1] = style.red(lines[i + 1]);
+    if (all[i].change == Change::faster) lines[i + 1] = style.green(lines[i + 1]);
+  }
+  return with_dim_titles(lines, style);
+}
+
+std::string summary(const std::vector<Compared>& all, const Style& style) {
+  std::vector<std::string> parts;
+  for (const Change change : {Change::faster, Change::same, Change::only_a, Change::only_b, Change::slower})
+    if (const std::size_t n = count(all, change); n > 0 || change == Change::slower)
+      parts.push_back(fmt::format("{} {}", n, name(change)));
+  if (count(all, Change::slower) > 0) parts.back() = style.red(parts.back());
+  return listed(parts, ", ") + '\n';
+}
+
+int run_compare(const Given& given) {
+  const Texts files = given.texts("file");
+  std::string margin = given.text("margin");
+  if (margin.ends_with('%')) margin.pop_back();
+  report::CompareOptions how;
+  how.margin = parse_number(margin, "--margin", 0, 1000) / 100;
+  how.across_devices = given.has("devices");
+  cache::Filter filter{given.text("kernel"), {}};
+  if (KernelLibrary::is_path(filter.kernel)) filter.kernel = find_kernel(filter.kernel).name;
+  if (!how.across_devices && files.size() != 2) throw UsageError("compare takes two files: tune compare A B");
+  const auto [a, b] = how.across_devices ? sides_by_device(files, given, filter)
+                                         : std::pair(side_of(files[0], filter), side_of(files[1], filter));
+  const std::vector<Compared> all = report::compare(a.best, b.best, how);
+  if (all.empty()) nothing_to_compare(filter, a, b);
+  Json counts = Json::object();
+  for (const Change change : {Change::slower, Change::faster, Change::same, Change::only_a, Change::only_b})
+    counts[std::string(name(change))] = count(all, change);
+  const Style style = Style::of(stdout);
+  return Answer()
+      .data("a", a.name)
+      .data("b", b.name)
+      .data("margin", how.margin)
+      .data("counts", counts)
+      .data("results", table_of(all, how.across_devices).json())
+      .text("A  {}\nB  {}\n\n", printable(a.name), printable(b.name))
+      .styled(table_text(all, how.across_devices, style) + '\n' + summary(all, style))
+      .print(given, count(all, Change::slower) > 0 ? kSlower : kDone);
+}
+
+}  // namespace
+
+Command compare_command() {
+  Options options(
+      "Usage: tune compare [options] A B\n"
+      "       tune compare [options] --devices A,B [FILE]\n"
+      "What became faster, what slower, and what cannot be told apart by its 95%\n"
+      "intervals: databases or wisdom texts, or two devices in one (default: your own\n"
+      "database). Exit status 3 when something became slower.",
+      "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
+  options.text("devices", "A,B", "two devices in one file: names, parts of them, or keys");
+  options.text("margin", "P%", "by how much two runs of the same may differ beyond their intervals", "1%");
+  options.add("kernel json").arguments({"file..."});
+  return {options, run_compare};
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,76 @@
+#pragma once
+/// The problems on which each configuration is verified besides the problem that is tuned: those of the kernel file's
+/// `verify` lines, and, if these name no sizes, problems that tuner chooses. A result is also used for other sizes,
+/// pointers and scalars, so these have to be tried.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <tuner/core/kernel/kernel_spec.hpp>
+
+namespace tuner {
+
+struct VerifyProblem {
+  ProblemSize size;
+  std::int64_t offset = 0;                     ///< VerifySpec::offset
+  std::map<std::string, double> scalars = {};  ///< instead of the values in the kernel file
+  enum class Chosen { by_file, size, offset, scalars };
+  Chosen chosen = Chosen::by_file;  ///< if not by the file: what differs from the tuned problem
+
+  bool is_own() const { return chosen != Chosen::by_file; }
+  friend bool operator==(const VerifyProblem&, const VerifyProblem&) = default;
+};
+
+/// The shortest text from which the same number is read; an integer has no point.
+std::string scalar_text(double number);
+std::string scalar_text(float number);
+
+/// Whether results of \p spec are for one value of \p scalar alone: its line ends with `only`, the reference does not
+/// take it, or it is an integer or `bool` whose other values no `verify` line names. A problem then names any other
+/// value among its choices.
+bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const ProblemSize& size);
+/// Whether \p size has another value of a scalar than the kernel file.
+bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size);
+/// The scalars that a `verify` line does not name, and of which tuner verifies several values: floating numbers.
+std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size);
+/// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
+inline bool chooses_sizes(const KernelSpec& spec) {
+  return std::ranges::all_of(spec.verification.problems, [](const VerifySpec& one) { return one.sizes.empty(); });
+}
+
+/// Whether tuner verifies \p spec on problems or scalars of its own choice, or counts a result for some scalars alone.
+inline bool chooses_problems(const KernelSpec& spec) {
+  return chooses_sizes(spec) || std::ranges::any_of(spec.scalars, [](const ScalarSpec& one) { return !one.record; });
+}
+
+/// The elements of all buffers that do not depend on parameters; a very large number if they cannot be counted.
+std::size_t elements_of(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// \p size with smaller sizes and at most \p most elements. Each size keeps its remainder for some power of two,
+/// because a kernel may depend on it. Sizes that are not in \p names stay. nullopt if there is none.
+std::optional<ProblemSize> made_smaller(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                        std::size_t most, const std::vector<std::string>& names);
+
+/// The problems beside \p size, which is complete. Those of tuner's choice meet all constraints on sizes, and the
+/// reference can be launched for them. Their sizes are near to \p size, or to a smaller one if it is large: each size
+/// one less, an odd and a larger one, a prime, one element. Where only multiples are valid, the nearest multiples.
+/// Sizes that code is compiled for, and those of buffers with contents from a file, stay as they are.
+std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// The sizes of which the problems of tuner's choice among \p problems have another value than \p size.
+std::set<std::string> varied_sizes(const std::vector<VerifyProblem>& problems, const ProblemSize& size);
+/// The sizes for whose values in \p size alone a result counts, because no other value of them can be verified: code is
+/// compiled for them, a buffer has contents from a file, or nothing but a file or a recording has the answers. Those
+/// that the constraints fix are left out. Empty if `verify` lines name sizes.
+std::vector<std::string> fixed_sizes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// What results for \p size are not used for, as sentences for people: for other values of some sizes and scalars.
+std::vector<std::string> limits_of_results(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+
+/// If \p configuration is valid for no size of tuner's choice among \p all: the nearest sizes for which it is valid, at
+/// most two. Precondition: \p configuration is valid for \p size.
+std::vector<VerifyProblem> nearest_valid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                         const Configuration& configuration, const std::vector<VerifyProblem>& all);
+
+}  // namespace tuner

@@ -1,0 +1,163 @@
+#include <tuner/runtime/call/call.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/error.hpp>
+
+namespace tuner::runtime {
+namespace {
+
+const void* first_pointer(const Call& call) {
+  for (std::size_t i = 0; i < call.count; ++i)
+    if (call.arguments[i].pointer != nullptr) return call.arguments[i].pointer;
+  return nullptr;
+}
+
+/// The pointers of this thread's last good call: the driver need not check the same buffers again.
+thread_local struct {
+  std::uint64_t context = 0;
+  const void* pointers[kMaxArguments] = {};
+} checked;
+
+// The public headers refer to element types by number.
+template <typename... T>
+constexpr bool in_order() {
+  int next = 0;
+  return ((detail::element_code<T>() == next++) && ...) && next == static_cast<int>(ElementType::float64) + 1;
+}
+static_assert(in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                       std::int64_t, std::uint64_t, __half, __nv_bfloat16, float, double>() &&
+              ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
+              ElementType::float32 == ElementType{10});
+
+Error refusal_of(const KernelSpec& spec, const BufferSpec& buffer, const std::string& what) {
+  return refusal(spec.name, ": '" + buffer.name + "' " + what);
+}
+
+/// Assigns the caller's pointers and numbers, in order, to buffers and scalars.
+void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
+  for (const ScalarSpec& scalar : spec.scalars)
+    if (scalar.record)
+      throw refusal(spec.name,
+                    " takes a struct by value ('" + scalar.name +
+                        "'), which calls cannot pass: pass its members one by one, or launch the kernel yourself",
+                    ErrorCode::invalid_kernel);
+  std::vector<std::size_t> pointers;
+  for (std::size_t i = 0; i < call.count; ++i) (call.is_pointer(i) ? pointers : bound.scalars).push_back(i);
+  std::size_t taken = 0;
+  std::string signature;
+  for (const BufferSpec& buffer : spec.buffers) {
+    const bool callers = !buffer.is_work_space();
+    bound.buffers.push_back(callers && taken < pointers.size() ? pointers[taken] : kWorkSpace);
+    taken += callers;
+    if (callers) signature += buffer.name + ", ";
+  }
+  for (const ScalarSpec& scalar : spec.scalars) signature += scalar.name + ", ";
+  if (taken == pointers.size() && spec.scalars.size() == bound.scalars.size()) return;
+  const auto counts = [](std::size_t of_pointers, const char* between, std::size_t of_numbers) {
+    return std::to_string(of_pointers) + between + std::to_string(of_numbers);
+  };
+  throw refusal(spec.name, " takes the arguments (" + signature.substr(0, signature.rfind(',')) +
+                               "): " + counts(taken, " pointers and ", spec.scalars.size()) +
+                               " numbers; the call has " + counts(pointers.size(), " and ", bound.scalars.size()));
+}
+
+/// A buffer without elements is never accessed: its pointer may be null, or the end of an allocation.
+void refuse(const KernelSpec& spec, const BufferSpec& buffer, const Suspect& pointer, std::int64_t elements) {
+  if (elements == 0) return;
+  if (!pointer.why.empty()) throw refusal_of(spec, buffer, pointer.why);
+  const char* const use = buffer.role == BufferRole::in ? "reads " : "writes ";
+  throw refusal_of(spec, buffer,
+                   std::string("is null, and the kernel ") + use + std::to_string(elements) + " elements there");
+}
+
+}  // namespace
+
+CallPlace::CallPlace(const Call& call, int ordinal)
+    : context(first_pointer(call), ordinal, call.stream.handle()), capture(context.capture()) {
+  if (capture.active && call.value != nullptr)
+    throw Error(ErrorCode::invalid_argument,
+                "tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
+  bool same = checked.context == context.id();
+  for (std::size_t i = 0; i < call.count; ++i) {
+    if (!call.is_pointer(i) || (call.value != nullptr && call.value->place == &call.arguments[i])) continue;
+    const void* const pointer = call.arguments[i].pointer;
+    same = same && pointer == checked.pointers[i];
+    if (pointer == nullptr) {
+      suspects.push_back({i, {}});
+    } else if (!same) {
+      std::string why = context.why_unreachable(pointer);
+      if (!why.empty()) suspects.push_back({i, std::move(why)});
+    }
+  }
+  if (same || !suspects.empty()) return;
+  if (checked.context != context.id()) std::fill(std::begin(checked.pointers), std::end(checked.pointers), nullptr);
+  checked.context = context.id();
+  for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
+}
+
+ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices) {
+  if (sizes.count() != spec.sizes.size())
+    throw refusal(spec.name, " takes " + std::to_string(spec.sizes.size()) + " sizes, " +
+                                 std::to_string(sizes.count()) + " were given");
+  ProblemSize size;
+  size.choices = std::move(choices);
+  for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
+    if (sizes[i] < 0) throw refusal(spec.name, ": size " + spec.sizes[i].name + " is negative");
+    size.sizes[spec.sizes[i].name] = sizes[i];
+  }
+  return complete(spec, std::move(size));
+}
+
+BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const PlanKey& key,
+                    std::span<const Suspect> suspects, const DeviceLimits& limits) {
+  BoundCall bound{key, call.sizes, {}, {}, {}, {}};
+  match(spec, call, bound);
+  const auto type_of = [&](std::size_t i) -> std::string {  // the type of the caller's pointer; empty: void
+    if (bound.buffers[i] == kWorkSpace || call.arguments[bound.buffers[i]].element < 0) return {};
+    return std::string(info(static_cast<ElementType>(call.arguments[bound.buffers[i]].element)).name);
+  };
+  Choices types = choices;
+  for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
+    const ChoiceSpec* choice = spec.find_choice(spec.buffers[i].type);
+    const std::string type = type_of(i);
+    if (type.empty() || choice == nullptr || !choice->is_type) continue;
+    const auto [at, added] = types.emplace(choice->name, type);
+    if (added || at->second == type) continue;
+    throw refusal_of(spec, spec.buffers[i],
+                     "points to " + type + ", but " + choice->name + " is " + at->second +
+                         " by another argument; all pointers to " + choice->name + " must have one type");
+  }
+  bound.lowest = problem_of(spec, key.classes, types);
+  bound.size = problem_of(spec, call.sizes, std::move(types));
+  for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+    if (is_part_of_problem(spec, spec.scalars[i], bound.size))
+      bound.size.choices[spec.scalars[i].name] = with_number(call.arguments[bound.scalars[i]], [](auto number) {
+        if constexpr (std::is_floating_point_v<decltype(number)>)
+          return scalar_text(number);
+        else
+          return std::to_string(number);
+      });
+  bound.size = complete(spec, std::move(bound.size));
+  bound.lowest.choices = bound.size.choices;
+  const Bindings names = bindings(spec, bound.size, limits);
+  for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
+    if (bound.buffers[i] == kWorkSpace) continue;
+    const BufferSpec& buffer = spec.buffers[i];
+    const std::string type = type_of(i), wanted(info(resolved_type(spec, bound.size, buffer.type)).name);
+    if (!type.empty() && type != wanted)
+      throw refusal_of(spec, buffer, "is a pointer to " + type + ", the kernel takes " + wanted);
+    if (buffer.role != BufferRole::in && call.arguments[bound.buffers[i]].is_const)
+      throw refusal_of(spec, buffer, "is written by the kernel, and the call gives a pointer to const");
+    if (buffer.role != BufferRole::in && call.prepares) continue;
+    const std::int64_t elements = buffer.count.evaluate_integer(names);
+    for (const Suspect& suspect : suspects)
+      if (suspect.argument == bound.buffers[i]) refuse(spec, buffer, suspect, elements);
+  }
+  return bound;
+}
+
+}  // namespace tuner::runtime

@@ -1,0 +1,394 @@
+#include <tuner/runtime/decide/decide.hpp>
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <cache/file/disk.hpp>
+#include <cache/query/browse.hpp>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/passing.hpp>
+#include <tuner/error.hpp>
+#include <tuner/runtime/call/call.hpp>
+#include <tuner/runtime/decide/make_plan.hpp>
+#include <tuner/session/tuning/tune_session.hpp>
+#include <tuner/session/tuning/tuning.hpp>
+#include <tuner/session/wisdom/records.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner::runtime {
+namespace {
+
+/// After its own tuning time, a process waits this much longer for another that tunes, which has finished by then.
+constexpr std::chrono::milliseconds kLastTrial{200};
+
+/// After this part of the tuning time, nobody takes over from a process that died; the next call does.
+constexpr double kLatestTakeOver = 0.75;
+
+/// After the tuning time, the configuration that is running may continue this long.
+constexpr std::chrono::milliseconds kGrace{50};
+
+/// If more sizes of a class were measured than this, each size of a call gets its own decision.
+constexpr std::size_t kMostApart = 512;
+
+/// After a first use without a result, the next one waits this long; after each further one twice as long.
+constexpr std::int64_t kFirstWaitMs = 3'600'000, kMostDoublings = 9;  // an hour, three weeks
+
+constexpr const char* kOrigin = "first use";
+
+/// Few, because the application needs its cores for other work.
+constexpr std::size_t kMostCompilers = 16;
+
+/// Exact, stale or nearest size.
+bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
+
+Decision known(const cache::WisdomMatch& match) {
+  return {.configuration = Configuration::parse(match.best->configuration),
+          .reason = match.reason,
+          .measured = true,
+          .from_user = !match.shipped};
+}
+
+/// The sizes in the order of a call; nullopt if they are not those of the kernel.
+std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named) {
+  Sizes sizes;
+  for (const SizeSpec& size : spec.sizes) {
+    const auto at = named.find(size.name);
+    if (at == named.end()) return std::nullopt;
+    sizes.push_back(at->second);
+  }
+  return sizes;
+}
+
+/// Whether \p measured belongs to the size class that begins with \p lowest.
+bool of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest) {
+  const std::optional<Sizes> sizes = in_order(spec, measured);
+  return sizes && size_classes(*sizes) == in_order(spec, lowest.sizes);
+}
+
+/// The decision, if the result is good enough to be used without tuning; otherwise nullopt.
+std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
+  if (!good_enough(match)) return std::nullopt;
+  Decision decision = known(match);
+  if (match.tier == cache::Tier::nearest_size && !of_class(spec, match.best->problem.sizes, lowest))
+    decision.missed = name(match.tier);
+  return decision;
+}
+
+/// Any valid configuration. Searches for at most \p patience.
+Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                       std::chrono::duration<double> patience) {
+  if (spec.default_configuration && !why_invalid(spec, size, limits, *spec.default_configuration)) {
+    return *spec.default_configuration;
+  }
+  const auto start = Clock::now();
+  try {
+    const EnumeratedSpace space = enumerate(
+        spec, size, limits, [&] { return seconds_since(start) >= patience.count(); }, /*at_most=*/1);
+    if (space.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, limits));
+    return space.configuration(0);
+  } catch (const EnumerationStopped& stopped) {
+    throw refusal(spec.name, " names no default that is valid for " + size.text() +
+                                 ", and looking for another configuration takes too long (" + stopped.what() +
+                                 "): name one, #pragma tuner default");
+  }
+}
+
+Decision known_or_default(const Question& asked, const cache::WisdomMatch& match) {
+  if (match) return known(match);
+  return {fallback(asked.spec, asked.size, asked.device.limits, asked.patience), "default: " + match.reason};
+}
+
+/// Stands for a lookup whose answer cannot be used.
+cache::WisdomMatch none(const std::string& reason) {
+  cache::WisdomMatch nothing;
+  nothing.reason = reason;
+  return nothing;
+}
+
+/// What is stored, without \p broken.
+cache::WisdomMatch look(const Question& asked, const std::set<Configuration>& broken) {
+  if (broken.size() == kMostBroken) return none("the best that are known do not compile or load here");
+  auto match = asked.wisdom.lookup(asked.spec, asked.size, asked.device, {}, asked.lowest.sizes, broken);
+  if (!match.unavailable.empty() && match.reason != match.unavailable)
+    match.reason += " (for now: " + match.unavailable + ')';
+  return match;
+}
+
+/// Whether other sizes of the class may need another answer, because results are for some sizes alone.
+bool is_for_one_size(const Question& asked, const cache::WisdomMatch& match) {
+  return (match || !match.rejected.empty()) && !fixed_sizes(asked.spec, asked.size, asked.device.limits).empty();
+}
+
+Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
+  const KernelSpec& spec = asked.spec;
+  Decision decision = known_or_default(asked, match);
+  const bool of_its_own = match && match.tier <= cache::Tier::stale && asked.size.sizes != asked.lowest.sizes;
+  // Other sizes of the class may be able to use what these could not.
+  const bool second_choice =
+      !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
+  // A configuration may be quarantined for only some sizes of the class.
+  const bool in_quarantine = asked.wisdom.has_quarantine(spec, asked.device);
+  decision.only_here = of_its_own || second_choice || in_quarantine || is_for_one_size(asked, match);
+  if (decision.only_here) return decision;
+  const Sizes ends = class_ends(*in_order(spec, asked.lowest.sizes));
+  cache::Sizes highest;
+  for (std::size_t i = 0; i < spec.sizes.size(); ++i) highest[spec.sizes[i].name] = ends[i];
+  const auto known = asked.wisdom.measured_sizes(spec, asked.lowest, highest, kMostApart, asked.device);
+  decision.only_here = !known;
+  if (!known) return decision;
+  for (const cache::Sizes& measured : *known)
+    if (measured != asked.lowest.sizes) decision.apart.push_back(*in_order(spec, measured));
+  return decision;
+}
+
+bool is_empty(const ProblemSize& size) {
+  return std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& one) { return one.second == 0; });
+}
+
+/// Whether a tuning could find something that later processes are served with.
+bool is_worth_tuning(const KernelSpec& spec, const ProblemSize& size) {
+  const auto& parameters = spec.space.parameters();
+  return !is_empty(size) && unknown_headers(spec) == nullptr &&
+         std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.values.size() > 1; });
+}
+
+/// The decision that needs no tuning, from \p match.
+Decision decide_untuned(const Question& asked, const cache::WisdomMatch& match) {
+  if (asked.wisdom.frozen()) return decide_frozen(asked, match);
+  auto good = answer(asked.spec, match, asked.lowest);
+  Decision decision = good ? std::move(*good) : known_or_default(asked, match);
+  decision.for_now = !match.unavailable.empty();
+  decision.only_here = is_for_one_size(asked, match);
+  if (!good && is_worth_tuning(asked.spec, asked.size)) decision.missed = name(match.tier);
+  return decision;
+}
+
+/// Why nothing can be tuned on \p device; empty when it can.
+std::string why_never_tuned(const Device& device) try {
+  (void)find_worker_program();
+  return device.environment.compiler.empty() ? why_no_gpu() : std::string();
+} catch (const WorkerError& error) {
+  return error.what();
+}
+
+/// Tunes in worker processes, within the settings' tuning time from \p start on, and stores the result. Returns nullopt
+/// when no configuration worked or workers cannot run.
+std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device& device, const KernelSpec& spec,
+                                      const ProblemSize& size, Clock::time_point start) {
+  const std::string what = "kernel '" + spec.name + "'";
+  if (const std::string why = why_never_tuned(device); !why.empty()) {
+    terms.serving.warn("nothing is tuned on first use: " + why);
+    return std::nullopt;
+  }
+  if (!IsolatedEvaluator::can_isolate(spec)) {
+    terms.serving.warn(what +
+                       " is described in code alone, which worker processes cannot read: it is not tuned on first use, "
+                       "but served with its default until tuner::tune() was called for it");
+    return std::nullopt;
+  }
+  TuningOptions options;
+  options.session.budget.wall_time = terms.settings.tuning_time;
+  options.session.started = start;
+  options.session.grace = kGrace;
+  options.compile_workers = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostCompilers);
+  options.origin = kOrigin;
+  try {
+    const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
+    if (result.best) return result.best->configuration;
+    const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
+    terms.serving.warn(
+        what +
+        (too_short ? ": the tuning time ended before any configuration had been measured for "
+                   : ": no configuration worked for ") +
+        size.text() + ", which is served with what was known, or the default. " +
+        (too_short
+             ? "What was finished is kept; it is tuned again after an hour at the earliest. `tune` has no such limit"
+             : "`tune` says more"));
+  } catch (const std::exception& error) {
+    terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
+  }
+  return std::nullopt;
+}
+
+bool tunes(const Settings& settings, const ServedDevice& device) {
+  const bool is_gpu = traits(device.device().key).is_gpu;
+  return settings.tune == TuneOnMiss::on_first_use || (settings.tune == TuneOnMiss::automatic && is_gpu);
+}
+
+/// A text for the size class and all that decides its results.
+std::string problem_name(const KernelSpec& spec, const ProblemSize& lowest, const Device& device) {
+  const cache::Context about = context_of(spec, lowest, device, {});
+  std::string what;
+  for (const std::string& part :
+       {about.kernel.name, about.kernel.source_hash, about.problem.choices, cache::sizes_text(about.problem.sizes),
+        about.device.key, about.environment.driver, about.environment.compiler})
+    what += part + '\n';
+  return what;
+}
+
+/// The claim to tune a size class. Null if no database is shared with other processes.
+std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest,
+                                       const Device& device) {
+  if (wisdom.user().is_in_memory()) return nullptr;
+  return std::make_unique<cache::Claim>(wisdom.user().path(), problem_name(spec, lowest, device));
+}
+
+/// Waits until \p claim is free and takes it. Polls, because waiting for a file lock has no time limit.
+bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
+  const auto start = Clock::now();
+  while (seconds_since(start) < limit.count()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (claim.take()) return true;
+  }
+  return false;
+}
+
+/// Whether a tuning on first use in any process has ended without a result for the class of \p lowest, so recently that
+/// the next one must wait. Throws cache::Unavailable if the database cannot be asked now.
+bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest, const Device& device) {
+  const cache::Context about = context_of(spec, lowest, device, {});
+  std::int64_t last = 0, tries = 0;
+  for (const cache::SessionRecord& session :
+       cache::sessions(wisdom.user(), {about.kernel.name, about.device.key, about.kernel.source_hash})) {
+    const cache::ProblemRecord& problem = session.key.problem;
+    if (session.origin != kOrigin || problem.choices != about.problem.choices || !of_class(spec, problem.sizes, lowest))
+      continue;
+    last = std::max(last, session.started_ms);
+    ++tries;
+  }
+  const std::int64_t now = cache::now_ms();
+  // A clock that was set back must not keep it waiting for years.
+  return tries > 0 && last <= now && now - last < kFirstWaitMs << std::min(tries - 1, kMostDoublings);
+}
+
+/// The result of a first use.
+struct FirstResult {
+  std::optional<Decision> decision = {};  ///< none: use what was known before, or the default
+  bool for_now = false;                   ///< a result may still come
+};
+
+/// Tunes, or waits for a thread or process that is tuning this and uses its result. \p look returns what is known.
+FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice& device, const Question& asked) {
+  using Turn = FirstUse::Turn;
+  const KernelSpec& spec = asked.spec;
+  const ProblemSize& lowest = asked.lowest;
+  if (first.turn() == Turn::later) return {std::nullopt, true};
+  const auto known_by_now = [&] { return answer(spec, look(asked, {}), lowest); };
+  if (first.turn() == Turn::over) return {known_by_now(), first.in_vain()};
+  if (first.tried()) return {};
+
+  const auto start = Clock::now();
+  const std::chrono::duration<double> time = terms.settings.tuning_time;
+  const Device with_compiler = device.tuned_device();
+  const auto claim = claim_on(terms.wisdom, spec, lowest, with_compiler);
+  const bool at_once = !claim || claim->take();
+  const bool mine = at_once || (!first.in_vain() && take_within(*claim, time + kLastTrial));
+  if (!mine) first.set_in_vain();
+  if (claim)
+    if (auto decision = known_by_now()) return {std::move(decision)};
+  // The other process died or found nothing. Its trials are reused, unless hardly any time is left.
+  if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
+  try {
+    if (at_once && tried_lately(terms.wisdom, spec, lowest, with_compiler)) return {};
+  } catch (const cache::Unavailable&) {
+    return {std::nullopt, true};
+  }
+  const auto without_tuning = [&] {
+    const Decision decision = known_or_default(asked, look(asked, {}));
+    device.modules.prepare(served_request(device, spec, asked.size, decision.configuration));
+  };
+  // The call needs it at once if nothing is measured in time, so it is compiled meanwhile.
+  const std::future<void> meanwhile = in_a_thread(without_tuning);
+  auto tuned = tune_now(terms, with_compiler, spec, asked.size, start);
+  if (!tuned) {
+    first.set_tried();
+    return {std::nullopt, !at_once};
+  }
+  return {Decision{.configuration = std::move(*tuned),
+                   .reason = "tuned on first use in this process",
+                   .only_here = !fixed_sizes(spec, asked.size, asked.device.limits).empty(),
+                   .measured = true}};
+}
+
+/// The warning about \p configuration. Throws Error if this process may not use another.
+std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, const Configuration& configuration,
+                        const Error& error) {
+  const std::string what = "kernel '" + spec.name + "': " + configuration.text(), why = error.what();
+  if (terms.wisdom.frozen())
+    throw Error(error.code(), "TUNER_FROZEN=" + terms.wisdom.user().path().string() + ": " + what +
+                                  ", which it names, cannot be used here: " + why);
+  return what + ", the best that is known, is passed over: " + why.substr(0, why.find('\n'));
+}
+
+}  // namespace
+
+Decision decide(const Serving::Terms& terms, ServedDevice& device, const Question& asked, bool may_tune,
+                const std::set<Configuration>& broken) {
+  const cache::WisdomMatch match = look(asked, broken);
+  const bool can_tune = !asked.wisdom.frozen() && is_worth_tuning(asked.spec, asked.size);
+  bool for_now = TuningHere::active();
+  if (!can_tune || answer(asked.spec, match, asked.lowest)) {
+    for_now = false;
+  } else if (may_tune && !has_other_scalars(asked.spec, asked.size) && !for_now && match.unavailable.empty() &&
+             tunes(terms.settings, device)) {
+    FirstUse first(device.first_use, problem_name(asked.spec, asked.lowest, device.device()));
+    FirstResult result = use_first(first, terms, device, asked);
+    if (result.decision) return std::move(*result.decision);
+    for_now = result.for_now;
+  }
+  Decision decision = decide_untuned(asked, match);
+  decision.for_now = decision.for_now || for_now;
+  return decision;
+}
+
+DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+                         const BoundCall& bound) {
+  const Question asked{terms.wisdom, device.device(), spec, bound.size, bound.lowest, terms.settings.tuning_time};
+  std::set<Configuration> broken;
+  std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
+  for (;;) {
+    DecidedPlan made{bound.key.scalars == kOtherScalars
+                         ? known_or_default(asked, none("more values of a scalar than are told apart"))
+                         : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
+                     {}};
+    const Configuration configuration = made.decision.configuration;
+    try {
+      try {
+        made.plan = make_plan(device, spec, bound, configuration);
+      } catch (const Passing& error) {
+        if (!made.decision.measured) throw;
+        warnings.push_back(passed_over(terms, spec, configuration, error));
+        made.decision = known_or_default(asked, none("for now, because the best that is known does not compile now"));
+        made.decision.for_now = true;
+        made.plan = make_plan(device, spec, bound, made.decision.configuration);
+      }
+      for (const std::string& warning : warnings) terms.serving.warn(warning);
+      return made;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::compiler || !made.decision.measured) throw;
+      warnings.push_back(passed_over(terms, spec, configuration, error));
+      broken.insert(configuration);
+    }
+  }
+}
+
+Foreseen foreseen(const Question& asked, const std::function<bool(const Configuration&)>& is_broken) {
+  require_servable(asked.spec);
+  std::set<Configuration> broken;
+  for (;;) {
+    Foreseen seen{{}, look(asked, broken)};
+    seen.decision = decide_untuned(asked, seen.match);
+    if (!seen.decision.measured || asked.wisdom.frozen() || !is_broken || !is_broken(seen.decision.configuration))
+      return seen;
+    broken.insert(seen.decision.configuration);
+  }
+}
+
+}  // namespace tuner::runtime

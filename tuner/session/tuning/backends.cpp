@@ -1,0 +1,104 @@
+#include <tuner/session/tuning/backends.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/error.hpp>
+
+namespace tuner {
+namespace {
+
+DeviceChoice choose_gpu(int ordinal, std::string reason) {
+  const std::string none = why_no_gpu();
+  if (!none.empty())
+    throw Error(ErrorCode::not_found, "no GPU to use: " + none + ". Use --device host to run on the CPU.");
+  if (ordinal >= gpu_count()) {
+    throw Error(ErrorCode::not_found, "there is no GPU " + std::to_string(ordinal) + ": this machine has " +
+                                          std::to_string(gpu_count()) + ", numbered from 0 (tune devices lists them)");
+  }
+  return {find_device(kCudaBackend, ordinal), std::move(reason)};
+}
+
+}  // namespace
+
+std::optional<int> gpu_ordinal(std::string_view text) {
+  int ordinal = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+  if (error != std::errc{} || end != text.data() + text.size() || ordinal < 0) return std::nullopt;
+  return ordinal;
+}
+
+bool names_device(std::string_view text) {
+  return text == "auto" || text == kHostBackend || text == kCudaBackend || gpu_ordinal(text);
+}
+
+DeviceChoice choose_device(std::string_view device) {
+  if (device == kHostBackend) return {find_device(kHostBackend), "asked for"};
+  if (device == kCudaBackend) return choose_gpu(0, "asked for");
+  if (const auto ordinal = gpu_ordinal(device)) return choose_gpu(*ordinal, "asked for");
+  if (device != "auto") {
+    throw Error(ErrorCode::invalid_argument,
+                "unknown device '" + std::string(device) +
+                    "': it is auto, host, cuda or the number of a GPU (tune devices); `tune` takes several numbers, "
+                    "separated by commas, and all");
+  }
+  const std::string none = why_no_gpu();
+  if (!none.empty()) return {find_device(kHostBackend), "no GPU to use: " + none};
+  return choose_gpu(
+      0, gpu_count() == 1 ? "the GPU of this machine" : "the first of " + std::to_string(gpu_count()) + " GPUs");
+}
+
+std::vector<DeviceChoice> by_kind(const std::vector<DeviceChoice>& devices) {
+  std::vector<DeviceChoice> kinds;
+  for (const DeviceChoice& one : devices) {
+    const auto same = [&one](const DeviceChoice& kind) { return kind.device.key == one.device.key; };
+    if (const auto kind = std::find_if(kinds.begin(), kinds.end(), same); kind != kinds.end())
+      kind->more.push_back(one.device.index);
+    else
+      kinds.push_back(one);
+  }
+  return kinds;
+}
+
+std::string difference(const std::string& a, const std::string& b) {
+  std::istringstream words_a(a), words_b(b);
+  std::string only_a, only_b;
+  for (std::string one, other; words_a >> one && words_b >> other;) {
+    if (one == other) continue;
+    only_a += (only_a.empty() ? "" : " ") + one;
+    only_b += (only_b.empty() ? "" : " ") + other;
+  }
+  return only_a + " and " + only_b;
+}
+
+std::vector<DeviceChoice> choose_devices(std::string_view devices) {
+  std::vector<DeviceChoice> chosen;
+  if (devices == "all") {
+    chosen.push_back(choose_gpu(0, fmt::format("all {} GPUs", std::max(gpu_count(), 0))));
+    for (int i = 1; i < gpu_count(); ++i) chosen.push_back(choose_gpu(i, chosen.front().reason));
+    return by_kind(chosen);
+  }
+  for (std::size_t begin = 0; begin <= devices.size();) {
+    const std::size_t end = std::min(devices.find(',', begin), devices.size());
+    chosen.push_back(choose_device(devices.substr(begin, end - begin)));
+    const Device& last = chosen.back().device;
+    for (std::size_t i = 0; i + 1 < chosen.size(); ++i)
+      if (chosen[i].device.key.backend == last.key.backend && chosen[i].device.index == last.index)
+        throw Error(fmt::format("device '{}' names {} twice", devices, last.name));
+    begin = end + 1;
+  }
+  return by_kind(chosen);
+}
+
+void measure_ceilings(Device& device) {
+  const std::unique_ptr<Backend> backend = open_backend(device, OwnKernels::of_ceilings);
+  backend->measure_ceilings();
+  device.ceilings = backend->device().ceilings;
+  device.peaks = backend->device().peaks;
+}
+
+}  // namespace tuner

@@ -1,0 +1,72 @@
+#pragma once
+/// The trials of a session: which one leads, which one wins, and whether none can. Private to this room.
+
+#include <limits>
+
+#include <tuner/core/values/elapsed.hpp>
+#include <tuner/session/tuning/tune_session.hpp>
+
+namespace tuner {
+
+class Contest {
+ public:
+  /// All must outlive it; \p store may be null.
+  Contest(const KernelSpec& spec, Evaluator& evaluator, TrialStore* store, const SessionOptions& options,
+          Observer& observer)
+      : spec_(spec), evaluator_(evaluator), store_(store), options_(options), observer_(observer) {}
+
+  double elapsed() const { return seconds_since(start_); }
+  double time_left() const {
+    return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
+                                     : std::numeric_limits<double>::infinity();
+  }
+  bool must_not_go_on() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  /// Adds \p trial, which may be the best.
+  void keep(Trial trial);
+  /// Null while nothing has worked.
+  const Trial* best() const { return best_ ? &result.trials[*best_] : nullptr; }
+  double best_objective() const { return objective_of(*best_); }
+  /// Warns once, because the reason is usually the same for all trials.
+  void tell_of_missing_metrics(const Trial& trial);
+
+  /// Seconds to reserve for measuring the leaders again, estimated from their samples. Precondition: there is a wall
+  /// time.
+  double time_for_finalists() const;
+  /// Measures the leaders again, side by side. Their first measurements were made minutes apart, at other clock rates.
+  void settle_finalists();
+  /// Asks SessionOptions::check about the winner. If the winner is wrong, asks about the next one.
+  void check_winner();
+  /// While the store objects to the winner, the next one takes its place.
+  void pass_over_quarantined();
+
+  SessionResult result;
+
+ private:
+  bool is_sound(const Trial& trial) const;
+  bool can_win(const Trial& trial) const;
+  void prefer_if_better(std::size_t i);
+  double objective_of(std::size_t i) const { return *options_.objective(*result.trials[i].measurement()); }
+  std::vector<std::size_t> leaders() const;
+  double least_time_for(const std::vector<std::size_t>& trials) const;
+  std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
+  void measure_again(const std::vector<std::size_t>& all);
+  void confirm_winner(const std::vector<std::size_t>& finalists);
+  void choose_winner(std::vector<std::size_t> finalists);
+
+  const KernelSpec& spec_;
+  Evaluator& evaluator_;
+  TrialStore* store_;
+  const SessionOptions& options_;
+  Observer& observer_;
+  const Clock::time_point start_ = options_.started.value_or(Clock::now());
+  std::optional<std::size_t> best_;  // position in result.trials
+  bool told_of_metrics_ = false;
+};
+
+/// Whether no configuration can compile, judged by \p trials that all failed alike. Either a file is missing that the
+/// text always includes. Or the trials are many, the default is among them, and they have every value of every
+/// parameter. Messages that kernels write themselves (`static_assert`, `#error`) may differ elsewhere.
+bool none_compiles(const KernelSpec& spec, std::span<const Trial> trials);
+
+}  // namespace tuner

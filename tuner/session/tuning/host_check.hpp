@@ -1,0 +1,71 @@
+#pragma once
+/// Before a tuning on a GPU names a configuration best, runs it on the host backend too. There the order of threads can
+/// be chosen, which shows races that the GPU's own order hides. Uses a small problem and worker processes, and measures
+/// no times.
+
+#include <chrono>
+#include <future>
+#include <memory>
+
+#include <tuner/measure/measure_options.hpp>
+#include <tuner/session/tuning/tune_session.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+
+struct HostCheckOptions {
+  /// The time for all configurations together. A configuration that runs longer is given up.
+  double seconds = 30;
+  std::size_t trials = 16;  ///< the most configurations
+  std::uint64_t seed = 1;   ///< of the inputs
+  /// When it is set, the running configuration is given up.
+  const std::atomic<bool>* stop = nullptr;
+  /// From then on nothing is checked, and the running configuration is given up.
+  std::optional<std::chrono::steady_clock::time_point> until = {};
+};
+
+class HostCheck final : public FinalistCheck {
+ public:
+  /// \p spec and options.stop must outlive it. \p size: the problem that is tuned. Starts no process until it is asked.
+  HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options = {});
+  /// Gives up the running configuration.
+  ~HostCheck() override;
+
+  /// Starts checking \p configuration on a background thread. Does nothing while another check is running, or once half
+  /// of the limits is spent: the rest is for ask().
+  void expect(const Configuration& configuration) override;
+
+  /// Uses the largest problem that is small enough: the tuned one or one of a `verify` line. Without such a problem, it
+  /// uses a smaller one of the same kind, which the kernel may not support. A result that is wrong there in every order
+  /// counts only if the kernel's default configuration gives the right one.
+  Answer ask(const Configuration& configuration) override;
+  /// The longest check so far.
+  double seconds() const override { return longest_s_; }
+
+ private:
+  struct Problem {
+    ProblemSize size;
+    bool made_smaller = false;  ///< not named by anybody, so the kernel may not support it
+  };
+  Answer look(const Configuration& configuration);
+  bool must_stop() const;
+  bool is_late() const;
+  std::vector<Problem> problems() const;
+  const Problem* problem_for(const Configuration& configuration, std::string& why_not);
+  std::optional<Trial> evaluate(const Problem& problem, const Configuration& configuration);
+
+  const KernelSpec& spec_;
+  ProblemSize size_;
+  HostCheckOptions options_;
+  DeviceLimits limits_;
+  std::vector<Problem> problems_;
+  std::map<std::string, std::unique_ptr<IsolatedEvaluator>> evaluators_;  // by problem
+  double spent_s_ = 0;
+  std::atomic<double> longest_s_ = 0;
+  std::size_t tried_ = 0;
+  std::atomic<bool> ending_ = false;
+  std::shared_future<Answer> ahead_;  // looks at one on a background thread
+  std::map<Configuration, std::shared_future<Answer>> answers_;
+};
+
+}  // namespace tuner

@@ -1,0 +1,503 @@
+#include <tuner/session/tuning/tune_session.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <utility>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/values/format.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/error.hpp>
+#include <tuner/search/strategy.hpp>
+#include <tuner/session/tuning/contest.hpp>
+#include <tuner/session/wisdom/trial_store.hpp>
+
+namespace tuner {
+namespace {
+
+using Index = EnumeratedSpace::Index;
+using Seconds = std::chrono::duration<double>;
+
+/// How long to wait for an event before checking limits and requests to stop again.
+constexpr Seconds kPatience{0.05};
+/// While nothing was tried at this part of the wall time before its end, the evaluator hurries.
+constexpr double kHurryAtPart = 0.5;
+/// The check of the leader begins so many seconds before the end, or in the second half of a short time.
+constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
+/// The largest part of the wall time that is reserved for checking the winner.
+constexpr double kMostForCheck = 0.25;
+/// After the end, the launch that runs may take this long.
+constexpr double kLastLaunch = 0.5;
+
+/// Budget::until_unlikely counts only improvements of at least this part.
+constexpr double kWorthwhileImprovement = 0.01;
+
+search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
+  search::Observation seen;
+  seen.index = index;
+  if (const Measurement* measured = trial.measurement()) seen.objective = objective(*measured);
+  seen.resources = trial.resources;
+  return seen;
+}
+
+/// One run of a session, from the first proposal to the winner.
+class Session {
+ public:
+  Session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
+          TrialStore* store, const SessionOptions& options, Observer& observer)
+      : spec_(spec),
+        size_(size),
+        device_(device),
+        evaluator_(evaluator),
+        store_(store),
+        options_(options),
+        observer_(observer),
+        contest_(spec, evaluator, store, options, observer) {
+    if (store_) earlier_ = store_->resume();
+    begin_with_default();
+    enumerate_space();
+    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
+    strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
+    contest_.result.product = spec.space.product();
+  }
+
+  SessionResult run() {
+    const std::size_t elsewhere = tell_prior();
+    take_over_earlier_trials();
+    if (const auto standing = store_ ? store_->standing() : std::nullopt) {
+      submit_first(standing);
+      if (!space_.find(*standing)) store_->give_up_standing();
+    }
+    announce(elsewhere);
+    search();
+    const bool done = contest_.result.stop_reason != StopReason::interrupted &&
+                      contest_.result.stop_reason != StopReason::device_lost;
+    if (done) contest_.settle_finalists();
+    spent_.seconds = contest_.elapsed();
+    if (done) contest_.check_winner();
+    if (done && contest_.must_not_go_on()) contest_.result.stop_reason = StopReason::interrupted;
+    contest_.pass_over_quarantined();
+    if (contest_.best()) contest_.result.best = *contest_.best();
+    if (store_) finish_store();
+    contest_.result.lanes = evaluator_.lanes();
+    contest_.result.wall_seconds = contest_.elapsed();
+    return std::move(contest_.result);
+  }
+
+ private:
+  void finish_store() {
+    const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
+    const StopReason why = contest_.result.stop_reason;
+    const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
+    spent_.limits = options_.budget;
+    spent_.remarks = evaluator_.remarks();
+    if (contest_.result.valid_is != SpaceCount::Kind::more_than) spent_.valid = contest_.result.valid;
+    spent_.nothing_left = why == StopReason::exhausted && spent_.valid > 0 && !space_.is_open();
+    const std::optional<std::string> stays = store_->finish(best, done ? std::optional(spent_) : std::nullopt);
+    if (stays)
+      observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
+                           ". With --force and a larger budget both are measured");
+  }
+
+  // ---- never empty-handed: one configuration is tried whatever the time, the default if it is valid. It compiles
+  // while the space is enumerated, is not withdrawn at the end of the time, and is asked to hurry when half of the time
+  // is over. Only an interruption, a lost device and SessionOptions::grace end it.
+
+  void begin_with_default() {
+    const std::optional<Configuration>& common = spec_.default_configuration;
+    const bool is_known = common && std::any_of(earlier_.begin(), earlier_.end(),
+                                                [&](const Trial& trial) { return trial.configuration == *common; });
+    if (!common || is_known || contest_.must_not_go_on() || why_invalid(spec_, size_, device_.limits, *common) ||
+        (store_ && store_->quarantined(*common)))
+      return;
+    owed_ = common;
+    evaluator_.submit(*common, 0);
+  }
+
+  /// Enumerates the space. When the time ends before that, the space is the configuration that is owed.
+  void enumerate_space() {
+    const auto is_over = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
+    try {
+      space_ = enumerate(spec_, size_, device_.limits, is_over);
+      contest_.result.valid_is = space_.count().kind;
+    } catch (const EnumerationStopped&) {
+      if (contest_.must_not_go_on()) throw;
+      const auto is_interrupted = [this] { return contest_.must_not_go_on(); };
+      space_ = owed_ ? EnumeratedSpace::from_configurations({&*owed_, 1})
+                     : enumerate(spec_, size_, device_.limits, is_interrupted, /*at_most=*/1);
+      contest_.result.valid_is = SpaceCount::Kind::more_than;
+    }
+    contest_.result.valid = space_.size();
+    if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec_, size_, device_.limits));
+    submit_first(spec_.default_configuration);
+    if (!owed_) return;
+    submitted_first_ = first_.size();
+    if (const std::optional<Index> index = space_.find(*owed_)) submitted_.push_back(*index);
+  }
+
+  /// Whether nothing was tried yet, not even begun: the time then does not end the search.
+  bool owes_a_trial() const { return contest_.result.trials.empty() && evaluator_.in_flight() == 0; }
+
+  void hurry_if_late() {
+    const bool is_late =
+        owed_ && options_.budget.wall_time && contest_.time_left() <= kHurryAtPart * options_.budget.wall_time->count();
+    if (is_late && !std::exchange(hurried_, true)) evaluator_.hurry();
+  }
+
+  std::vector<Configuration> all_but_owed() const {
+    std::vector<Configuration> all = configurations(submitted_);
+    if (owed_ && !contest_.must_not_go_on() && evaluator_.usable()) std::erase(all, *owed_);
+    return all;
+  }
+
+  /// Whether the session must end without waiting for anything.
+  bool is_over() {
+    if (options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count()) return true;
+    if (contest_.must_not_go_on()) {
+      if (!interrupted_at_) interrupted_at_ = contest_.elapsed();
+      return contest_.elapsed() - *interrupted_at_ >= kLastLaunch;
+    }
+    return !owed_ && -contest_.time_left() >= kLastLaunch;
+  }
+
+  /// The budget in trials, including resumed ones; nullopt when the budget does not count trials.
+  std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
+
+  /// Returns how many results of the prior are valid here.
+  std::size_t tell_prior() {
+    if (!options_.prior) return 0;
+    std::vector<search::Observation> elsewhere;
+    for (const Prior::Result& result : options_.prior->results) {
+      const std::optional<Index> index = space_.find(result.configuration);
+      if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
+    }
+    strategy_->seed_prior(elsewhere, options_.prior->weight);
+    return elsewhere.size();
+  }
+
+  void take_over_earlier_trials() {
+    if (!store_) return;
+    std::vector<search::Observation> seen;
+    for (Trial& trial : std::exchange(earlier_, {})) {
+      const std::optional<Index> index = space_.find(trial.configuration);
+      if (!index) continue;  // the space changed since
+      if (const auto reason = store_->quarantined(trial.configuration)) trial.outcome = quarantined(*reason);
+      seen.push_back(observation(*index, trial, options_.objective));
+      std::erase(first_, *index);
+      contest_.keep(std::move(trial));
+    }
+    contest_.result.resumed = contest_.result.trials.size();
+    strategy_->learn(seen);
+  }
+
+  void announce(std::size_t elsewhere) {
+    observer_.on_start({&spec_, &size_, &device_, options_.strategy, contest_.result.product, contest_.result.valid,
+                        contest_.result.resumed, elsewhere,
+                        options_.prior ? std::string_view(options_.prior->origin) : "", evaluator_.lanes().size(),
+                        contest_.result.valid_is});
+    const std::vector<std::string> unused = unused_parameters(spec_);
+    for (const TuningParameter& parameter : spec_.space.parameters())
+      if (contains(unused, parameter.name))
+        observer_.on_warning("parameter '" + parameter.name + "' of kernel '" + spec_.name + "' changes nothing: its " +
+                             std::to_string(parameter.values.size()) + " values give the same program and launch");
+  }
+
+  void search() {
+    bool news = false;
+    for (;;) {
+      const std::optional<StopReason> reason = reason_to_stop();
+      if (!reason && !exhausted_) submit_proposals();
+      expect_winner(reason);
+      hurry_if_late();
+      if (evaluator_.in_flight() == 0) {
+        if (!reason && !exhausted_) continue;  // all proposals are in quarantine
+        contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
+        return;
+      }
+      if (is_over()) {
+        contest_.result.stop_reason = reason.value_or(StopReason::wall_time);
+        return;
+      }
+      if (ends_early(reason))
+        evaluator_.abandon(all_but_owed());
+      else if (news)
+        put_waiting_in_order();
+      const bool was_usable = evaluator_.usable();
+      std::optional<Event> event = evaluator_.next_event(kPatience);
+      news = event.has_value();
+      if (!news || !was_usable) continue;  // the trial that lost the device still counts, later ones do not
+      std::visit([&](auto& what) { happened(std::move(what)); }, *event);
+    }
+  }
+
+  void happened(Trial trial) {
+    if (owed_ == trial.configuration) owed_.reset();
+    if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
+    contest_.result.times += trial.times;
+    if (store_) store_->append(trial);
+    conclude(std::move(trial));
+  }
+
+  void happened(const Compiled& compiled) {
+    const std::optional<Index> index = space_.find(compiled.configuration);
+    if (!index || is_first(*index)) return;  // the strategy does not decide about these
+    strategy_->compiled(*index, compiled.resources);
+    waiting_.push_back(*index);
+  }
+
+  void happened(const Withdrawn& withdrawn) {
+    const std::optional<Index> index = space_.find(withdrawn.configuration);
+    if (!index) return;
+    forget(*index);
+    if (is_first(*index)) return;  // no strategy proposed it
+    const search::Observation taken_back{*index, std::nullopt, std::nullopt, true};
+    strategy_->learn({&taken_back, 1});
+    exhausted_ = false;
+  }
+
+  void forget(Index index) {
+    std::erase(submitted_, index);
+    std::erase(waiting_, index);
+  }
+
+  /// With a budget in trials, every counted trial must finish. For other reasons, waiting trials are withdrawn.
+  static bool ends_early(const std::optional<StopReason>& reason) {
+    return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
+  }
+
+  /// Checking the winner takes as long as many trials, so the check of the leader begins near the end. An earlier
+  /// leader often does not win, and the number of checks is limited.
+  void expect_winner(const std::optional<StopReason>& reason) {
+    if (options_.check == nullptr || !contest_.best() || contest_.must_not_go_on() || reason == StopReason::device_lost)
+      return;
+    const bool all_are_begun =
+        (reason || exhausted_) && (ends_early(reason) || time_for_what_is_begun() <= kNearTheEnd);
+    if (all_are_begun || contest_.time_left() <= time_to_check())
+      options_.check->expect(contest_.best()->configuration);
+  }
+
+  /// How long before the end the check of the leader begins.
+  double time_to_check() const {
+    const double wall = options_.budget.wall_time ? options_.budget.wall_time->count() : 0;
+    return std::max(std::min(kCheckAtPart * wall, kTimeToCheck), kNearTheEnd);
+  }
+
+  /// Seconds to reserve for checking the winner. Precondition: there is a wall time.
+  double time_for_check() const {
+    return options_.check ? std::min(options_.check->seconds(), kMostForCheck * options_.budget.wall_time->count()) : 0;
+  }
+
+  double time_for_what_is_begun() const {
+    const std::size_t finished = contest_.result.trials.size() - contest_.result.resumed;
+    return contest_.elapsed() * double(evaluator_.in_flight()) / double(std::max<std::size_t>(finished, 1));
+  }
+
+  std::vector<Configuration> configurations(std::span<const Index> indices) const {
+    std::vector<Configuration> out;
+    for (const Index index : indices) out.push_back(space_.configuration(index));
+    return out;
+  }
+
+  /// By now the strategy knows more results, and the compiler's numbers, so it may order waiting configurations anew.
+  /// When compilers use the device's cores, dropping a compiled configuration saves less than compiling it has cost.
+  void put_waiting_in_order() {
+    if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
+    const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
+    if (!order) return;
+    evaluator_.prefer(configurations(*order));
+    std::vector<Index> given_up;
+    for (const Index index : waiting_)
+      if (!contains(*order, index)) given_up.push_back(index);
+    if (!given_up.empty()) evaluator_.withdraw(configurations(given_up));
+  }
+
+  std::optional<StopReason> reason_to_stop() {
+    const Budget& budget = options_.budget;
+    if (contest_.must_not_go_on()) return StopReason::interrupted;
+    if (!evaluator_.usable()) return StopReason::device_lost;
+    if (budget.wall_time && !owes_a_trial() && contest_.time_left() <= contest_.time_for_finalists() + time_for_check())
+      return StopReason::wall_time;
+    const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
+    if (budget.trials && started >= *budget.trials) return StopReason::trials;
+    if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
+    if (budget.target && contest_.best() && contest_.best_objective() <= options_.objective.minimised(*budget.target))
+      return StopReason::target;
+    if (budget.until_unlikely && contest_.best()) {
+      const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
+      if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
+    }
+    return std::nullopt;
+  }
+
+  void submit_proposals() {
+    std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
+    // Submits half the capacity at a time, so that proposals share compiles.
+    if (contest_.time_left() <= 0)
+      room = std::min<std::size_t>(room, 1);  // the one that is owed
+    else if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2)
+      return;
+    if (const auto limit = trial_limit()) {
+      room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
+    }
+    for (; room > 0 && submitted_first_ < first_.size(); --room) submit(first_[submitted_first_++]);
+    while (room > 0) {
+      const std::vector<Index> proposals = strategy_->propose(room);
+      if (proposals.empty()) {
+        exhausted_ = true;
+        return;
+      }
+      for (const Index index : proposals) {
+        if (is_first(index)) continue;
+        submit(index);
+        if (room > 0) --room;
+      }
+    }
+  }
+
+  bool is_first(Index index) const { return contains(first_, index); }
+
+  void submit_first(const std::optional<Configuration>& configuration) {
+    const std::optional<Index> index = configuration ? space_.find(*configuration) : std::nullopt;
+    if (index && !is_first(*index)) first_.push_back(*index);
+  }
+
+  /// Runs a configuration. If it is in quarantine, records a failed trial instead.
+  void submit(Index index) {
+    const Configuration configuration = space_.configuration(index);
+    if (const auto reason = store_ ? store_->quarantined(configuration) : std::nullopt) {
+      Trial trial;
+      trial.configuration = configuration;
+      trial.outcome = quarantined(*reason);
+      return conclude(std::move(trial));
+    }
+    submitted_.push_back(index);
+    if (owes_a_trial()) owed_ = configuration;
+    evaluator_.submit(configuration, contest_.best() ? contest_.best()->measurement()->median_ns : 0);
+  }
+
+  static LaunchError quarantined(const std::string& reason) { return {"quarantined, not run again: " + reason}; }
+
+  /// Learns from a trial, whether or not it ran, and reports it.
+  void conclude(Trial trial) {
+    if (const std::optional<Index> index = space_.find(trial.configuration)) {
+      const search::Observation seen = observation(*index, trial, options_.objective);
+      strategy_->learn({&seen, 1});
+    }
+    contest_.tell_of_missing_metrics(trial);
+    contest_.keep(std::move(trial));
+    report(contest_.result.trials.back());
+    // Not after each trial: it looks at all of them.
+    if (std::has_single_bit(contest_.result.trials.size()) && none_compiles(spec_, contest_.result.trials))
+      throw Error(ErrorCode::compiler,
+                  "no configuration compiles: " + std::string(message(contest_.result.trials.back().outcome)));
+  }
+
+  void report(const Trial& trial) {
+    Progress progress;
+    progress.resumed = contest_.result.resumed;
+    progress.finished = contest_.result.trials.size() - contest_.result.resumed;
+    progress.elapsed = Seconds(contest_.elapsed());
+    progress.best = contest_.best();
+    estimate(progress);
+    observer_.on_trial(trial, progress);
+  }
+
+  void estimate(Progress& progress) const {
+    const std::size_t limit = std::min(trial_limit().value_or(space_.size()), space_.size());
+    progress.planned = limit - std::min(limit, contest_.result.resumed);
+    double seconds = 0;
+    if (progress.finished > 0) {
+      const auto left = static_cast<double>(*progress.planned - std::min(*progress.planned, progress.finished));
+      seconds = left * progress.elapsed.count() / static_cast<double>(progress.finished);
+    }
+    if (options_.budget.wall_time) {
+      const double left = std::max(0.0, options_.budget.wall_time->count() - progress.elapsed.count());
+      if (progress.finished == 0 || left < seconds) {
+        seconds = left;
+        progress.planned.reset();
+      }
+    }
+    progress.remaining = Seconds(seconds);
+  }
+
+  const KernelSpec& spec_;
+  const ProblemSize& size_;
+  const Device& device_;
+  Evaluator& evaluator_;
+  TrialStore* store_;
+  const SessionOptions& options_;
+  Observer& observer_;
+  Contest contest_;
+  EnumeratedSpace space_;
+  std::unique_ptr<search::Strategy> strategy_;
+  Spent spent_;
+  std::vector<Trial> earlier_;         // until they are taken over
+  std::optional<Configuration> owed_;  // tried whatever the time; submitted, without a trial yet
+  bool hurried_ = false;
+  std::optional<double> interrupted_at_;  // in seconds since the start
+  bool exhausted_ = false;
+  // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
+  // the stored best where all is measured again. Without those that have a trial already.
+  std::vector<Index> first_;
+  std::size_t submitted_first_ = 0;
+  std::vector<Index> submitted_;  // neither finished nor withdrawn
+  std::vector<Index> waiting_;    // compiled, and waiting for the device
+};
+
+}  // namespace
+
+std::string_view text(StopReason reason) {
+  constexpr std::string_view names[] = {
+      "space exhausted", "time budget spent",    "trial budget spent", "fraction of the space tried",
+      "target reached",  "improvement unlikely", "interrupted",        "device lost"};
+  return names[static_cast<std::size_t>(reason)];
+}
+
+SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
+                          TrialStore* store, const SessionOptions& options, Observer* observer) {
+  Observer nobody;
+  return Session(spec, size, device, evaluator, store, options, observer ? *observer : nobody).run();
+}
+
+Error no_winner(const KernelSpec& spec, const ProblemSize& size, const SessionResult& result) {
+  const std::string what = spec.name + ' ' + size.text() + ": ";
+  if (result.trials.empty())
+    return Error(what + "no configuration was measured (" + std::string(text(result.stop_reason)) + ')');
+  const std::string trials = plural(result.trials.size(), "configuration");
+  if (std::ranges::all_of(result.trials, [](const Trial& trial) { return trial.measurement() != nullptr; }))
+    return Error(what + trials + " ran, but none was verified against a reference");
+  const bool lacked_memory = std::ranges::any_of(result.trials, [](const Trial& trial) {
+    const auto* const failure = std::get_if<LaunchError>(&trial.outcome);
+    return failure != nullptr && failure->code == ErrorCode::out_of_memory;
+  });
+  return Error(lacked_memory ? ErrorCode::out_of_memory : ErrorCode::other,
+               what + "none of " + trials + " worked, most often because: " + usual_failure(result.trials));
+}
+
+std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  if (const auto never = why_never(spec, limits)) return "kernel '" + spec.name + "' " + *never + ". Choose a GPU.";
+  if (const auto impossible = why_impossible(spec, size, limits))
+    return "kernel '" + spec.name + "' is not for " + size.text() + ": " + *impossible;
+  constexpr int kSample = 1000;
+  std::mt19937_64 random(1);
+  std::map<std::string, std::pair<int, std::string>> by_reason;  // name before ':' -> count, example
+  for (int i = 0; i < kSample; ++i) {
+    Configuration configuration;
+    for (const TuningParameter& parameter : spec.space.parameters()) {
+      configuration.set(parameter.name, parameter.values[random() % parameter.values.size()]);
+    }
+    const auto reason = why_invalid(spec, size, limits, configuration);
+    if (!reason) continue;
+    auto& [count, example] = by_reason[reason->substr(0, reason->find(':'))];
+    ++count;
+    if (example.empty()) example = *reason;
+  }
+  std::string message = "kernel '" + spec.name + "' has no valid configuration for " + size.text();
+  const auto worst = std::max_element(by_reason.begin(), by_reason.end(),
+                                      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  if (worst != by_reason.end()) message += "; most often because " + worst->second.second;
+  return message + ". Change the size, or relax the constraint.";
+}
+
+}  // namespace tuner
