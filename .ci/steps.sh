@@ -54,8 +54,14 @@ ci_packages() {
 
 ci_find_tool() { command -v "$1-14" || command -v "$1" || tuner_fail "$1 is missing: install ${1/++/}-14"; }
 
-# The code of the input, without comments. What the preprocessor would change stays.
-ci_code() { g++ -fpreprocessed -dD -E -P -x c++ - 2>/dev/null; }
+# The code of the input, without comments, and the names of the files that it includes, without their folders: files
+# move, and every build checks that they are there. What the preprocessor would change stays.
+ci_code() {
+  local code
+  code=$(g++ -fpreprocessed -dD -E -P -x c++ - 2>/dev/null) || return 0
+  sed '/^#include/d' <<<"$code"
+  sed -n 's|^#include *[<"]\(.*/\)\?||p' <<<"$code" | sort
+}
 
 # ci_find_changed: the array `changed`, C++ files of include/, tuner/ and cache/ whose code differs from the last
 # commit that passed. Without that commit (a clone without history): all of them, and ci_seconds limits the steps that
@@ -65,13 +71,17 @@ ci_find_changed() {
   local -a patterns=('include/*.[ch]pp' 'tuner/*.[ch]pp' 'cache/*.[ch]pp')
   ci_seconds=
   if git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
-    local file differ=()
-    mapfile -t differ < <(git diff --name-only --diff-filter=d "$base" -- "${patterns[@]}")
+    local was file same=0
     changed=()
-    for file in "${differ[@]}"; do
-      cmp -s <(git show "$base:$file" 2>/dev/null | ci_code) <(ci_code <"$file") || changed+=("$file")
-    done
-    echo "${#changed[@]} files changed since ${base:0:9}, and the comments of $((${#differ[@]} - ${#changed[@]})) more"
+    while IFS=$'\t' read -r _ was file; do
+      file=${file:-$was}  # of a file that moved, both
+      if cmp -s <(git show "$base:$was" 2>/dev/null | ci_code) <(ci_code <"$file"); then
+        same=$((same + 1))
+      else
+        changed+=("$file")
+      fi
+    done < <(git diff -M --name-status --diff-filter=d "$base" -- "${patterns[@]}")
+    echo "${#changed[@]} files changed since ${base:0:9}, and the comments or the place of $same more"
   elif [ -n "${TUNER_BASE:-}" ]; then
     tuner_fail "TUNER_BASE=$TUNER_BASE is not a commit of this clone"
   else
