@@ -28,7 +28,7 @@ using testing::kernel_named;
 class FirstUse : public testing::ServingEnvironment {
  protected:
   FirstUse() : ServingEnvironment("host", "on_first_use") {
-    ::setenv("TUNER_TUNE_TIME", "30", 1);  // the spaces end long before, on any machine
+    ::setenv("TUNER_TUNE_TIME", "600", 1);  // the spaces end long before, on any machine
   }
   ~FirstUse() override { ::unsetenv("TUNER_WORKER"); }
 
@@ -280,7 +280,7 @@ TEST_F(NewResults, AreLookedForAgainAfterADatabaseWasLocked) {
 class NewResultsOfAFirstUse : public NewResults {
  protected:
   NewResultsOfAFirstUse() : NewResults("on_first_use") {
-    ::setenv("TUNER_TUNE_TIME", "30", 1);  // the space ends long before, on any machine
+    ::setenv("TUNER_TUNE_TIME", "600", 1);  // the space ends long before, on any machine
   }
 };
 
