@@ -240,7 +240,7 @@ TEST_F(IsolationTest, DoesNotBlameAKernelForASlowStepOfOurOwn) {
 TEST_F(IsolationTest, MeasuresTheOthersAgainIfAFinalistMakesTheDeviceUnusable) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   const Configuration finalists[] = {does("fast"), does("poisons"), does("well")};
-  const auto trials = evaluator.remeasure(finalists, 30);
+  const auto trials = evaluator.remeasure(finalists, 3000);
   ASSERT_EQ(trials.size(), 3u);
   EXPECT_TRUE(trials[1].crashed);
   for (const std::size_t i : {0u, 2u}) {
@@ -248,7 +248,9 @@ TEST_F(IsolationTest, MeasuresTheOthersAgainIfAFinalistMakesTheDeviceUnusable) {
     EXPECT_FALSE(trials[i].crashed);
     EXPECT_EQ(trials[i].round, trials[2].round) << "both beside each other";
     ASSERT_NE(trials[i].measurement(), nullptr);
-    EXPECT_EQ(trials[i].measurement()->metrics.at("seconds"), 20) << "in their part of the time";
+    EXPECT_THAT(trials[i].measurement()->metrics.at("seconds"),
+                ::testing::AllOf(::testing::Le(2000), ::testing::Gt(1000)))
+        << "in their part of the time that is left";
   }
 }
 
