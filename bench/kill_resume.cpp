@@ -80,6 +80,12 @@ bool has_text(const fs::path& file) {
   return !missing && bytes > 0;
 }
 
+/// Whether \p child, which is not reaped, has ended. One that finds nothing left to try writes no log.
+bool has_ended(pid_t child) {
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0;
+}
+
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
@@ -253,7 +259,7 @@ class Ordeal {
     // A separate thread, so that the moment does not depend on when the reader gets the database.
     std::atomic<bool> killed = false;
     std::thread killer([&] {
-      while (from_first_trial && Clock::now() < begin + 20min && !has_text(log())) std::this_thread::sleep_for(2ms);
+      while (from_first_trial && !has_text(log()) && !has_ended(child)) std::this_thread::sleep_for(2ms);
       std::this_thread::sleep_until(from_first_trial ? Clock::now() + delay / 2 : begin + delay);
       ::kill(child, SIGKILL);  // not reaped yet, so the id is still valid
       killed = true;
