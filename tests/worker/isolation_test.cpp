@@ -364,7 +364,7 @@ TEST_F(IsolationTest, FindsTheFinalistThatTakesItsWorkerDown) {
     EXPECT_EQ(kind(trials[i].outcome), kinds[i]) << i;
   }
   // Four were measured one by one, in the time that was given for all.
-  EXPECT_EQ(trials[0].measurement()->metrics.at("seconds"), 5);
+  EXPECT_THAT(trials[0].measurement()->metrics.at("seconds"), ::testing::AllOf(::testing::Le(5), ::testing::Gt(0)));
   EXPECT_EQ(trials[0].round, 0);
 }
 
