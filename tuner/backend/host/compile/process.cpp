@@ -46,20 +46,25 @@ struct Program {
 void end_group(int) { ::kill(0, SIGKILL); }
 
 /// Moves \p output and \p report to new numbers and closes all other descriptors: otherwise a pipe of another thread's
-/// program would stay open until this process ends.
-void close_others(int& output, int& report) {
+/// program would stay open until this process ends. Returns false if they cannot be moved; errno says why.
+bool close_others(int& output, int& report) {
   // First makes room: the process may have no free descriptors.
   for (int descriptor = 5; descriptor < 9; ++descriptor)
     if (descriptor != output && descriptor != report) ::close(descriptor);
-  for (int* kept : {&output, &report}) *kept = ::fcntl(*kept, F_DUPFD_CLOEXEC, 5);
+  for (int* kept : {&output, &report}) {
+    const int copy = ::fcntl(*kept, F_DUPFD_CLOEXEC, 5);
+    if (copy < 0) return false;  // 3 and 4 are other files
+    *kept = copy;
+  }
   ::dup3(output, 3, O_CLOEXEC);
   ::dup3(report, 4, O_CLOEXEC);
   output = 3;
   report = 4;
 #if defined(SYS_close_range)
-  if (::syscall(SYS_close_range, 5u, ~0u, 0u) == 0) return;
+  if (::syscall(SYS_close_range, 5u, ~0u, 0u) == 0) return true;
 #endif
   for (int descriptor = 5; descriptor < 65536; ++descriptor) ::close(descriptor);
+  return true;
 }
 
 /// How a program ended, or why it could not be started. A program that ignores SIGCHLD gets no status from the system,
@@ -68,6 +73,12 @@ struct Report {
   int error = 0;
   int exit_code = 0;
 };
+
+[[noreturn]] void report_failure(int report, int error) {
+  const Report failed{error, 127};
+  (void)!::write(report, &failed, sizeof failed);
+  ::_exit(127);
+}
 
 [[noreturn]] void execute(const Program& program, int output, int report) {
   sigset_t none;
@@ -79,9 +90,7 @@ struct Report {
   ::dup2(output, 1);
   ::dup2(output, 2);
   ::execve(program.path.c_str(), program.arguments.data(), program.environment.data());
-  const Report failed{errno, 127};
-  (void)!::write(report, &failed, sizeof failed);
-  ::_exit(127);
+  report_failure(report, errno);
 }
 
 /// The keeper, which leads a new process group. It starts the program, waits for it, and reports how the program ended.
@@ -98,7 +107,7 @@ struct Report {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (in_background) ::setpriority(PRIO_PROCESS, 0, kNiceness);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl(): no signal will come
-  close_others(output, report);
+  if (!close_others(output, report)) report_failure(report, errno);
 
   const pid_t child = ::fork();
   if (child == 0) execute(program, output, report);
