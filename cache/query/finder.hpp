@@ -35,7 +35,7 @@ class Finder {
   /// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
   static constexpr int kMostVoters = 128;
 
-  /// \p own: the sizes that were asked for. \p query has the sizes around them.
+  /// \p own: the sizes of the request. \p query has the sizes around them.
   Finder(Database& database, const Context& query, const Sizes& own)
       : store_(database.store()), query_(query), own_(own) {}
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What both compilers do with host code that they leave out of a kernel's texts (core/cpp/host_code.hpp).
+/// Both compilers leave host code out of a kernel's texts in the same way (core/cpp/host_code.hpp).
 
 #include <functional>
 #include <map>
@@ -19,8 +19,8 @@
 
 namespace tuner {
 
-/// What was left out of texts before, so that their other configurations compile at once. Only parts that no kernel
-/// uses belong here: with or without them, the images are the same. Thread-safe.
+/// Remembers which parts were left out of texts, so that their other configurations compile at once. Only parts that no
+/// kernel uses belong here: with or without them, the images are the same. Thread-safe.
 class LeftOutCode {
  public:
   using Parts = std::set<HostCode::Part>;

@@ -14,13 +14,13 @@ namespace tuner {
 
 // Values of DeviceKey::backend.
 inline constexpr std::string_view kCudaBackend = "cuda";
+inline constexpr std::string_view kHostBackend = "host";
 
-/// Ends of the messages of kernels that the host backend cannot compile or run: for their `asm`, for their tensor
-/// cores, and for headers and words of CUDA that it lacks.
+/// Messages about kernels that the host backend cannot compile or run end with these: for `asm`, for tensor cores, and
+/// for headers and words of CUDA that it lacks.
 inline constexpr const char* kInlinePtx = "this is inline PTX, which only a GPU runs";
 inline constexpr const char* kTensorCores = "nvcuda::wmma is for tensor cores, which only a GPU has";
 inline constexpr const char* kForGpus = ", which is for GPUs";
-inline constexpr std::string_view kHostBackend = "host";
 
 struct BackendTraits {
   bool is_gpu = true;          ///< has counters, an energy sensor and machine code to show; much faster than a CPU

@@ -186,17 +186,16 @@ std::string ProblemBuffers::why_tried() const {
     case VerifyProblem::Chosen::size:
       return fmt::format(
           "; tuner chose this size, as no `verify` line of the kernel file names a size, and results are also used "
-          "for other sizes. "
-          "If the kernel is for some sizes only, say for which, as in `#pragma tuner constraint multiples: {} % 32 == "
+          "for other sizes. If the kernel is for some sizes only, say for which, as in `#pragma tuner constraint "
+          "multiples: {} % 32 == "
           "0`; "
           "or name the sizes to test, as in `#pragma tuner verify {}`",
           spec_.sizes.front().name, size().sizes_text());
     case VerifyProblem::Chosen::offset:
       return fmt::format(
           "; tuner chose pointers that are aligned to their elements only, as no `verify` line of the kernel file "
-          "names "
-          "a size or an offset. If the "
-          "pointers of all calls are multiples of more bytes, say so: `#pragma tuner aligned {}`",
+          "names a size or an offset. If the pointers of all calls are multiples of more bytes, say so: `#pragma tuner "
+          "aligned {}`",
           std::max<std::int64_t>(16, 2 * spec_.alignment));
     case VerifyProblem::Chosen::scalars:
       return fmt::format(

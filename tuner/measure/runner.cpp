@@ -498,8 +498,7 @@ void Runner::require_own_problems() const {
   throw Error(fmt::format(
       "{}: no other {} can be verified ({}), but results are also used for others. Name problems with `verify` lines, "
       "or say what the kernel is for: sizes with a `constraint`, pointers with `aligned`, a scalar with `only` after "
-      "its "
-      "value",
+      "its value",
       spec_.program.file, what, why_not_tried_));
 }
 

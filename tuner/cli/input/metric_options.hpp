@@ -13,7 +13,7 @@ std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std
 
 /// The values of `--objective`, as Objective names them. The first directs the search. Several are a trade-off: all are
 /// collected for each trial. `energy`, `time,achieved_occupancy`; `max:NAME` and `min:NAME` say which end wins where a
-/// metric's own does not: the largest of the text-book's shares and rates, the smallest of everything else. Throws
+/// metric's own does not: the largest of the textbook's shares and rates, the smallest of everything else. Throws
 /// UsageError.
 std::vector<std::string> read_objectives(std::string_view text);
 

@@ -404,14 +404,16 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
         : usual.computed            ? usual.computed->text()
                                     : scalar_text(usual.number));
   }
+  const std::string other_values =
+      ". A call with another value gets the default configuration until it has a result of its own";
   if (!sizes.empty())
     all.push_back("results are for " + sizes +
                   " alone, as no other value can be verified: code is compiled for it, or buffers or answers come from "
-                  "a file. A call with another value gets the default configuration until it has a result of its own");
+                  "a file" +
+                  other_values);
   if (!scalars.empty())
-    all.push_back("results are for " + scalars +
-                  " alone. A call with another value gets the default configuration until it has a result of its own. "
-                  "Name further values with `verify`, or write `only` after the value if you mean it");
+    all.push_back("results are for " + scalars + " alone" + other_values +
+                  ". Name further values with `verify`, or write `only` after the value if you mean it");
   return all;
 }
 

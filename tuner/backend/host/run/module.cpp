@@ -169,7 +169,7 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   constexpr std::string_view kSections[] = {".data", ".bss"};
   if (dlinfo(module->handle_, RTLD_DI_LINKMAP, &loaded_at) == 0)
     for (const ImageVariable& one : variables_in(image.code, kSections)) {
-      // What a sanitizer keeps between variables is copied with them.
+      // Bytes that a sanitizer keeps between variables are copied with them.
       sanitizer::unpoison(reinterpret_cast<char*>(loaded_at->l_addr + one.at), one.bytes);
       module->lasting_variables_.push_back({loaded_at->l_addr + one.at, one.bytes});
     }
