@@ -417,8 +417,9 @@ template <int width> __global__ void stripes(float* y) { if (blockIdx.x == 0) y[
     kernel.launch(nullptr, {n}, y_.data());
     return y_[0];
   };
-  EXPECT_EQ(width_for(641), 32);
-  EXPECT_EQ(width_for(640), 64) << "of the same class";
+  EXPECT_EQ(width_for(640), 64);
+  EXPECT_EQ(width_for(641), 32) << "of the same class";
+  EXPECT_EQ(width_for(704), 64);
   EXPECT_EQ(width_for(643), 32);
 }
 

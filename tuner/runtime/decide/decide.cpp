@@ -126,16 +126,20 @@ bool is_for_one_size(const Question& asked, const cache::WisdomMatch& match) {
   return (match || !match.rejected.empty()) && !fixed_sizes(asked.spec, asked.size, asked.device.limits).empty();
 }
 
+/// Whether other sizes of the class may be able to use a better configuration, which these could not.
+bool is_second_choice(const KernelSpec& spec, const cache::WisdomMatch& match, const Decision& decision) {
+  return !match.rejected.empty() ||
+         (!match && spec.default_configuration && decision.configuration != spec.default_configuration);
+}
+
 Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
   const KernelSpec& spec = asked.spec;
   Decision decision = known_or_default(asked, match);
   const bool of_its_own = match && match.tier <= cache::Tier::stale && asked.size.sizes != asked.lowest.sizes;
-  // Other sizes of the class may be able to use what these could not.
-  const bool second_choice =
-      !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
   // A configuration may be quarantined for only some sizes of the class.
   const bool in_quarantine = asked.wisdom.has_quarantine(spec, asked.device);
-  decision.only_here = of_its_own || second_choice || in_quarantine || is_for_one_size(asked, match);
+  decision.only_here =
+      of_its_own || is_second_choice(spec, match, decision) || in_quarantine || is_for_one_size(asked, match);
   if (decision.only_here) return decision;
   const Sizes ends = class_ends(*in_order(spec, asked.lowest.sizes));
   cache::Sizes highest;
@@ -345,6 +349,8 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const Questio
   }
   Decision decision = decide_untuned(asked, match);
   decision.for_now = decision.for_now || for_now;
+  // What does not compile for these sizes compiles for no others of the class.
+  if (broken.empty() && is_second_choice(asked.spec, match, decision)) decision.only_here = true;
   return decision;
 }
 
