@@ -69,9 +69,10 @@ class Database {
   /// or of another version, or when its SHA-256 differs from the one in `MANIFEST.sha256` beside it. Throws Unavailable
   /// when it cannot be read now.
   static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
-  /// Opens a database that `tune db freeze` made. Each part is checked when it is read. Throws CacheError, now or
-  /// later, when the file is missing, damaged, not frozen or of another version. It never falls back to other wisdom,
-  /// because then this process would get other answers than the rest of the job.
+  /// Opens a database that `tune db freeze` made. Reads the file once and checks its seal; every answer comes from that
+  /// copy. Throws CacheError when the file is missing, damaged, not frozen or of another version, and later when it was
+  /// written to in place. It never falls back to other wisdom, because then this process would get other answers than
+  /// the rest of the job.
   static Database open_frozen(const std::filesystem::path& file, OpenOptions options = {});
   /// A database that lives as long as the process.
   static Database in_memory(OpenOptions options = {});

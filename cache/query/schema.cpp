@@ -175,7 +175,6 @@ Finding examine(SQLite::Database& db, const std::filesystem::path& file) try {
 }
 
 Finding examine_twice(const std::filesystem::path& file, std::chrono::milliseconds patience) try {
-  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
   constexpr std::chrono::minutes kLongest{1};
   Patience wait(patience);
   wait.work_ends = cpu_time() + kLongest;
@@ -183,10 +182,10 @@ Finding examine_twice(const std::filesystem::path& file, std::chrono::millisecon
   const FolderLock unreplaced(file.parent_path(), LOCK_SH, patience);
   const FileStamp before = real_disk().stamp_of(file);
   if (before == FileStamp{}) return Finding::sound;  // moved away by another process
-  if (before.bytes > kMostBytes) return Finding::unknown;
+  if (before.bytes > kMaxCopiedBytes) return Finding::unknown;
   const Finding fresh = examine(*connect(file, SQLite::OPEN_READWRITE, wait), file);
   if (fresh == Finding::sound || fresh == Finding::unknown) return fresh;
-  const auto bytes = bytes_of_file(file, 0, kMostBytes);
+  const auto bytes = bytes_of_file(file, 0, kMaxCopiedBytes);
   if (!bytes || real_disk().stamp_of(file) != before) return Finding::unknown;
   const auto copy = connect_bytes(*bytes);
   limit_work(*copy, wait);

@@ -14,7 +14,6 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
 constexpr std::chrono::milliseconds kPatienceAfterALock{50};
 constexpr std::chrono::minutes kLongestInMemory{1};  // before the file is tried again
@@ -304,7 +303,7 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 void Store::make_ready() {
   if (dropped_ && options_.strict) throw CacheError(trouble_);
   if (dropped_) return;
-  // A frozen file that was written to in place may be half old and half new.
+  // Processes that start later get other answers than this one.
   if (is_frozen() && connection_ && is_rewritten()) return drop("it was changed while it was in use");
   follow_file();
   if (connection_) return;
@@ -356,10 +355,6 @@ void Store::guarded_read(const std::function<void()>& work) {
       if ((error.getErrorCode() & 0xff) == SQLITE_BUSY)
         patience_.limit = std::min(patience_.limit, kPatienceAfterALock);
       if (!recover_reading(error, attempt)) return report_unreadable(error);
-    } catch (const DamagedRows& error) {
-      if (attempt > 0) return drop(error.what());
-      close();
-      open_read_only();
     }
   }
 }

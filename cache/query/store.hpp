@@ -24,11 +24,6 @@
 
 namespace tuner::cache {
 
-/// Thrown inside Store::read() for a frozen store, in which every row must be sound.
-struct DamagedRows : CacheError {
-  using CacheError::CacheError;
-};
-
 /// A statement that added or removed something, to be run again. Each value binds the next placeholder.
 struct Change {
   struct Blob {
@@ -44,7 +39,7 @@ class Store {
   enum class Mode {
     read_write,
     read_only,
-    frozen,  ///< read only and never written again: it is read without locks, which some file systems lack
+    frozen,  ///< read only, and only if its seal is sound
     memory
   };
 
@@ -117,6 +112,8 @@ class Store {
   std::optional<Refusal> open_once();
   void open_read_only();
   std::optional<Refusal> open_to_read();
+  /// Reads a frozen file once and checks its seal, without locks, which some file systems lack.
+  std::optional<Refusal> open_copy();
   void connect(int flags);
   bool quick_check();
   void open_memory();

@@ -45,7 +45,7 @@ TEST_F(Damage, SetsTheFileAsideUnharmedWithOneWarning) {
     std::string bytes;
     const char *journal, *reason, *suffix;
   } table[] = {{garbage, "", "damaged", ".corrupt-"},
-               {read_file(recipes), "", "it is no wisdom database", ".foreign-"},
+               {read_file(recipes), "", "it is not a wisdom database", ".foreign-"},
                {std::string(8192, 'x'), "-journal", "", ".corrupt-"},
                {std::string(8192, 'y'), "-wal", "", ".corrupt-"}};
   std::set<std::string> aside;
@@ -113,7 +113,7 @@ TEST_F(SomebodysFile, IsNeitherRenamedNorWrittenWhateverItIs) {
   write_file(folder / "notes.txt", "my notes, long enough to be looked at by a database library, and mine alone");
   expect_untouched(folder.path(), folder / "notes.txt", "it is left as it is");
   execute(folder / "recipes.db", kRecipes);
-  expect_untouched(folder.path(), folder / "recipes.db", "it is no wisdom database; it is left as it is");
+  expect_untouched(folder.path(), folder / "recipes.db", "it is not a wisdom database; it is left as it is");
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   EXPECT_TRUE(Database::open_user(folder / "fifo").is_in_memory());
 }
