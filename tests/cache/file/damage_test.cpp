@@ -416,6 +416,23 @@ TEST_F(LockedDatabase, GetsEverythingInOrderThatWasAddedAndRemovedMeanwhile) {
   }
 }
 
+TEST_F(LockedDatabase, IsGivenNoBestConfigurationThatWasQuarantinedMeanwhile) {
+  auto options = warnings.options();
+  options.busy_timeout = options.look_again = std::chrono::milliseconds(0);
+  auto database = Database::open_user(file, options);
+  {
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    store_best(database, session_key(), "block=1", 1);
+    EXPECT_EQ(best_rows(database).size(), 1u) << "in memory";
+  }
+  Database::open_user(file).quarantine(h200(), reduce_kernel(), problem(), "block=1", "it hung");
+  EXPECT_TRUE(best_rows(database).empty());
+  EXPECT_FALSE(database.is_in_memory());
+  EXPECT_EQ(finished_trials(database, session_key()).size(), 1u);
+  EXPECT_THAT(warnings.texts, Contains(HasSubstr("'block=1' cannot become the best")));
+}
+
 TEST_F(LockedDatabase, GetsTheRestOfASessionWhoseBeginningWasRemovedMeanwhile) {
   auto options = warnings.options();
   options.busy_timeout = std::chrono::milliseconds(0);
