@@ -333,16 +333,6 @@ TEST_F(TuneRunOnTheHost, TunesEachProblemOnceIntoOneDatabaseAndKnowsThemThen) {
   for (const Json& one : again) EXPECT_TRUE(one["results"][0]["from_cache"]);
 }
 
-TEST_F(TuneRunOnTheHost, GivesTheProblemsOfOneKernelOneDocument) {
-  request_.what.kernel = kernel();
-  request_.what.problems.sizes = {"n=1000;n=2000"};
-  request_.tuning.isolation = Isolation::none;
-  const Json document = tune(request_);
-  EXPECT_EQ(document["kernel"], "shift");
-  ASSERT_EQ(document["results"].size(), 2u);
-  EXPECT_EQ(document["results"][1]["problem"]["sizes"]["n"], 2000);
-}
-
 TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   std::string text = kShift;
   text.insert(text.find("#pragma tuner parameter"), "#pragma tuner size m = 1\n");
@@ -354,14 +344,6 @@ TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   ASSERT_EQ(jobs.all.size(), 2u);
   EXPECT_EQ(jobs.all[0].notes.size(), 1u);
   EXPECT_TRUE(jobs.all[1].notes.empty());
-}
-
-TEST_F(TuneRunOnTheHost, TunesNothingWhenALineIsWrong) {
-  const std::string good = "--kernel " + kernel() + " --size n=1000\n";
-  EXPECT_THAT(error_of([&] { tune(good + "--kernel ./none.cu\n"); }), HasSubstr("list.txt:2: "));
-  EXPECT_THAT(error_of<UsageError>([&] { tune(good + "\n--kernel " + kernel() + " --size m=3\n"); }),
-              HasSubstr("list.txt:3: unknown size 'm'"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "wisdom.db"));
 }
 
 }  // namespace
