@@ -17,7 +17,7 @@
 
 #include <cache/file/paths.hpp>
 #include <cache/file/side_files.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <cache/file/disk.hpp>
-#include <cache/records/error.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/cache_error.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 
