@@ -1,10 +1,10 @@
 #pragma once
 /// Opens SQLite's files beside a database: its journals. SQLite applies them to the database, and deletes a file that
 /// the end of a journal may name (sqlite.org/fileformat.html, "The Rollback Journal"). Each is therefore checked
-/// whenever it is opened, on the opened file, and refused with SQLITE_PERM:
-/// - somebody put it there who may not write the database;
-/// - it is not a regular file, or has a second name, so that writing to it would change another file;
-/// - it names another file; tuner's own journals name none.
+/// whenever it is opened, on the opened file. A journal is refused with SQLITE_PERM if:
+/// - its owner may not write the database.
+/// - it is not a regular file, or has a second name. Writing to it would change another file.
+/// - it names another file. Journals of tuner name none.
 ///
 /// Private to this room.
 

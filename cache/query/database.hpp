@@ -51,9 +51,9 @@ struct OpenOptions {
   bool strict = false;
 };
 
-/// All questions to a database, here and in the other headers of this room, throw Unavailable if the file could not be
-/// read now, after a warning; only lookup() returns that as a part of its answer. If memory stands in for the file,
-/// they tell what memory has: see why_unknown().
+/// If the file cannot be read now, every question to a database warns and throws Unavailable, in all headers of this
+/// room. Only lookup() returns that as a part of its answer. If memory stands in for the file, the answer is what
+/// memory has: see why_unknown().
 class Database {
  public:
   /// Opens or creates the user's database. Creates missing folders and the file: for this user alone if it is

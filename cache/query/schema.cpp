@@ -130,8 +130,8 @@ std::string other_version(SQLite::Database& db) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kSchemaVersion);
   }
   return fmt::format(
-      "it was written by an older tuner (format {}, this one reads {}): write its results with `tune export --all` of "
-      "that tuner, and read them with `tune db import` of this one",
+      "it was written by an older tuner (format {}, this one reads {}). Write its results to a file with that tuner's "
+      "`tune export --all`, and read the file with `tune db import`",
       version, kSchemaVersion);
 }
 
