@@ -50,8 +50,8 @@ void SessionWriter::commit(std::function<void()> also) {
                 also = std::move(also)]() mutable {
     if (!stored(store, record)) {
       put(store, record);
-      // If the file was set aside, the new one gets all of the session. What another process has removed while memory
-      // stood in for the file stays removed.
+      // If the file was set aside, the new one gets all of the session. While memory stood in for the file, another
+      // process may have removed the first trials: they do not come back.
       if (!store.is_repeating()) trials = trials_from(0, end);
     }
     for (const StoredTrial& trial : trials) put(store, trial);

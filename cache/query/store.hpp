@@ -62,8 +62,10 @@ class Store {
   }
   /// Runs \p work in a BEGIN IMMEDIATE transaction and returns its result. Runs it again from the start when a new file
   /// or memory had to replace the file. Exceptions of \p work roll back and pass through. Returns a default value when
-  /// nothing can be written. If memory stands in for the file, \p work is kept and runs once more when the file can be
-  /// written again: it must own all that it uses, except this store.
+  /// nothing can be written.
+  ///
+  /// If memory stands in for the file, \p work runs once more when the file can be written again. It must own all that
+  /// it uses, except this store.
   template <class Work>
   auto write(Work work) -> decltype(work()) {
     using Result = decltype(work());
