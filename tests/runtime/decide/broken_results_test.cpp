@@ -55,7 +55,7 @@ class BrokenResults : public testing::ServingEnvironment {
     const auto is_broken = [&](const Configuration& configuration) {
       return device_.modules.is_broken(served_request(device_, spec_, size, configuration));
     };
-    return foreseen({wisdom_, device_.device(), spec_, size, lowest, std::chrono::seconds(1)}, is_broken)
+    return forecast({wisdom_, device_.device(), spec_, size, lowest, std::chrono::seconds(1)}, is_broken)
         .decision.configuration.text();
   }
   DecidedPlan plan(std::int64_t n) { return plan(n, wisdom_); }
