@@ -95,7 +95,7 @@ std::vector<DeviceChoice> choose_devices(std::string_view devices) {
 }
 
 void measure_ceilings(Device& device) {
-  const std::unique_ptr<Backend> backend = open_backend(device, OwnKernels::of_ceilings);
+  const std::unique_ptr<Backend> backend = open_backend(device, PreloadedKernels::ceilings);
   backend->measure_ceilings();
   device.ceilings = backend->device().ceilings;
   device.peaks = backend->device().peaks;
