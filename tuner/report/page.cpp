@@ -39,8 +39,6 @@ Json number(double value, int digits = 6) {
   return shorter;
 }
 
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-
 std::string shown(std::string_view text, std::size_t longest = 4000) {
   std::string out = printable(text);
   if (out.size() <= longest) return out;
@@ -298,12 +296,6 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
             {"databases", texts(options.databases)},
             {"tunings", Json::array()}};
   for (const Tuning& tuning : tunings) json["tunings"].push_back(json_tuning(tuning));
-  if (options.live) {
-    json["live"] = {{"every_ms", options.live->every.count()},
-                    {"finished", options.live->finished},
-                    {"remaining_s", number(options.live->remaining_s)}};
-    if (options.live->planned) json["live"]["planned"] = *options.live->planned;
-  }
   return text_of_json(json);
 }
 
@@ -320,7 +312,7 @@ std::string base64(std::string_view bytes) {
 }
 
 /// Compresses \p text for the browser's DecompressionStream("deflate").
-std::string deflated(std::string_view text) {
+std::string deflate_text(std::string_view text) {
   uLongf size = compressBound(text.size());
   std::string out(size, '\0');
   compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size());
@@ -346,7 +338,7 @@ std::string page(std::span<const Tuning> tunings, const PageOptions& options) {
       fmt::format("default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
                   source_of(script), source_of(style));
   return fmt::format(fmt::runtime(frame), fmt::arg("policy", policy), fmt::arg("style", style),
-                     fmt::arg("script", script), fmt::arg("data", base64(deflated(json_text(tunings, options)))));
+                     fmt::arg("script", script), fmt::arg("data", base64(deflate_text(json_text(tunings, options)))));
 }
 
 }  // namespace tuner::report
