@@ -102,7 +102,7 @@ class Reader {
       const auto is_parameter = [&](std::string_view word) { return find_named(parameters_, word) != nullptr; };
       if (i < given.size() && !any_word(given[i], is_parameter)) return std::string(given[i]);
     }
-    return parameters_[i].otherwise;
+    return parameters_[i].default_value;
   }
 
   /// Whether `name(…)` after \p before declares a variable, as `b` in `dim3 a(f(n)), b(…)`; `f` is in brackets.
@@ -150,7 +150,7 @@ class Reader {
   std::string_view name_;             ///< of the function if it is a template
   std::vector<Declared> parameters_;  ///< of that template
   std::map<std::string, std::string, std::less<>> locals_;
-  std::set<std::string, std::less<>> others_;  ///< words that are no variables with a value
+  std::set<std::string, std::less<>> others_;  ///< words that are not variables with a value
 };
 
 /// The launch whose kernel's name stands from \p at to \p end of \p code.

@@ -97,7 +97,7 @@ DeviceChoice of_one_kind(std::vector<DeviceChoice> devices, std::string_view nam
 DeviceChoice choose_devices(std::string_view devices) { return of_one_kind(choose_each(devices), devices); }
 
 void measure_ceilings(Device& device) {
-  const std::unique_ptr<Backend> backend = open_backend(device, OwnKernels::of_ceilings);
+  const std::unique_ptr<Backend> backend = open_backend(device, PreloadedKernels::ceilings);
   backend->measure_ceilings();
   device.ceilings = backend->device().ceilings;
   device.peaks = backend->device().peaks;
