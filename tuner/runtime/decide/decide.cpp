@@ -328,7 +328,7 @@ std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, con
   if (terms.wisdom.frozen())
     throw Error(error.code(), "TUNER_FROZEN=" + terms.wisdom.user().path().string() + ": " + what +
                                   ", which it names, cannot be used here: " + why);
-  return what + ", the best that is known, is passed over: " + why.substr(0, why.find('\n'));
+  return what + ", the best known configuration, cannot be used here: " + why.substr(0, why.find('\n'));
 }
 
 }  // namespace
