@@ -13,6 +13,7 @@
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/runtime/call/call.hpp>
+#include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/runtime/decide/serving.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
