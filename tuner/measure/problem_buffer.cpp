@@ -375,8 +375,8 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
   std::string hint;
   if (adds_to_poison(number, pass))
     hint =
-        ": it looks as if it, and what it is compared with, were added to what was there; a buffer that is read before "
-        "it is written is `inout`, which `prepare` may fill";
+        ": the kernel and the reference seem to add to the old contents. A buffer that is read before it is written is "
+        "`inout`, which `prepare` may fill";
   else if (info(number.type).is_floating && found.largest_error < std::sqrt(info(number.type).epsilon))
     hint = fmt::format(
         ": at most {:.1e} of the expected value, as when terms are added in another order; if that is right here, add "
