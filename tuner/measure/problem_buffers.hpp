@@ -194,6 +194,9 @@ struct ProblemBuffer {
   double largest_expected() const;
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
+  /// Fills `actual` with copies of the first expected element. Does nothing and returns false if the last one differs,
+  /// or if there is only one.
+  bool repeat_expected() const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.
   bool choose_poison();
   unsigned char poison_of(std::size_t pass) const { return pass == 0 ? answer().poison : kPoisons[1]; }
@@ -292,7 +295,7 @@ class ProblemBuffers {
   /// Writes inputs and guards again after damage.
   void restore_inputs();
 
-  /// The outputs for which zeros, or what is there without any work, would count as right. Call it after
+  /// The outputs for which one value everywhere, or what is there without any work, would count as right. Call it after
   /// accept_reference(). Changes the outputs.
   std::vector<WeakComparison> find_weak_comparisons();
 

@@ -122,6 +122,10 @@ std::vector<WeakComparison> ProblemBuffers::find_weak_comparisons() {
     };
     buffer.set_bytes(buffer.actual, 0);
     add(buffer.actual, "a kernel that writes zeros", "every expected number is 0; choose other inputs (`fill`)");
+    const bool zeros_pass = !all.empty() && all.back().output == name;
+    if (!zeros_pass && buffer.repeat_expected())
+      add(buffer.actual, "a kernel that writes one value everywhere",
+          "all expected elements are equal; choose other inputs (`fill`)");
     if (buffer.spec->role == BufferRole::inout) {
       buffer.fill(buffer.actual);
       add(buffer.actual, "a kernel that does nothing",
