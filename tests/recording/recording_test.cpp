@@ -1,4 +1,4 @@
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 
 #include <sys/resource.h>
 
@@ -203,7 +203,7 @@ TEST_F(RecordingTest, RefusesWhatIsNoRecording) {
   EXPECT_THAT(error_after([](auto& list) { list["version"] = 2; }), HasSubstr("its version is 2"));
   EXPECT_THAT(error_after([](auto& list) { list["sizes"] = 7; }), HasSubstr("recording.json"));
   EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shfit"] = "1"; }), HasSubstr("no scalar 'shfit'"));
-  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shift"] = "one"; }), HasSubstr("no number"));
+  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shift"] = "one"; }), HasSubstr("not a number"));
   EXPECT_THAT(error_after([](auto& list) { list["scalars"] = nullptr; }), HasSubstr("not have the scalar 'shift'"));
   EXPECT_THAT(error_after([](auto& list) { list["buffers"]["z"] = list["buffers"]["x"]; }), HasSubstr("no buffer 'z'"));
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include <tuner/kernel.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/call/plan_table.hpp>
@@ -15,7 +16,7 @@
 
 namespace tuner::runtime {
 
-class ServedKernel final : public Renewable {
+class ServedKernel : public Renewable {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
       : spec(std::move(of)),
@@ -84,3 +85,8 @@ struct ServedProblem {
 };
 
 }  // namespace tuner::runtime
+
+/// The part of a Kernel that its copies share.
+struct [[gnu::visibility("hidden")]] tuner::Kernel::Served final : tuner::runtime::ServedKernel {
+  using ServedKernel::ServedKernel;
+};
