@@ -73,8 +73,8 @@ TEST_F(KernelLibraryTest, PrefersTheTemplatePathOfTheEnvironmentToTheBuiltInTemp
   ::setenv("TUNER_TEMPLATE_PATH", ("/nowhere:" + folder_.path().string()).c_str(), 1);
   EXPECT_EQ(KernelLibrary().find("copy").name, "copy");
   EXPECT_EQ(KernelLibrary().find("reduce").name, "copy");
-  EXPECT_EQ(KernelLibrary().missing_folders(), "TUNER_TEMPLATE_PATH names /nowhere, which is no folder.");
-  EXPECT_THAT(error_of([] { KernelLibrary().find("other"); }), HasSubstr("names /nowhere, which is no folder."));
+  EXPECT_EQ(KernelLibrary().missing_folders(), "TUNER_TEMPLATE_PATH names /nowhere, which is not a folder.");
+  EXPECT_THAT(error_of([] { KernelLibrary().find("other"); }), HasSubstr("names /nowhere, which is not a folder."));
   ::unsetenv("TUNER_TEMPLATE_PATH");
 }
 
