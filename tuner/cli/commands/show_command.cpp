@@ -7,6 +7,7 @@
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 #include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/wisdom/stored_results.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -67,7 +68,7 @@ void add_tables(Answer& answer, const BestTables& tables, std::string_view title
   }
 }
 
-/// The line below the tables of \p database; empty if it has no result of the one kernel that is asked for.
+/// The line below the tables of \p database; empty if only one kernel is shown, without a result.
 std::string count_text(const cache::Database& database, std::size_t rows, bool of_one_kernel, bool is_printed) {
   if (rows == 0 && of_one_kernel) return {};
   const std::string text =

@@ -17,6 +17,7 @@
 #include <tuner/error.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
+#include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/session/wisdom/records.hpp>
@@ -207,13 +208,10 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
     const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
     if (result.best) return result.best->configuration;
     const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
-    terms.serving.warn(what +
-                       (too_short ? ": the tuning time ended before any configuration had been measured for "
-                                  : ": no configuration worked for ") +
-                       size.text() + ", which is served with what was known, or the default. " +
+    terms.serving.warn(no_winner(spec, size, result).what() +
+                       std::string(". It is served with what was known, or the default. ") +
                        (too_short ? "Finished trials are stored, and the next tuning begins after an hour at the "
-                                    "earliest. `tune` has no such "
-                                    "limit"
+                                    "earliest. `tune` has no such limit"
                                   : "`tune` prints the reasons"));
   } catch (const std::exception& error) {
     terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());

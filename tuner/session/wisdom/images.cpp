@@ -131,7 +131,7 @@ ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   store.put = [=, warn_of = once()](const CompileRequest& request, std::string_view identity, const Image& image) {
     if (!is_addressable(request)) return;
     if (const auto why = cache::keep_image(*folder, tuned_on(request), image_key(request, identity), to_store(image)))
-      warn_of("compiled images are not kept in " + folder->string() + ": " + *why);
+      warn_of("compiled images are not stored in " + folder->string() + ": " + *why);
   };
   return store;
 }
