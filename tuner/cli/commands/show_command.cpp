@@ -112,10 +112,10 @@ tuner::Sizes sizes_of(const KernelSpec& spec, const ProblemSize& size) {
 
 /// Why a call would fail; empty if it would not. \p seen: what it would be served with.
 std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size,
-                    runtime::Foreseen& seen) {
+                    runtime::Forecast& seen) {
   const ProblemSize lowest = runtime::problem_of(spec, runtime::size_classes(sizes_of(spec, size)), size.choices);
   try {
-    seen = runtime::foreseen({wisdom, device, spec, size, lowest, Settings().tuning_time});
+    seen = runtime::forecast({wisdom, device, spec, size, lowest, Settings().tuning_time});
     return {};
   } catch (const Error& error) {
     seen.match = wisdom.lookup(spec, size, device, {}, lowest.sizes);
@@ -124,7 +124,7 @@ std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec
 }
 
 Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom) {
-  runtime::Foreseen seen;
+  runtime::Forecast seen;
   const std::string refusal = foresee(wisdom, device, spec, size, seen);
   const cache::WisdomMatch& match = seen.match;
   cache::Database& user = wisdom.user();

@@ -296,7 +296,7 @@ std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& requ
 void LoadedModules::pass_over(const CompileRequest& request, const LaunchError& why) {
   const Error refused = refusal(request, why);
   if (refused.code() != ErrorCode::compiler) throw refused;
-  if (warn_) warn_(std::string("a compiled image is passed over: ") + refused.what());
+  if (warn_) warn_(std::string("a compiled image is ignored: ") + refused.what());
 }
 
 /// Why an image of \p request does not load.
