@@ -27,15 +27,6 @@ class KernelLibraryTest : public ::testing::Test {
   const testing::TemporaryFolder folder_;
 };
 
-TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
-  const auto entries = KernelLibrary().list();
-  for (const char* name : {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "blockReduce", "warpDivergence",
-                           "nestedReduce", "nestedHello", "prefixSum", "compact", "histogram", "serialSum"}) {
-    EXPECT_THAT(entries, Contains(Field(&KernelLibrary::Entry::name, name)));
-    EXPECT_EQ(KernelLibrary().find(name).name, name);
-  }
-}
-
 TEST_F(KernelLibraryTest, KnowsAFileThatStandsAloneByTheSha256OfItsText) {
   // Programs that write wisdom texts compute it, too.
   const std::string text =
