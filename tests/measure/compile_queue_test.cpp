@@ -1,3 +1,4 @@
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/compile_queue.hpp>
 
 #include <tuner/backend/traits.hpp>

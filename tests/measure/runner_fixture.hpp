@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 

@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include <tuner/core/values/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 

@@ -2,6 +2,7 @@
 
 #include <cache/records/sha256.hpp>
 
+#include <tuner/core/values/named.hpp>
 #include <tuner/report/page.hpp>
 
 #include <tests/support/page_data.hpp>

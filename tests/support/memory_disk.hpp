@@ -13,6 +13,8 @@
 
 #include <cache/file/disk.hpp>
 
+#include <tuner/core/values/named.hpp>
+
 namespace tuner::testing {
 
 class MemoryDisk : public cache::Disk {

@@ -12,6 +12,7 @@
 #include <cache/query/session.hpp>
 
 #include <tuner/convert/portfolio.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/error.hpp>
 

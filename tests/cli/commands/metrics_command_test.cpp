@@ -1,5 +1,7 @@
 #include "program.hpp"
 
+#include <tuner/core/values/named.hpp>
+
 namespace tuner::cli {
 namespace {
 

@@ -1,4 +1,5 @@
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <cmath>
 

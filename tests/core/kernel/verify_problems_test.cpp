@@ -1,3 +1,5 @@
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 
 #include <tests/core/kernel_texts.hpp>

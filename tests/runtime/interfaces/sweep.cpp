@@ -25,7 +25,8 @@
 #include <cache/file/paths.hpp>
 #include <cache/query/session.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/wisdom/records.hpp>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/values/named.hpp>
 
 namespace tuner {
 

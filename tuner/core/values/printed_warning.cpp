@@ -5,6 +5,8 @@
 #include <mutex>
 #include <set>
 
+#include <tuner/core/values/named.hpp>
+
 namespace tuner {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <tuner/array.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/error.hpp>
 #include <tuner/explain/explain_trial.hpp>

@@ -1,8 +1,10 @@
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/kernel.hpp>
 
 #include <charconv>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/kernel_builder.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>

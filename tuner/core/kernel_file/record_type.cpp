@@ -1,11 +1,11 @@
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 
 #include <algorithm>
 #include <utility>
 
 #include <tuner/core/cpp/declared_types.hpp>
 #include <tuner/core/cpp/expanded_code.hpp>
-#include <tuner/core/kernel/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/named.hpp>
 
