@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-# The name in the text-books and that of the chip, or a pair of which the first is a part of the second, in percent:
+# The name in the textbooks and that of the chip, or a pair of which the first is a part of the second, in percent:
 # docs/measuring.md. Counts must be equal.
 METRICS = {
     "achieved_occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",

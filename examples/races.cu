@@ -8,9 +8,9 @@
 //                        runs first reads before the other has written, so one of the two results is wrong.
 //                        tree: the compiler need not write values that only other lanes read. NVRTC 13.0 keeps sums
 //                        in registers to the end, so lanes read memory that was never written.
-//   one_syncwarp         The text-book's loop without its condition on lanes and with one barrier. In the same step one
+//   one_syncwarp         The textbook's loop without its condition on lanes and with one barrier. In the same step one
 //                        lane reads what another writes, and adds it twice or not at all.
-//   no_syncwarp_volatile The warp-synchronous tail of the text-books. `volatile` makes each access a memory access, but
+//   no_syncwarp_volatile The warp-synchronous tail of the textbooks. `volatile` makes each access a memory access, but
 //                        no lane waits for another. The result is right if lanes run in step. Before Volta this was
 //                        guaranteed, and today it often happens. A tuning on such a GPU may name it best.
 //

@@ -1,4 +1,4 @@
-// The text-books' first kernels of warp divergence as they are printed. They branch by thread (mathKernel1), by warp
+// The textbooks' first kernels of warp divergence as they are printed. They branch by thread (mathKernel1), by warp
 // (mathKernel2), by a predicate (mathKernel3), and by a predicate and its opposite (mathKernel3_two_ifs). They write
 // different numbers, so the kernel is a choice and each has its own expected results:
 //

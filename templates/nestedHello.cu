@@ -1,4 +1,4 @@
-// A grid that greets, and launches one of half as many threads that greets, and so on: the text-book's first program of
+// A grid that greets, and launches one of half as many threads that greets, and so on: the textbook's first program of
 // dynamic parallelism. `tune run --kernel nestedHello --once` shows what it prints.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Nested

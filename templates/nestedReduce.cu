@@ -1,4 +1,4 @@
-// The text-book's reductions by dynamic parallelism: each step of the tree is a grid that a kernel launches. Never the
+// The textbook's reductions by dynamic parallelism: each step of the tree is a grid that a kernel launches. Never the
 // fast way to add numbers, but the place to see what a launch from the device costs, and who waits for whom.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Dynamic
@@ -76,7 +76,7 @@
 #pragma tuner flops       n
 #pragma tuner default     step=flat stream=tail threads=512 final_threads=1024
 
-#include "text_book_sum.cuh"
+#include "textbook_sum.cuh"
 
 enum class Step {
   nested,         // each block adds the second half of its part to the first, and launches a block for that

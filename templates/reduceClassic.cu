@@ -1,4 +1,4 @@
-// The text-book's ladder: one reduction written fifteen times, most versions removing one cost of the version before
+// The textbook's ladder: one reduction written fifteen times, most versions removing one cost of the version before
 // it. Not the fastest reduction (that is reduce.cu) but the place to see what each step is worth.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, sections "Avoiding
@@ -11,7 +11,7 @@
 //   "Independent Thread Scheduling"): `volatile` alone is a race. See finish_warp().
 //
 // Like the originals these work in place and destroy x; each block leaves one partial result and a second launch adds
-// those. The text-books time the first launch and add the partial results on the CPU: so does partials=left, where the
+// those. The textbooks time the first launch and add the partial results on the CPU: so does partials=left, where the
 // second launch only completes what is verified. Results of integers wrap.
 
 #pragma tuner kernel      reduceClassic
@@ -33,7 +33,7 @@
 #pragma tuner let         blocks = max(1, ceil_div(n, threads * chunks))
 #pragma tuner constraint  nothing_is_left_to_tune: partials == second_launch or final_threads == 1024
 #pragma tuner consumed    x[n]
-#pragma tuner fill        x = uniform 0 256            // the text-books' rand() & 0xFF: 2^24 ints add up to 2.1e9
+#pragma tuner fill        x = uniform 0 256            // the textbooks' rand() & 0xFF: 2^24 ints add up to 2.1e9
 #pragma tuner out         y[1]
 #pragma tuner scratch     sums[blocks]                 // one a block
 #pragma tuner scratch     wide[8192] : W               // of the reference
@@ -71,7 +71,7 @@
 #pragma tuner flops       n
 #pragma tuner default     step=template8 threads=256 final_threads=1024
 
-#include "text_book_sum.cuh"
+#include "textbook_sum.cuh"
 
 enum class Step {
   neighbored,                 // a thread adds its neighbour; every second, fourth, ... thread works: warps diverge
@@ -91,7 +91,7 @@ enum class Step {
   template8,                  // the block size a compile-time value: no comparisons left
 };
 
-// a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The text-books' warp-synchronous tail: in
+// a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The textbooks' warp-synchronous tail: in
 // each step a lane reads what another writes in the same step, so all read, meet, write and meet again. Lanes
 // beyond the width of a step compute sums that nobody needs: that spares a branch, and is why the first meeting is
 // needed. `volatile` makes each access one of memory, so that the partner can see it.

@@ -1,4 +1,4 @@
-// The sum that a CPU makes, which the text-books time beside every kernel of the ladder: by one thread, or by one thread
+// The sum that a CPU makes, which the textbooks time beside every kernel of the ladder: by one thread, or by one thread
 // on each core. Meant for the host backend (`--device host`); a GPU runs it too, and shows what one of its threads is
 // worth.
 //

@@ -68,13 +68,14 @@ MATRICES = [
         "sector that it loads, and load throughput counts the bytes that nobody uses as well.",
         (say.fastest_shape, say.shapes_of_the_text, say.indicators), "blocks"),
     Experiment(
-        "A swapped index", "What does a walk along the columns of the matrix cost, with the text's shapes?",
+        "A swapped index", "How much does a walk along the columns of the matrix cost, with the text's shapes?",
         [Command(f'--kernel sumMatrix2D {SQUARE} --fix "transposed=false {PLAIN}" {ALL_SHAPES}', ("rows",),
                  {"block": say.FIRST_SHAPES + ("(64,2)", "(256,4)")}),
          Command(f'--kernel sumMatrix2D {SQUARE} --fix "transposed=true {PLAIN}" {ALL_SHAPES}', ("rows",), {"block": say.SHAPES + ("(1,256)",)},
                  "achieved_occupancy,gld_throughput,gld_efficiency,gst_efficiency")],
-        "Threads that are neighbours along x then access addresses that are a row apart, and those along y neighbouring addresses, so "
-        "that a narrow block uses more of each sector in one load, and a tall one finds the rest in a cache.",
+        "Threads that are neighbours along x then access addresses that are a row apart. Threads that are neighbours along y access "
+        "neighbouring addresses. A narrow block therefore uses more of each sector in one load, and a tall one finds the rest in a "
+        "cache.",
         (say.swapped, say.swapped_against_text), "swapped"),
     Experiment(
         "A block that cannot be", "Why does (256,8) fail?",
@@ -100,7 +101,7 @@ DIVERGENCE = [
         (say.printed_kernels,), "printed"),
     Experiment(
         "Warp divergence",
-        "What does a branch that splits warps cost beside a branch between warps, computing both sides, or two conditions?",
+        "How much does a branch that splits warps cost? Beside it: a branch between warps, computing both sides, and two conditions.",
         [Command(f"--kernel warpDivergence {WORK} {VARIANTS}", metrics="branch_efficiency,warp_execution_efficiency"),
          Command(f'run --kernel warpDivergence {WORK} --config "variant=by_warp threads=256 block_y=1 unroll=1 items=1"',
                  ("first limit",), metrics="verdict")],
@@ -108,19 +109,19 @@ DIVERGENCE = [
         "shows the idle lanes.",
         (say.divergence,)),
     Experiment(
-        "Unoptimised code", "What are the branch efficiencies of code in which every condition is a branch?",
+        "Unoptimised code", "How high is the branch efficiency of code in which every condition is a branch?",
         [Command(f"--kernel warpDivergence {N},work=1 --choice optimised=no {VARIANTS}",
                  metrics="branch_efficiency,warp_execution_efficiency")],
         "Times of unoptimised code say nothing about optimised code.",
         (say.unoptimised,)),
     Experiment(
-        "Trip counts", "What does a loop cost whose lanes leave it one by one?",
+        "Trip counts", "How much does a loop cost if its lanes leave it one by one?",
         [Command(f"--kernel warpDivergence {WORK} --choice cause=trip_count {VARIANTS}", only={"variant": ("by_warp", "by_thread", "predicated")},
                  metrics="warp_execution_efficiency")],
         "A warp waits for its longest lane.",
         (say.trips,)),
     Experiment(
-        "Blocks that end in part of a warp", "What do blocks cost whose last warp has too few threads?",
+        "Blocks that end in part of a warp", "How much do blocks cost if their last warp is not full?",
         [Command(f'--kernel warpDivergence {WORK} --fix "variant=by_thread unroll=1 items=1" --vary threads,block_y --rows 13',
                  only={"block": ("(32,1)", "(40,1)", "(40,2)", "(80,1)", "(128,1)")},
                  metrics="warp_execution_efficiency,achieved_occupancy")],
@@ -147,14 +148,14 @@ REDUCTIONS = [
         (reductions.ladder, reductions.most_gain, reductions.ladder_counters, reductions.ladder_efficiency, reductions.ladder_reads),
         "ladder"),
     Experiment(
-        "The ladder in larger blocks", "What do the same steps gain in blocks as large as those of text D?",
+        "The ladder in larger blocks", "How much do the same steps gain in blocks as large as those of text D?",
         [Command(f'{SUM} --fix "threads=1024 final_threads=1024" --by step --rows all', only={"step": reductions.LADDER},
                  metrics="gld_efficiency,gst_efficiency,inst_per_warp,stall_sync,gld_throughput,dram_read_throughput")],
         "Text D times two programs with the host's clock, each kernel once, and prints the seconds as \"ms\". Its first program has the "
         "first three steps.",
         (reductions.large_ladder, reductions.large_counters, reductions.large_efficiency), "large_ladder"),
     Experiment(
-        "A loop in place of eight additions", "What does the exercise's loop change?",
+        "A loop in place of eight additions", "How much does the exercise's loop change?",
         [Command(f'{SUM} --fix "{LAUNCH} step={step}" --rows all', metrics=LOOP) for step in ("unroll8", "unroll8_loop")],
         "A compiler may unroll the loop; the ladder has the same loop kept rolled as well, `unroll8_rolled`.",
         (reductions.loop,), "loop"),
@@ -200,7 +201,7 @@ WARP_FUNCTIONS = [
         "Neighbouring lanes should load neighbouring elements. In one pass, `look_back`, a tile waits for the tiles before it.",
         (say.scans, say.arrangements)),
     Experiment(
-        "Stream compaction", "What do a ballot and the votes any and all gain or cost if half or few of the elements are kept?",
+        "Stream compaction", "How much do a ballot and the votes any and all gain or cost if half or few of the elements are kept?",
         [Command(f'--kernel compact {N} --choice density={density} --fix "threads={{256|64}} items={{8|16}} offsets=count_scan" '
                  "--by rank --by shortcut --rows all", only={"shortcut": ("none", "any", "all")}) for density in ("half", "few")],
         "A ballot ranks all lanes of a warp in one instruction. The shortcuts are for warps that keep all elements or none.",
@@ -233,7 +234,7 @@ NESTED = [
         "others.",
         (say.nested, say.nested_on_the_cpu, say.at_once), "nested"),
     Experiment(
-        "Dropped launches", "What do launches beyond the limit of pending ones do to a sum?",
+        "Dropped launches", "How wrong does a sum become if more launches are pending than the limit allows?",
         [Command('run --kernel nestedReduce --choice pending=default --config "step=nested stream=tail threads=32 final_threads=1024"',
                  ("problem", "failed", "verified", "result"), needs_gpu=True)],
         "A context holds a limited number of launches that wait. One too many is dropped, and the host sees no error.",
@@ -261,7 +262,7 @@ RESOURCES = [
         "A block runs on one multiprocessor. If a grid has more blocks than there are multiprocessors, several share one.",
         (say.scaling,)),
     Experiment(
-        "The device", "What are the properties of this device?", [Command("devices --measure", DEVICE)],
+        "The device", "Which properties does this device have?", [Command("devices --measure", DEVICE)],
         "A kernel reads and writes memory at most at the measured rates.",
         (say.device,), "device"),
 ]

@@ -10,7 +10,7 @@ from experiment_page.running import quoted, without_metrics, words_of
 from experiment_page.tables import Missing, Output, Outputs
 from experiment_page.words import SAME, share
 
-TITLE = "# The experiments of the text-books, on "
+TITLE = "# The experiments of the textbooks, on "
 ON_HOST = "There was no GPU: all commands ran on the host backend, with small sizes, whose times say nothing about a GPU."
 PART = "This page has only a part of the experiments."
 NOT_HERE = "Not here: the host backend cannot launch kernels from the device."

@@ -120,7 +120,7 @@ def cpu(outputs):
     plain = number(row_with(outputs[1].rows(), step="loop", lanes="1")["median"])
     yield compare("one core's recursion", time["recursive"], "one core's plain loop", plain)
     yield compare("one core's plain loop", plain, "its loop with several sums at once", time["loop"])
-    yield compare("that one", time["loop"], "the sum by all cores", time["all_cores"])
+    yield compare("the loop with several sums at once", time["loop"], "the sum by all cores", time["all_cores"])
     yield compare("the sum by all cores", time["all_cores"], "the simplest kernel", kernel)
     beside = compare("one core's plain loop", plain, "the simplest kernel", kernel)
     if outputs.on_gpu:
@@ -128,8 +128,9 @@ def cpu(outputs):
                                for run in subjects("cpu", what, gpu))
                   for what, gpu in (("one core", "RTX 4070"), ("plain loop", "GTX 1060"))}
         low, *_, high = ratios["one core"]
-        yield (f"{beside[:-1]}; one core takes {low:.0f} to {high:.0f} times as long in text B, and a plain loop "
-               f"{times(*ratios['plain loop'])} in text D.")
+        yield beside
+        yield (f"In text B, one core takes {low:.0f} to {high:.0f} times as long. In text D, a plain loop takes "
+               f"{times(*ratios['plain loop'])} as long.")
     else:
         yield beside
 

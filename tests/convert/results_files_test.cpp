@@ -170,33 +170,6 @@ TEST_F(TunedResultsTest, AreTheBestOfEachSizeAndDevice) {
   EXPECT_EQ(results_of({.kernel = "axpy", .device_key = key_of(1, 108).device.key}).rows.size(), 1u);
 }
 
-TEST_F(TunedResultsTest, OfAPortfolioShareConfigurationsBetweenSizes) {
-  add(key_of(1024), {trial_of("block=64", 100), trial_of("block=128", 102), trial_of("block=256", 150)});
-  add(key_of(4096), {trial_of("block=256", 100), trial_of("block=128", 101), trial_of("block=64", 150)});
-  cache::TrialRecord wrong = trial_of("block=512", 1);
-  wrong.verified = false;
-  add(key_of(8192), {trial_of("block=128", 10), wrong});
-  const TunedResults results = results_of({.kernel = "axpy", .portfolio = 1});
-  ASSERT_EQ(results.rows.size(), 3u);
-  for (const TunedSize& row : results.rows) EXPECT_EQ(row.configuration.text(), "block=128");
-  EXPECT_NEAR(results.rows[0].share, 100.0 / 102, 1e-9);
-  ASSERT_EQ(results.portfolios.size(), 1u);
-  EXPECT_NEAR(results.portfolios[0].worst, 100.0 / 102, 1e-9);
-  EXPECT_EQ(results.portfolios[0].unmeasured, 0u);
-}
-
-TEST_F(TunedResultsTest, SayAtHowManySizesNothingOfThePortfolioWasMeasured) {
-  add(key_of(1024), {trial_of("block=64", 100)});
-  add(key_of(2048), {trial_of("block=64", 100)});
-  add(key_of(4096), {trial_of("block=256", 100)});
-  const TunedResults results = results_of({.kernel = "axpy", .portfolio = 1});
-  ASSERT_EQ(results.portfolios.size(), 1u);
-  EXPECT_EQ(results.portfolios[0].unmeasured, 1u);
-  EXPECT_EQ(results.portfolios[0].unmatched, 3u);
-  EXPECT_EQ(results.portfolios[0].worst, 1);
-  EXPECT_EQ(results.rows.size(), 2u);
-}
-
 TEST_F(TunedResultsTest, AreOfTheSourceThatIsAskedFor) {
   cache::SessionKey old = key_of(1024);
   old.kernel.source_hash = std::string(64, 'b');
@@ -214,7 +187,8 @@ TEST_F(TunedResultsTest, LeaveOutWhatIsQuarantined) {
   add(key, {trial_of("block=64", 100), trial_of("block=128", 120)});
   add(key_of(1 << 20), {trial_of("block=128", 100)});
   database_.quarantine(key.device, key.kernel, key.problem, "block=64", "it hung");
-  const TunedResults results = results_of({.kernel = "axpy", .portfolio = 2});
+  const TunedResults results = results_of({.kernel = "axpy"});
+  ASSERT_EQ(results.rows.size(), 1u);
   for (const TunedSize& row : results.rows) EXPECT_EQ(row.configuration.text(), "block=128");
 }
 
@@ -228,8 +202,6 @@ TEST_F(TunedResultsTest, LeaveOutWhatServingWouldReject) {
   };
   ASSERT_EQ(results_of(options).rows.size(), 1u);
   EXPECT_EQ(results_of(options).rows[0].problem.sizes.at("n"), 2048);
-  options.portfolio = 2;
-  for (const TunedSize& row : results_of(options).rows) EXPECT_EQ(row.configuration.text(), "block=128");
   options.objection = [](const cache::Context&, const std::string&) { return std::optional<std::string>("no"); };
   EXPECT_THAT(error_of([&] { results_of(options); }), HasSubstr("may be served: block="));
 }

@@ -1,11 +1,10 @@
-// The header of a tuning, and the few configurations that serve many sizes.
+// The header of a tuning.
 
 #include <cstdlib>
 
 #include <tests/support/stored_tuning.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
-#include <tuner/convert/portfolio.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
@@ -16,7 +15,7 @@ namespace {
 TunedSize row_of(std::int64_t n, int sm_count, const std::string& configuration,
                  const std::string& choices = "T=float") {
   const cache::SessionKey key = test::key_of(n, sm_count, choices);
-  return {key.device, key.problem, Configuration::parse(configuration), 1500, 1};
+  return {key.device, key.problem, Configuration::parse(configuration), 1500};
 }
 
 TunedResults sample(std::vector<TunedSize> rows) {
@@ -220,16 +219,14 @@ int main() {
 }
 
 TEST(TunedHeader, IsTheSameTextEachTimeAndSaysHowToCallIt) {
-  TunedResults results = sample({row_of(1024, 132, "block=64")});
-  results.portfolios.push_back({results.rows[0].device, "T=float", 1, 3, 1, 0, 0.5, 0.75});
+  const TunedResults results = sample({row_of(1024, 132, "block=64")});
   const std::string text = header_text(results, {.remark = "n % 4 == 0"});
   EXPECT_EQ(text, header_text(results, {.remark = "n % 4 == 0"}));
   EXPECT_THAT(text, StartsWith(kHeaderMark));
   EXPECT_THAT(
       text,
       Holds("axpy<...><<<grid, block, 0, stream>>>(...);  // with C::block, in the order of the kernel's template",
-            "at least 0.500 of each size's best, 0.750 on average; at 1 of them, none was measured.", "// n % 4 == 0\n",
-            "// GPU of 132 n=1024: 1.5"));
+            "// n % 4 == 0\n", "// GPU of 132 n=1024: 1.5"));
   EXPECT_THAT(text, Not(HasSubstr("\t")));
 }
 
@@ -239,54 +236,6 @@ TEST(TunedHeader, RefusesConfigurationsThatDoNotBelongTogether) {
   TunedResults sizes = sample({row_of(1024, 132, "block=64"), row_of(2048, 132, "block=64")});
   sizes.rows[1].problem.sizes = {{"m", 1}};
   EXPECT_THAT(error_of([&] { header_text(sizes); }), HasSubstr("different sizes"));
-}
-
-using Shares = std::vector<std::vector<double>>;
-
-TEST(Portfolio, OfOneLosesLeastWhereItLosesMost) {
-  const Portfolio one = choose_portfolio(Shares{{1.0, 0.2, 0.9}, {0.5, 1.0, 0.8}, {1.0, 0.3, 0.7}}, 1);
-  EXPECT_THAT(one.chosen, ElementsAre(2));
-  EXPECT_DOUBLE_EQ(one.worst, 0.7);
-  EXPECT_DOUBLE_EQ(one.mean, 0.8);
-}
-
-TEST(Portfolio, ExchangesWhatGreedTookFirst) {
-  // A greedy choice takes the compromise (4) and then lacks a place. Two pairs cover everything.
-  const Shares shares{{1.0, 0.1, 0.8}, {1.0, 0.1, 0.8}, {0.1, 1.0, 0.8}, {0.1, 1.0, 0.8}};
-  const Portfolio two = choose_portfolio(shares, 2);
-  EXPECT_THAT(two.chosen, ElementsAre(0, 1));
-  EXPECT_DOUBLE_EQ(two.worst, 1);
-  EXPECT_THAT(two.of_size, ElementsAre(Optional(0u), Optional(0u), Optional(1u), Optional(1u)));
-}
-
-TEST(Portfolio, TakesNoMoreThanHelp) {
-  const Portfolio four = choose_portfolio(Shares{{1.0, 0.9}, {1.0, 0.99}}, 4);
-  EXPECT_THAT(four.chosen, ElementsAre(0));
-}
-
-TEST(Portfolio, SaysWhereNoneOfItWasMeasured) {
-  const Portfolio one = choose_portfolio(Shares{{1.0, 0.0}, {0.9, 0.0}, {0.0, 1.0}}, 1);
-  EXPECT_THAT(one.chosen, ElementsAre(0)) << "it covers most";
-  EXPECT_FALSE(one.of_size[2]);
-  EXPECT_DOUBLE_EQ(one.worst, 0);
-}
-
-TEST(Portfolio, OfNothingIsEmpty) {
-  EXPECT_THAT(choose_portfolio({}, 4).chosen, IsEmpty());
-  EXPECT_THAT(choose_portfolio(Shares{{}, {}}, 4).chosen, IsEmpty());
-}
-
-/// Configurations are better the nearer their tile is to the best of a size, as for real kernels.
-TEST(Portfolio, OfFourReachesNinetySevenPercentOfManySizes) {
-  Shares shares;
-  for (int size = 0; size < 24; ++size) {
-    std::vector<double>& row = shares.emplace_back();
-    for (int tile = 0; tile < 24; ++tile) row.push_back(1.0 / (1.0 + 0.01 * std::abs(tile - size)));
-  }
-  const Portfolio four = choose_portfolio(shares, 4);
-  EXPECT_EQ(four.chosen.size(), 4u);
-  EXPECT_GE(four.worst, 0.97);
-  EXPECT_GE(four.mean, four.worst);
 }
 
 }  // namespace

@@ -129,16 +129,6 @@ TEST(Page, ListsTheFastestWhereNoneWasMeasuredAgain) {
   EXPECT_FALSE(finalists[0]["again"]);
 }
 
-TEST(Page, SaysWhetherItsTuningStillRuns) {
-  EXPECT_FALSE(data_of(page_of(test::sample_tuning(20))).contains("live"));
-  PageOptions options = test::sample_options();
-  options.live = Live{std::chrono::milliseconds(1500), 20, 100, 3.0};
-  const Json live = data_of(page_of(test::sample_tuning(20), options))["live"];
-  EXPECT_EQ(live["every_ms"], 1500);
-  EXPECT_EQ(live["finished"], 20);
-  EXPECT_EQ(live["planned"], 100);
-}
-
 TEST(Page, IsTheSameForTheSame) { EXPECT_EQ(page_of(test::sample_tuning(200)), page_of(test::sample_tuning(200))); }
 
 }  // namespace

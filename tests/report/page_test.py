@@ -290,33 +290,6 @@ class Page(unittest.TestCase):
         self.open("nothing.html")
         self.assertEqual(self.browser.evaluate("document.querySelector('h1').textContent"), "There are no results yet")
 
-    def test_does_not_wait_for_a_tuning_that_was_killed(self):
-        self.open("killed.html")
-        self.assertIn("did not finish", self.browser.evaluate("document.getElementById('live').textContent"))
-
-    def test_follows_a_running_tuning_and_rests_at_its_end(self):
-        running = self.folder / "running.html"
-        shutil.copy(self.folder / "live.html", running)
-        self.open("running.html")
-        self.browser.wait_for("document.getElementById('live').textContent.includes('120 of 500')")
-        self.browser.evaluate("""(() => {
-          const select = document.querySelectorAll("#every select")[0];
-          select.value = "trial";
-          select.dispatchEvent(new Event("change"));
-          scrollTo({top: 700, behavior: "instant"});
-        })()""")
-        loads = self.browser.loads
-        self.browser.wait_for("true")
-        while self.browser.loads <= loads + 1:
-            self.browser.wait_for("true")
-        self.browser.wait_for("document.documentElement.getAttribute('data-drawn') === 'true' && scrollY === 700")
-        self.assertEqual(self.browser.evaluate("document.querySelectorAll('#every select')[0].value"), "trial")
-        (self.folder / "next.html").write_bytes((self.folder / "ended.html").read_bytes())
-        os.replace(self.folder / "next.html", running)
-        self.browser.wait_for("document.getElementById('live').hidden && data.tunings[0].trials.count === 508")
-        self.assertFalse(self.browser.evaluate("'live' in data"))
-        self.assertEqual(self.browser.console, [])
-
 
 if __name__ == "__main__":
     if not find_browser():

@@ -205,6 +205,6 @@ Tuning hostile_tuning() {
   return tuning;
 }
 
-PageOptions sample_options() { return {"0.1.0", sample_started_ms() + 100'000, {"sample.db"}, {}}; }
+PageOptions sample_options() { return {"0.1.0", sample_started_ms() + 100'000, {"sample.db"}}; }
 
 }  // namespace tuner::report::test

@@ -49,13 +49,4 @@ int main(int argc, char** argv) {
       if (++count % 3 == 0) value = 0;
   write(folder / "zeros.html", {zeros}, options);
   write(folder / "nothing.html", {}, options);
-  PageOptions live = options;
-  live.made_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count();
-  live.live = Live{std::chrono::milliseconds(300), 120, 500, 34.0};
-  write(folder / "live.html", {test::sample_tuning(120)}, live);
-  live.made_ms -= 3'600'000;
-  write(folder / "killed.html", {test::sample_tuning(120)}, live);
-  write(folder / "ended.html", {test::sample_tuning(500)}, options);
 }

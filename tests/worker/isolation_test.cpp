@@ -122,33 +122,26 @@ TEST_F(IsolationTest, DoesNotRunWhatWasWithdrawnWhileItWaited) {
               UnorderedElementsAre("hangs timeout", "well withdrawn", "fast withdrawn", "wrong withdrawn"));
 }
 
-TEST_F(IsolationTest, TakesBackWhatWaitsInThePipeOfItsRunWorker) {
+TEST_F(IsolationTest, TakesBackWhatWaitsInThePipeOfItsRunWorkerAndWhatRunsWhereItIsAbandoned) {
   options.compile_workers = 1;
   options.batch = 1;
-  const testing::TemporaryFolder folder;
-  ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);
-  IsolatedEvaluator evaluator(spec, {}, {}, options);
-  for (const char* const what : {"runs_until_recalled", "well", "fast"}) evaluator.submit(does(what), 0);
-  for (int compiled = 0; compiled < 3;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
-  ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "runs"); }));
-  const Configuration all[] = {does("runs_until_recalled"), does("well"), does("fast")};
-  evaluator.withdraw(all);
-  EXPECT_THAT(what_happens(evaluator),
-              UnorderedElementsAre("runs_until_recalled ok", "well withdrawn", "fast withdrawn"));
-}
-
-TEST_F(IsolationTest, TakesBackWhatRunsWhenItIsAbandonedAndRunsTheOthers) {
-  options.compile_workers = 1;
-  options.batch = 1;
-  const testing::TemporaryFolder folder;
-  ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);
-  IsolatedEvaluator evaluator(spec, {}, {}, options);
-  for (const char* const what : {"runs_until_recalled", "well", "fast"}) evaluator.submit(does(what), 0);
-  for (int compiled = 0; compiled < 3;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
-  ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "runs"); }));
-  const Configuration one[] = {does("runs_until_recalled")};
-  evaluator.abandon(one);
-  EXPECT_THAT(what_happens(evaluator), UnorderedElementsAre("runs_until_recalled withdrawn", "well ok", "fast ok"));
+  const std::vector<Configuration> all{does("runs_until_recalled"), does("well"), does("fast")};
+  for (const bool abandons : {false, true}) {
+    const testing::TemporaryFolder folder;
+    ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    for (const Configuration& one : all) evaluator.submit(one, 0);
+    for (int compiled = 0; compiled < 3;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
+    ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "runs"); }));
+    if (abandons) {
+      evaluator.abandon(std::span(all).first(1));
+      EXPECT_THAT(what_happens(evaluator), UnorderedElementsAre("runs_until_recalled withdrawn", "well ok", "fast ok"));
+    } else {
+      evaluator.withdraw(all);
+      EXPECT_THAT(what_happens(evaluator),
+                  UnorderedElementsAre("runs_until_recalled ok", "well withdrawn", "fast withdrawn"));
+    }
+  }
 }
 
 TEST_F(IsolationTest, TakesBackWhatIsStillCompilingAndWaitsNoLongerThanItWasTold) {

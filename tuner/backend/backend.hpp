@@ -337,7 +337,7 @@ class Stopwatch {
   virtual std::optional<double> elapsed_ns() noexcept = 0;
 };
 
-/// Uses the host's clock. For backends whose launches end before they return.
+/// Uses the host's clock. For backends with synchronous launches.
 class HostStopwatch final : public Stopwatch {
  public:
   void start(void*) noexcept override { start_ = Clock::now(); }
@@ -350,9 +350,9 @@ class HostStopwatch final : public Stopwatch {
   Clock::time_point start_, stop_;
 };
 
-/// The internal kernels that a GPU's backend compiles while it opens the device: none, those for trials, or those for
-/// measure_ceilings(). The others are compiled when they are needed, which takes a tenth of a second.
-enum class OwnKernels { when_needed, of_trials, of_ceilings };
+/// The internal kernels that a GPU's backend compiles while it opens the device: none, or those for trials, or those
+/// for measure_ceilings(). It compiles others when they are needed, which takes a tenth of a second.
+enum class PreloadedKernels { none, trials, ceilings };
 
 /// Thread-safe, except measure_ceilings() and the destructor. run, sample, fill, compare and fingerprint wait for each
 /// other. load, allocate, upload, download and the compiler wait for none of these, nor do enqueue and synchronize on a
@@ -410,7 +410,7 @@ class Backend {
                        void* stream) = 0;
   /// Waits for \p stream. Throws Error.
   virtual void synchronize(void* stream) = 0;
-  /// Times launches of enqueue(). This one uses the host's clock, for backends that return when the kernel is done.
+  /// Times launches of enqueue(). This one uses the host's clock, for backends with synchronous launches.
   virtual std::unique_ptr<Stopwatch> stopwatch() { return std::make_unique<HostStopwatch>(); }
   /// Copies on \p stream, after all work that was enqueued there, and waits for the copy. From any thread, with the
   /// backend's context current. Throws Error.

@@ -62,7 +62,7 @@ class CallContext {
   void* stream_;
   bool pushed_ = false;
 };
-/// A number for each thread, which serves as its stream if launches end before they return.
+/// A number for each thread, which serves as its stream on a backend with synchronous launches.
 inline std::uint64_t this_thread_as_a_stream() {
   static std::atomic<std::uint64_t> threads{0};
   static thread_local const std::uint64_t number = ++threads;

@@ -24,7 +24,7 @@ inline constexpr std::string_view kProgramHeaders =
 inline constexpr std::string_view kProgramFolders =
     "ATen/ GL/ GLFW/ THC/ c10/ cub/device/ gtest/ nvtx3/ opencv2/ pybind11/ thrust/ torch/";
 
-/// Those of them that have a text of their own.
+/// Headers of these folders that are not empty, apart from PyTorch's and OpenGL's.
 inline constexpr std::string_view kProgramTexts[] = {"thrust/complex.h", "thrust/functional.h", "thrust/pair.h",
                                                      "thrust/swap.h", "thrust/tuple.h"};
 
@@ -78,8 +78,8 @@ TUNER_UNARY(square, T, a * a)
 #undef TUNER_UNARY
 )";
 
-/// The types of the library that programs name beside their kernels; empty for other headers. Those of PyTorch come by
-/// using-directives, so that types of the author in the same namespaces hide them.
+/// The types of the library that programs name beside their kernels; empty for other headers. PyTorch's types come
+/// by using-directives, so that the author's types in the same namespaces hide them.
 inline std::string_view program_header_text(std::string_view name) {
   for (const std::string_view folder : {"ATen/", "THC/", "c10/", "torch/"})
     if (name.starts_with(folder))

@@ -102,7 +102,7 @@ class Reader {
       const auto is_parameter = [&](std::string_view word) { return find_named(parameters_, word) != nullptr; };
       if (i < given.size() && !any_word(given[i], is_parameter)) return std::string(given[i]);
     }
-    return parameters_[i].otherwise;
+    return parameters_[i].default_value;
   }
 
   /// Whether `name(…)` after \p before declares a variable, as `b` in `dim3 a(f(n)), b(…)`; `f` is in brackets.

@@ -23,8 +23,8 @@ std::vector<Declared> parameters_to_name(const Signature& kernel) {
   for (const Declared& one : kernel.template_parameters) {
     // One that may be left out is worth trying if its usual value is a literal.
     const bool is_literal =
-        number_of<int>(one.otherwise).has_value() || one.otherwise == "true" || one.otherwise == "false";
-    if (one.is_pack() || (one.may_be_left_out && (is_type(one) || !is_literal))) break;
+        number_of<int>(one.default_value).has_value() || one.default_value == "true" || one.default_value == "false";
+    if (one.is_pack() || (one.has_default && (is_type(one) || !is_literal))) break;
     named.push_back(one);
   }
   return named;
@@ -59,7 +59,7 @@ std::vector<TemplateParameter> template_parameters_of(const ScopedCode& all, con
       list.back().value = integer_in(all, without_suffix(argument));
   };
   if (!launch || launch->template_arguments.empty()) {
-    for (const Declared& one : parameters_to_name(kernel)) add(one, "", one.otherwise);
+    for (const Declared& one : parameters_to_name(kernel)) add(one, "", one.default_value);
     return list;
   }
   for (std::size_t i = 0; i < launch->template_arguments.size(); ++i) {

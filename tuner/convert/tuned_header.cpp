@@ -177,9 +177,8 @@ class HeaderWriter {
   }
 
   std::string row_remark(const TunedSize& row) const {
-    return fmt::format("{} {}: {}{}", printable(row.device.name.empty() ? row.device.key : row.device.name),
-                       printable(cache::sizes_text(row.problem.sizes)), format_ns(row.median_ns),
-                       row.share < 1 ? fmt::format(", {:.3f} of the best there", row.share) : "");
+    return fmt::format("{} {}: {}", printable(row.device.name.empty() ? row.device.key : row.device.name),
+                       printable(cache::sizes_text(row.problem.sizes)), format_ns(row.median_ns));
   }
 
   std::string head() {
@@ -204,28 +203,12 @@ class HeaderWriter {
 // Programs that compile at run time find the numbers in `configurations[choose(...)]`.
 )",
                     kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, list(", ", "C::"));
-    for (const PortfolioResult& one : results_.portfolios) text += "//\n// " + portfolio_remark(one) + '\n';
     for (std::size_t at = 0; at < options_.remark.size();) {
       const std::size_t end = std::min(options_.remark.find('\n', at), options_.remark.size());
       text += "// " + comment(options_.remark.substr(at, end - at)) + '\n';
       at = end + 1;
     }
     return text + fmt::format("// Kernel source: {}.\n", printable(results_.kernel.source_hash));
-  }
-
-  static std::string remark_of_sizes(const PortfolioResult& one) {
-    std::string text;
-    if (one.unmeasured) text += fmt::format("; at {} of them, none was measured", one.unmeasured);
-    if (one.unmatched) text += fmt::format("; at {}, only the best itself is known", one.unmatched);
-    return text;
-  }
-
-  static std::string portfolio_remark(const PortfolioResult& one) {
-    return fmt::format("{}{}{}: {} for {} sizes, at least {:.3f} of each size's best, {:.3f} on average{}.",
-                       printable(one.device.name.empty() ? one.device.key : one.device.name),
-                       one.choices.empty() ? "" : ", ", printable(one.choices),
-                       plural(static_cast<std::int64_t>(one.configurations), "configuration"), one.sizes, one.worst,
-                       one.mean, remark_of_sizes(one));
   }
 
   void add_types() {

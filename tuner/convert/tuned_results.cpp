@@ -11,7 +11,6 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/session.hpp>
 
-#include <tuner/convert/portfolio.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/error.hpp>
@@ -19,28 +18,8 @@
 namespace tuner::convert {
 namespace {
 
-using Times = std::map<std::string, double>;  // for each configuration
-
-/// The results for one problem on one device.
-struct Known {
-  cache::DeviceRecord device;
-  cache::ProblemRecord problem;
-  std::optional<cache::BestRecord> best;
-  Times times;
-};
-
 /// The key is device key and problem, as rows are sorted.
-using KnownProblems = std::map<std::pair<std::string, cache::ProblemRecord>, Known>;
-
-struct Quarantined {
-  std::vector<cache::QuarantineRecord> records;
-
-  bool has(const cache::DeviceRecord& device, const cache::ProblemRecord& problem, const std::string& one) const {
-    return std::ranges::any_of(records, [&](const cache::QuarantineRecord& record) {
-      return record.device_key == device.key && record.configuration == one && cache::alike(record.problem, problem);
-    });
-  }
-};
+using KnownProblems = std::map<std::pair<std::string, cache::ProblemRecord>, cache::BestRecord>;
 
 bool is_wanted(const cache::KernelRecord& kernel, const TunedOptions& options) {
   return kernel.objective == "time" && (options.source_hash.empty() || kernel.source_hash == options.source_hash);
@@ -79,81 +58,12 @@ std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases,
 KnownProblems known_problems(std::vector<cache::BestRecord> rows) {
   KnownProblems known;
   for (cache::BestRecord& row : rows) {
-    Known& at = known[{row.device.key, row.problem}];
-    if (at.best &&
-        std::tie(at.best->measured_ms, at.best->configuration) >= std::tie(row.measured_ms, row.configuration))
-      continue;
-    at.device = row.device;
-    at.problem = row.problem;
-    at.best = std::move(row);
+    const auto [at, added] = known.try_emplace({row.device.key, row.problem}, row);
+    if (!added &&
+        std::tie(at->second.measured_ms, at->second.configuration) < std::tie(row.measured_ms, row.configuration))
+      at->second = std::move(row);
   }
   return known;
-}
-
-/// For each problem, adds the trials of the tuning that measured most configurations. Times of two tunings, with
-/// another driver or other conditions, cannot be compared.
-void add_times(KnownProblems& known, std::span<cache::Database> databases, const TunedOptions& options) {
-  for (cache::Database& database : databases) {
-    std::set<decltype(cache::SessionKey().identity())> seen;
-    for (const cache::SessionRecord& session : cache::sessions(database, filter_of(options))) {
-      const auto at = known.find({session.key.device.key, session.key.problem});
-      if (at == known.end() || !is_wanted(session.key.kernel, options)) continue;
-      if (!seen.insert(session.key.identity()).second) continue;
-      Times times;
-      for (const cache::TrialRecord& trial : cache::finished_trials(database, session.key))
-        if (trial.kind == "ok" && trial.verified && trial.median_ns > 0 &&
-            !(options.objection && options.objection(session.key, trial.configuration)))
-          times[trial.configuration] = trial.median_ns;
-      if (times.size() > at->second.times.size()) at->second.times = std::move(times);
-    }
-  }
-  for (auto& [key, one] : known)
-    if (one.times.empty()) one.times = {{one.best->configuration, one.best->median_ns}};
-}
-
-double fastest(const Times& times) {
-  double fastest = times.begin()->second;
-  for (const auto& [configuration, ns] : times) fastest = std::min(fastest, ns);
-  return fastest;
-}
-
-/// Adds the rows of one device and combination of choices.
-void add_portfolio(TunedResults& results, const std::vector<const Known*>& sizes, std::size_t most) {
-  std::map<std::string, std::size_t> numbers;
-  for (const Known* size : sizes)
-    for (const auto& [configuration, ns] : size->times) numbers.emplace(configuration, 0);
-  std::vector<std::string> configurations;
-  for (auto& [configuration, number] : numbers) {
-    number = configurations.size();
-    configurations.push_back(configuration);
-  }
-  std::vector<std::vector<double>> shares;
-  for (const Known* size : sizes) {
-    std::vector<double>& row = shares.emplace_back(configurations.size(), 0.0);
-    const double best = fastest(size->times);
-    for (const auto& [configuration, ns] : size->times) row[numbers.at(configuration)] = best / ns;
-  }
-  const Portfolio portfolio = choose_portfolio(shares, most);
-  PortfolioResult& result = results.portfolios.emplace_back();
-  result.device = sizes.front()->device;
-  result.choices = sizes.front()->problem.choices;
-  result.configurations = portfolio.chosen.size();
-  result.sizes = sizes.size();
-  result.worst = 1;
-  for (std::size_t size = 0; size < sizes.size(); ++size) {
-    if (sizes[size]->times.size() == 1) ++result.unmatched;
-    if (!portfolio.of_size[size]) {
-      ++result.unmeasured;
-      continue;
-    }
-    const std::string& text = configurations[*portfolio.of_size[size]];
-    const double share = shares[size][*portfolio.of_size[size]];
-    result.worst = std::min(result.worst, share);
-    result.mean += share;
-    results.rows.push_back(
-        {sizes[size]->device, sizes[size]->problem, Configuration::parse(text), sizes[size]->times.at(text), share});
-  }
-  result.mean /= static_cast<double>(result.sizes - result.unmeasured);
 }
 
 bool matches(const cache::ProblemRecord& problem, const TuningFilter& filter) {
@@ -178,32 +88,18 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
     throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune {}` makes some", options.kernel,
                             given.source_hash.empty() ? "" : " for its present text",
                             options.file.empty() ? options.kernel : options.file));
-  TunedResults results;
-  results.kernel = known.begin()->second.best->kernel;
-  add_times(known, databases, options);
-
-  Quarantined quarantined;
+  std::vector<cache::QuarantineRecord> quarantined;
   for (cache::Database& database : databases)
     for (cache::QuarantineRecord& one : cache::quarantined(database, filter_of(options)))
-      quarantined.records.push_back(std::move(one));
-  for (auto& entry : known) {
-    Known& one = entry.second;
-    std::erase_if(one.times, [&](const auto& time) { return quarantined.has(one.device, one.problem, time.first); });
-  }
-  std::erase_if(known, [](const auto& one) { return one.second.times.empty(); });
-
-  std::map<std::pair<std::string, std::string>, std::vector<const Known*>> groups;  // by device and choices
-  for (const auto& [key, one] : known) groups[{key.first, one.problem.choices}].push_back(&one);
-  for (const auto& [key, sizes] : groups) {
-    if (options.portfolio > 0) {
-      add_portfolio(results, sizes, options.portfolio);
-      continue;
-    }
-    for (const Known* size : sizes)
-      if (!quarantined.has(size->device, size->problem, size->best->configuration))
-        results.rows.push_back(
-            {size->device, size->problem, Configuration::parse(size->best->configuration), size->best->median_ns, 1});
-  }
+      quarantined.push_back(std::move(one));
+  TunedResults results;
+  results.kernel = known.begin()->second.kernel;
+  for (const auto& [key, best] : known)
+    if (std::ranges::none_of(quarantined, [&, &best = best](const cache::QuarantineRecord& record) {
+          return record.device_key == best.device.key && record.configuration == best.configuration &&
+                 cache::alike(record.problem, best.problem);
+        }))
+      results.rows.push_back({best.device, best.problem, Configuration::parse(best.configuration), best.median_ns});
   if (results.rows.empty())
     throw Error(fmt::format("all results of kernel {} are quarantined; `tune db check` lists them", options.kernel));
   return results;

@@ -2,7 +2,6 @@
 /// Tunings from databases, from which files of results are written: all trials of one, and the best configurations of a
 /// kernel by device, choices and sizes.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,30 +18,17 @@
 
 namespace tuner::convert {
 
-/// A configuration that is the best, or close to it, for one problem on one device.
+/// The best configuration for one problem on one device.
 struct TunedSize {
   cache::DeviceRecord device;
   cache::ProblemRecord problem;
   Configuration configuration;
   double median_ns = 0;
-  double share = 1;  ///< best measured time there / median_ns
-};
-
-/// The loss of a portfolio for one device and combination of choices.
-struct PortfolioResult {
-  cache::DeviceRecord device;
-  std::string choices;
-  std::size_t configurations = 0;
-  std::size_t sizes = 0;       ///< tuned sizes.
-  std::size_t unmeasured = 0;  ///< sizes where no configuration of the portfolio was measured. They have no row.
-  std::size_t unmatched = 0;   ///< sizes with only one known configuration, which shows nothing about others.
-  double worst = 0, mean = 0;  ///< shares of the best, over the other sizes.
 };
 
 struct TunedResults {
   cache::KernelRecord kernel;
   std::vector<TunedSize> rows;  ///< sorted by device, choices and sizes
-  std::vector<PortfolioResult> portfolios;
 };
 
 /// Why serving would reject a configuration for a problem on a device; nullopt when it would not.
@@ -54,7 +40,6 @@ struct TunedOptions {
   std::string device_key = {};   ///< empty: all GPUs; if there are none, all CPUs.
   std::string source_hash = {};  ///< empty: the source that was measured last.
   Objection objection = {};      ///< leaves out results that it rejects.
-  std::size_t portfolio = 0;     ///< most configurations for each device and choices; 0: each size's best.
 };
 
 /// For the objective time. Leaves out quarantined configurations. Throws tuner::Error when there are no results.

@@ -18,7 +18,7 @@ constexpr double kBusy = 0.6;
 constexpr double kAsBusy = 0.85;
 /// If a kernel takes less time than this many empty kernels, launching takes most of it.
 constexpr double kMostlyLaunch = 1.6;
-/// Guidelines of the text-books.
+/// Guidelines of the textbooks.
 constexpr std::int64_t kFewThreads = 128;
 constexpr double kManyBlocks = 4;  ///< blocks for each multiprocessor
 /// A rate is that which the bytes in flight allow if it reaches this share of it.

@@ -29,7 +29,7 @@ struct VerdictInput {
   Device device;           ///< with its measured peaks and latencies
   double memory_rate = 0;  ///< bytes/s that it reached for the kernel's own mix of reads and writes; 0: not measured
   double arithmetic_rate = 0;             ///< operations/s that it reached of the kernel's kind; 0: not measured
-  std::map<std::string, double> metrics;  ///< named as the chip or the text-books do; percentages from 0 to 100
+  std::map<std::string, double> metrics;  ///< named as the chip or the textbooks do; percentages from 0 to 100
 
   const DeviceLimits& limits() const { return device.limits; }
 };

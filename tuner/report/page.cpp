@@ -40,8 +40,6 @@ Json number(double value, int digits = 6) {
   return shorter;
 }
 
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-
 std::string shown(std::string_view text, std::size_t longest = 4000) {
   std::string out = printable(text);
   if (out.size() <= longest) return out;
@@ -299,12 +297,6 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
             {"databases", texts(options.databases)},
             {"tunings", Json::array()}};
   for (const Tuning& tuning : tunings) json["tunings"].push_back(json_tuning(tuning));
-  if (options.live) {
-    json["live"] = {{"every_ms", options.live->every.count()},
-                    {"finished", options.live->finished},
-                    {"remaining_s", number(options.live->remaining_s)}};
-    if (options.live->planned) json["live"]["planned"] = *options.live->planned;
-  }
   return text_of_json(json);
 }
 

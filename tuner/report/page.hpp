@@ -2,25 +2,14 @@
 /// One HTML file that shows tunings: an answer, pictures and tables. It loads nothing. A Content-Security-Policy with
 /// the script's hash lets it run only this script. Contents of a database are JSON, which the script shows as text.
 
-#include <chrono>
-
 #include <tuner/report/tuning.hpp>
 
 namespace tuner::report {
-
-/// A page that is rewritten while a tuning runs. It reloads itself and keeps the reader's place.
-struct Live {
-  std::chrono::milliseconds every{2000};
-  std::size_t finished = 0;            ///< trials of this run
-  std::optional<std::size_t> planned;  ///< trials of this run, if known
-  std::optional<double> remaining_s;   ///< an estimate
-};
 
 struct PageOptions {
   std::string tuner;                   ///< version of tuner
   std::int64_t made_ms = 0;            ///< since 1970
   std::vector<std::string> databases;  ///< sources of the results, for people
-  std::optional<Live> live;            ///< nullopt: the page is final
 };
 
 /// The first line of every page. It identifies a file as a page.

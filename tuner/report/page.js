@@ -1,4 +1,4 @@
-// The page: chooses a tuning and its parts, and reloads while the tuning runs.
+// The page: chooses a tuning and its parts.
 
 let data = null;
 // JSON, compressed, in base 64.
@@ -8,7 +8,7 @@ async function read() {
 }
 const NOTE = "tuner report " + location.pathname;
 const state = {tuning: "", theme: "", x: "", y: "objective", colour: "", a: "", b: "", how: "best", over: "trials", filter: "", scroll: 0};
-let frozen = false, redraw = [];
+let redraw = [];
 
 function remember() {
   if (!restoring) state.scroll = scrollY;
@@ -287,32 +287,6 @@ function setTheme(theme) {
   button.setAttribute("aria-label", isDark() ? "Change to the light colours" : "Change to the dark colours");
 }
 
-// The page of a running tuning reloads itself, but not while somebody uses it.
-function follow() {
-  const bar = document.getElementById("live"), live = data.live;
-  if (!live) return;
-  if (Date.now() - data.made > 600000) {  // the process that wrote it was killed
-    bar.textContent = "This tuning did not finish. It was last updated on " + showInstant(data.made) + ".";
-    bar.hidden = false;
-    return;
-  }
-  const pause = html("button", {type: "button", text: "Pause", on: {click: () => {
-    frozen = !frozen;
-    pause.textContent = frozen ? "Follow" : "Pause";
-  }}});
-  bar.append("Tuning: " + showCount(live.finished) + (live.planned ? " of " + showCount(live.planned) : "") + " trials" + (live.remaining_s > 0 ? ", about " + showSeconds(live.remaining_s) + " left" : "") + ". This page updates itself. ", pause);
-  bar.hidden = false;
-  let busy = 0;
-  for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchmove"]) addEventListener(event, () => { busy = Date.now(); }, {passive: true});
-  const again = () => {
-    const held = document.activeElement && ["SELECT", "INPUT"].includes(document.activeElement.tagName);
-    if (restoring || frozen || document.hidden || held || Date.now() - busy < 1500) return setTimeout(again, 500);
-    remember();
-    location.reload();
-  };
-  setTimeout(again, live.every_ms);
-}
-
 function begin() {
   restoring = true;
   history.scrollRestoration = "manual";
@@ -324,7 +298,7 @@ function begin() {
   document.getElementById("chooser").hidden = data.tunings.length < 2;
   document.getElementById("end").textContent = "Made by tuner " + data.tuner + " on " + showInstant(data.made) + (data.databases.length ? " from " + data.databases.join(", ") : "") + ". Times are medians with 95% intervals.";
   if (!data.tunings.length) {
-    document.getElementById("main").replaceChildren(html("section", {class: "answer", id: "answer"}, html("h1", {text: "There are no results yet"}), html("p", {class: "about", text: data.live ? "The first trial is running." : "tune KERNEL makes some."})));
+    document.getElementById("main").replaceChildren(html("section", {class: "answer", id: "answer"}, html("h1", {text: "There are no results yet"}), html("p", {class: "about", text: "tune KERNEL makes some."})));
     document.documentElement.setAttribute("data-drawn", "true");
   } else {
     const kept = data.tunings.find((one) => idOf(one) === state.tuning) || data.tunings[0];
@@ -339,7 +313,6 @@ function begin() {
     waiting = setTimeout(repaint, 150);
   });
   addEventListener("pagehide", remember);
-  follow();
 }
 recall();
 setTheme(state.theme);  // before the first paint

@@ -75,7 +75,7 @@ int work(int in, int out) {
   };
   place.device = [](const Open& open, const Warn& warn) { return find_device(open.backend, open.device, true, warn); };
   place.backend = [&](const Device& device, const Warn& warn) -> Backend& {
-    backend = open_backend(device, OwnKernels::of_trials, warn);
+    backend = open_backend(device, PreloadedKernels::trials, warn);
     return *backend;
   };
   say_farewell_at_end(out);

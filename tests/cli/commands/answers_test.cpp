@@ -116,19 +116,6 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   EXPECT_EQ(call(kernel).code, 1) << "what was not verified is no answer";
 }
 
-/// What a macro names may have changed, and nobody saw it.
-TEST_F(ProgramTest, AnswersNothingFromBeforeWhereAMacroNamesAHeader) {
-  const std::string kernel = small_kernel();
-  file("factor.h", "#define FACTOR 2\n");
-  file("small.cu", contents(kernel) +
-                       "#define QUOTED(x) #x\n#include QUOTED(factor.h)\n__device__ int factor() { return FACTOR; }\n");
-  EXPECT_EQ(call("./small.cu --trials 1").code, 0);
-  const Finished again = call("./small.cu --trials 1");
-  EXPECT_EQ(again.code, 0);
-  EXPECT_THAT(again.out + again.err, AllOf(HasSubstr("earlier results are not used"), Not(HasSubstr("answered from"))));
-  EXPECT_THAT(call("show --why ./small.cu").out, HasSubstr("names its file by a macro"));
-}
-
 TEST_F(ProgramTest, AnswersNothingFromBeforeAHeaderThatAMacroNamesHasChanged) {
   const std::string kernel = small_kernel();
   file("factor.h", "#define FACTOR 2\n");

@@ -164,16 +164,16 @@ TEST_F(DbProgram, ChangesNothingWhereItIsNotSureWhatIsMeant) {
 
 TEST_F(DbProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {
   for (const char* n : {"n=500", "n=2000"}) ASSERT_EQ(call(std::string("scale.cu --trials 2 --size ") + n).code, 0);
-  const Finished written = call("db export --as header tuned.hpp --kernel scale.cu --portfolio 2");
+  const Finished written = call("db export --as header tuned.hpp --kernel scale.cu");
   ASSERT_EQ(written.code, 0) << written.err;
-  EXPECT_THAT(written.err, Holds("of each size's best", "tuned.hpp written, with 2 sizes on 1 device"));
+  EXPECT_THAT(written.err, HasSubstr("tuned.hpp written, with 2 sizes on 1 device"));
   file("main.cpp",
        "#include \"tuned.hpp\"\nint main() { return tuned::scale::dispatch({0, 1}, {1000}, [](auto chosen) {\n"
        "  return decltype(chosen)::block > 0 ? 0 : 1; }); }\n");
   const Finished ran = shell("c++ -std=c++17 -Wall -Wextra -Werror main.cpp -o main && ./main");
   EXPECT_EQ(ran.code, 0) << ran.err << contents(folder() / "tuned.hpp");
 
-  const Finished again = call("db export --as header - --kernel scale --portfolio 2");
+  const Finished again = call("db export --as header - --kernel scale");
   EXPECT_THAT(again.out, StartsWith("// Tuned configurations of kernel scale"));
 }
 

@@ -70,18 +70,6 @@ TEST_F(MainJob, ContinuesAFinishedSearchForMoreTrialsUntilTheSpaceIsExhausted) {
               AllOf(HasSubstr("tried 8 of 8 configurations"), Not(HasSubstr("searches on"))));
 }
 
-TEST_F(MainJob, ContinuesAFinishedSearchForALargerBudgetOfAnotherKind) {
-  ASSERT_EQ(call("scale.cu --trials 2").code, 0);
-  const auto known = document("scale.cu --trials 2 --json")["results"][0];
-  EXPECT_TRUE(known["from_cache"]);
-  EXPECT_EQ(known["tried"], 2);
-  EXPECT_EQ(known["space"]["valid"], 8);
-  const auto longer = document("scale.cu --budget 1h --json")["results"][0];
-  EXPECT_EQ(longer["resumed"], 2);
-  EXPECT_EQ(longer["tried"], 8);
-  EXPECT_TRUE(document("scale.cu --budget 2h --json")["results"][0]["from_cache"]) << "all was tried";
-}
-
 TEST_F(MainJob, MeasuresTheDefaultHoweverSmallItsBudgetIs) {
   const auto hurried = document("scale.cu --budget 1ms --json")["results"][0];
   EXPECT_EQ(hurried["stop_reason"], "time budget spent");
@@ -149,12 +137,6 @@ TEST_F(MainJob, TunesTheOtherProblemsIfOneCannotBeTuned) {
               HasSubstr("n=1125899906842624 does not fit its type int"));
   ASSERT_EQ(document["results"].size(), 1u);
   EXPECT_TRUE(document["results"][0].contains("best"));
-}
-
-TEST_F(MainJob, StopsAfterTheTrialsThatWereAskedFor) {
-  const json result = document("scale.cu --json --trials 3")["results"][0];
-  EXPECT_EQ(result["trials"].size(), 3u);
-  EXPECT_EQ(result["stop_reason"], "trial budget spent");
 }
 
 TEST_F(MainJob, LogsOneJsonLineATrial) {

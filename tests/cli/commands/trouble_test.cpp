@@ -109,8 +109,8 @@ TEST_F(Trouble, AWarningOfAWorkerIsNotCalledTheKernels) {
   fs::create_directory(cache());
   fs::permissions(cache(), fs::perms::all);
   const Finished run = call("scale.cu --trials 3");
-  EXPECT_THAT(run.err,
-              HasSubstr("warning: compiled objects are not kept in " + cache().string() + ": others can write to "));
+  EXPECT_THAT(run.err, HasSubstr("warning: compiled objects cannot be stored in " + cache().string() +
+                                 ": others can write to "));
   EXPECT_THAT(run.err, Not(HasSubstr("printed while the kernel ran")));
 }
 

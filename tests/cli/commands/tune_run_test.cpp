@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +13,6 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tests/support/wait_until.hpp>
-#include <tuner/cli/commands/report_page.hpp>
 #include <tuner/cli/input/options.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
@@ -336,16 +334,6 @@ TEST_F(TuneRunOnTheHost, TunesEachProblemOnceIntoOneDatabaseAndKnowsThemThen) {
   for (const Json& one : again) EXPECT_TRUE(one["results"][0]["from_cache"]);
 }
 
-TEST_F(TuneRunOnTheHost, GivesTheProblemsOfOneKernelOneDocument) {
-  request_.what.kernel = kernel();
-  request_.what.problems.sizes = {"n=1000;n=2000"};
-  request_.tuning.isolation = Isolation::none;
-  const Json document = tune(request_);
-  EXPECT_EQ(document["kernel"], "shift");
-  ASSERT_EQ(document["results"].size(), 2u);
-  EXPECT_EQ(document["results"][1]["problem"]["sizes"]["n"], 2000);
-}
-
 TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   std::string text = kShift;
   text.insert(text.find("#pragma tuner parameter"), "#pragma tuner size m = 1\n");
@@ -357,93 +345,6 @@ TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   ASSERT_EQ(jobs.all.size(), 2u);
   EXPECT_EQ(jobs.all[0].notes.size(), 1u);
   EXPECT_TRUE(jobs.all[1].notes.empty());
-}
-
-TEST_F(TuneRunOnTheHost, AReportOfADatabaseThatBreaksIsAWarning) {
-  request_.what.kernel = kernel();
-  request_.report = folder_ / "live.html";
-  Output output;
-  const TuneJobs jobs = read_jobs(request_, host_, output);
-  WisdomOptions options;
-  options.database = request_.database;
-  options.shipped = false;
-  { const Wisdom made(options); }
-  options.read_only = true;  // a broken database is an error then
-  Wisdom wisdom(options);
-  LiveReport report(jobs, host_.device, wisdom, output);
-  std::ofstream(request_.database) << std::string(100'000, 'x');
-  CaptureStderr();
-  report.finish();
-  EXPECT_THAT(GetCapturedStderr(), HasSubstr("--report: "));
-  EXPECT_FALSE(report.all_written());
-}
-
-TEST_F(TuneRunOnTheHost, TunesNothingWhenALineIsWrong) {
-  const std::string good = "--kernel " + kernel() + " --size n=1000\n";
-  EXPECT_THAT(error_of([&] { tune(good + "--kernel ./none.cu\n"); }), HasSubstr("list.txt:2: "));
-  EXPECT_THAT(error_of<UsageError>([&] { tune(good + "\n--kernel " + kernel() + " --size m=3\n"); }),
-              HasSubstr("list.txt:3: unknown size 'm'"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "wisdom.db"));
-}
-
-/// The output and exit code of `tune --device` with devices of two kinds.
-struct Kinds {
-  explicit Kinds(const TuneKind& tune, const TuneRequest& request = {}) {
-    CaptureStdout();
-    CaptureStderr();
-    complaint = error_of<UsageError>([&] {
-      code = tune_kinds(request, {kind("Large", 132), kind("Small", 46)}, tune);
-    });
-    err = GetCapturedStderr();
-    out = GetCapturedStdout();
-  }
-  int code = -1;
-  std::string out, err, complaint;
-};
-
-TEST(KindsOfDevices, AreTunedSideBySideAndPrintedInOrder) {
-  std::atomic<int> begun = 0;
-  const Kinds run([&](const TuneRequest& request, const DeviceChoice& devices, Output& output) {
-    ++begun;
-    EXPECT_TRUE(testing::wait_until([&] { return begun == 2; })) << "one waits for the other";
-    EXPECT_EQ(request.quiet, devices.device.name == "Small") << "one shows its progress";
-    output.text("best of " + devices.device.name + '\n');
-    return TuneOutcome{kDone};
-  });
-  EXPECT_EQ(run.code, kDone);
-  EXPECT_EQ(run.out, "\nLarge\nbest of Large\n\nSmall\nbest of Small\n");
-}
-
-TEST(KindsOfDevices, KeepTheResultOfOneWhereTheOtherFails) {
-  const Kinds run([](const TuneRequest&, const DeviceChoice& devices, Output& output) {
-    if (devices.device.name == "Large") throw Error("out of memory");
-    output.text("best of Small\n");
-    return TuneOutcome{kDone};
-  });
-  EXPECT_THAT(run.out, HasSubstr("best of Small"));
-  EXPECT_THAT(run.err, HasSubstr("tune: Large: out of memory"));
-  EXPECT_EQ(run.code, kFailed);
-}
-
-TEST(KindsOfDevices, GiveOneDocumentOfAll) {
-  TuneRequest request;
-  request.json = true;
-  const Kinds run(
-      [](const TuneRequest&, const DeviceChoice& devices, Output&) {
-        return TuneOutcome{kDone, {{"device", devices.device.name}}};
-      },
-      request);
-  const Json document = Json::parse(run.out);
-  ASSERT_EQ(document.at("kinds").size(), 2u);
-  EXPECT_EQ(document["kinds"][1]["device"], "Small");
-}
-
-TEST(KindsOfDevices, RefuseAFileThatWouldHaveTwoWriters) {
-  TuneRequest request;
-  request.device = "0,1";
-  request.log = "trials.jsonl";
-  const Kinds run([](const TuneRequest&, const DeviceChoice&, Output&) { return TuneOutcome{kDone}; }, request);
-  EXPECT_THAT(run.complaint, AllOf(HasSubstr("--log is of one kind of device"), HasSubstr("sm=132 and sm=46")));
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ TEST(Code, MayBeCutOffAnywhere) {
   for (std::size_t length = 0; length <= text.size(); ++length) {
     const std::string code = code_of(text.substr(0, length));
     EXPECT_EQ(code.size(), length);
-    for (auto aside = next_aside(text.substr(0, length), 0); aside;
-         aside = next_aside(text.substr(0, length), aside->end))
+    for (auto aside = next_non_code(text.substr(0, length), 0); aside;
+         aside = next_non_code(text.substr(0, length), aside->end))
       EXPECT_LE(aside->end, length);
     for (const DirectiveLine& line : directives_of(code)) EXPECT_EQ(text_at_runs(code, line), line.text);
   }

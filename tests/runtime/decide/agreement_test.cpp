@@ -207,16 +207,6 @@ TEST_F(Agreement, ByAFrozenDatabaseTunesAndRemembersNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "machine" / "wisdom.db"));
 }
 
-TEST_F(Agreement, IsAnErrorWithoutTheFrozenDatabase) {
-  for (const char* file : {"none.db", "telling.cu"}) {
-    const auto one = start("machine", {"1000"}, {{"TUNER_FROZEN", (folder_ / file).string()}});
-    EXPECT_EQ(one->wait(), 1);
-    EXPECT_THAT(one->err(), HasSubstr("TUNER_FROZEN=" + (folder_ / file).string()));
-    EXPECT_THAT(one->err(), HasSubstr("tune db freeze"));
-    EXPECT_TRUE(one->picks().empty());
-  }
-}
-
 TEST_F(Agreement, OfEightProcessesOnWhoTunesWhatNobodyKnows) {
   std::vector<std::unique_ptr<Process>> job;
   for (int rank = 0; rank < 8; ++rank) job.push_back(start("shared", {"1000", "30000"}));

@@ -108,19 +108,12 @@ TEST_F(BrokenResults, ArePassedOverForTheNextBestWithAWarning) {
                                            Not(HasSubstr("line 1")))));
 }
 
-TEST_F(BrokenResults, LeaveTheDefaultWhereNothingElseIsKnown) {
-  store(1000, "mode=2");
-  backend_->compiler().broken = {"pick<2>"};
-  const DecidedPlan made = plan(1000);
-  EXPECT_EQ(made.plan->configuration.text(), "mode=1");
-  EXPECT_EQ(made.decision.missed, "default") << "`tune show --missed` lists it";
-}
-
 TEST_F(BrokenResults, AreCompiledAndToldOfOnceWhateverIsCalled) {
   store(1000, "mode=2");
   backend_->compiler().broken = {"pick<2>"};
   EXPECT_EQ(explained(1000), "mode=2") << "which nobody has compiled yet";
   for (const int n : {1000, 1000, 1100, 1300}) EXPECT_EQ(served(n), "mode=1") << n;
+  EXPECT_EQ(plan(1000).decision.missed, "default") << "`tune show --missed` lists it";
   EXPECT_EQ(explained(1000), "mode=1");
   EXPECT_EQ(backend_->compiler().compiles, 2u) << "the best and the default";
   EXPECT_EQ(warnings_.size(), 1u);

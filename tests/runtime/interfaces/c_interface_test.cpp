@@ -125,19 +125,6 @@ TEST_F(CInterface, LaunchesAKernelWithArgumentsOfEveryKind) {
   EXPECT_THAT(y, Each(19.0f));
 }
 
-TEST_F(CInterface, RefusesAnInputAsAnOutput) {
-  const std::vector<float> x(100, 3.0f);
-  const std::int64_t n = 100;
-  const tuner_argument arguments[] = {tuner_real(2), tuner_input(TUNER_FLOAT, x.data()),
-                                      tuner_input(TUNER_FLOAT, x.data())};
-  tuner_call call = TUNER_CALL;
-  call.sizes = &n;
-  call.size_count = 1;
-  call.arguments = arguments;
-  call.argument_count = 3;
-  EXPECT_THAT(refusal(tuner_kernel_launch(axpy(), &call), TUNER_INVALID_ARGUMENT), HasSubstr("const"));
-}
-
 TEST_F(CInterface, DescribesAKernel) {
   char* text = nullptr;
   ASSERT_EQ(tuner_kernel_json(axpy(), &text), TUNER_OK);

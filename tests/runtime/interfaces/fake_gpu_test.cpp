@@ -202,16 +202,6 @@ TEST_F(FakeGpu, RefusesACooperativeGridThatIsNotResidentAtOnceBeforeTheDriverIsA
   EXPECT_EQ(seen_->launches, launches);
 }
 
-TEST_F(FakeGpu, GivesEachStreamWorkSpaceOfItsOwn) {
-  const cuda::UniqueStream a = cuda::make_stream(), b = cuda::make_stream();
-  kernel_.launch(a.get(), {1000}, x_);
-  void* const first = part_of_last();
-  kernel_.launch(b.get(), {1000}, x_);
-  EXPECT_NE(part_of_last(), first);
-  kernel_.launch(a.get(), {1001}, x_);
-  EXPECT_EQ(part_of_last(), first);
-}
-
 TEST_F(FakeGpu, AllocatesForALaunchWhatItNeedsAndNothingForCapturesOrTheReference) {
   kernel_.launch(nullptr, {1000}, x_);
   trim();

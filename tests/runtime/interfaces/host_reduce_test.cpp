@@ -45,14 +45,6 @@ TEST_F(HostReduce, HasFourOperationsAndSumsSmallIntegersWithoutOverflow) {
   EXPECT_EQ(reduce(values.data(), values.size(), options), 3);
 }
 
-TEST_F(HostReduce, AddsMatrices) {
-  const int nx = 37, ny = 11;
-  const std::vector<int> a(nx * ny, 2), b(nx * ny, 40);
-  std::vector<int> c(nx * ny, 0);
-  sum_matrix_2d(a.data(), b.data(), c.data(), nx, ny);
-  EXPECT_THAT(c, Each(42));
-}
-
 TEST_F(HostReduce, MakesNoRoomForAbsurdlyManyCaptures) {
   const std::vector<float> values(100, 1.0f);
   prepare_reduce(values.data(), values.size(), {}, 64);

@@ -125,24 +125,6 @@ TEST_F(HostRecording, IsMadeOfTheKernelsThatComeWithTuner) {
   EXPECT_EQ(held.data.outputs.size(), 1u);
 }
 
-TEST_F(HostRecording, BecomesWhatTheNextRunIsServedWith) {
-  const Kernel kernel = kernel_named("scaleServed", kScale);
-  kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
-  const Recording held = recording();
-  TuningOptions options;
-  options.measure.recorded = held.data;
-  Wisdom wisdom({});
-  const Device device = choose_device("host").device;
-  const SessionResult result = tune_kernel(held.spec, held.size, device, wisdom, options, nullptr);
-  ASSERT_TRUE(result.best);
-  EXPECT_TRUE(result.best->verified);
-
-  Wisdom next_process({});
-  const cache::WisdomMatch match = next_process.lookup(kernel.spec(), held.size, device);
-  ASSERT_TRUE(match);
-  EXPECT_EQ(match.tier, cache::Tier::exact);
-}
-
 TEST_F(HostRecording, OnlyWarnsWhereNothingCanBeWritten) {
   use_folder(folder_.write("file", "") / "folder");
   const Kernel kernel = kernel_named("scale", kScale);

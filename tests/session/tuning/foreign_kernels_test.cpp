@@ -276,24 +276,6 @@ __global__ void plain(float* y, const float* x, int n) {
   }
 }
 
-TEST_F(ForeignKernels, NameTheHeaderThatTheyMiss) {
-  folder_.write("theirs/missing.cu",
-                "#include \"types.h\"\n__global__ void f(float* y, Their x, int n) { y[0] = x; }\n");
-  const std::string directives = R"(
-#pragma tuner kernel    f
-#pragma tuner source    "../theirs/missing.cu"
-#pragma tuner size      n = 1000
-#pragma tuner parameter block = 32 64
-#pragma tuner out       y[n] : float
-#pragma tuner scalar    x : float = 1
-#pragma tuner grid      1
-#pragma tuner block     block
-#pragma tuner default   block=32
-#pragma tuner reference default
-)";
-  EXPECT_THAT(error_of([&] { trial(directives, "block=32"); }), Holds("missing.cu", "types.h", "include_path"));
-}
-
 TEST_F(ForeignKernels, TakeStructsByValueAndNullPointers) {
   const std::string kernel = R"(
 struct Map { char axis; float factor; double shift; int weights[3]; bool added; };

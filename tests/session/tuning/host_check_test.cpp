@@ -92,30 +92,20 @@ TEST(HostCheck, KnowsWhatItHasLookedAt) {
   EXPECT_TRUE(check.ask(kBadly).wrong);
 }
 
-TEST(HostCheck, EndsWhenItIsStopped) {
+TEST(HostCheck, EndsWhenItIsStoppedOrItsTimeIsSpent) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
   const std::atomic<bool> stop = true;
-  HostCheckOptions options;
-  options.stop = &stop;
-  HostCheck check(spec, {}, options);
-  check.expect(kBadly);
-  EXPECT_THAT(check.ask(kBadly), could_not("it was interrupted"));
-}
-
-TEST(HostCheck, ChecksNothingOnceTheTimeOfTheTuningIsOver) {
-  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
-  HostCheckOptions options;
-  options.until = std::chrono::steady_clock::now();
-  HostCheck check(spec, {}, options);
-  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("the time of the tuning ended first")));
-}
-
-TEST(HostCheck, GivesUpWhenItsTimeIsSpent) {
-  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
-  HostCheckOptions options;
-  options.seconds = 0.01;
-  HostCheck check(spec, {}, options);
-  EXPECT_THAT(check.ask(kBadly), could_not("it takes longer than 0.01 s there"));
+  HostCheckOptions stopped, late, hurried;
+  stopped.stop = &stop;
+  late.until = std::chrono::steady_clock::now();
+  hurried.seconds = 0.01;
+  for (const auto& [options, why] : {std::pair{stopped, "it was interrupted"},
+                                     {late, "the time of the tuning ended first"},
+                                     {hurried, "it takes longer than 0.01 s there"}}) {
+    HostCheck check(spec, {}, options);
+    check.expect(kBadly);
+    EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr(why)));
+  }
 }
 
 }  // namespace

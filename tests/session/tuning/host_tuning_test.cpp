@@ -127,17 +127,17 @@ DeviceChoice gpu(int index, int sm_count) {
   return {device, "asked for"};
 }
 
-TEST(DeviceChoices, AreOneForEachKind) {
-  const auto kinds = by_kind({gpu(3, 132), gpu(0, 114), gpu(1, 132), gpu(2, 114)});
-  ASSERT_EQ(kinds.size(), 2u);
-  EXPECT_EQ(kinds[0].device.index, 3);
-  EXPECT_THAT(kinds[0].more, ElementsAre(1));
-  EXPECT_EQ(kinds[1].device.index, 0);
-  EXPECT_THAT(kinds[1].more, ElementsAre(2));
+TEST(DeviceChoices, AreOneForDevicesOfOneKind) {
+  const DeviceChoice chosen = of_one_kind({gpu(3, 132), gpu(1, 132), gpu(2, 132)}, "3,1,2");
+  EXPECT_EQ(chosen.device.index, 3);
+  EXPECT_THAT(chosen.more, ElementsAre(1, 2));
 }
 
-TEST(DeviceChoices, TellKindsApartByWhatDiffers) {
-  EXPECT_EQ(difference(gpu(0, 132).device.key.text(), gpu(1, 114).device.key.text()), "sm=132 and sm=114");
+TEST(DeviceChoices, RefuseDevicesOfDifferentKindsAndNameTheDifference) {
+  EXPECT_THAT(error_of([] {
+                of_one_kind({gpu(0, 132), gpu(1, 114)}, "0,1");
+              }),
+              AllOf(HasSubstr("device '0,1'"), HasSubstr("sm=132 and sm=114")));
 }
 
 TEST(DeviceChoices, NameNoDeviceTwice) {

@@ -137,13 +137,6 @@ TEST_P(RacingKernel, IsNotNamedBestThoughItMayBeFastest) {
   EXPECT_EQ(result.best->configuration, (Configuration{{"mistake", "none"}}));
 }
 
-TEST_P(RacingKernel, IsWrongWhereItIsAllThereIs) {
-  const SessionResult result = tune({GetParam()});
-  EXPECT_FALSE(result.best);
-  ASSERT_EQ(result.trials.size(), 1u);
-  EXPECT_EQ(kind(result.trials.front().outcome), "wrong") << message(result.trials.front().outcome);
-}
-
 INSTANTIATE_TEST_SUITE_P(OnTheHost, RacingKernel,
                          ::testing::Values("next_neighbour", "earlier_neighbour", "shared_again", "warp_tail",
                                            "histogram"),

@@ -26,7 +26,7 @@ constexpr std::string_view kKnown = "this program was built without CUDA headers
 struct Kind {
   std::string_view name;
   Device (*device)(int index, bool compiler, const Warn& warn);
-  std::unique_ptr<Backend> (*open)(int index, OwnKernels own, const Warn& warn);
+  std::unique_ptr<Backend> (*open)(int index, PreloadedKernels preloaded, const Warn& warn);
   std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus, const Warn& warn);
   std::string (*own_part)();
 };
@@ -39,12 +39,14 @@ HostOptions warning(const Warn& warn) {
 
 constexpr Kind kKinds[] = {
     {kHostBackend, [](int, bool, const Warn& warn) { return host_device(warning(warn)); },
-     [](int, OwnKernels, const Warn& warn) { return make_host_backend(warning(warn)); },
+     [](int, PreloadedKernels, const Warn& warn) { return make_host_backend(warning(warn)); },
      [](const std::vector<int>&, const Warn& warn) { return make_host_compiler(warning(warn)); },
      [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, [](int index, bool compiler, const Warn&) { return cuda::query_device(index, compiler); },
-     [](int index, OwnKernels own, const Warn&) { return make_cuda_backend({.device = index, .own = own}); },
+     [](int index, PreloadedKernels preloaded, const Warn&) {
+       return make_cuda_backend({.device = index, .preloaded = preloaded});
+     },
      [](const std::vector<int>& gpus, const Warn&) { return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus)); },
      &cuda::own_part_of_images},
 #endif
@@ -156,8 +158,8 @@ std::vector<Device> list_devices() {
   return devices;
 }
 
-std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own, const Warn& warn) {
-  return kind_of(device.key.backend).open(device.index, own, warn);
+std::unique_ptr<Backend> open_backend(const Device& device, PreloadedKernels preloaded, const Warn& warn) {
+  return kind_of(device.key.backend).open(device.index, preloaded, warn);
 }
 
 std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus, const Warn& warn) {

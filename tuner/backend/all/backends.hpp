@@ -32,7 +32,7 @@ std::vector<Device> list_devices();
 std::string address_of(const Device& device);
 
 /// Opens \p device in this process; a GPU with its primary context. Throws Error.
-std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed,
+std::unique_ptr<Backend> open_backend(const Device& device, PreloadedKernels preloaded = PreloadedKernels::none,
                                       const Warn& warn = {});
 /// Opens \p context, which is current on this thread and must stay alive. Throws Error.
 std::unique_ptr<Backend> open_backend(const ContextName& context);

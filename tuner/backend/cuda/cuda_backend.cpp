@@ -11,6 +11,7 @@
 #include <tuner/backend/cuda/driver/discovery.hpp>
 #include <tuner/backend/cuda/observe/chip_metrics.hpp>
 #include <tuner/backend/cuda/observe/energy.hpp>
+#include <tuner/backend/cuda/observe/yardsticks.hpp>
 #include <tuner/backend/cuda/run/cuda_module.hpp>
 #include <tuner/backend/cuda/run/stream_timer.hpp>
 #include <tuner/backend/cuda/run/support_kernels.hpp>
@@ -32,20 +33,20 @@ std::string place(std::size_t launch, std::size_t launches) {
 struct CompiledAhead {
   std::future<CompileResult> data, sampling, ceilings, peaks;
 
-  static CompiledAhead begin(OwnKernels own, int device) {
+  static CompiledAhead begin(PreloadedKernels preloaded, int device) {
     CompiledAhead ahead;
-    if (own == OwnKernels::when_needed) return ahead;
+    if (preloaded == PreloadedKernels::none) return ahead;
     const std::string architecture = architecture_name(query_device(device).limits.compute_capability);
     const auto compile = [&](CompileRequest (*request)(const std::string&)) {
       return std::async(
           std::launch::async,
-          [](const CompileRequest& asked) { return compile_support(*make_nvrtc_compiler(nvrtc()), asked); },
+          [](const CompileRequest& original) { return compile_support(*make_nvrtc_compiler(nvrtc()), original); },
           request(architecture));
     };
-    if (own == OwnKernels::of_trials) ahead.data = compile(DataKernels::request);
-    if (own == OwnKernels::of_ceilings) ahead.ceilings = compile(ceilings_request);
+    if (preloaded == PreloadedKernels::trials) ahead.data = compile(DataKernels::request);
+    if (preloaded == PreloadedKernels::ceilings) ahead.ceilings = compile(ceilings_request);
     ahead.sampling = compile(StreamTimer::request);
-    if (own == OwnKernels::of_ceilings) ahead.peaks = compile(peaks_request);
+    if (preloaded == PreloadedKernels::ceilings) ahead.peaks = compile(peaks_request);
     return ahead;
   }
 };
@@ -459,7 +460,7 @@ class CudaBackend final : public Backend {
 
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
   (void)driver();  // throws an Error that says what is missing
-  CompiledAhead ahead = CompiledAhead::begin(options.own, options.device);
+  CompiledAhead ahead = CompiledAhead::begin(options.preloaded, options.device);
   Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
   const int ordinal = options.use_current_context ? current_ordinal() : options.device;
   return std::make_unique<CudaBackend>(std::move(context),

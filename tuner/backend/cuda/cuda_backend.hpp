@@ -12,7 +12,7 @@ namespace tuner {
 struct CudaOptions {
   int device = 0;                    ///< ordinal; its primary context is used
   bool use_current_context = false;  ///< the caller's current context and its device instead
-  OwnKernels own = OwnKernels::when_needed;
+  PreloadedKernels preloaded = PreloadedKernels::none;
   bool line_info = false;  ///< compile with source lines, for profilers
 };
 

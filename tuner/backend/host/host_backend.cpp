@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <tuner/backend/host/compile/compiler.hpp>
+#include <tuner/backend/host/run/data.hpp>
 #include <tuner/backend/host/run/memory.hpp>
 #include <tuner/backend/host/run/module.hpp>
 #include <tuner/backend/host/run/pool.hpp>

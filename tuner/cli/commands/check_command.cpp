@@ -202,7 +202,7 @@ class Check {
   Texts architectures() const {
     Texts all = split(given_.texts("arch"), ',');
     if (all.empty()) try {
-        for (const DeviceChoice& gpu : choose_devices("all")) all.push_back(architecture_of(gpu.device.key));
+        for (const DeviceChoice& gpu : choose_each("all")) all.push_back(architecture_of(gpu.device.key));
       } catch (const Error&) {  // no GPU here
       }
     if (all.empty()) all.emplace_back("sm_90");

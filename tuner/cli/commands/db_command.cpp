@@ -286,15 +286,14 @@ int clear(const Given& given) {
 int run_db(const Given& given) {
   const Texts action = given.texts("action");
   if (action.empty()) return run_action(given, {{"", show_status, {"db", "json"}}}, "", "tune db");
-  return run_action(
-      given,
-      {{"import", import_files, {"db", "json"}},
-       {"export", db_export, {"db", "kernel", "device", "size", "choice", "all", "as", "portfolio", "arch", "force"}},
-       {"merge", merge_files, {"json"}},
-       {"freeze", freeze_files, {"json"}},
-       {"clear", clear, {"db", "kernel", "device", "config", "json"}},
-       {"check", check, {"db", "kernel", "device", "json"}}},
-      action.front(), "tune db");
+  return run_action(given,
+                    {{"import", import_files, {"db", "json"}},
+                     {"export", db_export, {"db", "kernel", "device", "size", "choice", "all", "as", "arch", "force"}},
+                     {"merge", merge_files, {"json"}},
+                     {"freeze", freeze_files, {"json"}},
+                     {"clear", clear, {"db", "kernel", "device", "config", "json"}},
+                     {"check", check, {"db", "kernel", "device", "json"}}},
+                    action.front(), "tune db");
 }
 
 }  // namespace
@@ -304,7 +303,7 @@ int run_action(const Given& given, const std::vector<Action>& actions, const std
   require_known(fmt::format("{} of {}", before.starts_with('-') ? "value" : "action", before), name, names_of(actions));
   const Action& action = *find_named(actions, name);
   for (const char* option :
-       {"db", "kernel", "device", "size", "choice", "config", "all", "as", "portfolio", "arch", "force", "json"})
+       {"db", "kernel", "device", "size", "choice", "config", "all", "as", "arch", "force", "json"})
     if (!contains(action.uses, option))
       given.refuse({option}, fmt::format("with `{}{}{}`", before, name.empty() ? "" : " ", name));
   return action.run(given);
@@ -332,7 +331,7 @@ Command db_command() {
       "configuration of the quarantine, as `tune db check` prints it.",
       "  tune db export h200.wisdom --kernel reduce\n"
       "  tune db export --all everything.gz\n"
-      "  tune db export --as header tuned_reduce.hpp --kernel reduce --portfolio 4\n"
+      "  tune db export --as header tuned_reduce.hpp --kernel reduce\n"
       "  tune db merge all.db node1.db node2.db\n"
       "  tune db freeze job.db node1.db node2.db\n"
       "  tune db clear results --kernel reduce\n"
@@ -345,7 +344,6 @@ Command db_command() {
                "without a compiler, for chips and PTX (--arch sm_90,compute_90)",
                "wisdom");
   options.add("all");
-  options.text("portfolio", "K", "at most K configurations a device in a header: those that lose least over all sizes");
   options.add("arch force").arguments({"action", "file..."});
   return {options, run_db};
 }

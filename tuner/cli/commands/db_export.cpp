@@ -131,40 +131,17 @@ std::string size_constraints(const KernelSpec& spec) {
   return text.empty() ? "" : "The caller must make sure that sizes meet these constraints:" + text;
 }
 
-void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
-  std::size_t sizes = 0, unmeasured = 0, unmatched = 0;
-  for (const convert::PortfolioResult& one : portfolios) {
-    const std::string device = one.device.name.empty() ? one.device.key : one.device.name;
-    Console(stderr, false)
-        .line("{}{}{}: {} for {}: at least {:.3f} of each size's best, {:.3f} on average", printable(device),
-              one.choices.empty() ? "" : ", ", printable(one.choices), plural(one.configurations, "configuration"),
-              plural(one.sizes, "size"), one.worst, one.mean);
-    unmeasured += one.unmeasured;
-    unmatched += one.unmatched;
-    sizes += one.sizes;
-  }
-  if (unmeasured + unmatched > 0)
-    warn(fmt::format(
-        "of {} at {} none of the chosen was measured, and at {} one configuration alone is known: shares of best count "
-        "the others. Tunings that measure the same configurations at each size (`--strategy exhaustive`) say more",
-        plural(sizes, "size"), unmeasured, unmatched));
-}
-
 /// The header of one kernel. Reports its contents on stderr.
 int export_header(const Given& given) {
   const std::string file = given.text("file");
   if (!given.has("kernel"))
-    throw UsageError("a header is of one kernel: tune db export --as header FILE --kernel NAME");
+    throw UsageError("a header holds one kernel; name it: tune db export --as header FILE --kernel NAME");
   require_output_or_stdout(given, file, OutputKind::header, "export");
 
   const std::optional<KernelSpec> spec = kernel_named(given.text("kernel"));
   convert::TunedOptions options;
   options.kernel = spec ? spec->name : given.text("kernel");
   if (KernelLibrary::is_path(given.text("kernel"))) options.file = given.text("kernel");
-  if (given.has("portfolio")) {
-    options.portfolio = static_cast<std::size_t>(parse_count(given.text("portfolio"), "--portfolio"));
-    if (options.portfolio == 0) throw UsageError("--portfolio: at least 1");
-  }
   convert::HeaderOptions header;
   if (spec) {
     options.source_hash = to_record(*spec, Objective()).source_hash;
@@ -182,7 +159,6 @@ int export_header(const Given& given) {
 
   std::set<std::string> devices;
   for (const convert::TunedSize& row : results.rows) devices.insert(row.device.key);
-  print_portfolios(results.portfolios);
   Console(stderr, false)
       .line("{} with {} on {}", is_file ? printable(file) + " written," : "a header",
             plural(results.rows.size(), "size"), plural(devices.size(), "device"));
@@ -195,7 +171,7 @@ int db_export(const Given& given) {
   if (given.texts("file").size() != 1) throw UsageError("export writes one file: tune db export FILE");
   return run_action(given,
                     {{"wisdom", export_wisdom, {"db", "kernel", "device", "as", "all", "force"}},
-                     {"header", export_header, {"db", "kernel", "device", "as", "portfolio", "force"}},
+                     {"header", export_header, {"db", "kernel", "device", "as", "force"}},
                      {"t4", export_t4, {"db", "kernel", "device", "as", "size", "choice", "force"}},
                      {"kernel-tuner", export_kernel_tuner, {"db", "kernel", "device", "as", "size", "choice", "force"}},
                      {"images", export_images, {"db", "kernel", "device", "as", "arch", "force"}}},

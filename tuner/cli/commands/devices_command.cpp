@@ -181,7 +181,7 @@ Command devices_command() {
       "Usage: tune devices [--measure] [--json]\n"
       "       tune devices --metrics [options]\n"
       "The devices that can run kernels here, with their limits, or the metrics that a\n"
-      "GPU counts: the text-books' names with today's, and with --all the chip's own,\n"
+      "GPU counts: the textbooks' names with today's, and with --all the chip's own,\n"
       "some thousands. A pass is one more run of the kernel. Metrics need CUPTI (the\n"
       "CUDA toolkit). --chip needs no GPU.",
       "  tune devices --metrics --chip GH100\n"

@@ -18,10 +18,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kEvery = report::Live{}.every;
-/// Writing takes at most one kShare-th of the time.
-constexpr int kShare = 20;
-
 /// The latest measurement of the best configuration. A shipped result has no trials: it gives its median alone.
 Trial trial_of_best(const report::Tuning& tuning) {
   const cache::BestRecord& best = *tuning.best;
@@ -66,7 +62,7 @@ int run_report(const Given& given) {
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));
   add_amounts(what.tunings, KernelsByName(given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt));
 
-  const std::string text = report::page(what.tunings, {kVersion, cache::now_ms(), what.databases, {}});
+  const std::string text = report::page(what.tunings, {kVersion, cache::now_ms(), what.databases});
   if (write_or_print(file, text))
     Console(stderr, false)
         .line("{} written: {}, {}", printable(file), plural(what.tunings.size(), "result"),
@@ -100,52 +96,25 @@ void add_amounts(std::span<report::Tuning> tunings, KernelsByName kernels) {
   }
 }
 
-LiveReport::LiveReport(const TuneJobs& jobs, const Device& device, Wisdom& wisdom, Console& console)
-    : jobs_(jobs), device_(device), wisdom_(wisdom), console_(console), next_(Clock::now() + kEvery) {
-  const std::string& file = jobs_.request.report;
-  if (file != "-")
-    cache::write_text(file, report::page({}, {kVersion, cache::now_ms(), {}, report::Live{}}), cache::real_disk(),
-                      false);
-}
-
-void LiveReport::update(const Progress& progress) {
-  if (Clock::now() < next_ || jobs_.request.report == "-") return;
-  report::Live live;
-  live.finished = progress.finished;
-  live.planned = progress.planned;
-  if (progress.remaining) live.remaining_s = progress.remaining->count();
-  write(live);
-}
-
-void LiveReport::write(std::optional<report::Live> live) {
-  const Clock::time_point begun = Clock::now();
-  const KernelSpec& spec = *jobs_.all.front().spec;
-  const cache::KernelRecord kernel = to_record(spec, jobs_.request.tuning.session.objective);
-  try {
-    std::vector<report::Tuning> found = report::gather(wisdom_.databases(), {kernel.name, device_.key.text()}).tunings;
-    std::erase_if(found, [&](const report::Tuning& one) {
-      const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
-      return !(one.key.kernel == kernel) || std::none_of(jobs_.all.begin(), jobs_.all.end(), is_it);
-    });
-    add_amounts(found, KernelsByName(spec));
-    const cache::Database& user = wisdom_.user();
-    const std::string database = user.is_in_memory() ? "memory" : user.path().string();
-    const std::string page = report::page(found, {kVersion, cache::now_ms(), {database}, live});
-    if (live)
-      cache::write_text(jobs_.request.report, page, cache::real_disk(), false);  // the next one comes soon
-    else
-      write_or_print(jobs_.request.report, page);
-  } catch (const Error& error) {
-    if (std::exchange(all_written_, false)) console_.warning("--report: {}", error.what());
-  }
-  next_ = Clock::now() + std::max<Clock::duration>(kEvery, kShare * (Clock::now() - begun));
+void write_report(const TuneJobs& jobs, const Device& device, Wisdom& wisdom) {
+  const KernelSpec& spec = *jobs.all.front().spec;
+  const cache::KernelRecord kernel = to_record(spec, jobs.request.tuning.session.objective);
+  std::vector<report::Tuning> found = report::gather(wisdom.databases(), {kernel.name, device.key.text()}).tunings;
+  std::erase_if(found, [&](const report::Tuning& one) {
+    const auto is_it = [&](const TuneJob& job) { return to_record(job.size) == one.key.problem; };
+    return !(one.key.kernel == kernel) || std::none_of(jobs.all.begin(), jobs.all.end(), is_it);
+  });
+  add_amounts(found, KernelsByName(spec));
+  const cache::Database& user = wisdom.user();
+  const std::string database = user.is_in_memory() ? "memory" : user.path().string();
+  write_or_print(jobs.request.report, report::page(found, {kVersion, cache::now_ms(), {database}}));
 }
 
 Command report_command() {
   return {Options("Usage: tune report [KERNEL] [options] -o FILE.html\n"
                   "One HTML file that shows what a database holds: the winner and why, every\n"
-                  "trial, what matters. It needs no network. `tune KERNEL --report FILE` writes it\n"
-                  "while tuning runs.",
+                  "trial, what matters. It needs no network. `tune KERNEL --report FILE` tunes and\n"
+                  "then writes it.",
                   "  tune report -o report.html\n  tune report reduce --device H200 -o reduce.html\n")
               .add("kernel device db output force")
               .arguments({"kernel"}),

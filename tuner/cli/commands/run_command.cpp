@@ -94,7 +94,7 @@ class OneRun {
       return;
     }
 #endif
-    backend_ = open_backend(device_, OwnKernels::of_ceilings);
+    backend_ = open_backend(device_, PreloadedKernels::ceilings);
     if (once_) return;
     backend_->measure_ceilings();
     device_ = backend_->device();

@@ -82,11 +82,4 @@ TuneOutcome tune_all(TuneJobs jobs, const std::atomic<bool>& stop, Output& outpu
 /// The same with tune_problem().
 TuneOutcome tune_all(TuneJobs jobs, const std::atomic<bool>& stop, Output& output);
 
-/// Tunes on the devices of one kind, as a command for this kind alone would. Called on several threads at once.
-using TuneKind = std::function<TuneOutcome(const TuneRequest&, const DeviceChoice& devices, Output& output)>;
-/// `tune --device 0,host`: tunes on several kinds of devices at once, each kind by itself. Shows the progress of the
-/// first kind. Prints results kind by kind, after all are done. Returns the worst exit code. Throws UsageError for
-/// options whose file would have two writers.
-int tune_kinds(const TuneRequest& request, const std::vector<DeviceChoice>& devices, const TuneKind& tune);
-
 }  // namespace tuner::cli

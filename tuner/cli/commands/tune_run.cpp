@@ -149,7 +149,6 @@ class TuneRun {
     work();
     for (std::future<void>& one : others) one.get();
     output_.end_status();
-    if (report_) report_->finish();  // also after a failure: the page must not wait for more
     if (fatal_) std::rethrow_exception(fatal_);
     return outcome();
   }
@@ -186,10 +185,7 @@ class TuneRun {
     if (!asked.sweep.csv.empty()) require_output(asked.sweep.csv, OutputKind::table, asked.force, "--csv");
     const Sweep nothing{subject_of(jobs_.all.front(), seats_.front()), {}, {}};
     for (const std::string& name : asked.sweep.by) best_by({nothing}, name);
-    if (asked.report.empty()) return;
-    require_output(asked.report, OutputKind::report, asked.force, "--report");
-    seats_.front().open_wisdom(asked, output_);
-    report_ = std::make_unique<LiveReport>(jobs_, seats_.front().device, *seats_.front().wisdom, output_);
+    if (!asked.report.empty()) require_output(asked.report, OutputKind::report, asked.force, "--report");
   }
 
   void introduce_all() {
@@ -258,13 +254,12 @@ class TuneRun {
     TuneListener listener(side_by_side_ ? beside_others : output_);
     listener.verbose = request().verbose;
     listener.log = log_.get();
-    listener.tell_trial = [this](const Progress& progress) {
-      if (report_) report_->update(progress);
-      if (!side_by_side_) return;
-      const std::lock_guard lock(mutex_);
-      ++counts_.trials;
-      show_status();
-    };
+    if (side_by_side_)
+      listener.tell_trial = [this] {
+        const std::lock_guard lock(mutex_);
+        ++counts_.trials;
+        show_status();
+      };
     ProblemResult& entry = entries_[share.problem];
     std::string lost;
     try {
@@ -367,12 +362,13 @@ class TuneRun {
     try {
       if (!request().dry_run && all_work_together()) print_sweeps(jobs_, entries_, output_);
       if (!request().dry_run && !all_work_together()) print_table(jobs_, entries_, stop_, output_);
+      if (!request().dry_run && !request().report.empty() && seats_.front().wisdom)
+        write_report(jobs_, seats_.front().device, *seats_.front().wisdom);
     } catch (const Error& failure) {  // the document is still printed
       output_.error(failure.what());
       all.code = std::max(all.code, kFailed);
     }
-    const bool all_written = (!log_ || log_->all_written()) && (!report_ || report_->all_written());
-    if (!all_written || entries_.size() < jobs_.misses) all.code = std::max(all.code, kFailed);
+    if ((log_ && !log_->all_written()) || entries_.size() < jobs_.misses) all.code = std::max(all.code, kFailed);
     if (stop_) all.code = kInterrupted;
     return all;
   }
@@ -382,7 +378,6 @@ class TuneRun {
   Output& output_;
   const TuneProblem& tune_;
   std::unique_ptr<TrialLog> log_;
-  std::unique_ptr<LiveReport> report_;
 
   std::mutex mutex_;  // guards the members below; not held while tuning
   std::vector<ProblemResult> entries_;

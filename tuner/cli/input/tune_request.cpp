@@ -168,7 +168,7 @@ Options tune_options() {
   options.flag("no-prior", "do not start from results of other sizes, choices and devices");
   options.group("Output").add("force json");
   options.text("log", "FILE", "append one JSON line for each trial");
-  options.text("report", "FILE.html", "write the page of `tune report` again and again");
+  options.text("report", "FILE.html", "write the page of `tune report` at the end");
   options.flag("quiet,q", "no progress, only the result");
   options.flag("verbose,v", "a line for each trial");
   options.text("parent", "PID", "stop, as after Ctrl-C, when process PID ends; it must have started this one");

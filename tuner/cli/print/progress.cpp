@@ -146,7 +146,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
     return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
   });
   if (log) log->add(plan_, trial, progress);
-  if (tell_trial) tell_trial(progress);
+  if (tell_trial) tell_trial();
 }
 
 void TuneListener::on_finalists(std::size_t count) {

@@ -85,10 +85,10 @@ class TuneListener final : public Observer {
   void on_finalists(std::size_t count) override;
   void on_warning(std::string_view message) override;
 
-  Output& output;                                        ///< shows the plan, the progress and the best so far
-  bool verbose = false;                                  ///< a line for every trial
-  TrialLog* log = nullptr;                               ///< null: none
-  std::function<void(const Progress&)> tell_trial = {};  ///< called after each trial; may be empty
+  Output& output;                         ///< shows the plan, the progress and the best so far
+  bool verbose = false;                   ///< a line for every trial
+  TrialLog* log = nullptr;                ///< null: none
+  std::function<void()> tell_trial = {};  ///< called after each trial; may be empty
 
  private:
   mutable std::mutex warning_;  // warnings come from several threads

@@ -10,7 +10,7 @@
 namespace tuner {
 namespace {
 
-constexpr std::string_view kOfPointers[] = {"const", "volatile", "__restrict__"};
+constexpr std::string_view kPointerQualifiers[] = {"const", "volatile", "__restrict__"};
 
 class DeclarationReader {
  public:
@@ -235,7 +235,7 @@ class DeclarationReader {
     const std::string_view type = trimmed(whole.substr(open + 1, sign - open - 1));
     if (!type.empty() && !type.ends_with("::")) return {};
     std::size_t at = skip_space(whole, sign + 1);
-    for (std::string_view word = word_at(whole, at); contains(kOfPointers, word); word = word_at(whole, at))
+    for (std::string_view word = word_at(whole, at); contains(kPointerQualifiers, word); word = word_at(whole, at))
       at = skip_space(whole, at + word.size());
     return std::string(word_at(whole, at));
   }

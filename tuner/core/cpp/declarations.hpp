@@ -1,6 +1,5 @@
 #pragma once
-/// The declarations of a C++ text, as far as they can be found without a compiler: where each begins and ends, its
-/// name, and whether it is a function or a type. Private to this room.
+/// Finds the declarations of a C++ text without a compiler, as far as that is possible. Private to this room.
 
 #include <cstddef>
 #include <string>
@@ -25,8 +24,8 @@ struct Declaration {
   bool contains(std::size_t at) const { return begin <= at && at < end; }
 };
 
-/// The declarations of namespaces and types in \p code, the code_of() a text. Those of a type come after it. Of two
-/// branches of an `#if`, both are read. \p whole: macros with arguments that stand for whole declarations, so that
+/// The declarations of namespaces and types in \p code, the code_of() a text. The members of a type come after it. Of
+/// two branches of an `#if`, both are read. \p whole: macros with arguments that stand for whole declarations, so that
 /// `MACRO(a)` needs no `;`.
 std::vector<Declaration> declarations_of(std::string_view code, const std::vector<std::string>& whole);
 

@@ -51,16 +51,16 @@ std::vector<std::size_t> all_type_definitions(std::string_view code, std::string
   return all;
 }
 
-/// The meaning that one occurrence of a word in \p code gives it.
-struct Said {
-  std::string_view type;        ///< empty: this occurrence defines nothing
+/// The only_meaning that one occurrence of a word in \p code gives it.
+struct Meaning {
+  std::string_view type;        ///< empty: this place defines nothing
   std::size_t at = 0;           ///< of the word, or of its directive
   std::size_t end = 0;          ///< of the word, or of its directive
   bool is_conditional = false;  ///< the preprocessor decides
 };
 
 /// Of the word \p name at \p at.
-Said said_at(std::string_view code, std::size_t at, std::string_view name) {
+Meaning meaning_at(std::string_view code, std::size_t at, std::string_view name) {
   constexpr std::size_t longest = 256;
   if (const auto line = directive_around(code, at)) {
     const std::string_view directive = line->name();
@@ -79,18 +79,18 @@ Said said_at(std::string_view code, std::size_t at, std::string_view name) {
   return {trimmed(statement.substr(word.size())), at, at + name.size()};
 }
 
-std::optional<Said> meaning(const ScopedCode& code, const UsedName& used) {
+std::optional<Meaning> only_meaning(const ScopedCode& code, const UsedName& used) {
   const std::string_view text = code.text(), name = last_part(used.name);
   std::vector<std::size_t> places;
-  std::map<std::size_t, Said> all;
-  Said said;
-  for (std::size_t at = find_word(text, name); at < used.at; at = find_word(text, name, said.end)) {
-    said = said_at(text, at, name);
-    if ((said.is_conditional || !said.type.empty()) && all.emplace(said.at, said).second) places.push_back(said.at);
+  std::map<std::size_t, Meaning> all;
+  Meaning next;
+  for (std::size_t at = find_word(text, name); at < used.at; at = find_word(text, name, next.end)) {
+    next = meaning_at(text, at, name);
+    if ((next.is_conditional || !next.type.empty()) && all.emplace(next.at, next).second) places.push_back(next.at);
   }
-  std::optional<Said> only;
-  for (const std::size_t at : meant(code, used, std::move(places))) {
-    const Said& one = all.at(at);
+  std::optional<Meaning> only;
+  for (const std::size_t at : resolve(code, used, std::move(places))) {
+    const Meaning& one = all.at(at);
     if (one.is_conditional || !code.is_always_there(at) || (only && only->type != one.type)) return std::nullopt;
     only = one;
   }
@@ -105,7 +105,7 @@ std::string without_class_key(std::string type) {
 }
 
 /// The type of \p declaration, which ends with the name of a variable: `__constant__ float a[4], b`. Empty if that is
-/// no variable of the device.
+/// not a variable of the device.
 std::string type_declared(std::string declaration) {
   if (!has_word(declaration, "__constant__") && !has_word(declaration, "__device__")) return {};
   if (std::ranges::count(declaration, '(') != std::ranges::count(declaration, ')'))
@@ -185,7 +185,7 @@ std::vector<std::size_t> all_definitions(const ScopedCode& code, std::string_vie
   const std::string_view text = code.text();
   std::vector<std::size_t> all = all_type_definitions(text, name);
   for (std::size_t at = 0; (at = find_word(text, name, at)) != npos; ++at)
-    if (const Said said = said_at(text, at, name); !said.type.empty()) all.push_back(said.at);
+    if (const Meaning one = meaning_at(text, at, name); !one.type.empty()) all.push_back(one.at);
   return all;
 }
 
@@ -194,7 +194,7 @@ UsedName without_aliases(const ScopedCode& code, UsedName used) {
   constexpr std::size_t kLongest = 64;
   used.name = without_class_key(std::move(used.name));
   for (int i = 0; i < kMostAliases && is_path(used.name); ++i) {
-    const auto means = meaning(code, used);
+    const auto means = only_meaning(code, used);
     if (!means || means->type.size() > kLongest || means->type.find_first_of("*&[(<\\") != npos) break;
     const auto hides_it = [&](std::size_t at) {
       return code.namespaces_at(at).size() > code.namespaces_at(means->at).size();
@@ -219,7 +219,7 @@ std::optional<VectorType> numbers_of(const ScopedCode& code, const UsedName& use
 }
 
 std::vector<std::size_t> type_definitions(const ScopedCode& code, const UsedName& used) {
-  return is_path(used.name) ? meant(code, used, all_type_definitions(code.text(), last_part(used.name)))
+  return is_path(used.name) ? resolve(code, used, all_type_definitions(code.text(), last_part(used.name)))
                             : std::vector<std::size_t>();
 }
 

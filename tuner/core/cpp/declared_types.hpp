@@ -37,20 +37,6 @@ std::vector<std::size_t> type_definitions(const ScopedCode& code, const UsedName
 /// Where \p code defines types and aliases \p name, in any namespace.
 std::vector<std::size_t> all_definitions(const ScopedCode& code, std::string_view name);
 
-struct StructText {
-  std::string fields;  ///< with braces: `{ float3 position; float mass; }`
-  std::size_t alignment = 1;
-  std::vector<std::string> bases = {};  ///< names of its base classes
-  std::string names = {};               ///< the types, aliases and constants that it defines, as a namespace would
-  std::size_t begin = 0;                ///< of its definition
-  UsedName inside = {};                 ///< how its fields use names that it does not define; without a name
-};
-
-/// The struct or class \p used, without what takes no room in it: functions, static members, names of types, access
-/// and initial values. Nothing unless \p code defines it exactly once, without virtual functions, virtual bases,
-/// packing and macros. The fields may still be of any type.
-std::optional<StructText> struct_called(const ScopedCode& code, const UsedName& used);
-
 /// The type of the elements of a variable that \p code declares as `__constant__` or `__device__`: `float` of
 /// `__constant__ float x[9]`. Its namespace ends with \p scope (`a::`). Nothing if there is none, or if several have
 /// different types.

@@ -362,7 +362,7 @@ struct Lookup {
     if (anywhere) return all;
     std::vector<std::size_t> places;
     for (const DefinedValue& one : all) places.push_back(one.begin);
-    places = meant(code, used, std::move(places));
+    places = resolve(code, used, std::move(places));
     std::erase_if(all, [&](const DefinedValue& one) { return !contains(places, one.begin); });
     return all;
   }

@@ -43,7 +43,7 @@ std::optional<std::int64_t> value_of_literals(std::string_view text);
 /// The value of the integer \p used in \p code: `#define ROWS 8` or `const int ROWS = 2 * 4;`. Nothing if that is
 /// defined elsewhere than in a namespace, by several values, or by anything but other constants.
 std::optional<std::int64_t> constant_called(const ScopedCode& code, const UsedName& used);
-/// Likewise, of any namespace.
+/// The same for a name of any namespace.
 std::optional<std::int64_t> constant_called(const ScopedCode& code, const std::string& name);
 
 }  // namespace tuner

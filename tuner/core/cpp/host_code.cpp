@@ -191,7 +191,7 @@ HostCode::Use HostCode::use_of(const Source& source, const Declaration& one) con
   return may_mean_another ? Use::certain : Use::perhaps;
 }
 
-/// What to leave out because of an error at \p at in the declaration \p number of \p text.
+/// The part to leave out because of an error at \p at in the declaration \p number of \p text.
 HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, std::size_t at) const {
   const Source& source = sources_[text];
   const Declaration& one = source.declarations[number];
@@ -231,7 +231,7 @@ HostCode::Choice HostCode::choice_at(const CodePlace& place) const {
   return number == npos ? Choice{} : member_choice(spot->text, number, spot->at);
 }
 
-/// What to leave out because of an error in the file \p text, which holds parts of declarations.
+/// The part to leave out because of an error in the file \p text, which holds parts of declarations.
 HostCode::Choice HostCode::choice_around(std::size_t text) const {
   Choice best;
   for (auto [at, end] = fragments_.equal_range(text); at != end; ++at) {
@@ -244,7 +244,8 @@ HostCode::Choice HostCode::choice_around(std::size_t text) const {
   return best;
 }
 
-/// What needs a template goes before the template. A part that no kernel uses goes before one that it may use.
+/// A user of a template is left out before the template, and a part that no kernel uses before one
+/// that it may use.
 HostCode::Choice HostCode::best_choice(const RefusedCode& error) const {
   Choice best;
   for (auto place = error.instantiated_at.rbegin(); place != error.instantiated_at.rend(); ++place)

@@ -16,8 +16,8 @@ struct IncludedFile {
 
 struct Includes {
   std::vector<IncludedFile> files;  ///< in the order in which they are found, each once
-  /// Why there may be more files: a macro names one and is not, in each of its definitions, a name in quotes; or there
-  /// is more text than anybody writes by hand. An image that is compiled from such a source must not be kept.
+  /// Why there may be more files. Either a macro names one and has a definition that is not a name in quotes, or the
+  /// text is too long. An image that is compiled from such a source must not be kept.
   std::optional<std::string> unknown;
 };
 

@@ -254,9 +254,9 @@ std::string with_places(std::string text, const std::filesystem::path& path, con
         replace_next(begin, text.find("include_next", line->begin));
       continue;
     }
-    constexpr std::string_view asked = "__has_include";
+    constexpr std::string_view test = "__has_include";
     for (std::size_t end = line->end; end > line->begin;) {
-      const std::size_t at = text.rfind(asked, end - 1);
+      const std::size_t at = text.rfind(test, end - 1);
       if (at == npos || at < line->begin) break;
       replace(std::min(text.find_first_of("<\"\n", at), text.size()));
       end = at;

@@ -1,7 +1,7 @@
 #pragma once
 /// Finds the files that a kernel file includes. A compiled image depends on them, so they are part of its cache key.
-/// The result may name a file too many (one in a branch that is not taken), but never misses one. Tells the headers of
-/// a kernel's author from those of the toolkit that have the same names.
+/// The result may list an unused file (in a branch that is not taken), but never omits one. Also distinguishes the
+/// headers of a kernel's author from those of the toolkit that have the same names.
 
 #include <filesystem>
 #include <functional>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <tuner/core/cpp/included_file.hpp>
-#include <tuner/core/values/named.hpp>
 
 namespace tuner {
 
@@ -22,7 +21,7 @@ class IncludeFolders {
   IncludeFolders(const std::filesystem::path& file_name, const std::vector<std::string>& named);
   /// The places of \p name, first the one beside \p from.
   std::vector<std::filesystem::path> places(const std::string& name, const std::filesystem::path& from) const;
-  /// Those for `<name>`.
+  /// The places for `<name>`.
   std::vector<std::filesystem::path> places(const std::string& name) const;
 
  private:
@@ -58,7 +57,7 @@ class AuthorFiles {
 
   /// The names by which \p path can be included: one for each folder.
   std::vector<std::string> names_of(const std::filesystem::path& path) const;
-  /// Whether the author has a file of this name that is no copy of the toolkit's.
+  /// Whether the author has a file of this name that is not a copy of the toolkit's.
   bool has(std::string_view name) const;
 
   /// \p text of the file \p path, where each `#include` that means the toolkit's header NAME, whatever files the author

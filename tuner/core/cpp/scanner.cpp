@@ -47,11 +47,11 @@ bool begins_line(std::string_view code, std::size_t at) {
   return true;
 }
 
-Aside block_comment(std::string_view text, std::size_t begin, std::size_t at) {
+NonCode block_comment(std::string_view text, std::size_t begin, std::size_t at) {
   for (; (at = text.find('*', at)) != npos; ++at)
     if (const std::size_t slash = joined(text, at + 1); char_at(text, slash) == '/')
-      return {Aside::Kind::block_comment, begin, slash + 1, true};
-  return {Aside::Kind::block_comment, begin, text.size(), false};
+      return {NonCode::Kind::block_comment, begin, slash + 1, true};
+  return {NonCode::Kind::block_comment, begin, text.size(), false};
 }
 
 /// Whether a quote after \p word starts a raw literal.
@@ -61,24 +61,24 @@ bool is_raw_prefix(std::string_view word) {
 }
 
 /// The raw literal whose quote is at \p begin; nothing if there is none.
-std::optional<Aside> raw_literal(std::string_view text, std::size_t begin) {
+std::optional<NonCode> raw_literal(std::string_view text, std::size_t begin) {
   constexpr std::size_t longest_delimiter = 16;
   const std::size_t open = text.substr(0, begin + longest_delimiter + 2).find('(', begin);
   if (open == npos) return std::nullopt;
   const std::string close = ')' + std::string(text.substr(begin + 1, open - begin - 1)) + '"';
   const std::size_t end = text.find(close, open);
   const bool is_closed = end != npos;
-  return Aside{Aside::Kind::raw_literal, begin, is_closed ? end + close.size() : text.size(), is_closed};
+  return NonCode{NonCode::Kind::raw_literal, begin, is_closed ? end + close.size() : text.size(), is_closed};
 }
 
-Aside literal(std::string_view text, std::size_t begin) {
+NonCode literal(std::string_view text, std::size_t begin) {
   std::size_t at = begin + 1;
   while (at < text.size() && text[at] != '\n') {
-    if (text[at] == text[begin]) return {Aside::Kind::literal, begin, at + 1, true};
+    if (text[at] == text[begin]) return {NonCode::Kind::literal, begin, at + 1, true};
     const std::size_t length = continuation_at(text, at);
     at += length != 0 ? length : text[at] == '\\' && char_at(text, at + 1) != '\n' ? 2 : 1;
   }
-  return {Aside::Kind::literal, begin, std::min(at, text.size()), false};
+  return {NonCode::Kind::literal, begin, std::min(at, text.size()), false};
 }
 
 void blank(std::string& code, std::size_t begin, std::size_t end) {
@@ -94,11 +94,12 @@ std::size_t continuation_at(std::string_view text, std::size_t at) {
   return char_at(text, at + 1) == '\r' && char_at(text, at + 2) == '\n' ? 3 : 0;
 }
 
-std::optional<Aside> next_aside(std::string_view text, std::size_t from) {
+std::optional<NonCode> next_non_code(std::string_view text, std::size_t from) {
   for (std::size_t at = from; (at = find_any<'/', '"', '\''>(text, at)) != npos; ++at) {
     if (text[at] == '/') {
       const std::size_t second = joined(text, at + 1);
-      if (char_at(text, second) == '/') return Aside{Aside::Kind::line_comment, at, end_of_line(text, second), true};
+      if (char_at(text, second) == '/')
+        return NonCode{NonCode::Kind::line_comment, at, end_of_line(text, second), true};
       if (char_at(text, second) == '*') return block_comment(text, at, second + 1);
       continue;
     }
@@ -113,8 +114,8 @@ std::optional<Aside> next_aside(std::string_view text, std::size_t from) {
 
 std::string code_of(std::string_view text, Literals literals) {
   std::string code(text);
-  for (auto aside = next_aside(text, 0); aside; aside = next_aside(text, aside->end))
-    if (aside->kind != Aside::Kind::literal || literals == Literals::blank) blank(code, aside->begin, aside->end);
+  for (auto aside = next_non_code(text, 0); aside; aside = next_non_code(text, aside->end))
+    if (aside->kind != NonCode::Kind::literal || literals == Literals::blank) blank(code, aside->begin, aside->end);
   return code;
 }
 

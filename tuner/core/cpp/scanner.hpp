@@ -16,7 +16,7 @@ namespace tuner {
 constexpr std::size_t npos = std::string_view::npos;
 
 /// A comment or a literal.
-struct Aside {
+struct NonCode {
   enum class Kind { line_comment, block_comment, literal, raw_literal };
   Kind kind = Kind::literal;
   std::size_t begin = 0;
@@ -25,7 +25,7 @@ struct Aside {
 };
 /// The first comment or literal of \p text from \p from on, which must be in code. A literal that is not raw ends with
 /// its line at the latest, because of apostrophes as in `#error don't`.
-std::optional<Aside> next_aside(std::string_view text, std::size_t from);
+std::optional<NonCode> next_non_code(std::string_view text, std::size_t from);
 
 enum class Literals { blank, kept };
 /// \p text with blanks in place of its comments and literals. Everything else, line ends included, keeps its place. Raw

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kLongestPath = 256;
 constexpr int kMostUsings = 256;
 
-/// `a::b` of `namespace a::b`, the text before a brace; empty if it has no name or is inline. Nothing if \p head is no
-/// namespace. \p around: the namespaces around it.
+/// `a::b` of `namespace a::b`, the text before a brace; empty if it has no name or is inline. Nothing if \p head is not
+/// one of a namespace. \p around: the namespaces around it.
 std::optional<std::string_view> namespace_name(std::string_view head, std::string_view around) {
   constexpr std::string_view word = "namespace";
   const std::size_t at = find_word(head, word);
@@ -29,7 +29,7 @@ std::string around(std::string_view namespaces) {
   return std::string(namespaces.substr(0, end == npos ? 0 : end + 2));
 }
 
-/// Those of \p definitions that are in the namespace \p path, looked for in \p from and in what is around it.
+/// The \p definitions in the namespace \p path, which is looked up in \p from and in the namespaces around it.
 std::vector<std::size_t> inside(const ScopedCode& code, const std::vector<std::size_t>& definitions, std::string from,
                                 std::string_view path) {
   if (path.starts_with("::")) return inside(code, definitions, "", path.substr(2));
@@ -47,10 +47,10 @@ std::string without_alias(std::string_view text, const std::string& path) {
   constexpr std::string_view word = "namespace";
   const std::string first = path.substr(0, path.find("::"));
   for (std::size_t at = find_word(text, word); at < text.size(); at = find_word(text, word, at + 1)) {
-    const std::string_view said = text.substr(at + word.size(), text.find_first_of(";{", at) - at - word.size());
-    const std::size_t is = said.find('=');
-    if (is != std::string_view::npos && trimmed(said.substr(0, is)) == first)
-      return std::string(trimmed(said.substr(is + 1))) + path.substr(first.size());
+    const std::string_view alias = text.substr(at + word.size(), text.find_first_of(";{", at) - at - word.size());
+    const std::size_t sign = alias.find('=');
+    if (sign != std::string_view::npos && trimmed(alias.substr(0, sign)) == first)
+      return std::string(trimmed(alias.substr(sign + 1))) + path.substr(first.size());
   }
   return path;
 }
@@ -65,7 +65,7 @@ ScopedCode::ScopedCode(std::string code) : text_(std::move(code)) {
   };
   struct State {
     std::size_t open = npos;                 // the innermost brace
-    std::size_t namespaces = 0, others = 0;  // others: braces that are no scopes
+    std::size_t namespaces = 0, others = 0;  // others: other braces
   };
   const std::string_view text = text_;
   std::vector<Brace> braces;
@@ -113,7 +113,7 @@ std::string_view last_part(std::string_view path) {
   return path.substr(colon + 1);
 }
 
-std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions) {
+std::vector<std::size_t> resolve(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions) {
   std::erase_if(definitions, [&](std::size_t at) { return at >= used.at; });
   const std::string_view name = last_part(used.name);
   const std::string path = used.name.substr(0, used.name.size() - name.size());

@@ -53,6 +53,6 @@ std::string_view last_part(std::string_view path);
 /// The definitions that `used.name` means, out of \p definitions: places in \p code that define its last part. It means
 /// those of the innermost namespace that has some, else those that a `using` names. Macros are in all namespaces. The
 /// place of a macro is the one of its directive.
-std::vector<std::size_t> meant(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions);
+std::vector<std::size_t> resolve(const ScopedCode& code, const UsedName& used, std::vector<std::size_t> definitions);
 
 }  // namespace tuner

@@ -105,8 +105,8 @@ std::size_t count_word(std::string_view code, std::string_view word) {
 }  // namespace
 
 Declared declared(std::string_view part) {
-  const bool may_be_left_out = part.find('=') != npos;
-  const std::string otherwise(may_be_left_out ? trimmed(part.substr(part.find('=') + 1)) : std::string_view());
+  const bool has_default = part.find('=') != npos;
+  const std::string default_value(has_default ? trimmed(part.substr(part.find('=') + 1)) : std::string_view());
   part = trimmed(part.substr(0, part.find('=')));
   std::string brackets;
   while (part.ends_with(']') && part.rfind('[') != npos) {
@@ -123,8 +123,8 @@ Declared declared(std::string_view part) {
   std::string type(trimmed(part.substr(0, part.size() - name.size())));
   constexpr std::array<std::string_view, 6> kFirstWords = {"int", "float", "double", "char", "typename", "class"};
   if (type.empty() || std::ranges::find(kFirstWords, name) != kFirstWords.end())
-    return {std::string(part) + brackets, "", may_be_left_out, otherwise};
-  return {type + brackets, name, may_be_left_out, otherwise};
+    return {std::string(part) + brackets, "", has_default, default_value};
+  return {type + brackets, name, has_default, default_value};
 }
 
 bool Declared::is_to_const() const {
@@ -206,7 +206,7 @@ std::string template_argument_problem(std::string_view code, std::string_view in
     is_open = std::ranges::any_of(parameters, &Declared::is_pack);
     most = parameters.size();
     least = static_cast<std::size_t>(
-        std::ranges::count_if(parameters, [](const Declared& p) { return !p.may_be_left_out && !p.is_pack(); }));
+        std::ranges::count_if(parameters, [](const Declared& p) { return !p.has_default && !p.is_pack(); }));
     if (given >= least && (is_open || given <= most)) return {};
   }
   const auto counted = [](std::size_t n) { return std::to_string(n) + " template argument" + (n == 1 ? "" : "s"); };

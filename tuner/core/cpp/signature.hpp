@@ -15,8 +15,8 @@ namespace tuner {
 struct Declared {
   std::string type;  ///< without the name: `const float *`, `typename`
   std::string name;  ///< may be empty
-  bool may_be_left_out = false;
-  std::string otherwise = {};  ///< its value if it is left out
+  bool has_default = false;
+  std::string default_value = {};  ///< its value if it is left out
 
   bool is_pack() const { return type.ends_with("..."); }
   bool is_pointer() const { return type.find('*') != std::string::npos; }

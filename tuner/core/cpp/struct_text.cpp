@@ -1,4 +1,4 @@
-#include <tuner/core/cpp/declared_types.hpp>
+#include <tuner/core/cpp/struct_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <tuner/core/cpp/declaration_words.hpp>
+#include <tuner/core/cpp/declared_types.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/expression/token.hpp>
 #include <tuner/core/values/characters.hpp>

@@ -134,7 +134,7 @@ constexpr std::string_view kVerdict[] = {"dram__throughput.avg.pct_of_peak_susta
                                          "stall_memory_dependency",
                                          "warp_execution_efficiency"};
 constexpr MetricSet kSets[] = {
-    {"textbook", "what the text-books look at first", kTextbook},
+    {"textbook", "what the textbooks look at first", kTextbook},
     {"roofline", "time, bytes of device memory and operations: where a kernel stands under the roofline", kRoofline},
     {"verdict", "how busy memory, caches and pipes are and what warps wait for: what the verdict is drawn from",
      kVerdict},

@@ -1,6 +1,6 @@
 #pragma once
 /// The names of metrics. A metric is a number of one configuration besides its time. The names are those of nvprof,
-/// which CUDA's text-books still use; each is mapped to the chip's counters of today. Sets group metrics that belong
+/// which CUDA's textbooks still use; each is mapped to the chip's counters of today. Sets group metrics that belong
 /// together. Only the chip itself knows which counters it has: see Backend::collect().
 
 #include <span>

@@ -1,5 +1,5 @@
 #pragma once
-/// A part of a kernel's search space, as in the text-books' tables: some parameters have one value, others are free.
+/// A part of a kernel's search space, as in the textbooks' tables: some parameters have one value, others are free.
 
 #include <string>
 #include <vector>

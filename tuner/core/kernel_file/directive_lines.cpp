@@ -64,12 +64,12 @@ class DirectiveFinder {
     LogicalLine line{found.text, {}, file_, {}};
     for (const DirectiveLine::Run& run : found.runs) line.runs.push_back({run.begin, place(run.place)});
     const std::string_view whole = text_.substr(0, found.end);
-    for (auto aside = next_aside(whole, found.begin); aside; aside = next_aside(whole, aside->end)) {
-      if (aside->kind == Aside::Kind::block_comment && !aside->is_closed)
-        fail(aside->begin, "a comment in a directive must end on its line");
-      if (aside->kind != Aside::Kind::line_comment) continue;
-      line.comment = whole.substr(aside->begin + 2);
-      line.comment_at = place(aside->begin);
+    for (auto part = next_non_code(whole, found.begin); part; part = next_non_code(whole, part->end)) {
+      if (part->kind == NonCode::Kind::block_comment && !part->is_closed)
+        fail(part->begin, "a comment in a directive must end on its line");
+      if (part->kind != NonCode::Kind::line_comment) continue;
+      line.comment = whole.substr(part->begin + 2);
+      line.comment_at = place(part->begin);
     }
     return line;
   }

@@ -94,7 +94,7 @@ class Validator : public Checks {
     const bool others_decide = std::ranges::any_of(
         lines, [](const DirectiveLine& line) { return line.name() == "include" || line.name() == "define"; });
     if (all.empty() || others_decide || has_word(code.text(), "using") ||
-        !meant(code, {name, "", npos}, places).empty())
+        !resolve(code, {name, "", npos}, places).empty())
       return;
     throw SpecError(one.instantiate_place, in_quotes(name) + " is in a namespace: write " +
                                                in_quotes(all.front().namespaces + all.front().name));

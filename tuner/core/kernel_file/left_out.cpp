@@ -306,7 +306,7 @@ class LeftOut {
     if (count > 1) return subject + "is defined several times in " + places();
     if (type.name.find('<') != std::string::npos) return subject + "is made by a template, which is not read";
     const std::vector<std::size_t> all = all_definitions(declarations(), last_part(type.name));
-    if (!meant(declarations(), type, all).empty())
+    if (!resolve(declarations(), type, all).empty())
       return subject + "has several meanings, or one under an '#if' that only a compiler decides, in " + places();
     return subject + (all.empty() ? "is not defined in " : "is in another namespace in ") + places();
   }

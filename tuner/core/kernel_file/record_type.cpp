@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tuner/core/cpp/declared_types.hpp>
+#include <tuner/core/cpp/struct_text.hpp>
 #include <tuner/core/cpp/expanded_code.hpp>
 #include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/values/element_type.hpp>

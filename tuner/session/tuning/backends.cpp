@@ -52,18 +52,6 @@ DeviceChoice choose_device(std::string_view device) {
       0, gpu_count() == 1 ? "the GPU of this machine" : "the first of " + std::to_string(gpu_count()) + " GPUs");
 }
 
-std::vector<DeviceChoice> by_kind(const std::vector<DeviceChoice>& devices) {
-  std::vector<DeviceChoice> kinds;
-  for (const DeviceChoice& one : devices) {
-    const auto same = [&one](const DeviceChoice& kind) { return kind.device.key == one.device.key; };
-    if (const auto kind = std::find_if(kinds.begin(), kinds.end(), same); kind != kinds.end())
-      kind->more.push_back(one.device.index);
-    else
-      kinds.push_back(one);
-  }
-  return kinds;
-}
-
 std::string difference(const std::string& a, const std::string& b) {
   std::istringstream words_a(a), words_b(b);
   std::string only_a, only_b;
@@ -75,12 +63,12 @@ std::string difference(const std::string& a, const std::string& b) {
   return only_a + " and " + only_b;
 }
 
-std::vector<DeviceChoice> choose_devices(std::string_view devices) {
+std::vector<DeviceChoice> choose_each(std::string_view devices) {
   std::vector<DeviceChoice> chosen;
   if (devices == "all") {
     chosen.push_back(choose_gpu(0, fmt::format("all {} GPUs", std::max(gpu_count(), 0))));
     for (int i = 1; i < gpu_count(); ++i) chosen.push_back(choose_gpu(i, chosen.front().reason));
-    return by_kind(chosen);
+    return chosen;
   }
   for (std::size_t begin = 0; begin <= devices.size();) {
     const std::size_t end = std::min(devices.find(',', begin), devices.size());
@@ -91,11 +79,25 @@ std::vector<DeviceChoice> choose_devices(std::string_view devices) {
         throw Error(fmt::format("device '{}' names {} twice", devices, last.name));
     begin = end + 1;
   }
-  return by_kind(chosen);
+  return chosen;
 }
 
+DeviceChoice of_one_kind(std::vector<DeviceChoice> devices, std::string_view names) {
+  DeviceChoice all = std::move(devices.front());
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    if (devices[i].device.key != all.device.key)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("device '{}' names devices of different kinds ({}): give each kind its own command",
+                              names, difference(all.device.key.text(), devices[i].device.key.text())));
+    all.more.push_back(devices[i].device.index);
+  }
+  return all;
+}
+
+DeviceChoice choose_devices(std::string_view devices) { return of_one_kind(choose_each(devices), devices); }
+
 void measure_ceilings(Device& device) {
-  const std::unique_ptr<Backend> backend = open_backend(device, OwnKernels::of_ceilings);
+  const std::unique_ptr<Backend> backend = open_backend(device, PreloadedKernels::ceilings);
   backend->measure_ceilings();
   device.ceilings = backend->device().ceilings;
   device.peaks = backend->device().peaks;

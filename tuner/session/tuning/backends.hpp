@@ -19,13 +19,14 @@ struct DeviceChoice {
 /// Asks drivers but opens nothing. Throws Error with the reason when a device that was asked for is not there.
 DeviceChoice choose_device(std::string_view device);
 
-/// \p devices: names as for choose_device(), separated by commas ("0,2", "0,host"), or "all" for all GPUs. Returns one
-/// choice for each kind of device, in the order given. Throws Error like choose_device(), and for a device that is
-/// named twice.
-std::vector<DeviceChoice> choose_devices(std::string_view devices);
-
-/// One choice for each DeviceKey among \p devices, in their order.
-std::vector<DeviceChoice> by_kind(const std::vector<DeviceChoice>& devices);
+/// \p devices: names as for choose_device(), separated by commas ("0,2"), or "all" for all GPUs. Throws Error like
+/// choose_device(), and for a device that is named twice.
+std::vector<DeviceChoice> choose_each(std::string_view devices);
+/// The same devices as one choice. Throws Error unless all have one device key: a configuration's time has to mean the
+/// same on each.
+DeviceChoice choose_devices(std::string_view devices);
+/// \p devices, at least one, as one choice. \p names: how the user named them, for the message.
+DeviceChoice of_one_kind(std::vector<DeviceChoice> devices, std::string_view names);
 /// How the texts of two device keys differ: "sm=132 and sm=114".
 std::string difference(const std::string& a, const std::string& b);
 

@@ -219,7 +219,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, warn));
   std::unique_ptr<Backend> opened;
   if (!isolate && backend == nullptr) {
-    opened = open_backend(device, OwnKernels::of_trials);
+    opened = open_backend(device, PreloadedKernels::trials);
     backend = opened.get();
   }
   const bool reuse = options.resume && unknown_headers(spec) == nullptr;

@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/compile/compile_log.hpp>
 
 #include <tuner/core/values/message_text.hpp>
 

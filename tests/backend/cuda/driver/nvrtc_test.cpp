@@ -31,8 +31,8 @@ TEST(Nvrtc, SaysWhatWasTriedAndWhatToDoWhereThereIsNone) {
       {file, file},
       {"libm.so.6", "lacks nvrtcVersion"}};
   for (const auto& [asked, said] : rows)
-    EXPECT_THAT(failure({.asked = asked}), AllOf(HasSubstr("NVRTC, the CUDA run-time compiler, was not found"),
-                                                 HasSubstr("TUNER_NVRTC"), HasSubstr(said)));
+    EXPECT_THAT(failure({.requested = asked}), AllOf(HasSubstr("NVRTC, the CUDA run-time compiler, was not found"),
+                                                     HasSubstr("TUNER_NVRTC"), HasSubstr(said)));
 }
 
 TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {
@@ -58,7 +58,7 @@ TEST(Nvrtc, LooksInPythonPackagesOfOthersOnlyWhenAsked) {
   const fs::path file = folder.write("lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13", "");
   const EnvironmentVariable variable("VIRTUAL_ENV", folder.path().string());
   EXPECT_THAT(nvrtc_candidates({}), Not(Contains(file)));
-  EXPECT_EQ(nvrtc_candidates({.asked = "python"}).front(), file);
+  EXPECT_EQ(nvrtc_candidates({.requested = "python"}).front(), file);
 }
 
 TEST(Nvrtc, LooksInPythonPackagesBesideItsOwn) {
@@ -85,7 +85,7 @@ class NvrtcFactsTest : public ::testing::Test {
 
   const TemporaryFolder folder;
   const fs::path file = folder / "nvrtc";
-  NvrtcSearch search{.asked = (folder / "toolkit/lib64").string(), .newest_major = 12, .capabilities = {90}};
+  NvrtcSearch search{.requested = (folder / "toolkit/lib64").string(), .newest_major = 12, .capabilities = {90}};
   Nvrtc library;
 };
 
@@ -136,7 +136,7 @@ TEST(Nvrtc, IsOneThatKnowsAllCapabilitiesWhereThereIsOne) {
   const Nvrtc* library = find_nvrtc();
   if (library == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
   const auto with = [&](std::vector<int> capabilities) {
-    const auto found = load_nvrtc({.asked = library->library.string(), .capabilities = std::move(capabilities)});
+    const auto found = load_nvrtc({.requested = library->library.string(), .capabilities = std::move(capabilities)});
     return std::get<Nvrtc>(found).architectures;
   };
   EXPECT_EQ(with({library->architectures.back()}), library->architectures);

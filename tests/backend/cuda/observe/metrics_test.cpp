@@ -86,7 +86,7 @@ TEST(MetricPlan, AsksForTheRollUpThatAChipsOwnNameLacks) {
 
 TEST(MetricPlan, SaysThatTheChipHasNoSuchCounter) {
   EXPECT_EQ(refusal(SomeChip(), "dram_write_bytes"), "SC100 has no counter for dram_write_bytes");
-  EXPECT_THAT(refusal(SomeChip(), "energy"), HasSubstr("no counter"));
+  EXPECT_THAT(refusal(SomeChip(), "energy"), HasSubstr("not a counter"));
 }
 
 /// The real CUPTI, if it is installed. Needs no GPU.

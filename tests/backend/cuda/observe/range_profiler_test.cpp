@@ -1,6 +1,6 @@
 // Counting with a fake CUPTI.
 
-#include <tuner/backend/cuda/observe/cupti.hpp>
+#include <tuner/backend/cuda/observe/range_profiler.hpp>
 
 #include <dlfcn.h>
 
@@ -12,7 +12,7 @@ namespace tuner::cuda {
 namespace {
 
 const Cupti& fake() {
-  static const Cupti loaded = load_cupti({.asked = TUNER_FAKE_CUPTI});
+  static const Cupti loaded = load_cupti({.requested = TUNER_FAKE_CUPTI});
   return loaded;
 }
 
@@ -127,7 +127,7 @@ TEST_F(RangeProfilerTest, SaysWhatIsMissingWhereCountingIsRefused) {
 }
 
 TEST(LoadCupti, SaysWhatWasTriedAndWhatToDo) {
-  const auto reason = [](const std::string& asked) { return error_of([&] { load_cupti({.asked = asked}); }); };
+  const auto reason = [](const std::string& asked) { return error_of([&] { load_cupti({.requested = asked}); }); };
   EXPECT_THAT(reason("/nowhere/libcupti.so.13"),
               AllOf(HasSubstr("install the CUDA toolkit (12.6 or newer), or set TUNER_CUPTI"),
                     HasSubstr("/nowhere/libcupti.so.13")));

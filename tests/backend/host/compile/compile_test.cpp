@@ -153,7 +153,7 @@ TEST(HostCompile, SaysWhyCxxIsNotUsedAndWhatIs) {
   EXPECT_THAT(said_of_cxx("/no/such/c++"), AllOf(HasSubstr("CXX=/no/such/c++ is not used, because there is no program"),
                                                  HasSubstr("compiled with")));
   EXPECT_THAT(said_of_cxx("true"), HasSubstr("it does not say that it is g++ or clang++"));
-  EXPECT_THAT(said_of_cxx("false"), HasSubstr("it fails when asked"));
+  EXPECT_THAT(said_of_cxx("false"), HasSubstr("it fails with --version"));
 }
 
 TEST(HostCompile, TakesACxxWithArguments) {
@@ -181,7 +181,7 @@ TEST(HostCompile, AsksACompilerAgainThatCouldNotAnswerOnce) {
     const auto* const failed = std::get_if<CompileError>(&result);
     ASSERT_NE(failed, nullptr) << first;
     EXPECT_TRUE(failed->machine_fault) << first;
-    EXPECT_THAT(failed->message, HasSubstr("cannot be asked for its version now")) << first;
+    EXPECT_THAT(failed->message, HasSubstr("does not report its version now")) << first;
     EXPECT_EQ(why_not(compiler->compile(small_request())), "") << first;
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// Headers of the C and C++ libraries, which NVRTC lacks. Some are texts of this folder with the parts that device code
-/// can use. Some include the toolkit's <cuda/std/…> under their usual names. Those that only host code needs are empty.
+/// can use. Some include the toolkit's <cuda/std/…> under their usual names. Headers that only host code needs are
+/// empty.
 
 #include <filesystem>
 #include <span>
@@ -31,12 +32,12 @@ struct DeviceHeaders {
   }
 };
 
-/// All headers. Those of which the kernel's folder or an include folder has a file of the same name get another name,
+/// All headers. If the kernel's folder or an include folder has a file of the same name, the header gets another name,
 /// which toolkit_place() gives. So does curand.h if one of the \p toolkit's include folders has it: curand_kernel.h,
 /// for device code, includes it.
 DeviceHeaders device_headers(const CompileRequest& request, std::span<const std::filesystem::path> toolkit);
 
-/// What stands after `#include` for the toolkit's header \p name, whatever files the author has: one of \p headers,
+/// How to include the toolkit's header \p name even if the author has a file of that name. It is one of \p headers,
 /// which device_headers() made, or a file in one of the \p toolkit's include folders. Empty if there is none.
 std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
                           std::span<const std::filesystem::path> toolkit);

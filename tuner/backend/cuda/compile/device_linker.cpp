@@ -38,7 +38,7 @@ std::string bind_linker(const fs::path& file, NvJitLink& table) {
   TUNER_REQUIRE(nvJitLinkGetErrorLog)
   TUNER_REQUIRE(nvJitLinkGetLinkedCubinSize)
   TUNER_REQUIRE(nvJitLinkGetLinkedCubin)
-  return library.missing().empty() ? "" : file.string() + ": is no nvJitLink";
+  return library.missing().empty() ? "" : file.string() + ": is not nvJitLink";
 }
 
 std::string linker_missing(const std::string& what, const std::string& where, const std::string& packages) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include <tuner/backend/cuda/compile/compile_log.hpp>
 #include <tuner/backend/cuda/compile/device_headers.hpp>
 #include <tuner/backend/cuda/compile/device_linker.hpp>
 #include <tuner/backend/cuda/driver/architecture.hpp>
@@ -217,8 +218,8 @@ class NvrtcCompiler : public Compiler {
 
   /// Compiles the texts as they are. If that fails, compiles them without the host code that NVRTC refuses. The result
   /// depends on the request alone.
-  std::variant<Built, CompileError> build(const CompileRequest& asked) const {
-    CompileRequest request = asked;
+  std::variant<Built, CompileError> build(const CompileRequest& original) const {
+    CompileRequest request = original;
     if (!request.includes)  // the request came from another process
       request.includes = std::make_shared<const Includes>(includes_of(request));
     const DeviceHeaders headers = device_headers(request, library().includes);
@@ -343,7 +344,7 @@ class NvrtcCompiler : public Compiler {
     return CompileError{message, {}};
   }
 
-  /// Searched for when the first kernel needs it.
+  /// The linker is found when the first kernel needs it.
   const std::variant<DeviceLinker, std::string>& linker() const {
     linker_sought_.run(
         [this] { linker_ = load_device_linker(library().version / 1000, device_linker_folders(library())); });
@@ -361,10 +362,10 @@ class NvrtcCompiler : public Compiler {
         image.functions.push_back({expression, *symbol, {}});
         continue;
       }
-      if (!symbol) return CompileError{"'" + expression + "' names no kernel in " + request.file_name, log};
+      if (!symbol) return CompileError{"'" + expression + "' does not name a kernel in " + request.file_name, log};
       const auto found = resources.find(*symbol);
       if (found == resources.end() && !resources.empty())
-        return CompileError{"'" + expression + "' is no kernel: it must be a __global__ function", log};
+        return CompileError{"'" + expression + "' is not a kernel: it must be a __global__ function", log};
       image.functions.push_back({expression, *symbol, found == resources.end() ? Resources{} : found->second});
     }
     return image;

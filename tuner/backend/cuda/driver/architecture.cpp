@@ -23,7 +23,7 @@ struct Row {
 };
 
 // The same for all: block and grid dimensions, and 48 KB of shared memory without opting in. Fermi and Kepler (20 to
-// 37) are here for the occupancy of the text-books, because no toolkit of today compiles for them.
+// 37) are here for the occupancy of the textbooks, because no toolkit of today compiles for them.
 constexpr std::array<Row, 24> kRows{{
     {20, 1536, 8, 48, 48, 0, 32, 32768, {"Tesla C2050", 14}, {16, 0}},
     {21, 1536, 8, 48, 48, 0, 48, 32768, {"GeForce GTX 460", 7}, {4, 0}},

@@ -34,7 +34,7 @@ int cores_per_sm(int compute_capability);
 /// Operations that one multiprocessor begins in a clock; 0: not published, or it has none.
 struct Throughput {
   int fp64 = 0;    ///< additions, multiplications or multiply-adds in double precision
-  int tensor = 0;  ///< multiply-adds of half precision in tensor cores, sums kept in half, without sparsity
+  int tensor = 0;  ///< multiply-adds of half precision in tensor cores, sums in half, without sparsity
 };
 /// Sources: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"; for tensor cores NVIDIA's white
 /// papers on Volta, Turing, Ampere (GA100, GA102), Ada, Hopper and Blackwell.

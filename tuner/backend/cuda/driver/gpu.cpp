@@ -51,7 +51,7 @@ CallContext::CallContext(const void* pointer, int ordinal, void* stream) : strea
   cuda::check(result, "cuCtxGetCurrent");
   if (handle != nullptr) {
     throw Error(ErrorCode::context_lost,
-                "the CUDA context that is current on this thread has been destroyed: make another one current first");
+                "the CUDA context that is current on this thread has been destroyed: make another current first");
   }
   const cuda::PointerInfo info = pointer == nullptr ? cuda::PointerInfo{} : cuda::pointer_info(pointer);
   ContextName chosen = name_of(info.context);

@@ -144,9 +144,9 @@ constexpr const char* kEndOfSearch = "found";
 
 /// Size, time of the last change, and inode of \p file, zeros if it does not exist; and its path.
 std::string stamped(const fs::path& file) {
-  const cache::FileStamp is = cache::real_disk().stamp_of(file);
+  const cache::FileStamp stamp = cache::real_disk().stamp_of(file);
   std::ostringstream text;
-  text << is.bytes << ' ' << is.written_ns << ' ' << is.identity.second << "  " << file.string();
+  text << stamp.bytes << ' ' << stamp.written_ns << ' ' << stamp.identity.second << "  " << file.string();
   return text.str();
 }
 
@@ -156,11 +156,11 @@ std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
   std::vector<fs::path> files;
   // The packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
   const std::vector<const char*> packages{"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
-  if (search.asked == "python") {
+  if (search.requested == "python") {
     for (const fs::path& folder : python_package_folders(packages)) add_libraries(kNames, folder, files);
     return files;
   }
-  if (!search.asked.empty()) return asked_libraries(kNames, search.asked);
+  if (!search.requested.empty()) return requested_libraries(kNames, search.requested);
   for (const fs::path& toolkit : toolkit_folders()) {
     for (const char* folder : kLibraryFolders) add_libraries(kNames, toolkit / folder, files);
   }
@@ -183,8 +183,8 @@ std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
   }
   if (first) return *std::move(first);
   if (reasons.empty()) {
-    reasons = "\n  " + (search.asked == "python" ? "no Python package nvidia-cuda-nvrtc"
-                                                 : "no libnvrtc.so.13, .12 or .11.2 in " + search.asked);
+    reasons = "\n  " + (search.requested == "python" ? "no Python package nvidia-cuda-nvrtc"
+                                                     : "no libnvrtc.so.13, .12 or .11.2 in " + search.requested);
   }
   return "NVRTC, the CUDA run-time compiler, was not found. Install the CUDA toolkit, or set TUNER_NVRTC to "
          "libnvrtc.so, to its folder, or to `python` for the package nvidia-cuda-nvrtc. tuner's own Python package "
@@ -211,8 +211,8 @@ const NvrtcFacts* find_nvrtc_facts() {
 
 std::string nvrtc_search_text(const NvrtcSearch& search) {
   std::ostringstream text;
-  text << "asked " << search.asked << "\nloader " << environment("LD_LIBRARY_PATH") << "\nmajor " << search.newest_major
-       << "\ncapabilities";
+  text << "asked " << search.requested << "\nloader " << environment("LD_LIBRARY_PATH") << "\nmajor "
+       << search.newest_major << "\ncapabilities";
   for (const int capability : search.capabilities) text << ' ' << capability;
   for (const fs::path& file : nvrtc_candidates(search)) text << '\n' << stamped(file);
   return text.str() + '\n';
@@ -234,10 +234,10 @@ std::optional<NvrtcFacts> read_nvrtc_facts(const fs::path& file, const NvrtcSear
   std::string written;
   if (disk.read(file, cache::kMaxTextBytes, written) || !written.ends_with('\n')) return std::nullopt;
   std::istringstream text(written);
-  std::string line, asked;
+  std::string line, searched;
   if (!std::getline(text, line) || line != kTitle) return std::nullopt;
-  while (std::getline(text, line) && line != kEndOfSearch) asked += line + '\n';
-  if (asked != nvrtc_search_text(search)) return std::nullopt;
+  while (std::getline(text, line) && line != kEndOfSearch) searched += line + '\n';
+  if (searched != nvrtc_search_text(search)) return std::nullopt;
   NvrtcFacts facts;
   while (std::getline(text, line)) {
     const std::size_t space = line.find(' ');

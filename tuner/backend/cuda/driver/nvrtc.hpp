@@ -38,9 +38,9 @@ struct Nvrtc : NvrtcFacts {
 };
 
 /// Where to look. The Python packages (nvidia-cuda-nvrtc) of other Python installations than tuner's own are tried only
-/// if `asked` is "python". A driver loads no code of an NVRTC that is newer than itself.
+/// if `requested` is "python". A driver loads no code of an NVRTC that is newer than itself.
 struct NvrtcSearch {
-  std::string asked = {};              ///< a file, a folder, or "python"; if set, nothing else is tried
+  std::string requested = {};          ///< a file, a folder, or "python"; if set, nothing else is tried
   int newest_major = 0;                ///< the driver's CUDA version; newer NVRTCs come last; 0: any
   std::vector<int> capabilities = {};  ///< GPUs to compile for: 90 for 9.0
 };

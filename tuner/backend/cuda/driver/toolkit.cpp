@@ -86,11 +86,11 @@ void add_libraries(LibraryNames names, const fs::path& folder, std::vector<fs::p
   }
 }
 
-std::vector<fs::path> asked_libraries(LibraryNames names, const fs::path& asked) {
+std::vector<fs::path> requested_libraries(LibraryNames names, const fs::path& requested) {
   std::error_code ignored;
-  if (!fs::is_directory(asked, ignored)) return {asked};
+  if (!fs::is_directory(requested, ignored)) return {requested};
   std::vector<fs::path> files;
-  add_libraries(names, asked, files);
+  add_libraries(names, requested, files);
   return files;
 }
 

@@ -28,7 +28,7 @@ std::vector<std::filesystem::path> toolkit_folders();
 std::vector<std::filesystem::path> package_folders_beside(const std::vector<std::filesystem::path>& prefixes,
                                                           const std::vector<const char*>& packages);
 
-/// Those, and then those of each other Python installation, best first.
+/// package_folders_beside(), then the same folders of every other Python installation, best first.
 std::vector<std::filesystem::path> python_package_folders(const std::vector<const char*>& packages);
 
 // For a table of functions that are bound at run time: a member for each, typed by its header, and the binding of one
@@ -77,8 +77,8 @@ using LibraryNames = std::span<const LibraryName>;
 
 /// Adds the libraries \p names that exist in \p folder to \p files, each once.
 void add_libraries(LibraryNames names, const std::filesystem::path& folder, std::vector<std::filesystem::path>& files);
-/// If \p asked is a folder, the libraries \p names in it; else \p asked itself.
-std::vector<std::filesystem::path> asked_libraries(LibraryNames names, const std::filesystem::path& asked);
+/// If \p requested is a folder, the libraries \p names in it; else \p requested itself.
+std::vector<std::filesystem::path> requested_libraries(LibraryNames names, const std::filesystem::path& requested);
 /// Moves files of CUDA versions above \p newest_major (0: any) to the end of \p files.
 void put_newer_last(LibraryNames names, int newest_major, std::vector<std::filesystem::path>& files);
 

@@ -86,7 +86,7 @@ std::variant<MetricPlan, Unavailable> ChipMetrics::plan(std::span<const std::str
     MetricPlan::Value value{name, {}};
     const NamedMetric* const named = find_metric(name);
     if (named != nullptr && named->terms.empty()) {
-      return Unavailable{name + " is no counter: " +
+      return Unavailable{name + " is not a counter: " +
                          (named->source == MetricSource::sensor ? "the card's energy sensor measures it"
                                                                 : "outputs are compared for it")};
     }

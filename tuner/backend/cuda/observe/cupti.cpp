@@ -8,6 +8,7 @@
 
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
+#include <tuner/backend/cuda/observe/range_profiler.hpp>
 #include <tuner/core/values/message_text.hpp>
 
 namespace tuner::cuda {
@@ -74,7 +75,7 @@ const Cupti& process_cupti() {
   // Never destroyed, like NVRTC's table.
   static const auto& loaded = *new const std::variant<Cupti, std::string>([]() -> std::variant<Cupti, std::string> {
     CuptiSearch search;
-    search.asked = environment("TUNER_CUPTI");
+    search.requested = environment("TUNER_CUPTI");
     if (const Nvrtc* const found = find_nvrtc()) search.nvrtc = found->library;
     search.newest_major = driver_status().version / 1000;
     try {
@@ -101,7 +102,7 @@ auto available(Work work) -> std::variant<decltype(work(std::declval<const Cupti
 
 std::vector<fs::path> cupti_candidates(const CuptiSearch& search) {
   std::vector<fs::path> files;
-  if (!search.asked.empty()) return asked_libraries(kCuptiNames, search.asked);
+  if (!search.requested.empty()) return requested_libraries(kCuptiNames, search.requested);
   if (search.nvrtc.has_parent_path()) {
     add_libraries(kCuptiNames, search.nvrtc.parent_path(), files);
     add_libraries(kCuptiNames, search.nvrtc.parent_path().parent_path().parent_path() / "cuda_cupti/lib",
@@ -126,7 +127,7 @@ Cupti load_cupti(const CuptiSearch& search) {
     if (reason.empty()) return cupti;
     reasons += (reasons.empty() ? "" : "; ") + reason;
   }
-  if (reasons.empty()) reasons = "no libcupti.so.13 or .12 in " + search.asked;
+  if (reasons.empty()) reasons = "no libcupti.so.13 or .12 in " + search.requested;
   throw Error(
       "hardware counters need CUPTI, which was not found: install the CUDA toolkit (12.6 or newer), or set TUNER_CUPTI "
       "to libcupti.so or to its folder (tried: " +

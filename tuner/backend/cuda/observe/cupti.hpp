@@ -47,7 +47,7 @@ struct Cupti {
 
 /// Where to look.
 struct CuptiSearch {
-  std::string asked = {};            ///< a file or a folder; if set, nothing else is tried
+  std::string requested = {};        ///< a file or a folder; if set, nothing else is tried
   std::filesystem::path nvrtc = {};  ///< the NVRTC in use: its folder is tried first
   int newest_major = 0;              ///< the driver's CUDA version; newer CUPTIs come last; 0: any
 };
@@ -70,7 +70,6 @@ std::vector<std::string> known_chips(const Cupti& cupti);
 std::unique_ptr<ChipMetrics> chip_metrics(const Cupti& cupti, std::string_view chip,
                                           std::vector<std::uint8_t> availability = {});
 std::string chip_of_device(const Cupti& cupti, int ordinal);
-std::unique_ptr<Counters> open_counters(const Cupti& cupti, CUcontext context, int ordinal);
 
 /// Parameters of a function of CUPTI, zeroed, with the size from which CUPTI derives their version.
 template <typename Parameters>

@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/observe/cupti.hpp>
+#include <tuner/backend/cuda/observe/range_profiler.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -140,7 +140,7 @@ class CuptiCounters final : public Counters {
     constexpr int most_passes = 1000;  // prevents an endless loop
     int passes = 0;
     for (bool last = false; !last;) {
-      if (++passes > most_passes) return Unavailable{"CUPTI asked for more than 1000 passes: ask for fewer metrics"};
+      if (++passes > most_passes) return Unavailable{"these metrics take more than 1000 passes: select fewer"};
       work.before();
       profiler.start();
       if (!one_launch) profiler.push();

@@ -1,3 +1,5 @@
+#include <tuner/backend/cuda/observe/yardsticks.hpp>
+
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -21,7 +21,7 @@ std::span<const SupportFile> support_files();
 CompileRequest support_request(std::string_view file, std::vector<std::string> kernels,
                                const std::string& architecture);
 
-/// Compiles a support_request(), or takes what an earlier process kept in the user's cache folder. Without that, a
+/// Compiles a support_request(), or loads the result of an earlier process from the user's cache folder. Otherwise a
 /// worker would compile for a quarter of a second before its first run. Thread-safe.
 CompileResult compile_support(Compiler& compiler, const CompileRequest& request);
 
@@ -79,21 +79,5 @@ class DataKernels {
   CUstream stream_;
   std::size_t most_blocks_;
 };
-
-// ---- the best rates of a device, with which those of kernels are compared (yardsticks.cpp). Callers use
-// Backend::measure_ceilings(), which keeps the results.
-
-/// The request that compiles the kernels of measure_ceilings() for \p architecture.
-CompileRequest ceilings_request(const std::string& architecture);
-/// The highest rates of plain kernels that stream buffers far larger than L2. \p compiled: the result of
-/// ceilings_request(). Takes about 0.2 s and up to 2 GiB of device memory. Throws Error.
-Ceilings measure_ceilings(Backend& backend, const CompileResult& compiled);
-
-/// The request that compiles the kernels of measure_peaks() for \p architecture.
-CompileRequest peaks_request(const std::string& architecture);
-/// The highest arithmetic rates, the latency of memory, and the times of an empty kernel. \p compiled: the result of
-/// peaks_request(). Takes about 50 ms and up to 512 MiB of device memory; without that, the latency stays 0. Throws
-/// Error.
-DevicePeaks measure_peaks(Backend& backend, const CompileResult& compiled);
 
 }  // namespace tuner::cuda

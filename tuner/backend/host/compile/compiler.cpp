@@ -186,7 +186,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
   std::error_code unknown;
   // The database's own warning says that the folder cannot be made.
   if (failure && std::filesystem::is_directory(*cache_folder_, unknown))
-    options_.warn("compiled objects are not kept in " + cache_folder_->string() + ": " + *failure);
+    options_.warn("compiled objects cannot be stored in " + cache_folder_->string() + ": " + *failure);
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name, Found& found) {
@@ -199,13 +199,13 @@ std::string HostCompiler::try_compiler(const std::vector<std::string>& command, 
   question.push_back("--version");
   const ProcessResult version = run_process(question, {.timeout_s = kTimeForVersion});
   const auto not_now = [&](const std::string& why) {
-    return Passing(ErrorCode::compiler, "the C++ compiler cannot be asked for its version now: " + why);
+    return Passing(ErrorCode::compiler, "the C++ compiler does not report its version now: " + why);
   };
   if (version.passing) throw not_now(version.error);
   if (version.timed_out)
     throw not_now(listed(command) + kDidNotEnd + std::to_string(static_cast<int>(kTimeForVersion)) + " s");
   if (is_machine_fault(version)) throw not_now(listed(command) + ": " + why_it_ended(version));
-  if (version.exit_code != 0) return "it fails when asked for its --version";
+  if (version.exit_code != 0) return "it fails with --version";
   const auto says = [&version](const char* word) { return version.output.find(word) != std::string::npos; };
   if (by_name && !says("clang") && !says("++"))
     return "it does not say that it is g++ or clang++ (" + first_line(version.output) + ")";

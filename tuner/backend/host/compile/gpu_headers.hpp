@@ -8,9 +8,8 @@
 
 namespace tuner::host {
 
-/// \p message, the first error of compiling \p request, with its cause if that is clusters, or a header of CUDA that
-/// the host backend lacks: it has no such header, or it has the header without the contents that the message names. The
-/// result then ends with kForGpus.
+/// \p message, the first error of compiling \p request. If its cause is clusters, or a header of CUDA that the host
+/// backend lacks, or has without the contents that the message names, the result ends with the cause and kForGpus.
 std::string with_gpu_only_cause(const CompileRequest& request, const Includes& includes, std::string message);
 
 }  // namespace tuner::host

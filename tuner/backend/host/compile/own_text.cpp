@@ -114,7 +114,7 @@ Replaced dynamic_array(std::string_view code, std::size_t begin, std::size_t lim
   return {end, text};
 }
 
-/// What the macro that \p line defines stands for; not shared for other macros.
+/// The declaration that a macro with the text \p body stands for; not shared for other macros.
 Declaration meaning_of(std::string_view body, const SharedMacros& macros) {
   Declaration meaning = declaration_of(body, macros);
   const bool is_type = meaning.type.find_first_of("[](){};=,#\\") == std::string::npos;

@@ -15,7 +15,7 @@ struct SharedMacro {
   std::string type;  ///< the rest of it; often empty
 };
 using SharedMacros = std::map<std::string, SharedMacro, std::less<>>;
-/// Those that \p source and \p includes define.
+/// The shared macros that \p source and \p includes define.
 SharedMacros shared_macros(const std::string& source, const Includes& includes);
 
 /// \p source, a kernel file or a header of its author, as C++ for a CPU. Lines keep their numbers.

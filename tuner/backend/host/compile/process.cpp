@@ -68,7 +68,7 @@ bool close_others(int& output, int& report) {
 }
 
 /// How a program ended, or why it could not be started. A program that ignores SIGCHLD gets no status from the system,
-/// so the keeper tells it.
+/// so the keeper reports it.
 struct Report {
   int error = 0;
   int exit_code = 0;
@@ -318,7 +318,7 @@ bool remove_contents(Descriptor folder, Clock::time_point until) {
   });
 }
 
-/// Removes \p path, and its lock last: if this process ends before that, others can still tell that it is abandoned.
+/// Removes \p path, and its lock last: if this process ends before that, others can still see that it is abandoned.
 /// A later process removes what is left.
 void remove_folder(const std::filesystem::path& path, Clock::time_point until = Clock::time_point::max()) {
   Descriptor folder = open_folder(AT_FDCWD, path.c_str());

@@ -6,12 +6,10 @@
 /// be dropped without unwinding its stack. boost::context::fiber cannot do that.
 
 #include <array>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,107 +17,14 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <tuner/backend/host/run/grid_barrier.hpp>
 #include <tuner/backend/host/run/sanitizer.hpp>
+#include <tuner/backend/host/run/thread_memory.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 
 namespace tuner::host {
 
-// ---- the memory that one operating-system thread gives the kernel threads of its blocks (thread_memory.cpp)
-// --------------
-
-/// Address space from the system; a page takes memory when it is first touched.
-class Mapping {
- public:
-  /// Throws Error if the address space is full. \p purpose: for the message.
-  Mapping(std::size_t bytes, int protection, const char* purpose);
-  ~Mapping();
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  char* begin() const { return begin_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  char* begin_;
-  std::size_t bytes_;
-};
-
-/// Stacks for fibers: one mapping, divided into equal slots. Slots are used again.
-class StackPool {
- public:
-  /// Room for \p count stacks of \p bytes each (rounded up to pages). Throws Error when the address space is full.
-  StackPool(std::size_t count, std::size_t bytes);
-  ~StackPool();
-
-  struct Stack {
-    char* bottom = nullptr;  ///< lowest usable address, above a guard page if the system has room for one
-    char* top = nullptr;     ///< highest; differs between stacks, so that equal frames use different cache sets
-    std::size_t bytes() const { return static_cast<std::size_t>(top - bottom); }
-  };
-  Stack stack(std::size_t index) const;
-  /// The memory of all stacks.
-  const char* begin() const { return memory_.begin(); }
-  std::size_t bytes() const { return memory_.bytes(); }
-  /// Whether \p address lies in a guard page: a stack overflow.
-  bool in_guard(const void* address) const;
-
- private:
-  std::size_t slot_;
-  Mapping memory_;
-  std::size_t guards_ = 0;  // number of slots with a guard page; these are the first
-};
-
-/// The dynamic shared memory of the running block. It has the size of the launch, and accesses beyond it are found.
-class SharedArena {
- public:
-  /// \p most: the largest size. Throws Error when the address space is full.
-  explicit SharedArena(std::size_t most);
-  ~SharedArena();
-
-  /// Never changes; aligned to a page.
-  void* begin() const { return memory_.begin(); }
-  std::size_t bytes() const { return bytes_; }
-  /// Sets the size. Canaries follow up to the end of the last page; memory beyond it cannot be accessed.
-  void resize(std::size_t bytes);
-  /// Whether no canary was overwritten since the last call.
-  bool is_intact();
-  /// Whether \p address is in the reserved memory that cannot be accessed.
-  bool is_beyond(const void* address) const;
-
- private:
-  const std::size_t most_;
-  Mapping memory_;
-  std::size_t bytes_ = 0;
-  std::size_t open_ = 0;  // bytes that can be accessed: whole pages
-};
-
-// ---- blocks
-// ------------------------------------------------------------------------------------------------------------
-
 inline std::string site_text(const char* file, int line) { return std::string(file) + ':' + std::to_string(line); }
-
-/// The barrier of the blocks of a cooperative launch. Each block runs on its own operating-system thread.
-class GridBarrier {
- public:
-  enum class Meeting {
-    met,
-    left_alone,  ///< a block has returned without coming here
-    stopped,     ///< the launch must end
-  };
-
-  /// Call this before a launch of \p blocks, while no thread waits here.
-  void begin(std::uint64_t blocks);
-  /// Waits until all blocks are here; \p stop as in Kernel.
-  Meeting meet(const int* stop);
-  /// The calling block has returned.
-  void leave();
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t blocks_ = 0, waiting_ = 0, returned_ = 0;
-  std::uint64_t meetings_ = 0;  // number of those that have ended
-};
 
 /// A static shared array.
 struct StaticShared {
@@ -247,7 +152,7 @@ class BlockRunner {
   std::string place() const;
   std::string thread_text(unsigned linear) const;
 
-  // collectives.cpp
+  // block_runner_collectives.cpp
   static int meet_block(tuner_host::Block*, int, int, const char*, int);
   static unsigned long long meet_warp(tuner_host::Block*, int, unsigned, unsigned long long, unsigned, const char*,
                                       int);
@@ -280,7 +185,7 @@ class BlockRunner {
 
   std::vector<Fiber*> at_barrier_;  // of the block
   int barrier_sum_ = 0;
-  // Warp collectives in which lanes wait, by warp. Those that have ended are used again.
+  // Warp collectives in which lanes wait, by warp. A Meeting that has ended is used again.
   std::array<std::list<Meeting>, 32> meetings_;
   std::list<Meeting> free_meetings_;
   // Threads at __activemask, and how often another thread was chosen since the first of them came.

@@ -1,4 +1,4 @@
-#include <tuner/backend/host/run/memory.hpp>
+#include <tuner/backend/host/run/data.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include <tuner/backend/host/run/pool.hpp>
+#include <tuner/backend/host/run/faults.hpp>
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <span>
 
+#include <tuner/backend/host/run/block_runner.hpp>
 #include <tuner/backend/host/run/sanitizer.hpp>
 
 namespace tuner::host {

@@ -50,7 +50,7 @@ std::uint64_t available_bytes() {
   return total > 0 ? total : std::numeric_limits<std::uint64_t>::max();
 }
 
-/// Those of all backends of this process.
+/// The buffers of all backends of this process.
 class Buffers {
  public:
   void add(const char* begin, std::size_t bytes) {

@@ -1,8 +1,7 @@
 #pragma once
-/// Memory of the host backend: buffers, arrays for textures and surfaces, and the operations on their contents.
+/// Memory of the host backend: buffers and arrays for textures and surfaces.
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 #include <tuner/backend/backend.hpp>
@@ -20,11 +19,5 @@ bool evict_buffers();
 
 /// For the texture and surface functions of the shim. Throws Error for elements that textures on a GPU cannot have.
 std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape);
-
-void fill(void* to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed);
-/// Integers must be equal. Floating types are compared by fill_value::differs.
-Comparison compare(const void* actual, const void* expected, ElementType type, std::size_t count,
-                   const Tolerance& tolerance);
-std::uint64_t fingerprint(const void* from, std::size_t bytes);
 
 }  // namespace tuner::host

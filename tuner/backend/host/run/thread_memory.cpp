@@ -1,4 +1,4 @@
-#include <tuner/backend/host/run/block_runner.hpp>
+#include <tuner/backend/host/run/thread_memory.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
+#include <tuner/backend/host/run/sanitizer.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner::host {

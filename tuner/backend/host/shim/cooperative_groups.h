@@ -212,7 +212,7 @@ inline coalesced_group labeled_partition(const Parent& parent, Label label, TUNE
   const unsigned firsts = ::__ballot_sync(all, is_first, file, line);
   return tuner_partition::part(own, __builtin_popcount(firsts & ((own & -own) - 1u)), __builtin_popcount(firsts));
 }
-/// Those that have the same \p predicate. The group of `true` has rank 1.
+/// The threads that have the same \p predicate. The group of `true` has rank 1.
 template <typename Parent>
 inline coalesced_group binary_partition(const Parent& parent, bool predicate, TUNER_HOST_SITE) {
   const unsigned all = tuner_partition::lanes(parent), yes = ::__ballot_sync(all, predicate, file, line);

@@ -1,5 +1,5 @@
 #pragma once
-// What the reductions of the text-books have in common.
+// What the reductions of the textbooks have in common.
 
 #include "sum_reference.cuh"
 
@@ -9,7 +9,7 @@ __device__ void add_from(T* a, unsigned i, unsigned distance, unsigned size) {
   if (i + distance < size) a[i] = plus(a[i], a[i + distance]);
 }
 
-// y = the sum of the partial results, one for each `tile` elements, by one block. The text-books do this on the CPU.
+// y = the sum of the partial results, one for each `tile` elements, by one block. The textbooks do this on the CPU.
 template <typename T, unsigned tile, unsigned final_threads>
 __global__ void __launch_bounds__(final_threads) sumPartials(const T* partials, uint64 n, T* y) {
   const uint64 count = n == 0 ? 1 : (n + tile - 1) / tile;

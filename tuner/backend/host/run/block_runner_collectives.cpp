@@ -1,8 +1,7 @@
-// The places where kernel threads wait for each other: the barriers of the grid and of the block, and warp collectives.
+// The places where kernel threads wait for each other: barriers and warp collectives.
 // The last thread of a block or warp to come computes the results of all and makes the others ready.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -31,35 +30,6 @@ std::string hex(unsigned mask) {
 }  // namespace
 
 // ---------------------------------------------------------------- barriers
-
-void GridBarrier::begin(std::uint64_t blocks) {
-  const std::lock_guard lock(mutex_);
-  blocks_ = blocks;
-  waiting_ = returned_ = 0;
-}
-
-GridBarrier::Meeting GridBarrier::meet(const int* stop) {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t before = meetings_;
-  if (++waiting_ == blocks_) {
-    waiting_ = 0;
-    ++meetings_;
-    changed_.notify_all();
-    return Meeting::met;
-  }
-  while (meetings_ == before) {
-    if (__atomic_load_n(stop, __ATOMIC_RELAXED) != 0) return Meeting::stopped;
-    if (returned_ != 0) return Meeting::left_alone;
-    changed_.wait_for(lock, std::chrono::milliseconds(5));  // a stop sends no notification
-  }
-  return Meeting::met;
-}
-
-void GridBarrier::leave() {
-  const std::lock_guard lock(mutex_);
-  ++returned_;
-  changed_.notify_all();
-}
 
 int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predicate, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
