@@ -7,7 +7,6 @@
 #include <tests/support/testing.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_results.hpp>
-#include <tuner/core/values/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>
 

@@ -1,6 +1,5 @@
 #include <stdexcept>
 
-#include <tuner/core/values/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 

@@ -2,7 +2,6 @@
 
 #include <cache/records/sha256.hpp>
 
-#include <tuner/core/values/named.hpp>
 #include <tuner/report/page.hpp>
 
 #include <tests/support/page_data.hpp>

@@ -13,7 +13,6 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/fill_value.hpp>
-#include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner::testing {

@@ -13,8 +13,6 @@
 
 #include <cache/file/disk.hpp>
 
-#include <tuner/core/values/named.hpp>
-
 namespace tuner::testing {
 
 class MemoryDisk : public cache::Disk {

@@ -17,7 +17,7 @@ namespace tuner {
 class EnumeratedSpace;
 class SearchSpace;
 struct KernelSpec;
-}
+}  // namespace tuner
 
 namespace tuner::testing {
 

@@ -7,7 +7,6 @@
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/words.hpp>
 #include <tuner/core/values/characters.hpp>
-#include <tuner/core/values/named.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <tuner/core/device/metric.hpp>
-#include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
 

@@ -6,7 +6,6 @@
 #include <boost/interprocess/streams/bufferstream.hpp>
 #include <cache/records/json.hpp>
 
-#include <tuner/core/values/named.hpp>
 #include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {

@@ -45,10 +45,7 @@ class Strategy {
   virtual void compiled(Index /*index*/, const Resources& /*resources*/) {}
   /// Chooses which compiled proposals run, the most promising first; those left out are no longer worth running.
   /// nullopt: no opinion, all run in the order proposed.
-  virtual std::optional<std::vector<Index>> reconsider(
-      std::span<const Index> /*waiting*/) {
-    return std::nullopt;
-  }
+  virtual std::optional<std::vector<Index>> reconsider(std::span<const Index> /*waiting*/) { return std::nullopt; }
   /// The probability that some unknown configuration beats the best by at least the share \p factor (0.01: 1%); nullopt
   /// when there are too few results.
   virtual std::optional<double> improvement_probability(double /*factor*/) { return std::nullopt; }

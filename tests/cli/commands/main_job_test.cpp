@@ -9,7 +9,6 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
 
-#include <tuner/core/values/named.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 #include <tests/cli/commands/program.hpp>

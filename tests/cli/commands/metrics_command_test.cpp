@@ -1,7 +1,5 @@
 #include "program.hpp"
 
-#include <tuner/core/values/named.hpp>
-
 namespace tuner::cli {
 namespace {
 

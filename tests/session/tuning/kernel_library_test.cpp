@@ -1,3 +1,4 @@
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 
 #include <cstdlib>

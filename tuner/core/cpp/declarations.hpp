@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <tuner/core/cpp/scanner.hpp>
-#include <tuner/core/values/named.hpp>
 
 namespace tuner {
 

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/values/named.hpp>
-
 namespace tuner {
 
 /// The candidate that is nearest to \p name by edit distance, if \p name may be a misspelling of it.

@@ -5,8 +5,6 @@
 #include <mutex>
 #include <set>
 
-#include <tuner/core/values/named.hpp>
-
 namespace tuner {
 namespace {
 

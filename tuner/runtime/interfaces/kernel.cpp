@@ -1,5 +1,6 @@
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/kernel.hpp>
 
 #include <charconv>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <tuner/core/values/named.hpp>
 #include <tuner/session/wisdom/records.hpp>
 
 namespace tuner {

@@ -21,7 +21,6 @@
 #include <tuner/backend/host/run/sanitizer.hpp>
 #include <tuner/backend/image_variables.hpp>
 #include <tuner/core/values/element_type.hpp>
-#include <tuner/core/values/named.hpp>
 #include <tuner/core/values/passing.hpp>
 
 namespace tuner::host {
