@@ -5,8 +5,8 @@
 //   repeatability [--device cuda|host] [--kernel FILE] [--size NAME=N]... [--hot] [--tunings 20] [--strategy auto]
 //                 [--trials N] [--fastest 12] [--rounds 250]
 //
-// Without --trials, a tuning tries the whole space. Images are kept in memory, so later tunings compile only new ones;
-// their number is printed. Exit status 0 when every choice is within 1% of the best.
+// Without --trials, a tuning tries the whole space. Images stay in memory, so later tunings compile only new ones.
+// Their number is printed. Exit status 0 when every choice is within 1% of the best.
 
 #include <algorithm>
 #include <chrono>

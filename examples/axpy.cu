@@ -1,4 +1,4 @@
-// y = a * x + y, as your own kernel file: ordinary CUDA C++ with lines that tell tuner what may vary.
+// y = a * x + y, as your own kernel file: ordinary CUDA C++, and lines that say what tuner may vary.
 #pragma tuner kernel      axpy
 #pragma tuner type        T = float double
 #pragma tuner size        n : int64 = 1048576

@@ -1,5 +1,5 @@
-// The textbook's reductions by dynamic parallelism: each step of the tree is a grid that a kernel launches. Never the
-// fast way to add numbers, but the place to see what a launch from the device costs, and who waits for whom.
+// The textbook's reductions by dynamic parallelism: each step of the tree is a grid that a kernel launches. This is
+// never the fast way to add numbers. It shows the cost of a launch from the device, and who waits for whom.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Dynamic
 // Parallelism" (nested_reduce). Written anew, for three reasons:
@@ -79,10 +79,10 @@
 #include "textbook_sum.cuh"
 
 enum class Step {
-  nested,         // each block adds the second half of its part to the first, and launches a block for that
-  nested_nosync,  // the same without the barrier: a tail launch starts when all threads have ended anyway
-  nested2,        // one thread launches the next step for all blocks; no thread is idle
-  flat,           // no launches: neighbours are added in a loop (`neighbored` of reduceClassic.cu)
+  nested,         // Each block adds the second half of its part to the first, and launches a block for that.
+  nested_nosync,  // The same without the barrier: a tail launch starts only after all threads have ended.
+  nested2,        // One thread launches the next step for all blocks; no thread is idle.
+  flat,           // No launches: neighbours are added in a loop (`neighbored` of reduceClassic.cu).
 };
 
 enum class Stream { tail, fire_and_forget };

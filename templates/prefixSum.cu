@@ -106,19 +106,19 @@
 
 enum class Form { inclusive, exclusive };
 enum class Step {
-  hillis_steele,  // every thread adds what stands 1, 2, 4, ... before it: a barrier and an addition a thread each time
-  blelloch,       // a tree of sums up, then down: twice the barriers, but in all two additions a thread
-  shuffle_up,     // the same additions as hillis_steele between the lanes of a warp, in registers, then between warps
+  hillis_steele,  // Each thread adds the value 1, 2, 4, ... places before it: a barrier and an addition a step.
+  blelloch,       // A tree of sums up, then down: twice the barriers, but only two additions a thread in all.
+  shuffle_up,     // The additions of hillis_steele, in registers between the lanes of a warp, then between warps.
 };
 enum class Arrangement {
-  runs,       // a thread holds neighbouring elements: few steps, but loads that lie `items` elements apart
-  exchanged,  // the same, loaded and stored side by side and exchanged through shared memory
-  rows,       // a warp holds rows of 32 elements: loads side by side, and a scan of the warp for every row
+  runs,       // A thread holds neighbouring elements: few steps, but its loads are `items` elements apart.
+  exchanged,  // The same, but loads and stores are side by side, and shared memory exchanges the elements.
+  rows,       // A warp holds rows of 32 elements: loads are side by side, and the warp scans every row.
 };
 enum class Offsets {
-  scan_add,   // scan each tile, scan the tiles' sums, add them to y: x is read once, y written twice and read once
-  sum_scan,   // sum each tile, scan the sums, then scan each tile from there: x is read twice, y written once
-  look_back,  // one pass: a block looks back at what the blocks before it have published
+  scan_add,   // Scan each tile, scan the tiles' sums, add them to y: x is read once, y written twice and read once.
+  sum_scan,   // Sum each tile, scan the sums, then scan each tile from there: x is read twice, y written once.
+  look_back,  // One pass: a block looks back at the sums that the blocks before it have published.
 };
 
 // From sums up to each lane to sums before it.

@@ -1,10 +1,10 @@
 // Reduces n elements to one: sum, min, max or product, at the speed of memory for large n and of two round trips to it
 // for small n.
 //
-// A thread reads `loads` words of `load_bytes` bytes before it uses the first, so that enough bytes are in flight to
-// cover the latency of memory (Little's law; CUDA C++ Best Practices Guide, "Exposing Sufficient Parallelism"). The
-// blocks walk over the input together, tile by tile, then each warp, each block and at last the grid combine what their
-// threads hold.
+// A thread reads `loads` words of `load_bytes` bytes before it uses the first. Enough bytes are then in flight to cover
+// the latency of memory (Little's law; CUDA C++ Best Practices Guide, "Exposing Sufficient Parallelism"). The blocks
+// walk over the input together, tile by tile. Then each warp, each block and finally the grid combine the values of
+// their threads.
 //
 // Sources: M. Harris, "Optimizing Parallel Reduction in CUDA" (2007); J. Cheng, M. Grossman, T. McKercher,
 // "Professional CUDA C Programming" (2014), chapters 3 and 5; CUDA C++ Programming Guide, "Warp Shuffle Functions",
@@ -119,14 +119,14 @@ enum class Cache {
 
 enum class WarpStep { shuffle, shuffle_xor, redux, volatile_shared, tile };
 
-// Once a block has its result, memory is asked only for the finish, and each question waits some hundred nanoseconds
-// for its answer: for small n little else takes time.
+// Once a block has its result, only the finish needs memory. Each access waits some hundred nanoseconds for its answer,
+// and for small n little else takes time.
 enum class Finish {
-  last_block,    // the block that ends last combines the partial results, in the order of their blocks: two questions
-  counted,       // results are added up in the word that counts the blocks that ended: one question
-  one_block,     // there is only one
-  atomic,        // each block combines its result into y, which was initialised by a launch before
-  two_launches,  // a second launch combines the partial results
+  last_block,    // The block that ends last combines the partial results in the order of their blocks: two accesses.
+  counted,       // Results are added up in the word that counts the blocks that ended: one access.
+  one_block,     // There is only one block.
+  atomic,        // Each block combines its result into y, which an earlier launch has initialised.
+  two_launches,  // A second launch combines the partial results.
 };
 
 using uint64 = unsigned long long;
@@ -228,7 +228,7 @@ __device__ Word load(const Word* from) {
   else return *from;
 }
 
-// What the elements of one word are combined in: 16 values of 8 bits fit into 32, but for products.
+// The type in which the elements of one word are combined. 16 values of 8 bits fit into 32 bits, except for products.
 template <typename T, typename R, Operation operation>
 constexpr bool fits_32_bits = sizeof(T) < 4 && !is_floating<R> && operation != Operation::product;
 template <typename R, bool fits_32_bits> struct Folded { using type = R; };
@@ -276,7 +276,7 @@ __device__ R reduce_thread(const T* x, Size n, unsigned block, unsigned blocks) 
   const unsigned edges = head + static_cast<unsigned>((n - head) % lanes);
   const Word* body = reinterpret_cast<const Word*>(x + head);
 
-  R edge = identity<operation, R>();  // loaded first, used last: its latency hides behind the tiles
+  R edge = identity<operation, R>();  // loaded first and used last, so that the tiles hide its latency
   if (block == 0 && threadIdx.x < edges) {
     edge = static_cast<R>(x[threadIdx.x < head ? threadIdx.x : n - edges + threadIdx.x]);
   }
@@ -308,8 +308,8 @@ __device__ R reduce_thread(const T* x, Size n, unsigned block, unsigned blocks) 
 
 // ---- Warp and block -------------------------------------------------------------------------------------------------
 
-// The values of the first `lanes` lanes (a power of two) combined, in lane 0. Called by all 32 lanes of a warp; the
-// values of the other lanes do not matter to `lanes` lanes, but for redux, where they must be the identity.
+// The values of the first `lanes` lanes (a power of two) combined, in lane 0. Called by all 32 lanes of a warp. The
+// values of the other lanes do not matter, except for redux, where they must be the identity.
 template <Operation operation, unsigned lanes, unsigned threads, WarpStep step, typename R>
 __device__ R reduce_warp(R value) {
   if constexpr (step == WarpStep::shuffle) {
@@ -333,8 +333,8 @@ __device__ R reduce_warp(R value) {
     else value = __reduce_max_sync(all_lanes, value);
 #endif
   } else if constexpr (step == WarpStep::volatile_shared) {
-    // The text-books' warp-synchronous tail. `volatile` keeps the accesses, not their order between lanes: since Volta
-    // lanes advance independently (Programming Guide, "Independent Thread Scheduling"), so each lane may write only
+    // The textbooks' warp-synchronous tail. `volatile` keeps the accesses, not their order between lanes: since Volta
+    // lanes advance independently (Programming Guide, "Independent Thread Scheduling"). So each lane may write only
     // after its partner has read, and read only after its partner has written.
     __shared__ volatile R shared[threads];
     shared[threadIdx.x] = value;
@@ -471,7 +471,7 @@ __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) atomic_combine<operation>(y, of_block);
   } else if constexpr (finish == Finish::two_launches) {
     if (threadIdx.x == 0) partials[blockIdx.x] = of_block;
-    if (threadIdx.x == 0 && blockIdx.x == 0) *ticket = gridDim.x;  // tells the second launch how many there are
+    if (threadIdx.x == 0 && blockIdx.x == 0) *ticket = gridDim.x;  // for the second launch: the number of partial results
   } else {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {

@@ -1,5 +1,5 @@
-// The textbook's ladder: one reduction written fifteen times, most versions removing one cost of the version before
-// it. Not the fastest reduction (that is reduce.cu) but the place to see what each step is worth.
+// The textbook's ladder: one reduction written fifteen times. Most versions remove one cost of the version before
+// them. It is not the fastest reduction (reduce.cu is); it shows the gain of each step.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, sections "Avoiding
 // Branch Divergence" and "Unrolling Loops" and exercises 2 to 4, after M. Harris, "Optimizing Parallel Reduction in
@@ -74,21 +74,21 @@
 #include "textbook_sum.cuh"
 
 enum class Step {
-  neighbored,                 // a thread adds its neighbour; every second, fourth, ... thread works: warps diverge
-  neighbored_less_divergent,  // the same additions by the first threads of the block: whole warps work or rest
-  interleaved,                // the partner is half a block away: neighbouring threads, neighbouring addresses
-  unroll2,                    // interleaved, after each thread has added 2, 4, 8, 16 elements:
-  unroll4,                    //   fewer blocks, and independent loads in flight
+  neighbored,                 // A thread adds its neighbour. Every second, fourth, ... thread works: warps diverge.
+  neighbored_less_divergent,  // The same additions by the first threads of the block: whole warps work or rest.
+  interleaved,                // The partner is half a block away: neighbouring threads, neighbouring addresses.
+  unroll2,                    // Interleaved, after each thread has added 2, 4, 8, 16 elements:
+  unroll4,                    //   fewer blocks, and independent loads in flight.
   unroll8,
-  unroll8_loop,               // the same eight by a pointer and a loop, which compilers unroll
-  unroll8_rolled,             // the same loop left as it is: one load at a time
+  unroll8_loop,               // The same eight by a pointer and a loop, which compilers unroll.
+  unroll8_rolled,             // The same loop left as it is: one load at a time.
   unroll16,
-  unroll_warps8,              // the last warp needs no block barrier
-  barrier_warps8,             // its steps with barriers of the block again, instead of `volatile`
-  shrinking_warps8,           // its steps by fewer and fewer lanes: the warp is scheduled whole all the same
-  complete_unroll8,           // no loop either, the block size a run-time value
-  barrier_complete8,          // the same with barriers of the block in the last warp's steps
-  template8,                  // the block size a compile-time value: no comparisons left
+  unroll_warps8,              // The last warp needs no block barrier.
+  barrier_warps8,             // Its steps with barriers of the block again, instead of `volatile`.
+  shrinking_warps8,           // Its steps by fewer and fewer lanes, although the hardware still schedules the whole warp.
+  complete_unroll8,           // No loop either; the block size is a run-time value.
+  barrier_complete8,          // The same with barriers of the block in the last warp's steps.
+  template8,                  // The block size is a compile-time value: no comparisons are left.
 };
 
 // a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The textbooks' warp-synchronous tail: in

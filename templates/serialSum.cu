@@ -1,6 +1,6 @@
 // The sum that a CPU makes, which the textbooks time beside every kernel of the ladder: by one thread, or by one thread
-// on each core. Meant for the host backend (`--device host`); a GPU runs it too, and shows what one of its threads is
-// worth.
+// on each core. It is meant for the host backend (`--device host`). On a GPU it shows the speed of one thread of the
+// GPU.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Avoiding
 // Branch Divergence" (recursion, there for powers of two) and its exercises 1 and 5 (odd sizes, floats). Written anew:

@@ -1,10 +1,10 @@
-// C = A + B for dense row-major matrices of ny rows and nx columns: the first kernel of most text-books, and the place
-// where block shape, access width and index order show their price.
+// C = A + B for dense row-major matrices of ny rows and nx columns: the first kernel of most textbooks. It shows the
+// cost of block shape, access width and index order.
 //
 // Source of the experiment: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 2,
-// "Organizing Parallel Threads", and chapter 4, "Matrix Addition"; the widths are those of the CUDA C++ Best Practices
-// Guide, "Coalesced Access to Global Memory", and the CUDA C++ Programming Guide, "Device Memory Accesses" (a vector of
-// 4, 8 or 16 bytes is one instruction only where its address is a multiple of its size).
+// "Organizing Parallel Threads", and chapter 4, "Matrix Addition". The widths are those of the CUDA C++ Best Practices
+// Guide, "Coalesced Access to Global Memory", and the CUDA C++ Programming Guide, "Device Memory Accesses": a vector of
+// 4, 8 or 16 bytes is one instruction only if its address is a multiple of its size.
 //
 // c may be a or b: each element is read by the thread that writes it, before it writes, and by no other.
 
@@ -17,7 +17,7 @@
 #pragma tuner parameter   unroll  = 1 2 4 8          // such vectors a thread has in flight in each of its rows
 #pragma tuner parameter   rows    = 1 2 4 8          // rows a thread
 #pragma tuner parameter   cache   = plain no_allocate streaming
-#pragma tuner parameter   transposed = false true    // the text-book's mistake: neighbouring threads, distant addresses
+#pragma tuner parameter   transposed = false true    // the textbook's mistake: neighbouring threads, distant addresses
 #pragma tuner let         tile_x  = block_x * vector * unroll
 #pragma tuner let         tile_y  = block_y * rows
 #pragma tuner constraint  whole_warps:      (block_x * block_y) % warp_size == 0
@@ -52,7 +52,7 @@ enum class Cache {
 
 using Index = long long;  // nx * ny passes 2^31 on any GPU with 24 GB
 
-// What one load or store instruction moves.
+// The word that one load or store instruction moves.
 template <unsigned bytes> struct WordOf;
 template <> struct WordOf<4>  { using type = unsigned; };
 template <> struct WordOf<8>  { using type = uint2; };

@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(threads) warpReduce(const T* x, uint64 n, R* y
 
   if constexpr (finish == Finish::two_launches) {
     if (threadIdx.x == 0) partials[blockIdx.x] = of_block;
-    if (threadIdx.x == 0 && blockIdx.x == 0) *ticket = gridDim.x;  // tells the second launch how many there are
+    if (threadIdx.x == 0 && blockIdx.x == 0) *ticket = gridDim.x;  // for the second launch: the number of partial results
   } else {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {

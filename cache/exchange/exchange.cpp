@@ -281,13 +281,17 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, Part par
   });
 }
 
-/// Runs in one transaction. Calls \p leave_out, which may throw, for each record that contradicts a stored trial.
-ImportCount apply_entries(Database& database, const std::vector<Entry>& entries,
-                          const std::function<void(const std::string&)>& leave_out) {
+struct Applied {
   ImportCount count;
-  auto& store = database.store();
-  store.write([&] {
-    count = {};
+  bool left_out = false;  ///< a record that contradicts a stored trial
+};
+
+/// Runs in one transaction. \p source: throws CacheError for a record that contradicts a stored trial, instead of
+/// leaving it out.
+Applied apply_entries(Database& database, std::vector<Entry> entries, const std::optional<std::string>& source = {}) {
+  return database.store().write([&store = database.store(), entries = std::move(entries), source] {
+    Applied applied;
+    ImportCount& count = applied.count;
     // Trials come first: best results are compared with them.
     for (const auto& entry : entries) {
       if (const auto* session = std::get_if<SessionRecord>(&entry)) apply(store, *session, count);
@@ -297,14 +301,16 @@ ImportCount apply_entries(Database& database, const std::vector<Entry>& entries,
     for (const auto& entry : entries) {
       const auto* best = std::get_if<BestRecord>(&entry);
       if (best == nullptr) continue;
-      if (const auto problem = contradicted(store, *best)) {
-        leave_out(*problem);
-      } else {
+      const auto problem = contradicted(store, *best);
+      if (!problem)
         apply(store, *best, count.best, count);
-      }
+      else if (!source || store.is_repeating())
+        applied.left_out = true;
+      else
+        throw CacheError(*source + ": " + *problem);
     }
+    return applied;
   });
-  return count;
 }
 
 }  // namespace
@@ -338,10 +344,8 @@ std::int64_t copy_for_freezing(Database& into, Database& from) {
     return true;
   });
   if (!could_be_read) return 0;
-  std::int64_t copied = 0;
-  auto& store = into.store();
-  store.write([&] {
-    copied = 0;
+  return into.store().write([&, &store = into.store()] {  // never repeated: it is in memory
+    std::int64_t copied = 0;
     for (const auto& [what, problems] : banned)
       for (const auto& [problem, record] : problems) put(store, *record);
     for (const auto& [question, best] : kept) {
@@ -353,8 +357,8 @@ std::int64_t copy_for_freezing(Database& into, Database& from) {
       put(store, *best);
       ++copied;
     }
+    return copied;
   });
-  return copied;
 }
 
 std::string export_all(Database& database, const Filter& filter) {
@@ -362,8 +366,7 @@ std::string export_all(Database& database, const Filter& filter) {
 }
 
 ImportCount import_text(Database& database, std::string_view text, const std::string& source) {
-  return apply_entries(database, parse_entries(text, source),
-                       [&](const std::string& problem) { throw CacheError(source + ": " + problem); });
+  return apply_entries(database, parse_entries(text, source), source).count;
 }
 
 ImportCount merge(Database& into, Database& from, std::int64_t limit) {
@@ -373,8 +376,9 @@ ImportCount merge(Database& into, Database& from, std::int64_t limit) {
     throw CacheError(fmt::format("{} has {} bytes: databases of more than {} bytes are not merged",
                                  from.path().string(), bytes, limit));
   }
-  return apply_entries(into, entries_of(from, {}, Part::all),
-                       [&](const std::string&) { warn_of_damaged_rows(from.store()); });
+  const Applied applied = apply_entries(into, entries_of(from, {}, Part::all));
+  if (applied.left_out) warn_of_damaged_rows(from.store());
+  return applied.count;
 }
 
 }  // namespace tuner::cache

@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 
 #include <cache/exchange/exchange.hpp>
-#include <cache/file/sealed_file.hpp>
+#include <cache/file/seal.hpp>
 #include <cache/query/browse.hpp>
 #include <cache/query/shipped.hpp>
 #include <cache/query/store.hpp>

@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 #include <cache/file/paths.hpp>
-#include <cache/file/sealed_file.hpp>
 #include <cache/file/side_files.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -96,10 +95,9 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   patience.asks_a_server = on_network_file_system(file);
   std::shared_ptr<SQLite::Database> db;
   {
-    FileLayer& layer = never_written ? sealed_files() : checked_side_files();
-    const FileLayer::Known known(layer);
+    const CheckedSideFiles known;
     db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : name_of(file),
-                                            flags | (never_written ? SQLite::OPEN_URI : 0), 0, layer.name());
+                                            flags | (never_written ? SQLite::OPEN_URI : 0), 0, known.name());
   }
   sqlite3* handle = db->getHandle();
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfValue);

@@ -1,6 +1,6 @@
 #pragma once
-/// SQLite connections for this room. They wait for locks, distrust the contents of a file, and tell damage from a file
-/// that cannot be written now. Also replaces a broken file while other processes open it. Private to this room.
+/// SQLite connections for this room. They wait for locks, distrust the contents of a file, and distinguish damage from
+/// a file that cannot be written now. Also replaces a broken file while other processes open it. Private to this room.
 
 #include <chrono>
 #include <cstdint>
@@ -54,8 +54,7 @@ void lock_by_open_file();
 bool lock_lacked_descriptor();
 
 /// \p patience must outlive the connection. \p never_written: nobody changes the file, so it is read without locks and
-/// without a look at journals. If it has a seal, it is checked as it is read (sealed_file.hpp). Throws
-/// SQLite::Exception.
+/// without a look at journals. Throws SQLite::Exception.
 std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience,
                                           bool never_written = false);
 std::shared_ptr<SQLite::Database> connect_memory();
@@ -91,6 +90,8 @@ std::string word(SQLite::Database& db, const char* sql);
 /// Returns nullopt if they cannot be read. (If this program closed the file itself, the system would drop SQLite's
 /// locks on it.)
 std::optional<std::string> bytes_of_file(const std::filesystem::path& file, std::int64_t offset, std::int64_t count);
+/// Larger databases are not copied to memory.
+inline constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 /// A database in memory with these bytes, which nobody can write to.
 std::shared_ptr<SQLite::Database> connect_bytes(std::string_view bytes);
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 #include <cache/records/sha256.hpp>
 
 namespace tuner::cache {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <cache/records/error.hpp>
+#include <cache/records/cache_error.hpp>
 
 namespace tuner::cache {
 

@@ -39,7 +39,7 @@ struct Lockers {
   std::map<std::pair<dev_t, ino_t>, Locker> by_file;  // an open file's inode number is not reused
 };
 
-/// Those of this process. A forked child has copies of its parent's descriptors, and locks through copies do not
+/// The lockers of this process. A forked child has copies of its parent's descriptors, and locks through copies do not
 /// exclude each other: it begins with none. It does not close the copies, as their numbers may be other files by now.
 Lockers& lockers() {
   static std::atomic<Lockers*> current{new Lockers};

@@ -5,16 +5,17 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <string_view>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace tuner::cache {
-namespace side {  // sealed_file.cpp has functions with these names, too
 namespace {
 
 /// At the begin of each journal, and again at its end after the name of another file.
@@ -52,13 +53,15 @@ bool is_by_a_writer(const struct stat& side, const char* name) {
 int check(int descriptor, const char* name) {
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) return SQLITE_IOERR_FSTAT;
-  if (!S_ISREG(info.st_mode)) return refuse(name, "is no regular file");
-  if (info.st_nlink > 1) return refuse(name, "has another name, too: what is written to it would change another file");
+  if (!S_ISREG(info.st_mode)) return refuse(name, "is not a regular file");
+  if (info.st_nlink > 1) return refuse(name, "has a second name: writing to it would change another file");
   if (!is_by_a_writer(info, name)) return refuse(name, "belongs to another user than the database");
   return SQLITE_OK;
 }
 
 constexpr const char* kNamesAFile = "names another file, which would be deleted";
+
+sqlite3_vfs* system_of(sqlite3_vfs* layer) { return static_cast<sqlite3_vfs*>(layer->pAppData); }
 
 /// A journal that tuner opened itself, so that what was checked is what is used.
 struct SideFile : sqlite3_file {
@@ -194,7 +197,7 @@ int failure_to_open(const char* name, int flags) {
     case ELOOP:
     case EISDIR:
     case ENXIO:  // a pipe or socket
-      return refuse(name, "is no regular file");
+      return refuse(name, "is not a regular file");
     case EACCES:
     case EROFS:
       return (flags & SQLITE_OPEN_CREATE) != 0 ? SQLITE_READONLY_DIRECTORY : SQLITE_CANTOPEN;
@@ -249,14 +252,14 @@ int access(sqlite3_vfs* layer, const char* name, int flags, int* result) noexcep
   const std::string_view text = name;
   if (text.ends_with("-journal") || text.ends_with("-wal"))
     if (const int checked = check_place(name); checked != SQLITE_OK) return checked;
-  sqlite3_vfs* const system = FileLayer::system(layer);
+  sqlite3_vfs* const system = system_of(layer);
   return system->xAccess(system, name, flags, result);
 } catch (const std::exception&) {
   return SQLITE_NOMEM;
 }
 
 int open(sqlite3_vfs* layer, const char* name, sqlite3_file* at, int flags, int* out_flags) noexcept {
-  sqlite3_vfs* const system = FileLayer::system(layer);
+  sqlite3_vfs* const system = system_of(layer);
   at->pMethods = nullptr;
   if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0) return refuse(name, kNamesAFile);
   if ((flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) == 0)
@@ -277,18 +280,44 @@ int open(sqlite3_vfs* layer, const char* name, sqlite3_file* at, int flags, int*
   return result;
 }
 
-}  // namespace
-}  // namespace side
+struct Layer {
+  Layer() : name(fmt::format("tuner-checked-{}", fmt::ptr(this))) {
+    sqlite3_vfs* const system = sqlite3_vfs_find("unix");
+    if (system == nullptr) throw std::bad_alloc();  // SQLite could not start
+    vfs = *system;
+    vfs.zName = name.c_str();
+    vfs.pNext = nullptr;
+    vfs.pAppData = system;
+    vfs.szOsFile += static_cast<int>(sizeof(SideFile));
+    vfs.xOpen = &open;
+    vfs.xAccess = &access;
+  }
+  const std::string name;
+  sqlite3_vfs vfs{};
+  std::mutex mutex;
+  int users = 0;
+};
 
-FileLayer& checked_side_files() {
-  static FileLayer& only = []() -> FileLayer& {
-    FileLayer& made = *new FileLayer("tuner-checked", sizeof(side::SideFile), &side::open);
-    made.vfs().xAccess = &side::access;
-    return made;
-  }();
+/// Never destroyed: open connections use it, also while the process ends.
+Layer& layer() {
+  static Layer& only = *new Layer;
   return only;
 }
 
-const std::string& last_refusal() { return side::refusal(); }
+}  // namespace
+
+CheckedSideFiles::CheckedSideFiles() {
+  const std::lock_guard lock(layer().mutex);
+  if (layer().users++ == 0) sqlite3_vfs_register(&layer().vfs, 0);
+}
+
+CheckedSideFiles::~CheckedSideFiles() {
+  const std::lock_guard lock(layer().mutex);
+  if (--layer().users == 0) sqlite3_vfs_unregister(&layer().vfs);
+}
+
+const char* CheckedSideFiles::name() { return layer().name.c_str(); }
+
+const std::string& last_refusal() { return refusal(); }
 
 }  // namespace tuner::cache

@@ -37,12 +37,10 @@ std::vector<Record> listed(Database& database, const Filter& filter, const std::
 template <class Record, class... Arguments>
 std::int64_t removed(Store& store, const Filter& filter, const char* more = "", const Arguments&... arguments) {
   const std::string sql = fmt::format("DELETE FROM {}{}{}", kTable<Record>, kMatching<Record>, more);
-  std::int64_t rows = 0;
-  store.write([&] {
+  return store.write([&store, filter, sql, arguments...] {
     Query(store, sql, filter.kernel, filter.device_key, filter.source, arguments...).run();
-    rows = store.connection().getChanges();
+    return std::int64_t{store.connection().getChanges()};
   });
-  return rows;
 }
 
 /// The problem has a result, and its last tuning, if any, was not cut short.
@@ -143,7 +141,7 @@ void remember_misses(Database& database, const std::vector<MissRecord>& counted)
   const char* const surplus =
       "DELETE FROM miss WHERE (SELECT count(*) FROM miss) > ?1 AND id NOT IN (SELECT id FROM miss ORDER BY last_seen "
       "DESC, id DESC LIMIT ?1)";
-  store.write([&] {
+  store.write([&store, counted, tuned, surplus] {
     for (const MissRecord& miss : counted) {
       if (problem_with(miss)) continue;
       const auto known = stored(store, miss);
@@ -170,18 +168,16 @@ std::int64_t forget_misses(Database& database, const Filter& filter) {
 
 std::int64_t forget_miss(Database& database, const MissRecord& miss) {
   auto& store = database.store();
-  std::int64_t forgotten = 0;
-  store.write([&] {
+  return store.write([&store, miss] {
     remove(store, miss);
-    forgotten = store.connection().getChanges();
+    return std::int64_t{store.connection().getChanges()};
   });
-  return forgotten;
 }
 
 Removed remove_results(Database& database, const Filter& filter) {
   auto& store = database.store();
-  Removed all;
-  store.write([&] {
+  return store.write([&store, filter] {
+    Removed all;
     all.best = removed<BestRecord>(store, filter);
     const std::string trials =
         fmt::format("DELETE FROM trial WHERE of IN (SELECT session FROM session{})", kMatching<SessionRecord>);
@@ -190,8 +186,8 @@ Removed remove_results(Database& database, const Filter& filter) {
     all.sessions = removed<SessionRecord>(store, filter);
     all.quarantined = removed<QuarantineRecord>(store, filter);
     all.misses = removed<MissRecord>(store, filter);
+    return all;
   });
-  return all;
 }
 
 Statistics statistics(Database& database) {

@@ -58,12 +58,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
 
 Database Database::open_frozen(const fs::path& file, OpenOptions options) {
   options.strict = true;
-  options.check_bytes = 0;  // each page is checked when it is read
-  Database database(std::make_unique<Store>(file, Store::Mode::frozen, std::move(options)));
-  auto& store = *database.store_;
-  if (const auto reason = store.read([&] { return why_not_frozen(store.connection()); }))
-    throw CacheError(fmt::format("wisdom database {} cannot be used: {}", file.string(), *reason));
-  return database;
+  return Database(std::make_unique<Store>(file, Store::Mode::frozen, std::move(options)));
 }
 
 const fs::path& Database::path() const { return store_->path(); }
@@ -95,14 +90,15 @@ void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel
   for (const auto& trouble : {problem_with(device), problem_with(record)}) {
     if (trouble) throw CacheError("cannot quarantine: " + *trouble);
   }
-  store_->write([&] {
-    if (!stored(*store_, record)) put(*store_, record);  // the earliest report stays
+  store_->write([&store = *store_, record] {
+    if (!stored(store, record)) put(store, record);  // the earliest report stays
   });
 }
 
-std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel,
-                                                    const ProblemRecord& problem) {
-  auto& store = *store_;
+namespace {
+
+std::vector<QuarantineRecord> quarantined_rows(Store& store, const std::string& device_key, const KernelRecord& kernel,
+                                               const ProblemRecord& problem) {
   return store.read([&] {
     std::vector<QuarantineRecord> found;
     Query row(store,
@@ -120,12 +116,18 @@ std::vector<QuarantineRecord> Database::quarantined(const std::string& device_ke
   });
 }
 
+}  // namespace
+
+std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel,
+                                                    const ProblemRecord& problem) {
+  return quarantined_rows(*store_, device_key, kernel, problem);
+}
+
 void Database::lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
                                const std::string& configuration) {
-  store_->write([&] {
-    remove(*store_, QuarantineRecord{device_key, kernel, problem, configuration, {}, 0});  // memory may not know it
-    for (const auto& record : quarantined(device_key, kernel, problem))
-      if (record.problem == problem && record.configuration == configuration) remove(*store_, record);
+  store_->write([&store = *store_, device_key, kernel, problem, configuration] {
+    for (const auto& record : quarantined_rows(store, device_key, kernel, problem))
+      if (record.problem == problem && record.configuration == configuration) remove(store, record);
   });
 }
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <cache/file/disk.hpp>
-#include <cache/records/error.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/cache_error.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 
@@ -51,9 +51,9 @@ struct OpenOptions {
   bool strict = false;
 };
 
-/// All questions to a database, here and in the other headers of this room, throw Unavailable if the file could not be
-/// read now, after a warning; only lookup() returns that as a part of its answer. If memory stands in for the file,
-/// they tell what memory has: see why_unknown().
+/// If the file cannot be read now, every question to a database warns and throws Unavailable, in all headers of this
+/// room. Only lookup() returns that as a part of its answer. If memory stands in for the file, the answer is what
+/// memory has: see why_unknown().
 class Database {
  public:
   /// Opens or creates the user's database. Creates missing folders and the file: for this user alone if it is
@@ -69,9 +69,10 @@ class Database {
   /// or of another version, or when its SHA-256 differs from the one in `MANIFEST.sha256` beside it. Throws Unavailable
   /// when it cannot be read now.
   static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
-  /// Opens a database that `tune db freeze` made. Each part is checked when it is read. Throws CacheError, now or
-  /// later, when the file is missing, damaged, not frozen or of another version. It never falls back to other wisdom,
-  /// because then this process would get other answers than the rest of the job.
+  /// Opens a database that `tune db freeze` made. Reads the file once and checks its seal; every answer comes from that
+  /// copy. Throws CacheError when the file is missing, damaged, not frozen or of another version, and later when it was
+  /// written to in place. It never falls back to other wisdom, because then this process would get other answers than
+  /// the rest of the job.
   static Database open_frozen(const std::filesystem::path& file, OpenOptions options = {});
   /// A database that lives as long as the process.
   static Database in_memory(OpenOptions options = {});

@@ -12,7 +12,7 @@ namespace tuner::cache {
 namespace {
 
 constexpr const char* kMaybeQuarantined =
-    "may be quarantined on this device: a database that would tell cannot be read now";
+    "may be quarantined on this device: a database that may say so cannot be read now";
 
 std::string changes(const Finder::Candidate& c, const Context& q) {
   std::vector<std::string> parts;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <cache/query/database.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 

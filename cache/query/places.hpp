@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 

@@ -23,7 +23,6 @@ constexpr const char* kIsDamaged =
 }  // namespace
 
 void warn_of_damaged_rows(Store& store) {
-  if (store.is_frozen()) throw DamagedRows("rows of it are damaged");
   store.warn_once("rows", fmt::format("wisdom database {}: damaged rows were left out", store.display_path()));
 }
 

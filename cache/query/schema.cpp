@@ -130,8 +130,8 @@ std::string other_version(SQLite::Database& db) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kSchemaVersion);
   }
   return fmt::format(
-      "it was written by an older tuner (format {}, this one reads {}): write its results with `tune export --all` of "
-      "that tuner, and read them with `tune db import` of this one",
+      "it was written by an older tuner (format {}, this one reads {}). Write its results to a file with that tuner's "
+      "`tune export --all`, and read the file with `tune db import`",
       version, kSchemaVersion);
 }
 
@@ -175,7 +175,6 @@ Finding examine(SQLite::Database& db, const std::filesystem::path& file) try {
 }
 
 Finding examine_twice(const std::filesystem::path& file, std::chrono::milliseconds patience) try {
-  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
   constexpr std::chrono::minutes kLongest{1};
   Patience wait(patience);
   wait.work_ends = cpu_time() + kLongest;
@@ -183,10 +182,10 @@ Finding examine_twice(const std::filesystem::path& file, std::chrono::millisecon
   const FolderLock unreplaced(file.parent_path(), LOCK_SH, patience);
   const FileStamp before = real_disk().stamp_of(file);
   if (before == FileStamp{}) return Finding::sound;  // moved away by another process
-  if (before.bytes > kMostBytes) return Finding::unknown;
+  if (before.bytes > kMaxCopiedBytes) return Finding::unknown;
   const Finding fresh = examine(*connect(file, SQLite::OPEN_READWRITE, wait), file);
   if (fresh == Finding::sound || fresh == Finding::unknown) return fresh;
-  const auto bytes = bytes_of_file(file, 0, kMostBytes);
+  const auto bytes = bytes_of_file(file, 0, kMaxCopiedBytes);
   if (!bytes || real_disk().stamp_of(file) != before) return Finding::unknown;
   const auto copy = connect_bytes(*bytes);
   limit_work(*copy, wait);

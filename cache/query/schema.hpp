@@ -27,7 +27,7 @@ void create(SQLite::Database& db);
 std::vector<std::string> wrong_definitions(SQLite::Database& db);
 bool has_its_definitions(SQLite::Database& db);
 
-/// What a look at all of a database finds.
+/// The result of reading all of a database.
 enum class Finding {
   sound,  ///< also one that is empty, of another version or gone
   foreign,

@@ -35,9 +35,9 @@ std::vector<StoredTrial> SessionWriter::trials_from(std::size_t first, std::size
   return {at(first), at(end)};
 }
 
-/// Commits the trials that were added before the call, and what \p also writes. Leaves `mutex_` free: a commit waits
-/// for the disk, and add() must not.
-void SessionWriter::commit(const std::function<void()>& also) {
+/// Commits the trials that were added before the call, and what \p also writes, which is repeated as Store::write()
+/// says. Leaves `mutex_` free: a commit waits for the disk, and add() must not.
+void SessionWriter::commit(std::function<void()> also) {
   const std::lock_guard one(committing_);
   std::size_t begin = 0, end = 0;
   {
@@ -46,13 +46,15 @@ void SessionWriter::commit(const std::function<void()>& also) {
     end = history_.size();
   }
   if (begin == end && session_known_ && !also) return;
-  const std::vector<StoredTrial> fresh = trials_from(begin, end);
-  store_.write([&] {
-    // If the file was set aside, the new one does not have this session and gets all of it.
-    const bool is_new = !stored(store_, record_);
-    // While memory stands in for the file, somebody may remove the session from it.
-    if (is_new || store_.keeps_changes()) put(store_, record_);
-    for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store_, trial);
+  store_.write([this, &store = store_, record = record_, trials = trials_from(begin, end), end,
+                also = std::move(also)]() mutable {
+    if (!stored(store, record)) {
+      put(store, record);
+      // If the file was set aside, the new one gets all of the session. While memory stood in for the file, another
+      // process may have removed the first trials: they do not come back.
+      if (!store.is_repeating()) trials = trials_from(0, end);
+    }
+    for (const StoredTrial& trial : trials) put(store, trial);
     if (also) also();
   });
   session_known_ = true;
@@ -107,14 +109,13 @@ std::optional<BestRecord> SessionWriter::best() {
 
 void SessionWriter::set_best(const std::string& configuration) {
   store_.try_file_again();
-  const auto& key = record_.key;
-  commit([&] {
+  commit([&store = store_, key = record_.key, configuration] {
     Quarantine quarantine(key.device.key, key.kernel, {key.problem});
-    if (const auto reason = quarantine.reason_against(store_, configuration)) {
+    if (const auto reason = quarantine.reason_against(store, configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
     }
     BestRecord best{key, {}, configuration};
-    const auto measured = latest_measurement(store_, best);
+    const auto measured = latest_measurement(store, best);
     if (!measured) {
       throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",
                                    configuration, key.kernel.name, sizes_text(key.problem.sizes)));
@@ -123,17 +124,18 @@ void SessionWriter::set_best(const std::string& configuration) {
     static_cast<TimeRecord&>(best) = t;
     best.samples = std::max<std::int64_t>(1, std::ssize(t.samples_ns));
     best.measured_ms = t.created_ms;
-    put(store_, best);
+    put(store, best);
   });
 }
 
 void SessionWriter::finish(std::string spent) {
   store_.try_file_again();
-  commit([&] {
+  {
+    const std::lock_guard one(committing_);
     record_.finished_ms = now_ms();
     record_.spent = std::move(spent);
-    put(store_, record_);
-  });
+  }
+  commit([&store = store_, finished = record_] { put(store, finished); });
 }
 
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <cache/query/database.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 
@@ -51,7 +51,7 @@ class SessionWriter {
 
  private:
   std::vector<StoredTrial> trials_from(std::size_t first, std::size_t end);
-  void commit(const std::function<void()>& also = {});
+  void commit(std::function<void()> also = {});
   bool commit_quietly() noexcept;
   void watch(const std::stop_token& stop);
 

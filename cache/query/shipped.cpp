@@ -6,11 +6,9 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <cache/file/connection.hpp>
 #include <cache/file/disk.hpp>
-#include <cache/file/sealed_file.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -64,21 +62,6 @@ bool is_frozen_file(const fs::path& path) try {
 
 bool is_frozen(SQLite::Database& db) {
   return number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'frozen'") > 0;
-}
-
-std::optional<std::string> why_not_frozen(SQLite::Database& db) {
-  if (!is_frozen(db))
-    return "it is not frozen, and what a session or an import adds to it would be known to some processes and not to "
-           "others: make a frozen one of it with `tune db freeze`";
-  switch (seal_state(db.getHandle())) {
-    case SealState::sound:
-      return std::nullopt;
-    case SealState::earlier:
-      return "it was frozen by an earlier tuner: make it again with `tune db freeze`";
-    case SealState::none:
-      break;
-  }
-  return kFrozenIsDamaged;
 }
 
 }  // namespace tuner::cache

@@ -3,8 +3,8 @@
 /// exchange/shipping.hpp makes them.
 ///
 /// All processes of a job read one frozen database and get the same answers. It holds the best results and the
-/// quarantine of its sources, one result for each problem, kernel source and device. Its seal (sealed_file.hpp) shows
-/// any later change. Database::open_frozen() opens it.
+/// quarantine of its sources, one result for each problem, kernel source and device. Its seal (seal.hpp) shows any
+/// later change. Database::open_frozen() opens it.
 
 #include <filesystem>
 #include <map>
@@ -45,9 +45,10 @@ bool is_frozen_file(const std::filesystem::path& path);
 
 /// Whether freeze() made the open database.
 bool is_frozen(SQLite::Database& db);
+inline constexpr const char* kNotFrozen =
+    "it is not frozen. A session or an import may add to it, and then only some processes would know: make a frozen "
+    "one of it with `tune db freeze`";
 inline constexpr const char* kFrozenIsDamaged =
     "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune db freeze`";
-/// Explains why freeze() did not write an open database, or not completely, and what to do. Throws SQLite::Exception.
-std::optional<std::string> why_not_frozen(SQLite::Database& db);
 
 }  // namespace tuner::cache

@@ -14,7 +14,6 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kBytesOfLongestRead = std::int64_t{64} << 20;
 constexpr std::chrono::milliseconds kPatienceAfterALock{50};
 constexpr std::chrono::minutes kLongestInMemory{1};  // before the file is tried again
@@ -78,23 +77,6 @@ void Store::close() {
   connection_.reset();
 }
 
-/// What is written while it lives is kept for the file if memory stands in for it, unless done() is never called.
-struct Store::KeptChanges {
-  explicit KeptChanges(Store& owner) : store(owner), before(owner.changes_.size()) {
-    store.keeps_changes_ = store.meanwhile_ != nullptr;
-  }
-  ~KeptChanges() {
-    store.keeps_changes_ = false;
-    if (!is_done) store.changes_.resize(before);
-  }
-  KeptChanges(const KeptChanges&) = delete;
-  KeptChanges& operator=(const KeptChanges&) = delete;
-  void stop() { store.keeps_changes_ = false; }
-  Store& store;
-  const std::size_t before;
-  bool is_done = false;
-};
-
 /// Rolls back unless commit() was called. It may take \p longest of the processor's time.
 struct Store::Transaction {
   Transaction(Store& owner, const char* begin, std::chrono::milliseconds longest) : store(owner) {
@@ -136,7 +118,7 @@ void Store::degrade(const std::string& reason, bool for_now) {
   }
   in_memory_ = true;
   why_unknown_.reset();
-  changes_.clear();
+  written_.clear();
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warned_.erase("return");
   warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
@@ -187,12 +169,7 @@ void Store::return_to_file() {
     close();
     in_memory_ = false;
     if (!open_once()) {
-      if (!changes_.empty()) {
-        Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
-        for (const Change& change : changes_) repeat(change);
-        transaction.commit();
-      }
-      changes_.clear();
+      if (!written_.empty()) repeat_writes();
       has_contents_ = false;
       why_unknown_.reset();
       meanwhile_.reset();
@@ -213,24 +190,19 @@ void Store::return_to_file() {
   }
 }
 
-void Store::repeat(const Change& change) {
-  SQLite::Statement& again = statement(change.sql);
-  again.reset();
-  again.clearBindings();
-  for (int i = 0; i < static_cast<int>(change.values.size()); ++i)
-    std::visit(
-        [&](const auto& value) {
-          using Value = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<Value, std::monostate>)
-            again.bind(i + 1);
-          else if constexpr (std::is_same_v<Value, Change::Blob>)
-            again.bind(i + 1, value.bytes.data(), static_cast<int>(value.bytes.size()));
-          else
-            again.bind(i + 1, value);
-        },
-        change.values[static_cast<std::size_t>(i)]);
-  again.exec();
-  again.reset();
+void Store::repeat_writes() {
+  Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
+  is_repeating_ = true;
+  const std::unique_ptr<bool, void (*)(bool*)> until_the_end(&is_repeating_, [](bool* now) { *now = false; });
+  for (const auto& work : written_) {
+    try {
+      work();
+    } catch (const CacheError& error) {  // for example, another process has quarantined a configuration meanwhile
+      warn_once("repeat", error.what());
+    }
+  }
+  transaction.commit();
+  written_.clear();
 }
 
 bool Store::recover(const SQLite::Exception& error, int attempt) {
@@ -304,7 +276,7 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 void Store::make_ready() {
   if (dropped_ && options_.strict) throw CacheError(trouble_);
   if (dropped_) return;
-  // A frozen file that was written to in place may be half old and half new.
+  // Processes that start later get other answers than this one.
   if (is_frozen() && connection_ && is_rewritten()) return drop("it was changed while it was in use");
   follow_file();
   if (connection_) return;
@@ -356,32 +328,23 @@ void Store::guarded_read(const std::function<void()>& work) {
       if ((error.getErrorCode() & 0xff) == SQLITE_BUSY)
         patience_.limit = std::min(patience_.limit, kPatienceAfterALock);
       if (!recover_reading(error, attempt)) return report_unreadable(error);
-    } catch (const DamagedRows& error) {
-      if (attempt > 0) return drop(error.what());
-      close();
-      open_read_only();
     }
   }
 }
 
-bool Store::write(const std::function<void()>& work) {
+void Store::guarded_write(std::function<void()> work) {
   std::lock_guard lock(mutex_);
   if (read_only()) throw CacheError(file_.string() + " is read-only");
-  if (depth_ > 0) {
-    work();
-    return true;
-  }
+  if (depth_ > 0) return work();
   make_ready();
   patience_.limit = options_.busy_timeout;
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
       Transaction transaction(*this, "BEGIN IMMEDIATE", std::chrono::hours(1));
-      KeptChanges changes(*this);
       work();
-      changes.stop();
       transaction.commit();
-      changes.is_done = true;
-      return true;
+      if (meanwhile_) written_.push_back(std::move(work));
+      return;
     } catch (const SQLite::Exception& error) {
       const std::string message = error.what();
       if (!recover(error, attempt)) {
@@ -389,7 +352,6 @@ bool Store::write(const std::function<void()>& work) {
       }
     }
   }
-  return false;
 }
 
 }  // namespace tuner::cache

@@ -14,7 +14,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <variant>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -24,27 +25,12 @@
 
 namespace tuner::cache {
 
-/// Thrown inside Store::read() for a frozen store, in which every row must be sound.
-struct DamagedRows : CacheError {
-  using CacheError::CacheError;
-};
-
-/// A statement that added or removed something, to be run again. Each value binds the next placeholder.
-struct Change {
-  struct Blob {
-    std::string bytes;
-  };
-  using Value = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
-  std::string sql;
-  std::vector<Value> values = {};
-};
-
 class Store {
  public:
   enum class Mode {
     read_write,
     read_only,
-    frozen,  ///< read only and never written again: it is read without locks, which some file systems lack
+    frozen,  ///< read only, and only if its seal is sound
     memory
   };
 
@@ -74,9 +60,23 @@ class Store {
     guarded_read([&] { result = work(); });
     return result;
   }
-  /// Runs \p work in a BEGIN IMMEDIATE transaction. Runs it again from the start when a new file or memory had to
-  /// replace the file. Exceptions of \p work roll back and pass through. Returns false when nothing can be written.
-  bool write(const std::function<void()>& work);
+  /// Runs \p work in a BEGIN IMMEDIATE transaction and returns its result. Runs it again from the start when a new file
+  /// or memory had to replace the file. Exceptions of \p work roll back and pass through. Returns a default value when
+  /// nothing can be written.
+  ///
+  /// If memory stands in for the file, \p work runs once more when the file can be written again. It must own all that
+  /// it uses, except this store.
+  template <class Work>
+  auto write(Work work) -> decltype(work()) {
+    using Result = decltype(work());
+    if constexpr (std::is_void_v<Result>) {
+      guarded_write(std::move(work));
+    } else {
+      const auto result = std::make_shared<Result>();
+      guarded_write([result, work = std::move(work)]() mutable { *result = work(); });
+      return std::move(*result);
+    }
+  }
 
   // Use these two only inside read() or write().
   SQLite::Database& connection() { return *connection_; }
@@ -86,9 +86,8 @@ class Store {
     return at != statements_.end() ? at->second : statements_.try_emplace(sql, *connection_, sql).first->second;
   }
 
-  /// Whether what is written now goes to memory, and must be written to the file later.
-  bool keeps_changes() const { return keeps_changes_; }
-  void keep(Change change) { changes_.push_back(std::move(change)); }
+  /// Whether a write() runs once more, on the file, after it was done in memory. Its caller is gone by then.
+  bool is_repeating() const { return is_repeating_; }
 
   /// Throws SQLite::Exception when the file cannot hold so many rows: its pages go in circles.
   void require_room_for(std::int64_t rows);
@@ -109,14 +108,16 @@ class Store {
   };
 
   struct Transaction;
-  struct KeptChanges;
   /// Why a file could not be opened.
   std::string reason_of(const SQLite::Exception& failure) const;
   void guarded_read(const std::function<void()>& work);
+  void guarded_write(std::function<void()> work);
   void open_file();
   std::optional<Refusal> open_once();
   void open_read_only();
   std::optional<Refusal> open_to_read();
+  /// Reads a frozen file once and checks its seal, without locks, which some file systems lack.
+  std::optional<Refusal> open_copy();
   void connect(int flags);
   bool quick_check();
   void open_memory();
@@ -124,10 +125,9 @@ class Store {
   /// Copies the file's contents to memory, as far as they can be read, and uses that until return_to_file(). \p
   /// for_now: the file can probably be read later.
   void degrade(const std::string& reason, bool for_now);
-  /// If the file can be written again, uses it from now on, and first makes all changes that were made meanwhile, in
-  /// their order.
+  /// If the file can be written again, uses it from now on, and first repeats what was written meanwhile, in order.
   void return_to_file();
-  void repeat(const Change& change);
+  void repeat_writes();
   /// Renames the file and its journals, unless another process has replaced it already. Returns why that failed.
   std::optional<std::string> set_aside(const Refusal& refusal);
   /// The file is of no use, as long as this store lives.
@@ -166,9 +166,9 @@ class Store {
   bool has_contents_ = false;  // memory holds the contents of the file
   std::optional<std::string> why_unknown_;
   struct InMemory;
-  std::unique_ptr<InMemory> meanwhile_;  // since degrade()
-  bool keeps_changes_ = false;
-  std::vector<Change> changes_;  // since degrade()
+  std::unique_ptr<InMemory> meanwhile_;         // since degrade()
+  std::vector<std::function<void()>> written_;  // since degrade()
+  bool is_repeating_ = false;
   int depth_ = 0;
 };
 
@@ -187,21 +187,19 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  void bind(std::integral auto value) { bind_value(static_cast<std::int64_t>(value)); }
-  void bind(double value) { bind_value(value); }
-  void bind(const std::string& value) { bind_value(value); }
+  void bind(std::integral auto value) { statement_.bind(++bound_, static_cast<std::int64_t>(value)); }
+  void bind(double value) { statement_.bind(++bound_, value); }
+  void bind(const std::string& value) { statement_.bind(++bound_, value); }
   /// The numbers as they are in memory.
   void bind(const std::vector<double>& values) {
     const void* const bytes = values.empty() ? "" : static_cast<const void*>(values.data());
     const std::size_t size = values.size() * sizeof(double);
     statement_.bind(++bound_, bytes, static_cast<int>(size));
-    if (store_.keeps_changes()) values_.emplace_back(Change::Blob{std::string(static_cast<const char*>(bytes), size)});
   }
   template <class T>
   void bind(const std::optional<T>& value) {
     if (value) return bind(*value);
     statement_.bind(++bound_);
-    if (store_.keeps_changes()) values_.emplace_back();
   }
 
   /// Throws SQLite::Exception when there are more rows than the file has room for.
@@ -214,7 +212,6 @@ class Query {
   void run() {
     while (next()) {
     }
-    if (store_.keeps_changes()) store_.keep({statement_.getQuery(), std::move(values_)});
   }
   std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
   /// NaN when the column is NULL.
@@ -233,15 +230,8 @@ class Query {
   void skip() { ++column_; }
 
  private:
-  template <class T>
-  void bind_value(const T& value) {
-    statement_.bind(++bound_, value);
-    if (store_.keeps_changes()) values_.emplace_back(value);
-  }
-
   Store& store_;
   SQLite::Statement& statement_;
-  std::vector<Change::Value> values_;  // if the store keeps changes
   int bound_ = 0;
   int column_ = 0;
   std::int64_t rows_ = 0;

@@ -10,7 +10,7 @@
 
 #include <cache/file/disk.hpp>
 #include <cache/file/paths.hpp>
-#include <cache/file/sealed_file.hpp>
+#include <cache/file/seal.hpp>
 #include <cache/query/schema.hpp>
 #include <cache/query/shipped.hpp>
 
@@ -19,6 +19,8 @@
 namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr const char* kNoDatabase = "it is not a wisdom database";
 
 /// Creates an empty file with \p mode, reduced by the umask, unless there is one. SQLite would not let a group write to
 /// it. Its journals get the mode of the file.
@@ -44,8 +46,7 @@ void Store::connect(int flags) {
   // If folders cannot be locked, the file may be replaced meanwhile: opens again until its identity stays the same.
   do {
     stamp_ = real_disk().stamp_of(file_);
-    never_written_ =
-        is_frozen() || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
+    never_written_ = mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_);
     connection_ = cache::connect(file_, flags, patience_, never_written_);
   } while (real_disk().stamp_of(file_).identity != stamp_.identity);
 }
@@ -94,7 +95,7 @@ std::optional<Store::Refusal> Store::open_once() {
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     is_tuners_ = number(*connection_, "PRAGMA application_id") == kApplicationId;
     const auto state = inspect(*connection_);
-    if (state == Contents::foreign) return Refusal{"it is no wisdom database", "foreign"};
+    if (state == Contents::foreign) return Refusal{kNoDatabase, "foreign"};
     if (state == Contents::newer || state == Contents::older) {
       const auto reason = other_version(*connection_) + "; it is left as it is";
       close();
@@ -149,12 +150,10 @@ void Store::open_read_only() {
 }
 
 void Store::drop_damaged(const std::string& reason) {
-  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
   const WorkLimit limit(patience_, options_.longest_read);
   close();
-  const auto bytes = bytes_of_file(file_, 0, kMostBytes);
+  const auto bytes = bytes_of_file(file_, 0, kMaxCopiedBytes);
   const auto is_sound = [&] {
-    if (is_frozen()) return has_sound_seal(*bytes);
     const auto copy = connect_bytes(*bytes);
     limit_work(*copy, patience_);
     return examine(*copy, file_) == Finding::sound;
@@ -167,6 +166,7 @@ std::optional<Store::Refusal> Store::open_to_read() {
   const WorkLimit limit(patience_, options_.longest_read);
   std::error_code error;
   if (!fs::is_regular_file(file_, error)) return Refusal{why_no_file(file_)};
+  if (is_frozen()) return open_copy();
   connect(SQLite::OPEN_READONLY);
   std::optional<Contents> state;
   try {
@@ -179,15 +179,35 @@ std::optional<Store::Refusal> Store::open_to_read() {
     connection_->exec("PRAGMA query_only = ON");
     state = inspect(*connection_);
   }
-  if (state == Contents::empty || state == Contents::foreign) return Refusal{"it is no wisdom database"};
+  if (state == Contents::empty || state == Contents::foreign) return Refusal{kNoDatabase};
   if (state != Contents::ours) return Refusal{other_version(*connection_)};
+  if (cache::is_frozen(*connection_)) return open_copy();
   if (!quick_check()) return Refusal{"it is damaged", "corrupt"};
+  return std::nullopt;
+}
+
+std::optional<Store::Refusal> Store::open_copy() {
+  close();
+  never_written_ = false;
+  stamp_ = real_disk().stamp_of(file_);
+  if (stamp_.bytes > kMaxCopiedBytes)
+    return Refusal{fmt::format("it has more than {} bytes, which is too much for a frozen database", kMaxCopiedBytes)};
+  const auto bytes = bytes_of_file(file_, 0, kMaxCopiedBytes);
+  if (!bytes) report_unavailable("a reading of it failed");
+  const auto database = unsealed(*bytes);
+  connection_ = connect_bytes(database.value_or(*bytes));
+  limit_work(*connection_, patience_);
+  const Contents state = inspect(*connection_);
+  if (state == Contents::empty || state == Contents::foreign) return Refusal{kNoDatabase};
+  if (state != Contents::ours) return Refusal{other_version(*connection_)};
+  if (!cache::is_frozen(*connection_)) return Refusal{kNotFrozen};
+  if (!database || !has_its_definitions(*connection_)) return Refusal{kFrozenIsDamaged};
   return std::nullopt;
 }
 
 std::string Store::reason_of(const SQLite::Exception& failure) const {
   if (failure.getErrorCode() == SQLITE_NOTADB) {
-    return "it is no wisdom database, or damaged from its first bytes on";
+    return "it is not a wisdom database, or is damaged from its first bytes on";
   }
   if (is_frozen() && is_damage(failure.getErrorCode())) return kFrozenIsDamaged;
   return may_be_damage(failure) ? fmt::format("it is damaged ({})", failure.what())

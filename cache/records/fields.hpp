@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::cache {
 

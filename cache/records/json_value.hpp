@@ -23,9 +23,10 @@ struct JsonValue {
     return std::get_if<T>(&value);
   }
   bool is_null() const { return as<std::nullptr_t>() != nullptr; }
-  /// nullopt if it is no number.
+  /// nullopt unless it is a number.
   std::optional<double> number() const;
-  /// The member \p name of an object; null if there is none, or this is no object. Of equal names the last one counts.
+  /// The member \p name of an object; null if there is none, or this is not an object. Of equal names the last one
+  /// counts.
   const JsonValue* member(std::string_view name) const;
   /// In one line, as text_of_json() prints it. \p ascii: without other characters.
   std::string text(bool ascii = false) const;

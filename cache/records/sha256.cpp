@@ -10,7 +10,7 @@
 #include <sha2.h>  // of libmd
 #include <zlib.h>
 
-#include <cache/records/error.hpp>
+#include <cache/records/cache_error.hpp>
 
 namespace tuner::cache {
 

@@ -13,7 +13,7 @@
 // - vector       the elements that a thread loads and stores at once.
 // - sum          two_pass: the maximum first, then the sum. online: both at once, rescaled when the maximum grows.
 // - keep, held   a thread keeps `held` vectors of its row in registers or in shared memory. nothing: it reads again.
-// - unroll       the vectors that are loaded together if they are not kept in registers.
+// - unroll       the vectors that are loaded together if they do not stay in registers.
 // - exponential  accurate: exp of the library. fast: __expf, which is a few units in the last place worse.
 // - cache        streaming: loads and stores hint that nothing will be used again.
 

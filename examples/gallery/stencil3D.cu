@@ -14,7 +14,7 @@
 // - items_x, items_y  the points of a plane that one thread computes. They are block_x and block_y apart.
 // - planes            the planes that a block marches through. More planes give more reuse but fewer blocks. A small
 //                     number is a constant for the compiler. A large one is an argument, so one program serves all.
-// - neighbours        direct: all from global memory. registers: those above and below are kept in registers.
+// - neighbours        direct: all from global memory. registers: those above and below stay in registers.
 //                     shared: as registers, and the plane with its rim is in shared memory.
 // - load              plain or read_only (__ldg).
 // - unroll            the planes in one turn of the march.

@@ -26,9 +26,6 @@ struct tuner_kernel;  // tuner.h
 namespace tuner {
 
 struct KernelSpec;
-namespace runtime {
-class ServedKernel;
-}
 
 inline namespace TUNER_ABI {
 
@@ -122,7 +119,8 @@ class Kernel {
   friend struct ::tuner_kernel;
   friend RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options);
   friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
-  std::shared_ptr<runtime::ServedKernel> served_;
+  struct Served;
+  std::shared_ptr<Served> served_;
 };
 
 }  // namespace TUNER_ABI

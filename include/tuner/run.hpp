@@ -44,7 +44,7 @@ struct RunResult {
   bool verified = false;
   std::string limit;   ///< what limits the run: "device memory", "latency", …
   std::string reason;  ///< one sentence with the numbers for it
-  /// Those in RunOptions::metrics, in the units that `tune devices --metrics` lists.
+  /// The metrics in RunOptions::metrics, in the units that `tune devices --metrics` lists.
   std::map<std::string, double> metrics;
 };
 

@@ -52,7 +52,7 @@ struct TuneResult {
   std::size_t valid = 0;                        ///< configurations that there are for this problem; 0: unknown
   std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
   bool from_cache = false;
-  /// Those in TuneOptions::metrics, in the units that `tune devices --metrics` lists.
+  /// The metrics in TuneOptions::metrics, in the units that `tune devices --metrics` lists.
   std::map<std::string, double> metrics;
 };
 

@@ -92,7 +92,7 @@ template <Op OP, unsigned BLOCK> __global__ void fold(const float* in, float* ou
               Holds("? Does the caller choose OP?", "choice      OP = Sum Max\n",
                     "instantiate acme::fold<acme::Op::OP, BLOCK>\n"));
   EXPECT_THAT(made("template <cub::Algorithm A> __global__ void fold(float* out) { out[threadIdx.x] = 1; }\n"),
-              Holds("? Which value has A, a cub::Algorithm?", "instantiate fold<static_cast<cub::Algorithm>(0)>\n"));
+              Holds("? Which value does A, a cub::Algorithm, have?", "instantiate fold<static_cast<cub::Algorithm>(0)>\n"));
 }
 
 /// The `block` line for a template<int NAME> with this head and index, and this launch.
@@ -220,7 +220,7 @@ __global__ void permute(const float* x, float* y, int n) {
   EXPECT_EQ(constants("namespace a { __constant__ float first[2] = {1, 2}, scale, order[4]; } using namespace a;"),
             "a::scale[1] a::order[4] ");
   EXPECT_THAT(made("__constant__ int t[4];\n__global__ void f(int* x) { x[threadIdx.x] = t[threadIdx.x]; }\n"),
-              HasSubstr("? Which numbers does the host copy into t?"));
+              HasSubstr("? Does t need the numbers that the host copies into it?"));
 }
 
 /// A kernel file for a launch with \p grid in a function that starts with \p before.

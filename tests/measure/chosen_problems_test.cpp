@@ -216,6 +216,15 @@ TEST_F(WeakComparisons, AreRemarkedWhereEveryResultIsZero) {
   EXPECT_THAT(runner()->remarks(), ElementsAre(HasSubstr("every expected number is 0")));
 }
 
+TEST_F(WeakComparisons, AreRemarkedWhereAllResultsAreEqual) {
+  for (const char* name : {"reference", "scale<32>"})
+    backend.kernels[name] = scaled_then([](const Launch& launch) {
+      for (int i = 0; i < argument<int>(launch, 2); ++i) argument<float*>(launch, 1)[i] = 1;
+    });
+  EXPECT_THAT(runner()->remarks(), ElementsAre(AllOf(HasSubstr("a kernel that writes one value everywhere"),
+                                                     HasSubstr("all expected elements are equal"))));
+}
+
 TEST_F(WeakComparisons, AreRemarkedWhereAnOutputIsLeftAsItWasOrIsACopy) {
   for (const char* name : {"reference", "scale<32>"})
     backend.kernels[name] = [](const Launch& launch) -> std::optional<Outcome> {

@@ -66,7 +66,7 @@ TEST_F(RunnerReference, NeverVerifiesWhatAddsToAnOutputAsItsReferenceDoes) {
     const auto all = runner();
     const Trial trial = evaluate(*all, block(32));
     EXPECT_FALSE(trial.verified) << type;
-    EXPECT_THAT(std::string(message(trial.outcome)), HasSubstr("added to what was there")) << type;
+    EXPECT_THAT(std::string(message(trial.outcome)), HasSubstr("add to the old contents")) << type;
   }
 }
 
@@ -278,7 +278,7 @@ TEST(RecordedNumber, ReadsBackToTheSameBits) {
   std::memcpy(&natural, recorded_number(ElementType::uint64, number_text(largest)).bytes, sizeof natural);
   EXPECT_EQ(natural, largest);
   EXPECT_THAT(error_of([] { recorded_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
-  EXPECT_THAT(error_of([] { recorded_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
+  EXPECT_THAT(error_of([] { recorded_number(ElementType::int8, "1 2"); }), HasSubstr("not a number"));
 }
 
 }  // namespace

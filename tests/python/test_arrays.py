@@ -369,7 +369,7 @@ class ExchangeInC(Gpus):
     def test_passes_on_that_the_library_fails(self):
         x, out = self.array(numpy.ones(1000, numpy.float32)), self.array(numpy.zeros(1, numpy.float32))
         self.fails = True
-        with self.assertRaisesRegex(RuntimeError, "does not tell about it by DLPack"):
+        with self.assertRaisesRegex(RuntimeError, "could not describe the array by DLPack"):
             tuner.reduce(x, out=out)
 
 

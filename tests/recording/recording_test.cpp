@@ -1,5 +1,4 @@
-#include <tuner/core/kernel/choices.hpp>
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 
 #include <sys/resource.h>
 
@@ -10,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/recording/kernel_copy.hpp>
@@ -204,7 +204,7 @@ TEST_F(RecordingTest, RefusesWhatIsNoRecording) {
   EXPECT_THAT(error_after([](auto& list) { list["version"] = 2; }), HasSubstr("its version is 2"));
   EXPECT_THAT(error_after([](auto& list) { list["sizes"] = 7; }), HasSubstr("recording.json"));
   EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shfit"] = "1"; }), HasSubstr("no scalar 'shfit'"));
-  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shift"] = "one"; }), HasSubstr("no number"));
+  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shift"] = "one"; }), HasSubstr("not a number"));
   EXPECT_THAT(error_after([](auto& list) { list["scalars"] = nullptr; }), HasSubstr("not have the scalar 'shift'"));
   EXPECT_THAT(error_after([](auto& list) { list["buffers"]["z"] = list["buffers"]["x"]; }), HasSubstr("no buffer 'z'"));
 }

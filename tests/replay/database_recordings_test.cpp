@@ -157,7 +157,7 @@ TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
 
 TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
   folder_.write("other.db", std::string("SQLite format 3\0", 16) + std::string(8000, 'x'));
-  EXPECT_THAT(refusal_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is no wisdom database"));
+  EXPECT_THAT(refusal_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is not a wisdom database"));
   EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
   cache::write_text(folder_ / "zipped.db.gz", std::string("SQLite format 3\0", 16));

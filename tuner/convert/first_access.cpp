@@ -38,7 +38,7 @@ bool is_defined(std::string_view code, std::string_view name) {
 }
 
 /// The word before the bracket of which an expression is an argument alone, `f` of `f(a, p[i])`. \p before and \p after
-/// are around the expression. Empty if it is no such argument.
+/// are around the expression. Empty if it is not such an argument.
 std::string_view called_with(std::string_view before, std::string_view after) {
   const bool begins = before.ends_with('(') || before.ends_with(',');
   if (!begins || !(after.starts_with(')') || after.starts_with(','))) return {};
@@ -63,7 +63,7 @@ bool is_operator(std::string_view before) {
   return !left.empty() && (is_word(left.back()) || left.back() == ']' || left.back() == '&');
 }
 
-/// Whether \p before is `threadIdx.` or likewise, so that `x` after it is an index.
+/// Whether \p before ends in `threadIdx.` or the like, so that `x` after it is an index.
 bool is_index(std::string_view before) {
   const std::string_view object = word_before(before, before_space(before, before.size() - 1).size());
   return object == "threadIdx" || object == "blockIdx" || object == "blockDim" || object == "gridDim";

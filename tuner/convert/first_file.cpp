@@ -89,7 +89,7 @@ class Writer {
     if (const std::string block = shape_.unknown_block(); !block.empty())
       ask(fmt::format("The text's block is {}, which only the host knows: is this one right?", in_quotes(block)));
     ask(is_guess ? fmt::format("The text's grid is {}: is this guess the same?", in_quotes(shape_.written_grid()))
-        : sizes_.empty() && host_variables_.empty() ? "How many blocks does a launch have? No argument tells."
+        : sizes_.empty() && host_variables_.empty() ? "How many blocks does a launch have? No argument is a size."
                                                     : "Is this the grid of your launches?");
     lines_ += buffers_;
     add("block", fmt::format("{}", fmt::join(shape_.block(), ", ")));
@@ -110,7 +110,7 @@ class Writer {
     lines_ += '\n';
     for (const std::string& path : include_paths) add("include_path", fmt::format("\"{}\"", path));
     add("source", fmt::format("\"{}\"", source));
-    return fmt::format("// How to tune {}. Lines with ? are questions; `tune check` tells what is wrong.\n\n{}",
+    return fmt::format("// How to tune {}. Lines with ? are questions; `tune check` finds mistakes.\n\n{}",
                        kernel_.name, header() + lines_);
   }
 
@@ -170,7 +170,7 @@ class Writer {
     const std::string type = dynamic_shared_type(body_);
     if (shared && !shared->empty()) return add("shared", *shared);
     if (shared && type.empty()) return;
-    ask("How many bytes of dynamic shared memory does a block have? The text does not tell.");
+    ask("How many bytes of dynamic shared memory does a block have? The text does not say it.");
     const auto numbers = this->numbers(type);
     add("shared",
         fmt::format("{} * sizeof({})", fmt::join(shape_.block(), " * "), numbers ? info(numbers->type).name : "float"));
@@ -215,7 +215,7 @@ class Writer {
       add("choice", fmt::format("{} = {}", one.name, fmt::join(all->names, " ")));
       return all->path + one.name;
     }
-    ask(fmt::format("Which value has {}, a {}? No launch in the text tells.", one.name, one.type));
+    ask(fmt::format("Which value does {}, a {}, have? No launch in the text has one.", one.name, one.type));
     return fmt::format("static_cast<{}>(0)", one.type);
   }
 
@@ -385,7 +385,7 @@ class Writer {
       has_numbers = has_numbers || !is_named;
       values.push_back(is_named ? name : small_values_.contains(name) ? "0" : "1");
     }
-    if (has_numbers) buffers_ += question(fmt::format("Which values have the numbers of {}?", one.name));
+    if (has_numbers) buffers_ += question(fmt::format("Are these usual values of the numbers in {}?", one.name));
     add_struct_scalar(one, struct_text(*struct_by_value(all_, used(plain_type(one.type)))), values);
   }
 
@@ -414,12 +414,12 @@ class Writer {
       std::vector<std::string> values;
       for (const RecordField& field : record->fields)
         values.resize(values.size() + static_cast<std::size_t>(field.count), "1");
-      buffers_ += question(fmt::format("Which values have the {} numbers of {}?", values.size(), one.name));
+      buffers_ += question(fmt::format("Are these usual values of the {} numbers in {}?", values.size(), one.name));
       return add_struct_scalar(one, is_vector ? plain : struct_text(*record), values);
     }
     buffers_ += question(type.empty() ? fmt::format("{} has the type {}: which numbers are in it?", one.name,
                                                     in_quotes(one.type))
-                                      : fmt::format("Which value has {}?", one.name)) +
+                                      : fmt::format("Is this a usual value of {}?", one.name)) +
                 line("scalar", plain == "bool" ? name + " : bool = true"
                                                : fmt::format("{} : {} = {}", name, type.empty() ? "float" : type,
                                                              small_values_.contains(name) ? 0 : 1));
@@ -468,7 +468,8 @@ class Writer {
     const auto number = count.empty() ? 1 : integer_in(all_, count);
     if (!number) buffers_ += question(fmt::format("How many elements are {} of {}?", in_quotes(count), name));
     buffers_ +=
-        question(fmt::format("Which numbers does the host copy into {}? Without a `fill`, they are random.", name)) +
+        question(fmt::format(
+            "Does {} need the numbers that the host copies into it? Without a `fill`, they are random.", name)) +
         line("constant", fmt::format("{}[{}]", path, number.value_or(1)));
   }
 

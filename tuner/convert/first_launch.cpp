@@ -150,7 +150,7 @@ class Reader {
   std::string_view name_;             ///< of the function if it is a template
   std::vector<Declared> parameters_;  ///< of that template
   std::map<std::string, std::string, std::less<>> locals_;
-  std::set<std::string, std::less<>> others_;  ///< words that are no variables with a value
+  std::set<std::string, std::less<>> others_;  ///< words that are not variables with a value
 };
 
 /// The launch whose kernel's name stands from \p at to \p end of \p code.

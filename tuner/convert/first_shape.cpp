@@ -312,7 +312,7 @@ std::string FirstShape::host_variable(std::string_view word, Translation& to) co
 }
 
 /// \p text of the launch in words of the kernel file. Clears Translation::is_known if it has a word that is none of
-/// those that translated() lists.
+/// those that try_translate() lists.
 std::string FirstShape::translate(std::string_view text, Translation& to, int depth) const {
   return replace_words(text, [&](std::string_view word) -> std::string {
     if (is_digit(word.front())) {
@@ -348,7 +348,7 @@ std::string FirstShape::translate(std::string_view text, Translation& to, int de
   });
 }
 
-std::optional<std::string> FirstShape::translated(std::string_view text, Translation& to) const {
+std::optional<std::string> FirstShape::try_translate(std::string_view text, Translation& to) const {
   const std::string whole = with_members(text);
   std::string value = whole;
   for (int depth = 0; depth < 4 && size_passed_as(value, *to.sizes).empty() && !contains(launch_->block, value);
@@ -366,11 +366,11 @@ std::optional<std::string> FirstShape::translated(std::string_view text, Transla
 
 std::optional<std::string> FirstShape::shared(const std::vector<std::string>& sizes) const {
   Translation to{.axis = 0, .sizes = &sizes, .takes_host_variables = false};
-  return launch_ && !launch_->shared.empty() ? translated(launch_->shared, to) : "";
+  return launch_ && !launch_->shared.empty() ? try_translate(launch_->shared, to) : "";
 }
 
 /// How far the index moves from one block to the next: `block * 4` of `blockIdx.x * blockDim.x * 4 + threadIdx.x`.
-std::string FirstShape::covered(std::size_t axis) const {
+std::string FirstShape::step_between_blocks(std::size_t axis) const {
   std::string product;
   for (const std::string& factor : factors_[axis]) {
     const std::string name = factor == fmt::format("blockDim.{}", "xyz"[axis]) ? block_[axis] : factor;
@@ -384,13 +384,13 @@ std::string FirstShape::covered(std::size_t axis) const {
 
 FirstShape::GridExtent FirstShape::grid(std::size_t axis, const std::vector<std::string>& sizes) const {
   const auto blocks = [&](const std::string& size) {
-    return axis < block_.size() ? fmt::format("max(1, ceil_div({}, {}))", size, covered(axis)) : size;
+    return axis < block_.size() ? fmt::format("max(1, ceil_div({}, {}))", size, step_between_blocks(axis)) : size;
   };
   if (!launch_) return {axis < sizes.size() ? blocks(sizes[axis]) : "1"};
   const std::string& text = launch_->grid.at(axis);
   for (const bool takes_host_variables : {false, true}) {
     Translation to{.axis = axis, .sizes = &sizes, .takes_host_variables = takes_host_variables};
-    if (const auto whole = translated(text, to))
+    if (const auto whole = try_translate(text, to))
       return {is_word_or_number(*whole) ? *whole : "max(1, " + *whole + ')', std::move(to.host_variables)};
   }
   const std::string expanded = launch_->with_locals(text);

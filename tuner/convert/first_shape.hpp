@@ -42,16 +42,16 @@ class FirstShape {
   GridExtent grid(std::size_t axis, const std::vector<std::string>& sizes) const;
   /// `up(n, 32), m` of the text's launch; empty without one.
   std::string written_grid() const;
-  /// Likewise of the block, if its extents are not known.
+  /// The block of the text's launch, if its extents are not known; else empty.
   std::string unknown_block() const;
   /// How many axes of the grid of the text's launch depend on \p size, at least 1.
   std::size_t axes_of(const std::string& size) const;
-  /// The bytes of dynamic shared memory of the text's launch, likewise. Empty if there are none, nothing if the text
-  /// does not tell.
+  /// The bytes of dynamic shared memory of the text's launch. Empty if there are none, nullopt if the text does not
+  /// give them.
   std::optional<std::string> shared(const std::vector<std::string>& sizes) const;
 
  private:
-  /// A name that may be the extent of a block, with its value if the text tells it.
+  /// A name that may be the extent of a block, with its value if the text has it.
   struct Candidate {
     std::string name;
     std::optional<std::int64_t> value;
@@ -61,12 +61,12 @@ class FirstShape {
   std::vector<Candidate> candidates() const;
   void tie(std::size_t axis, const std::vector<Candidate>& candidates);
   void list_parameters();
-  std::string covered(std::size_t axis) const;
+  std::string step_between_blocks(std::size_t axis) const;
   /// The value of a macro or constant with this name.
   std::optional<std::int64_t> constant(std::string_view word) const;
   /// The integer of the template that the launch gives \p word, a name; null if there is none.
   const TemplateParameter* parameter_given(std::string_view word) const;
-  /// The size that the launch passes as \p word; empty if it is none.
+  /// The size that the launch passes as \p word; empty if \p word is not a size.
   std::string size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const;
   std::optional<std::string> block_for_number(std::string_view number, std::size_t axis) const;
   /// What translate() needs and finds.
@@ -79,8 +79,8 @@ class FirstShape {
   };
   std::string translate(std::string_view text, Translation& to, int depth) const;
   std::string host_variable(std::string_view word, Translation& to) const;
-  /// Nothing if a word in \p text is no size, no number and, if those are not taken, a variable of the host.
-  std::optional<std::string> translated(std::string_view text, Translation& to) const;
+  /// Nothing if \p text has a word other than sizes, numbers and (if \p to takes them) variables of the host.
+  std::optional<std::string> try_translate(std::string_view text, Translation& to) const;
 
   const ScopedCode& code_;
   const ScopedCode& all_;

@@ -23,8 +23,8 @@ struct TemplateParameter {
   std::optional<std::int64_t> value = {};  ///< of an integer
 };
 
-/// Those that a launch has to name: the arguments of \p launch, else all up to one that is better left out. \p all: the
-/// source with included files.
+/// The parameters that a launch has to name: the arguments of \p launch, else all up to one that is better left out.
+/// \p all: the source with included files.
 std::vector<TemplateParameter> template_parameters_of(const ScopedCode& all, const Signature& kernel,
                                                       const std::optional<WrittenLaunch>& launch);
 
@@ -38,7 +38,7 @@ struct Enumerators {
   std::string path;  ///< before each: `acme::Op::`
   std::vector<std::string> names;
 };
-/// Those of the enum that \p type is for \p kernel; nothing if \p all does not define it.
+/// The enumerators of the enum that \p type names in \p kernel; nothing if \p all does not define it.
 std::optional<Enumerators> enumerators_of(const ScopedCode& all, const Signature& kernel, const std::string& type);
 
 }  // namespace tuner::convert

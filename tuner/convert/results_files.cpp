@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <cache/records/json.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>

@@ -7,6 +7,7 @@
 
 #include <tuner/core/cpp/expanded_code.hpp>
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/values/named.hpp>
 
 namespace tuner::convert {
 namespace {
@@ -19,8 +20,8 @@ std::vector<std::string> texts_of(const std::vector<fs::path>& folders) {
   return texts;
 }
 
-/// The folder above \p file, or one of the usual folders in it, that has \p name. Those of the system are the
-/// compilers' own.
+/// The folder above \p file, or one of the usual folders in it, that has \p name. Compilers look in the folders of the
+/// system by themselves.
 std::optional<fs::path> folder_with(const std::string& name, const fs::path& file) {
   constexpr int most_folders_up = 5;
   const std::set<fs::path> of_the_system{"/", "/usr", "/usr/local", "/opt"};

@@ -11,13 +11,13 @@
 namespace tuner::convert {
 
 struct SourceFiles {
-  /// In which files are that the source, or a file of its, includes. Found above the source's folder.
+  /// The folders, above the source's own, of files that the source or its included files include.
   std::vector<std::filesystem::path> include_folders;
   std::vector<IncludedFile> included;
   ScopedCode code;  ///< the source with the files that it includes
 };
 
-/// Of the source \p text of \p file.
+/// The files around the source \p text of \p file.
 SourceFiles source_files(const std::string& text, const std::filesystem::path& file);
 
 }  // namespace tuner::convert

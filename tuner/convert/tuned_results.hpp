@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <cache/query/database.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/value.hpp>

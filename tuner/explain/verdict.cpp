@@ -203,7 +203,7 @@ void add_remarks(const VerdictInput& input, const LaunchDetail& launch, Verdict&
   const bool is_advised = waits && !input.is_best && !on_host(input);
   const auto say = [&](std::string text) { verdict.remarks.push_back(std::move(text)); };
   if (!on_host(input) && threads % input.limits().warp_size != 0)
-    say(fmt::format("a block of {} threads is no multiple of the warp's {}: {} lanes of its last warp never work",
+    say(fmt::format("a block of {} threads is not a multiple of the warp's {}: {} lanes of its last warp never work",
                     threads, input.limits().warp_size, input.limits().warp_size - threads % input.limits().warp_size));
   else if (is_advised && threads < kFewThreads)
     say(fmt::format("a block of {} threads is small: at least {} are advised", threads, kFewThreads));
@@ -329,7 +329,7 @@ Verdict explain(const VerdictInput& input) {
     verdict.reason = waiting_reason(input, launch, all, waits);
     verdict.counted = verdict.counted || waits.barrier || waits.loads;
   } else {
-    verdict.reason = "neither bytes nor flops nor counters of the kernel are known: only its launches can be judged";
+    verdict.reason = "declare bytes or flops in the kernel file, or collect counters, to learn the limit";
   }
   if (launch) add_remarks(input, *launch, verdict);
   return verdict;

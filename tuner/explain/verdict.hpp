@@ -19,16 +19,16 @@ namespace tuner {
 
 /// All inputs of the verdict.
 struct VerdictInput {
-  double ns = 0;                ///< one run, all launches together
-  bool cold = true;             ///< L2 flushed before every sample
-  std::optional<double> bytes;  ///< least traffic of one run
+  double ns = 0;                ///< one run, all launches together.
+  bool cold = true;             ///< L2 is flushed before every sample.
+  std::optional<double> bytes;  ///< least traffic of one run.
   std::optional<double> flops;
-  std::optional<double> thread_bytes;  ///< that a thread asks memory for before it needs the first; nullopt: not known
-  std::vector<LaunchDetail> launches;  ///< those that are timed
-  bool is_best = false;    ///< of a search: others were tried, so that it gets no advice on the sizes of grid and block
-  Device device;           ///< with its measured peaks and latencies
-  double memory_rate = 0;  ///< bytes/s that it reached for the kernel's own mix of reads and writes; 0: not measured
-  double arithmetic_rate = 0;             ///< operations/s that it reached of the kernel's kind; 0: not measured
+  std::optional<double> thread_bytes;  ///< that a thread requests before it needs the first; nullopt: not known.
+  std::vector<LaunchDetail> launches;  ///< the timed ones.
+  bool is_best = false;    ///< the best of a search gets no advice on the sizes of grid and block: others were tried.
+  Device device;           ///< with its measured peaks and latencies.
+  double memory_rate = 0;  ///< bytes/s of the device for the kernel's mix of reads and writes; 0: not measured.
+  double arithmetic_rate = 0;             ///< operations/s of the device for the kernel's kind; 0: not measured.
   std::map<std::string, double> metrics;  ///< named as the chip or the textbooks do; percentages from 0 to 100
 
   const DeviceLimits& limits() const { return device.limits; }

@@ -105,7 +105,7 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
     } else {
       const std::string place = launch.location.text();
       throw Error((place.empty() ? "kernel '" + spec.name + "'" : place) + ": argument '" + name +
-                  "' is no buffer, size, scalar, texture or integer parameter");
+                  "' is not a buffer, size, scalar, texture or integer parameter");
     }
   }
   return result;
@@ -116,7 +116,7 @@ Argument computed_argument(const BoundArgument& argument, const Bindings& names)
   if (!value.is_string()) return number_argument(argument.type, value.integer());
   double number = 0;
   if (std::from_chars(value.string().data(), value.string().data() + value.string().size(), number).ec != std::errc{})
-    throw Error("'" + value.string() + "' is no number");
+    throw Error("'" + value.string() + "' is not a number");
   return number_argument(argument.type, number);
 } catch (const EvaluationError&) {
   throw;
@@ -174,7 +174,7 @@ Argument recorded_number(ElementType type, std::string_view text) {
     return read.has_value();
   };
   if (reads(std::int64_t{0}) || reads(std::uint64_t{0}) || reads(0.0)) return *std::move(read);
-  throw Error("a recorded argument is '" + std::string(text) + "', which is no number");
+  throw Error("a recorded argument is '" + std::string(text) + "', which is not a number");
 }
 
 }  // namespace tuner

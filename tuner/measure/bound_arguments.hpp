@@ -23,10 +23,10 @@ struct LaunchSpec;
 struct BoundArgument {
   enum class Kind { buffer, size, scalar, texture, constant, computed, null_pointer };
   Kind kind = Kind::constant;
-  std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars or textures
-  ElementType type{};                    ///< of a buffer's elements, or of the kernel's parameter
-  Argument constant;                     ///< the value of a tuning parameter, or a null pointer
-  const Expression* computed = nullptr;  ///< in the launch; evaluated for each problem
+  std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars or textures.
+  ElementType type{};                    ///< of a buffer's elements, or of the kernel's parameter.
+  Argument constant;                     ///< the value of a tuning parameter, or a null pointer.
+  const Expression* computed = nullptr;  ///< in the launch; evaluated for each problem.
 };
 
 /// The arguments of \p launch in order. Uses only the choices in \p size. Throws Error for an undeclared name.

@@ -345,6 +345,24 @@ bool ProblemBuffer::holds(const GuardedMemory& region, std::size_t element, unsi
   return std::ranges::all_of(bytes, [&](unsigned char byte) { return byte == value; });
 }
 
+bool ProblemBuffer::repeat_expected() const {
+  const auto components = static_cast<std::size_t>(spec->components);
+  const std::size_t bytes = bytes_of(type, components);
+  const auto element_with = [&](std::size_t number) {
+    std::vector<std::byte> data(bytes);
+    backend->download(data.data(), answer().expected.data() + number / components * bytes, bytes);
+    return data;
+  };
+  const std::size_t first = compared ? compared->front().begin : 0;
+  const std::size_t last = (compared ? compared->back().end : count) - 1;
+  const std::vector<std::byte> value = element_with(first);
+  if (first / components == last / components || element_with(last) != value) return false;
+  std::vector<std::byte> all(actual.bytes());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = value[i % bytes];
+  backend->upload(actual.data(), all.data(), all.size());
+  return true;
+}
+
 HostBuffer ProblemBuffer::copy(DevicePointer from) const {
   HostBuffer host{type, count, std::vector<std::byte>(bytes_of(type, count))};
   if (!host.bytes.empty()) backend->download(host.bytes.data(), from, host.bytes.size());
@@ -393,8 +411,8 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
   std::string hint;
   if (adds_to_poison(number, pass))
     hint =
-        ": it looks as if it, and what it is compared with, were added to what was there; a buffer that is read before "
-        "it is written is `inout`, which `prepare` may fill";
+        ": the kernel and the reference seem to add to the old contents. A buffer that is read before it is written is "
+        "`inout`, which `prepare` may fill";
   else if (info(number.type).is_floating && found.largest_error < std::sqrt(info(number.type).epsilon))
     hint = fmt::format(
         ": at most {:.1e} of the expected value, as when terms are added in another order; if that is right here, add "

@@ -469,7 +469,7 @@ double ProblemBuffers::run_limit_s() const {
   return std::max(floor_s, kHangFactor * best_run_s_);
 }
 
-void ProblemBuffers::saw_run(double seconds) {
+void ProblemBuffers::record_run(double seconds) {
   last_run_s_ = seconds;
   best_run_s_ = best_run_s_ > 0 ? std::min(best_run_s_, seconds) : seconds;
 }

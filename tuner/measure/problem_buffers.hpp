@@ -30,8 +30,7 @@ struct LaunchSpec;
 struct ScalarValue;
 struct TextureSpec;
 
-// ---- contents of inputs: random numbers, numbers computed from their index, or numbers from a file
-// ------------------------------
+// ---- contents of inputs: random numbers, numbers computed from their index, or numbers from a file ------------------
 
 inline constexpr double kFillSeconds = 600;  ///< the longest filling: from slow disks, or by expressions on the CPU
 
@@ -150,12 +149,12 @@ struct ProblemBuffer {
   std::array<Answer, 2> answers;
   std::vector<FilledNumbers> fills;  ///< one, or one for each field of records
   bool is_filled_by_field = false;
-  std::optional<std::uint64_t> filled;  ///< the fingerprint of contents from a file, once uploaded
-  std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces
-  std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: contents, if filled field by field
-  std::vector<std::byte> expected_content;         ///< from the answer's file, if any
-  std::vector<Tolerance> tolerances;               ///< one, or one for each field
-  std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers
+  std::optional<std::uint64_t> filled;  ///< the fingerprint of contents from a file, once uploaded.
+  std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces.
+  std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: contents, if filled field by field.
+  std::vector<std::byte> expected_content;         ///< from the answer's file, if any.
+  std::vector<Tolerance> tolerances;               ///< one, or one for each field.
+  std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers.
 
   bool is_changed_input() const;
   unsigned char work_space_byte() const;
@@ -199,6 +198,9 @@ struct ProblemBuffer {
   double largest_expected() const;
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
+  /// Fills `actual` with copies of the first expected element. Does nothing and returns false if the last one differs,
+  /// or if there is only one.
+  bool repeat_expected() const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.
   bool choose_poison();
   unsigned char poison_of(std::size_t pass) const { return pass == 0 ? answer().poison : kPoisons[1]; }
@@ -222,8 +224,7 @@ struct ReferenceGivesNan : Error {
   using Error::Error;
 };
 
-// ---- all buffers of a problem
-// ----------------------------------------------------------------------------------------
+// ---- all buffers of a problem ---------------------------------------------------------------------------------------
 
 class ProblemBuffers {
  public:
@@ -236,8 +237,8 @@ class ProblemBuffers {
   const ProblemSize& size() const { return problem_.size; }
   /// For messages: "nx=33 ny=7 offset=1".
   std::string text() const;
-  /// For a problem that tuner chose, after a failure on it: why it was tried, and what to write in the kernel file if
-  /// the kernel is not meant for it. Empty for others.
+  /// After a failure on a problem that tuner chose: the reason for the problem, and the line that excludes it from the
+  /// kernel file. Empty for other problems.
   std::string why_tried() const;
 
   /// The number of sets of inputs: 1, or 2 after want_two_inputs().
@@ -259,9 +260,10 @@ class ProblemBuffers {
   void accept_reference(const std::function<void()>& run_reference);
   /// Whether the reference left every output, all of them `inout`, as it was.
   bool changes_nothing() const { return changes_nothing_; }
-  /// Whether an element of an `out` buffer of integers equals the poison of reset_for_reference(). Then call
-  /// poison_reference_again(), which keeps the results, run the reference once more, and call check_written().
-  bool looks_unwritten();
+  /// Whether an element of an `out` buffer of integers equals the poison of reset_for_reference(). Changes the outputs.
+  /// If so, call poison_reference_again(), which keeps the results, run the reference once more, and call
+  /// check_written().
+  bool find_unwritten();
   void poison_reference_again();
   /// Throws Error if the reference left an element unchanged in both runs.
   void check_written();
@@ -297,9 +299,9 @@ class ProblemBuffers {
   /// Writes inputs and guards again after damage.
   void restore_inputs();
 
-  /// The outputs for which zeros, or what is there without any work, would count as right. Call it after
+  /// The outputs for which one value everywhere, or what is there without any work, would count as right. Call it after
   /// accept_reference(). Changes the outputs.
-  std::vector<WeakComparison> weak_comparisons();
+  std::vector<WeakComparison> find_weak_comparisons();
 
   /// Describes an address near a buffer: "c[1024], which has 1000 elements of float". nullopt if it is far from all, or
   /// inside one.
@@ -323,7 +325,7 @@ class ProblemBuffers {
 
   /// The longest time of a run on this problem that does not count as hanging.
   double run_limit_s() const;
-  void saw_run(double seconds);
+  void record_run(double seconds);
   /// The time of the last run; 0: none.
   double last_run_s() const { return last_run_s_; }
 

@@ -103,7 +103,7 @@ void ProblemBuffers::allow_cancellation() {
   }
 }
 
-std::vector<WeakComparison> ProblemBuffers::weak_comparisons() {
+std::vector<WeakComparison> ProblemBuffers::find_weak_comparisons() {
   std::vector<WeakComparison> all;
   for (ProblemBuffer& buffer : buffers_) {
     if (!buffer.spec->is_output() || buffer.count == 0) continue;
@@ -124,6 +124,10 @@ std::vector<WeakComparison> ProblemBuffers::weak_comparisons() {
     };
     buffer.set_bytes(buffer.actual, 0);
     add(buffer.actual, "a kernel that writes zeros", "every expected number is 0; choose other inputs (`fill`)");
+    const bool zeros_pass = !all.empty() && all.back().output == name;
+    if (!zeros_pass && buffer.repeat_expected())
+      add(buffer.actual, "a kernel that writes one value everywhere",
+          "all expected elements are equal; choose other inputs (`fill`)");
     if (buffer.spec->role == BufferRole::inout) {
       buffer.fill(buffer.actual);
       add(buffer.actual, "a kernel that does nothing",
@@ -174,7 +178,7 @@ void ProblemBuffers::refuse_unwritten(const ProblemBuffer& buffer, const Compari
                   text(), buffer.spec->name, buffer.spec->count.text(), buffer.type_text()));
 }
 
-bool ProblemBuffers::looks_unwritten() {
+bool ProblemBuffers::find_unwritten() {
   return std::ranges::any_of(buffers_, [&](const ProblemBuffer& buffer) {
     if (!buffer.has_integers_to_write()) return false;
     buffer.set_bytes(buffer.actual, kReferencePoisons[0]);

@@ -13,8 +13,8 @@ constexpr std::size_t kFewestRounds = 3;
 /// The runs that verify a finalist after its last sample. A round begins only if the time is enough for these as well.
 constexpr double kRunsToFinish = 4;
 
-/// The samples of each of \p rounds, each at least 1 and \p mean in the mean: a kernel must not know which run is its
-/// last one in a round, because that one is checked.
+/// The number of samples in each of \p rounds: at least 1, and \p mean on average. The numbers vary, because a kernel
+/// must not know which run is the last one in a round: that one is checked.
 std::vector<std::size_t> samples_of_rounds(std::size_t rounds, std::size_t mean, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::size_t> samples(rounds, mean);

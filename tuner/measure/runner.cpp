@@ -69,7 +69,7 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
 
 }  // namespace
 
-bool Runner::leaves_out_checks(const Configuration& configuration) {
+bool Runner::leave_out_checks(const Configuration& configuration) {
   left_out_checks_ = in_haste() && configuration == spec_.default_configuration;
   return left_out_checks_;
 }
@@ -160,7 +160,7 @@ std::optional<Outcome> Runner::run(Phase phase, ProblemBuffers& problem, const s
                                    double* seconds) {
   double spent = 0;
   auto failure = run_once(phase, problem, launches, spent);
-  if (!failure) problem.saw_run(spent);
+  if (!failure) problem.record_run(spent);
   if (seconds != nullptr) *seconds = spent;
   return failure;
 }
@@ -177,7 +177,7 @@ std::optional<Outcome> Runner::run_afresh(Phase phase, ProblemBuffers& problem, 
   problem.poison_outputs_again(reference);
   const std::span<const Launch> others = ready.but_prepare();
   if (auto failure = run_once(phase, problem, {others.begin(), others.end()}, spent, false)) return failure;
-  problem.saw_run(prepared + spent);
+  problem.record_run(prepared + spent);
   return std::nullopt;
 }
 
@@ -206,7 +206,7 @@ void Runner::compute_reference(ProblemBuffers& problem) {
   problem.reset_for_reference();
   run_reference(problem);
   announce(Phase::prepare, housekeeping_s_);
-  if (spec_.has_reference_program() && problem.looks_unwritten()) {
+  if (spec_.has_reference_program() && problem.find_unwritten()) {
     problem.poison_reference_again();
     run_reference(problem);
     announce(Phase::prepare, housekeeping_s_);
@@ -274,7 +274,7 @@ std::optional<Outcome> Runner::verify(ProblemBuffers& problem, const Configurati
     return seen;
   }
 
-  if (leaves_out_checks(configuration)) return std::nullopt;
+  if (leave_out_checks(configuration)) return std::nullopt;
   // Threads and blocks may run in any order. Without a needed __syncthreads(), one order may be right and another
   // wrong.
   if (!blocks_wait_) {
@@ -443,11 +443,11 @@ void Runner::add_own(const VerifyProblem& problem) {
     problems_.push_back(
         std::make_unique<ProblemBuffers>(backend_, spec_, problem, options_, options_.seed + problems_.size()));
   } catch (const Error& error) {
-    not_tried(problem, error.what());
+    note_not_tried(problem, error.what());
   }
 }
 
-void Runner::not_tried(const VerifyProblem& problem, const std::string& why) {
+void Runner::note_not_tried(const VerifyProblem& problem, const std::string& why) {
   why_not_tried_ = first_line(why);
   std::string what = problem.size.sizes_text();
   for (const auto& [name, value] : problem.scalars) what += fmt::format(" {}={}", name, scalar_text(value));
@@ -488,7 +488,7 @@ bool Runner::prepare(ProblemBuffers& problem) {
     if (own.chosen == VerifyProblem::Chosen::scalars)
       why_not_tried_ = first_line(error.what());
     else if (is_nan)
-      not_tried(own, error.what());
+      note_not_tried(own, error.what());
     else
       throw Error(error.code(), error.what() + problem.why_tried());
   }
@@ -523,7 +523,7 @@ void Runner::note_weak_comparisons() {
   std::map<std::pair<std::string, std::string>, std::string> found;  // by output and reason: where
   for (const auto& problem : problems_) {
     announce(Phase::prepare, housekeeping_s_);
-    for (WeakComparison& weak : problem->weak_comparisons())
+    for (WeakComparison& weak : problem->find_weak_comparisons())
       if (weak.by_tolerance || problem == problems_.front()) {
         std::string& where = found[{std::move(weak.output), std::move(weak.why)}];
         where += (where.empty() ? "" : ", ") + problem->text();
@@ -545,7 +545,7 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
   left_out_checks_ = false;
   try {
     problems_.front()->use_inputs(0);  // the evaluation before may have been given up
-    trial.outcome = judged_and_timed(trial, image, best_ns);
+    trial.outcome = judge_and_time(trial, image, best_ns);
     restore_after(trial.outcome);
   } catch (const Error& error) {
     // A later call reported a fault, or there is no room for this configuration's work space.

@@ -64,9 +64,9 @@ class Runner {
   /// outcome, not an exception.
   Trial evaluate(const Configuration& configuration, const Image& image, double best_ns);
 
-  /// While no configuration has been measured, evaluate() ends soon from now on: with fewer samples, and for the
-  /// kernel's default without other orders of threads, other inputs and verifying it again. Finalists have these checks
-  /// in any case. The listener may call this.
+  /// From now on, evaluate() ends soon while no configuration has been measured. It takes fewer samples. For the
+  /// kernel's default it leaves out other orders of threads, other inputs and the second verification. Finalists have
+  /// these checks in any case. The listener may call this.
   void hurry() { hurried_ = true; }
   /// CompileRequest::stop of compiles that are needed for verification. It must outlive the runner.
   void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
@@ -77,8 +77,8 @@ class Runner {
     Configuration configuration;
     const Image* image = nullptr;
   };
-  /// Measures \p finalists again, side by side. In each of finalist_rounds rounds, finalist_samples samples are taken
-  /// of each, in the mean. Their order changes between rounds, so that drift affects all alike. No round begins that
+  /// Measures \p finalists again, side by side. Each of finalist_rounds rounds takes finalist_samples samples of
+  /// each on average. Their order changes between rounds, so that drift affects all alike. No round begins that
   /// would last longer than \p seconds, except the first three. All trials get the same Trial::round. The finalists
   /// must have been verified by evaluate() (of this or another runner). They are verified again after their last
   /// sample; then their metrics are collected. If one makes the device unusable, the others are LaunchErrors with
@@ -140,13 +140,14 @@ class Runner {
   bool prepare(ProblemBuffers& problem);
   void note_weak_comparisons();
   void require_own_problems() const;
-  void not_tried(const VerifyProblem& problem, const std::string& why);
+  void note_not_tried(const VerifyProblem& problem, const std::string& why);
   /// The problem that is like \p problem; null: none.
   ProblemBuffers* find(const VerifyProblem& problem) const;
   std::optional<Outcome> verify_near(const Configuration& configuration, const Image& image, const Module& module);
   const ProblemBuffers& main() const { return *problems_.front(); }
   bool in_haste() const { return hurried_ && is_first_; }
-  bool leaves_out_checks(const Configuration& configuration);
+  /// Decides whether evaluate() leaves checks of \p configuration out, and notes it.
+  bool leave_out_checks(const Configuration& configuration);
   bool has_reference() const;
   const DeviceLimits& limits() const { return backend_.device().limits; }
   /// Before a step of our own, such as filling and comparing.
@@ -184,8 +185,8 @@ class Runner {
   void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
-  /// What a run finds in `out` buffers: the poison, which differs from all expected elements; other numbers; or what
-  /// is there, the results of an earlier run.
+  /// The contents of `out` buffers before a run: the poison, which differs from all expected elements; other numbers;
+  /// or the results of an earlier run.
   enum class Found { poison, numbers, results };
   std::optional<Outcome> judge(ProblemBuffers& problem, const Ready& ready, std::string_view when,
                                Found found = Found::poison);
@@ -206,7 +207,7 @@ class Runner {
   Sampler::Announce announce_measuring() const {
     return [this](double limit_s) { announce_kernel(Phase::measure, limit_s); };
   }
-  Outcome judged_and_timed(Trial& trial, const Image& image, double best_ns);
+  Outcome judge_and_time(Trial& trial, const Image& image, double best_ns);
 
   struct Contender;
   template <typename Step>
@@ -219,7 +220,7 @@ class Runner {
   void collect_metrics(const Ready& run, Measurement& measurement);
   void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
   void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
-  std::optional<std::string> why_no_runs_in_a_row(const Ready& repeated, double median_ns);
+  std::optional<std::string> check_runs_in_a_row(const Ready& repeated, double median_ns);
   void measure_error(const Ready& ready, Measurement& measurement);
   /// Sets the flags of \p trial that depend on its outcome.
   void conclude(Trial& trial) const {

@@ -63,7 +63,7 @@ void Runner::measure_energy(const Ready& repeated, const std::vector<std::string
   if (!repeated.prepare.empty() && no_energy_.empty())
     no_energy_ = "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run";
   if (no_energy_.empty()) {
-    if (auto reason = why_no_runs_in_a_row(repeated, measurement.median_ns))
+    if (auto reason = check_runs_in_a_row(repeated, measurement.median_ns))
       return add_reason(measurement.no_metrics, *reason);
     const double some_runs_s = 20e-9 * measurement.median_ns + main().run_limit_s();
     announce_kernel(Phase::measure, housekeeping_s_ + 4 * kEnergySeconds + some_runs_s);
@@ -83,8 +83,8 @@ void Runner::measure_energy(const Ready& repeated, const std::vector<std::string
   add_reason(measurement.no_metrics, no_energy_);
 }
 
-/// The reason why runs one after the other, without refills, do not show what one of them costs.
-std::optional<std::string> Runner::why_no_runs_in_a_row(const Ready& repeated, double median_ns) {
+/// Samples runs one after the other, without refills. Returns the reason if they do not show the cost of one run.
+std::optional<std::string> Runner::check_runs_in_a_row(const Ready& repeated, double median_ns) {
   const TimedWork work = timed_work(repeated);
   if (work.refills.empty()) return std::nullopt;
   const auto batch = std::size_t(std::clamp(kRowNs / std::max(median_ns, 1.0), 2.0, 1000.0));

@@ -64,7 +64,7 @@ TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
 }
 
 /// Copies of the variables of \p module, which was just loaded. Buffers of role `constant` have their contents from
-/// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has variables of its own there.
+/// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has its own variables there.
 std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
   if (spec_.device_launches || ready.launches.empty()) return nullptr;
   auto state = std::make_shared<ModuleState>();
@@ -127,7 +127,7 @@ std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const
     if (auto failure = judge(problem, ready, kAfterTiming)) return failure;
   if (has_others) use_inputs(1);
   auto seen = judge(problem, ready, kOverResults, has_others ? Found::results : Found::numbers);
-  // The simplest circumstances in which it is wrong are told.
+  // The message names the simplest circumstances in which it is wrong.
   if (is_wrong(seen))
     if (auto simpler = judge(problem, ready, has_others ? kOtherInputs : kAfterTiming)) seen = std::move(simpler);
   if (!has_others || !backend_.usable()) return seen;
@@ -137,7 +137,7 @@ std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const
   return seen;
 }
 
-Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_ns) {
+Outcome Runner::judge_and_time(Trial& trial, const Image& image, double best_ns) {
   const Configuration& configuration = trial.configuration;
   auto start = Clock::now();
   auto loaded = load(configuration, image);
@@ -150,7 +150,8 @@ Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_n
 
   start = Clock::now();
   // The main problem, number 0, comes after those of the file, so that faults are found on smaller problems, which
-  // takes less time. Those that tuner chose come last: a mistake that shows on the main problem is not one of the size.
+  // takes less time. Problems that tuner chose come last: a mistake that shows on the main problem is not one of the
+  // size.
   for (const bool is_own : {false, true}) {
     for (std::size_t i = problems_.size(); i-- > 0;) {
       ProblemBuffers& problem = *problems_[i];
@@ -176,7 +177,7 @@ Outcome Runner::judged_and_timed(Trial& trial, const Image& image, double best_n
   trial.times.measure = seconds_since(start);
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
-  if (!measurement->abandoned && !leaves_out_checks(configuration)) {
+  if (!measurement->abandoned && !leave_out_checks(configuration)) {
     if (auto failure = judge_after_timing(problem, ready_now, run_s)) return std::move(*failure);
     const bool may_be_best = options_.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);

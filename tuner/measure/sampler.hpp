@@ -71,8 +71,8 @@ class Sampler {
     /// Adds them to \p measurement, and their clocks to \p clocks.
     void add_to(Measurement& measurement, std::vector<double>& clocks) const;
   };
-  /// Takes \p samples samples, each of \p batch runs. Those with a low clock are taken again after pauses, which reduce
-  /// \p pause_left_s until it is used up.
+  /// Takes \p samples samples, each of \p batch runs. Samples with a low clock are taken again after pauses, which
+  /// reduce \p pause_left_s until it is used up.
   std::variant<Group, Outcome> take(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s,
                                     double& pause_left_s, const Announce& announce);
   /// The number of runs in one sample that makes a hot sample long enough for the clock. 1 if samples are cold or

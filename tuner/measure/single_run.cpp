@@ -22,26 +22,26 @@ std::string dimensions(const std::array<std::int64_t, 3>& extent) {
 }
 
 /// \p message: makes that of an error.
-Image compiled(Backend& backend, const CompileRequest& request, const auto& message) {
+Image compile(Backend& backend, const CompileRequest& request, const auto& message) {
   CompileResult result = backend.compiler().compile(request);
   if (auto* const image = std::get_if<Image>(&result)) return std::move(*image);
   throw Error(ErrorCode::compiler, message(std::get<CompileError>(result)));
 }
 
-Image compiled_configuration(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
-                             const Configuration& configuration) {
+Image compile_configuration(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
+                            const Configuration& configuration) {
   const Device& device = backend.device();
   const CompileRequest request =
       compile_request(spec, size, device.limits, backend.architecture(), configuration, device.name);
-  return compiled(backend, request, [&](const CompileError& error) {
+  return compile(backend, request, [&](const CompileError& error) {
     return fmt::format("{}: {} does not compile: {}\n{}", spec.program.file, configuration.text(), error.message,
                        error.log);
   });
 }
 
-Image compiled_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size) {
-  return compiled(backend, reference_request(spec, size, backend.device().limits, backend.architecture()),
-                  [&](const CompileError& error) { return reference_failure(spec, error); });
+Image compile_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size) {
+  return compile(backend, reference_request(spec, size, backend.device().limits, backend.architecture()),
+                 [&](const CompileError& error) { return reference_failure(spec, error); });
 }
 
 }  // namespace
@@ -55,13 +55,13 @@ SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize
                      const MeasureOptions& options)
     : configuration_(std::move(configuration)), runner_(backend, spec, asked, options) {
   const ProblemSize size = complete(spec, asked);
-  image_ = compiled_configuration(backend, spec, size, configuration_);
+  image_ = compile_configuration(backend, spec, size, configuration_);
   launches_ = launch_details(spec, size, backend.device().limits, configuration_, image_);
   if (!options.verify || !spec.has_reference_program()) {
     runner_.prepare(nullptr);
     return;
   }
-  const Image reference = compiled_reference(backend, spec, size);
+  const Image reference = compile_reference(backend, spec, size);
   runner_.prepare(&reference);
 }
 
@@ -81,7 +81,7 @@ ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const Probl
   here.verify = true;
   here.second_inputs = here.own_problems = false;
   Runner runner(backend, spec, size, here);
-  const Image image = compiled_reference(backend, spec, size);
+  const Image image = compile_reference(backend, spec, size);
   runner.prepare(&image);
   ReferenceRun run;
   run.outputs = runner.reference_outputs();  // before timing runs it again

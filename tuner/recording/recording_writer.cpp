@@ -16,7 +16,7 @@
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/error.hpp>
 #include <tuner/recording/kernel_copy.hpp>
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner {

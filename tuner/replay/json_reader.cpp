@@ -33,7 +33,7 @@ struct Open {
 /// The value of \p text. If the text ends too early because its writer was interrupted, an incomplete entry at depth 2
 /// is first cut off, and open brackets are closed. Sets \p found to the place of the value at \p wanted; if a name is
 /// given twice, that of its last value.
-json parsed(std::string& text, const std::string& origin, const Path& wanted, std::size_t& found) {
+json parse(std::string& text, const std::string& origin, const Path& wanted, std::size_t& found) {
   boost::interprocess::ibufferstream stream(text.data(), text.size());
   std::size_t end_of_last = 0;  // one past the last token
   std::size_t complete = 0;     // one past what an interrupted writer has finished
@@ -70,7 +70,7 @@ json parsed(std::string& text, const std::string& origin, const Path& wanted, st
     if (misplaced != nullptr && misplaced->byte > text.size() && has_entry) {
       text.resize(complete);
       for (std::size_t i = std::min<std::size_t>(open.size(), 2); i-- > 0;) text += open[i].closing;
-      return parsed(text, origin, wanted, found);
+      return parse(text, origin, wanted, found);
     }
     const std::size_t at = misplaced != nullptr ? std::max<std::size_t>(misplaced->byte, 1) - 1 : beginning();
     throw RecordingError(place_at(text, at, origin) + "not JSON: " + json_fault(error));
@@ -99,7 +99,7 @@ class JsonFile {
       throw RecordingError(origin_ + ": more than " + std::to_string(kMostJsonValues) +
                            " values; is this a recorded space?");
     std::size_t ignored = 0;
-    root_ = parsed(text_, origin_, {}, ignored);
+    root_ = parse(text_, origin_, {}, ignored);
   }
 
   const json& root() const { return root_; }
@@ -112,7 +112,7 @@ class JsonFile {
     find(root_, object.contains(key) ? object[key] : object, path);
     std::string text = text_;
     std::size_t place = 0;
-    parsed(text, origin_, path, place);
+    parse(text, origin_, path, place);
     throw RecordingError(place_at(text, place, origin_) + complaint);
   }
 
@@ -160,7 +160,7 @@ double objective(const json& object, const std::string& key, std::string_view na
   const double value = object[key].get<double>();
   if (!rate && value < 0 && name.find("time") != std::string_view::npos) fail(object, key, "a time is negative");
   if (!rate) return value;
-  if (!(value > 0)) fail(object, key, "a rate is above 0");
+  if (!(value > 0)) fail(object, key, "a rate must be greater than 0");
   return 1 / value;
 }
 
@@ -212,7 +212,7 @@ bool larger_is_better(const JsonFile& file, const std::string& objective) {
   if (is_rate(objective)) return true;
   if (objective.find("time") == std::string::npos && objective.find("energy") == std::string::npos)
     file.fail(file.root(), "objective",
-              "the file does not tell whether a larger '" + objective +
+              "the file does not say whether a larger '" + objective +
                   "' is better; add \"objective_higher_is_better\": true or false to it");
   return false;
 }

@@ -22,7 +22,7 @@
 namespace tuner::replay {
 namespace {
 
-RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objective) {
+RecordedTrial to_recorded_trial(const cache::TrialRecord& trial, const std::string& objective) {
   RecordedTrial out;
   out.configuration = Configuration::parse(trial.configuration);
   out.kind = outcome_kind(trial.kind).value_or(OutcomeKind::launch);
@@ -50,7 +50,7 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
     if (!seen.insert(key.identity()).second) continue;
     std::vector<RecordedTrial> trials;
     for (const cache::TrialRecord& trial : cache::finished_trials(database, key)) try {
-        trials.push_back(recorded(trial, key.kernel.objective));
+        trials.push_back(to_recorded_trial(trial, key.kernel.objective));
       } catch (const std::invalid_argument& error) {
         if (warn) warn(fmt::format("{}: '{}': a trial is left out: {}", origin, title(key), error.what()));
       }
@@ -65,7 +65,7 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
   }
   if (!out.empty()) return out;
   throw RecordingError(fmt::format(
-      "{}: {}; record one with `tune KERNEL --strategy exhaustive`", origin,
+      "{}: {}. Record one with `tune KERNEL --strategy exhaustive`", origin,
       seen.empty() ? "holds no tuning, at most best configurations (`tune db export --all` writes the tunings too)"
                    : fmt::format("holds no tuning with {} measured configurations", kFewestMeasured)));
 }

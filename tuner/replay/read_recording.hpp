@@ -30,7 +30,7 @@ using Warn = std::function<void(const std::string&)>;
 /// also when no recording is left.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
 
-/// The same for \p text, which is no database; \p origin names it in messages.
+/// The same for \p text, which is not a database; \p origin names it in messages.
 std::vector<Recording> parse_recordings(std::string_view text, const std::string& origin, const Warn& warn = {});
 
 /// The one recording in \p text of another program; \p origin names it in messages. JSON with a list "results" is T4

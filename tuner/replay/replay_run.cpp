@@ -41,7 +41,7 @@ Limits limits_of(const Budget& budget, const Recording& recording, const Scorer&
   if (budget.wall_time) limits.seconds = budget.wall_time->count();
   limits.trials = std::min(limits.trials, budget.trials_of(limits.trials).value_or(limits.trials));
   if (budget.target && recording.unit != "ns" && recording.unit != "ms")
-    throw std::invalid_argument("a target is a time, and the objective of '" + recording.name + "' is none");
+    throw std::invalid_argument("a target is a time, and the objective of '" + recording.name + "' is not a time");
   if (budget.target) limits.target = *budget.target / (recording.unit == "ms" ? 1e6 : 1);
   return limits;
 }
@@ -66,7 +66,7 @@ void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>&
 }
 
 /// The results in \p prior of configurations that \p recording has too.
-std::vector<search::Observation> elsewhere(const Recording& prior, const Recording& recording) {
+std::vector<search::Observation> shared_results(const Recording& prior, const Recording& recording) {
   std::vector<search::Observation> out;
   for (EnumeratedSpace::Index row = 0; row < prior.rows.size(); ++row)
     if (const auto index = recording.space.find(prior.space.configuration(row)))
@@ -122,7 +122,7 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
 std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, const std::string& strategy,
                              const ReplayOptions& options) {
   const Limits limits = limits_of(options.budget, recording, scorer);
-  const auto prior = options.prior ? elsewhere(*options.prior, recording) : std::vector<search::Observation>{};
+  const auto prior = options.prior ? shared_results(*options.prior, recording) : std::vector<search::Observation>{};
   if (options.prior && prior.empty())
     throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recording.name +
                                 "'");

@@ -1,5 +1,5 @@
 #pragma once
-/// The score by which the auto-tuning community compares search strategies on a recorded space. It tells how far a
+/// The score by which the auto-tuning community compares search strategies on a recorded space. It shows how far a
 /// strategy's best so far is ahead of the best that random search is expected to have. It is the mean over the time in
 /// which random search goes from 1% to 95% of the way to the optimum. 0 is random search, 1 is the optimum at once.
 ///
@@ -30,7 +30,7 @@ inline double share_of_optimum(double optimum, double objective) {
 
 class Scorer {
  public:
-  /// \p recording must outlive the scorer. Throws RecordingError when fewer than one row is valid.
+  /// \p recording must outlive the scorer. Throws RecordingError when no row is valid.
   explicit Scorer(const Recording& recording);
 
   /// Equally spaced, seconds.

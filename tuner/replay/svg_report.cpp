@@ -21,7 +21,7 @@ constexpr std::size_t kColumns = 3;
 /// More than the mean width of a character of 12 pixels in common fonts, so that no text is cut.
 constexpr double kCharacter = 7.2;
 constexpr double kLegendLine = 20;
-/// Okabe and Ito's colours, which colour-blind people can tell apart too.
+/// Okabe and Ito's colours, which colour-blind people can distinguish.
 constexpr std::array<std::string_view, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#7F3C8D", "#999900"};
 

@@ -39,7 +39,7 @@ bool has_interval(const cache::BestRecord& best) {
          std::isfinite(best.high_ns);
 }
 
-Compared compared(const cache::BestRecord& a, const cache::BestRecord& b, double margin) {
+Compared compare_pair(const cache::BestRecord& a, const cache::BestRecord& b, double margin) {
   Compared out{Change::same,
                a,
                b,
@@ -66,7 +66,7 @@ std::pair<int, double> order(const Compared& one) {
 }  // namespace
 
 std::string_view name(Change change) {
-  constexpr std::string_view names[] = {"slower", "faster", "cannot be told apart", "only in A", "only in B"};
+  constexpr std::string_view names[] = {"slower", "faster", "no significant change", "only in A", "only in B"};
   return names[static_cast<std::size_t>(change)];
 }
 
@@ -77,7 +77,7 @@ std::vector<Compared> compare(const std::vector<cache::BestRecord>& a, const std
   for (const auto& [what, one] : in_a) {
     const auto other = in_b.find(what);
     if (other != in_b.end())
-      all.push_back(compared(*one, *other->second, options.margin));
+      all.push_back(compare_pair(*one, *other->second, options.margin));
     else
       all.push_back({Change::only_a, *one, {}, {}, {}, {}});
   }

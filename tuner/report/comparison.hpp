@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 namespace tuner::report {
 

@@ -313,7 +313,7 @@ std::string base64(std::string_view bytes) {
 }
 
 /// Compresses \p text for the browser's DecompressionStream("deflate").
-std::string deflated(std::string_view text) {
+std::string deflate_text(std::string_view text) {
   uLongf size = compressBound(text.size());
   std::string out(size, '\0');
   compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size());
@@ -339,7 +339,7 @@ std::string page(std::span<const Tuning> tunings, const PageOptions& options) {
       fmt::format("default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
                   source_of(script), source_of(style));
   return fmt::format(fmt::runtime(frame), fmt::arg("policy", policy), fmt::arg("style", style),
-                     fmt::arg("script", script), fmt::arg("data", base64(deflated(json_text(tunings, options)))));
+                     fmt::arg("script", script), fmt::arg("data", base64(deflate_text(json_text(tunings, options)))));
 }
 
 }  // namespace tuner::report

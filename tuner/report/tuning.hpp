@@ -10,7 +10,7 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
 #include <cache/query/lookup.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <tuner/explain/verdict.hpp>
 

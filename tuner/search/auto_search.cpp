@@ -65,7 +65,7 @@ class Auto final : public BasicStrategy {
   };
 
   std::optional<Index> next() override;
-  void told(const Observation& observation, Asker) override;
+  void on_result(const Observation& observation, Origin) override;
 
   bool starting() const override { return BasicStrategy::starting() || history_.valid_count() < 2; }
   bool finishing() const {
@@ -95,7 +95,7 @@ class Auto final : public BasicStrategy {
   } judged_;
 };
 
-void Auto::told(const Observation& observation, Asker) {
+void Auto::on_result(const Observation& observation, Origin) {
   if (observation.resources) model_.compiled(observation.index, *observation.resources);
   may_give_up_ = options_.exchange;
   if (!history_.best() || history_.best()->index != observation.index) return;
@@ -195,7 +195,7 @@ StrategyInfo auto_entry() {
       "auto",
       "a forest of random trees learns the ranks; neighbourhoods and crossings of the best, by expected improvement",
       "Hutter, Hoos, Leyton-Brown, \"Sequential model-based optimization for general algorithm configuration\", LION "
-      "2011; on log ranks, with the neighbourhoods and crossings of local and genetic search as candidates");
+      "2011. It is used on log ranks, with the neighbourhoods and crossings of local and genetic search as candidates");
 }
 
 }  // namespace tuner::search

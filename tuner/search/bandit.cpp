@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::array kArms{"genetic_algorithm", "pso", "diff_evo", "basin_hopping", "mls"};
 
-/// Several strategies, which all learn from all results. Those that found improvements lately are asked more often.
+/// Several strategies, which all learn from all results. The more improvements one found lately, the more often it
+/// proposes.
 class Bandit final : public BasicStrategy {
  public:
   struct Options {
@@ -32,10 +33,10 @@ class Bandit final : public BasicStrategy {
   };
 
   std::optional<Index> next() override {
-    asker_ = choose();
-    // Another arm may have proposed it already: then asks this arm again.
+    origin_ = choose();
+    // If another arm has proposed it already, this arm proposes again.
     for (int attempt = 0; attempt < 8; ++attempt) {
-      const auto wish = arms_[*asker_]->propose(1);
+      const auto wish = arms_[*origin_]->propose(1);
       if (wish.empty()) return std::nullopt;
       if (history_.is_fresh(wish.front())) return wish.front();
     }
@@ -65,10 +66,10 @@ class Bandit final : public BasicStrategy {
     return best;
   }
 
-  void told(const Observation& observation, Asker asked) override {
+  void on_result(const Observation& observation, Origin origin) override {
     for (auto& arm : arms_) arm->learn({&observation, 1});
-    if (!asked) return;
-    window_.push_back({*asked, history_.best() && history_.best()->index == observation.index});
+    if (!origin) return;
+    window_.push_back({*origin, history_.best() && history_.best()->index == observation.index});
     if (window_.size() > options_.window) window_.pop_front();
   }
 
@@ -82,7 +83,7 @@ class Bandit final : public BasicStrategy {
 StrategyInfo bandit_entry() {
   return entry_of<Bandit>(
       "bandit",
-      "genetic_algorithm, pso, diff_evo, basin_hopping and mls side by side, the recently successful asked more often",
+      "genetic_algorithm, pso, diff_evo, basin_hopping and mls side by side, the recently successful more often",
       "Ansel et al., \"OpenTuner\", PACT 2014 (AUC bandit); Fialho et al., GECCO 2010");
 }
 

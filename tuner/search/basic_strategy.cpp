@@ -75,13 +75,13 @@ std::optional<Index> BasicStrategy::next_first() {
 std::vector<Index> BasicStrategy::propose(std::size_t n) {
   std::vector<Index> out;
   while (out.size() < n && history_.fresh_count() > 0) {
-    asker_.reset();
+    origin_.reset();
     std::optional<Index> wanted = next_first();
     if (!wanted) wanted = starting() ? spread_.next(history_, random_) : next();
     if (!wanted || !history_.is_fresh(*wanted)) wanted = history_.random_fresh(random_);
     if (!wanted) break;  // an open space in which no more were found
     if (starting()) spread_.seen(*wanted);
-    if (asker_) askers_[*wanted] = *asker_;
+    if (origin_) origins_[*wanted] = *origin_;
     history_.propose(*wanted);
     ++proposed_;
     out.push_back(*wanted);
@@ -92,15 +92,15 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
 void BasicStrategy::learn(std::span<const Observation> observations) {
   for (const Observation& observation : observations) {
     if (!space().has(observation.index)) continue;
-    Asker asker;
-    if (const auto asked = askers_.extract(observation.index)) asker = asked.mapped();
+    Origin origin;
+    if (const auto proposed = origins_.extract(observation.index)) origin = proposed.mapped();
     if (observation.withdrawn) {
       history_.withdraw(observation.index);
       continue;
     }
     own_ = history_.state(observation.index) == State::pending;
     history_.learn(observation);
-    told(observation, asker);
+    on_result(observation, origin);
   }
 }
 

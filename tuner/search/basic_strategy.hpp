@@ -41,13 +41,14 @@ class BasicStrategy : public Strategy {
   void learn(std::span<const Observation> observations) final;
 
  protected:
-  /// The search that asked for a configuration, if a strategy has several (the members of a population).
-  using Asker = std::optional<std::size_t>;
+  /// The part of a strategy that proposed a configuration, such as a member of a population.
+  using Origin = std::optional<std::size_t>;
 
-  /// A fresh configuration, or nullopt: then a random fresh one is proposed. Sets asker_ for told() to get the result.
+  /// A fresh configuration, or nullopt: then a random fresh one is proposed. Sets origin_ if
+  /// on_result() needs it.
   virtual std::optional<Index> next() = 0;
-  /// Called after the history has learnt \p observation, with the asker of the configuration.
-  virtual void told(const Observation&, Asker) {}
+  /// Called after the history has learnt \p observation, with the origin of the configuration.
+  virtual void on_result(const Observation&, Origin) {}
   /// Whether proposals still come from the spread start instead of next().
   virtual bool starting() const { return proposed_ < start_; }
 
@@ -60,8 +61,8 @@ class BasicStrategy : public Strategy {
   Random random_;
   std::size_t start_ = 0;    // this many proposals come from the spread start
   std::deque<Index> first_;  // proposed first
-  Asker asker_;
-  bool own_ = false;  // whether told() gets a configuration that was proposed here
+  Origin origin_;
+  bool own_ = false;  // whether on_result() gets a configuration that was proposed here
 
  private:
   std::optional<Index> next_first();
@@ -69,7 +70,7 @@ class BasicStrategy : public Strategy {
   std::size_t planned_trials_;
   std::size_t proposed_ = 0;
   Spread spread_;
-  std::unordered_map<Index, std::size_t> askers_;  // of pending configurations
+  std::unordered_map<Index, std::size_t> origins_;  // of pending configurations
 };
 
 }  // namespace tuner::search

@@ -39,7 +39,7 @@ class BayesOpt final : public BasicStrategy {
     return std::nullopt;
   }
 
-  void told(const Observation& observation, Asker) override {
+  void on_result(const Observation& observation, Origin) override {
     improved_ = improved_ || (history_.best() && history_.best()->index == observation.index);
   }
 

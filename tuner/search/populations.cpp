@@ -51,7 +51,7 @@ class GeneticAlgorithm final : public BasicStrategy {
     return nearest_fresh(history_, random_, parent());
   }
 
-  void told(const Observation& observation, Asker) override {
+  void on_result(const Observation& observation, Origin) override {
     const double objective = history_.objective(observation.index);
     std::erase_if(members_, [&](const Known& member) { return member.index == observation.index; });
     if (!std::isfinite(objective)) return;
@@ -102,7 +102,7 @@ class DifferentialEvolution final : public BasicStrategy {
     if (members_.size() < 4) return std::nullopt;
     for (int attempt = 0; attempt < 8; ++attempt) {
       turn_ = (turn_ + 1) % members_.size();
-      asker_ = turn_;
+      origin_ = turn_;
       const auto trial = nearest_valid(space(), random_, mutant(turn_));
       if (trial && history_.is_fresh(*trial)) return trial;
     }
@@ -129,7 +129,7 @@ class DifferentialEvolution final : public BasicStrategy {
     return x;
   }
 
-  void told(const Observation& observation, Asker made_for) override {
+  void on_result(const Observation& observation, Origin made_for) override {
     const Known trial{observation.index, history_.objective(observation.index)};
     if (!made_for) {
       if (members_.size() < start_) members_.push_back(trial);
@@ -175,7 +175,7 @@ class ParticleSwarm final : public BasicStrategy {
       Particle& particle = particles_[turn_];
       if (history_.state(particle.latest) == State::pending) continue;
       if (const auto at = move(particle)) {
-        asker_ = turn_;
+        origin_ = turn_;
         particle.latest = *at;
         return at;
       }
@@ -219,7 +219,7 @@ class ParticleSwarm final : public BasicStrategy {
     return fresh;
   }
 
-  void told(const Observation& observation, Asker mover) override {
+  void on_result(const Observation& observation, Origin mover) override {
     const Index index = observation.index;
     const double objective = history_.objective(index);
     if (mover) {

@@ -13,8 +13,8 @@ namespace {
 /// The entry of \p all called \p name. Throws std::invalid_argument: \p complaint, a suggestion, \p introduction, all
 /// names.
 template <typename Named>
-const Named& called(std::string_view name, std::span<const Named> all, const std::string& complaint,
-                    const char* introduction) {
+const Named& entry_of_name(std::string_view name, std::span<const Named> all, const std::string& complaint,
+                           const char* introduction) {
   std::vector<std::string> names;
   std::string list;
   for (const Named& one : all) {
@@ -53,14 +53,14 @@ std::span<const StrategyInfo> strategies() {
 }
 
 const StrategyInfo& strategy_info(std::string_view name) {
-  return called(name, strategies(), "there is no strategy '" + std::string(name) + '\'', "; there are ");
+  return entry_of_name(name, strategies(), "there is no strategy '" + std::string(name) + '\'', "; there are ");
 }
 
 void check_options(std::string_view strategy, const std::map<std::string, double>& values) {
   const std::span<const OptionInfo> options = strategy_info(strategy).options;
   for (const auto& [name, value] : values) {
     const std::string complaint = "strategy '" + std::string(strategy) + "' has no option '" + name + '\'';
-    check_value(called(name, options, complaint, "; it has "), value);
+    check_value(entry_of_name(name, options, complaint, "; it has "), value);
   }
 }
 

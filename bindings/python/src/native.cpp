@@ -101,7 +101,7 @@ std::int64_t count_of(std::size_t dimensions, const std::int64_t* shape, const s
   return count;
 }
 
-/// DLPack's exchange in C (`__dlpack_c_exchange_api__`), as far as it is used here: a library tells about its arrays
+/// DLPack's exchange in C (`__dlpack_c_exchange_api__`), as far as it is used here: a library describes its arrays
 /// without making an object of Python.
 struct Exchange {
   std::uint32_t major, minor;
@@ -146,10 +146,11 @@ const Exchange* exchange_of(nb::handle array) {
   return found;
 }
 
-/// Throws the exception of a library that failed to tell about an array.
+/// Throws the exception of a library that failed to describe an array.
 [[noreturn]] void fail_exchange() {
   if (PyErr_Occurred() == nullptr)
-    PyErr_SetString(PyExc_RuntimeError, "tuner: the array's library does not tell about it by DLPack, nor why");
+    PyErr_SetString(PyExc_RuntimeError,
+                    "tuner: the array's library could not describe the array by DLPack, and gave no reason");
   throw nb::python_error();
 }
 

@@ -10,6 +10,7 @@
 
 #include <cache/exchange/exchange.hpp>
 #include <cache/query/rows.hpp>
+#include <cache/file/side_files.hpp>
 #include <cache/query/shipped.hpp>
 #include <cache/records/json_value.hpp>
 
@@ -47,11 +48,20 @@ TEST_F(HostileDatabase, AJournalThatIsNoneOfTunersIsNeverApplied) {
   EXPECT_THAT(error_of<CacheError>(write), HasSubstr("names another file, which would be deleted"));
   fs::remove(journal);
   ASSERT_EQ(::mkfifo(journal.c_str(), 0600), 0);
-  EXPECT_THAT(error_of<CacheError>(read), HasSubstr("is no regular file"));
+  EXPECT_THAT(error_of<CacheError>(read), HasSubstr("is not a regular file"));
   EXPECT_FALSE(is_frozen_file(file)) << "which does not wait for a writer to the pipe";
   fs::remove(journal);
   EXPECT_EQ(error_of<CacheError>(read), "no error");
   EXPECT_EQ(read_file(file), before);
+}
+
+TEST_F(HostileDatabase, JournalsAreCheckedByALayerThatSQLiteKnowsOnlyWhileFilesAreOpened) {
+  {
+    const CheckedSideFiles slow;
+    make();
+    EXPECT_NE(sqlite3_vfs_find(CheckedSideFiles::name()), nullptr) << "nobody waits for another";
+  }
+  EXPECT_EQ(sqlite3_vfs_find(CheckedSideFiles::name()), nullptr);
 }
 
 TEST_F(HostileDatabase, AJournalOfAnotherUserIsAppliedOnlyIfThatUserMayWriteTheDatabase) {
@@ -139,12 +149,12 @@ TEST_F(HostileDatabase, NoFileBesideADatabaseIsFollowedToAnotherPlace) {
   for (const char* side : {"-journal", "-wal"}) {
     fs::create_symlink(victim, file.string() + side);
     store_best(database, session_key(77), "block=2", 2);
-    EXPECT_THAT(find(*std::make_unique<Database>(open()), query()).unavailable, HasSubstr("is no regular file"))
+    EXPECT_THAT(find(*std::make_unique<Database>(open()), query()).unavailable, HasSubstr("is not a regular file"))
         << side;
     EXPECT_EQ(read_file(victim), "precious");
     fs::remove(file.string() + side);
     fs::create_hard_link(victim, file.string() + side);
-    EXPECT_THAT(find(*std::make_unique<Database>(open()), query()).unavailable, HasSubstr("has another name")) << side;
+    EXPECT_THAT(find(*std::make_unique<Database>(open()), query()).unavailable, HasSubstr("has a second name")) << side;
     EXPECT_EQ(read_file(victim), "precious");
     fs::remove(file.string() + side);
   }
@@ -182,7 +192,7 @@ TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
 TEST_F(HostileDatabase, TextInAnotherEncodingIsNoWisdom) {
   execute(file, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE best(kernel TEXT); PRAGMA application_id = " +
                     std::to_string(kApplicationId) + "; PRAGMA user_version = 458759");
-  EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("it is no wisdom database"));
+  EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("it is not a wisdom database"));
 }
 
 TEST_F(HostileDatabase, ValuesWithoutOrderAreNotSearchedForEver) {

@@ -45,7 +45,7 @@ TEST_F(Damage, SetsTheFileAsideUnharmedWithOneWarning) {
     std::string bytes;
     const char *journal, *reason, *suffix;
   } table[] = {{garbage, "", "damaged", ".corrupt-"},
-               {read_file(recipes), "", "it is no wisdom database", ".foreign-"},
+               {read_file(recipes), "", "it is not a wisdom database", ".foreign-"},
                {std::string(8192, 'x'), "-journal", "", ".corrupt-"},
                {std::string(8192, 'y'), "-wal", "", ".corrupt-"}};
   std::set<std::string> aside;
@@ -113,7 +113,7 @@ TEST_F(SomebodysFile, IsNeitherRenamedNorWrittenWhateverItIs) {
   write_file(folder / "notes.txt", "my notes, long enough to be looked at by a database library, and mine alone");
   expect_untouched(folder.path(), folder / "notes.txt", "it is left as it is");
   execute(folder / "recipes.db", kRecipes);
-  expect_untouched(folder.path(), folder / "recipes.db", "it is no wisdom database; it is left as it is");
+  expect_untouched(folder.path(), folder / "recipes.db", "it is not a wisdom database; it is left as it is");
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   EXPECT_TRUE(Database::open_user(folder / "fifo").is_in_memory());
 }
@@ -414,6 +414,23 @@ TEST_F(LockedDatabase, GetsEverythingInOrderThatWasAddedAndRemovedMeanwhile) {
     expect_the_last(reader);
     EXPECT_THAT(doctor(reader), ElementsAre());
   }
+}
+
+TEST_F(LockedDatabase, IsGivenNoBestConfigurationThatWasQuarantinedMeanwhile) {
+  auto options = warnings.options();
+  options.busy_timeout = options.look_again = std::chrono::milliseconds(0);
+  auto database = Database::open_user(file, options);
+  {
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    store_best(database, session_key(), "block=1", 1);
+    EXPECT_EQ(best_rows(database).size(), 1u) << "in memory";
+  }
+  Database::open_user(file).quarantine(h200(), reduce_kernel(), problem(), "block=1", "it hung");
+  EXPECT_TRUE(best_rows(database).empty());
+  EXPECT_FALSE(database.is_in_memory());
+  EXPECT_EQ(finished_trials(database, session_key()).size(), 1u);
+  EXPECT_THAT(warnings.texts, Contains(HasSubstr("'block=1' cannot become the best")));
 }
 
 TEST_F(LockedDatabase, GetsTheRestOfASessionWhoseBeginningWasRemovedMeanwhile) {

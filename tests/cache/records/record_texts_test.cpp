@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include <cache/records/fields.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 #include <cache/records/sha256.hpp>
 
 #include <tuner/core/values/configuration.hpp>

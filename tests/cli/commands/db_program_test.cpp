@@ -6,7 +6,7 @@
 
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 #include <cache/query/session.hpp>
 
 #include <tests/cli/commands/program.hpp>

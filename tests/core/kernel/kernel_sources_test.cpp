@@ -1,7 +1,3 @@
-#include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/compile_values.hpp>
-#include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel/unused_parameters.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <filesystem>
@@ -10,6 +6,11 @@
 #include <tests/support/temporary_folder.hpp>
 
 #include <tests/core/kernel_texts.hpp>
+
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/compile_values.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/unused_parameters.hpp>
 
 namespace tuner {
 namespace {

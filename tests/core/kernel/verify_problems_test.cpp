@@ -1,10 +1,11 @@
-#include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 
 #include <tests/core/kernel_texts.hpp>
 #include <tests/support/processor_time.hpp>
 #include <tests/support/testing.hpp>
+
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
 
 namespace tuner {
 namespace {

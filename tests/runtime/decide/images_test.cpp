@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 #include <cache/query/session.hpp>
 
 #include <tuner/backend/cuda/driver/context.hpp>

@@ -13,7 +13,7 @@
 #include <tuner/backend/work_space.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/error.hpp>
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/tuner.hpp>
 

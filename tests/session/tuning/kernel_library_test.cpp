@@ -1,4 +1,3 @@
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 
 #include <cstdlib>
@@ -7,6 +6,7 @@
 #include <cache/records/sha256.hpp>
 #include <templates/embedded.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/wisdom/records.hpp>
 

@@ -7,7 +7,7 @@
 #include <cache/exchange/exchange.hpp>
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <tuner/cli/input/options.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>

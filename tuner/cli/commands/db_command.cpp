@@ -6,7 +6,7 @@
 
 #include <cache/exchange/shipping.hpp>
 #include <cache/file/paths.hpp>
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 #include <cache/query/shipped.hpp>
 
 #include <tuner/cli/commands/database_options.hpp>

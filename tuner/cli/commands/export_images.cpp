@@ -5,7 +5,7 @@
 #include <set>
 #include <variant>
 
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/cuda/driver/architecture.hpp>

@@ -11,7 +11,7 @@
 
 #include <tuner/cli/input/tune_request.hpp>
 #include <tuner/cli/print/terminal.hpp>
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 
 namespace tuner::cli {
 

@@ -8,7 +8,7 @@
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::cli {

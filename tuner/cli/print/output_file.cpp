@@ -137,7 +137,7 @@ void require_database(const fs::path& path, std::string_view option) {
   const Found found = found_at(fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path);
   if (found.standing == Standing::free || found.text == kWisdomDatabase.text || found.text == kFrozenDatabase.text)
     return;
-  throw Error(fmt::format("{} {}: it is no wisdom database but {}; nothing was changed", option,
+  throw Error(fmt::format("{} {}: it is not a wisdom database but {}; nothing was changed", option,
                           printable(path.string()), found.text));
 }
 

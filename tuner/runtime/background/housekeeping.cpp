@@ -90,7 +90,7 @@ void Housekeeping::run(Wisdom& wisdom) {
                         [&] { return ending_ || (wanted_ && next_write == kNever); });
     const Clock::time_point now = Clock::now();
     const bool writes = !ending_ && now >= next_write;
-    // What this thread writes itself shall not look like new results of others.
+    // The first look comes before the first write, which would look like new results of another process.
     const bool looks = !ending_ && (now >= next_look || (writes && !has_looked));
     has_looked = has_looked || looks;
     if (writes) wanted_ = false;

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>

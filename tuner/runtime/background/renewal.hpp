@@ -1,7 +1,7 @@
 #pragma once
-/// Brings new results to the calls of this process. Results of tune() and of tuning on first use arrive at once, those
-/// that other processes store in the user's database within five seconds (docs/api.md). Plans made without them are
-/// then made again.
+/// Brings new results to the calls of this process. Results of tune() and of tuning on first use arrive at once.
+/// Results that other processes store in the user's database arrive within five seconds (docs/api.md). Plans made
+/// without them are then made again.
 
 #include <filesystem>
 #include <functional>
@@ -17,12 +17,12 @@
 
 namespace tuner::runtime {
 
-/// Which plans of a kernel are discarded. All go if one of them must.
+/// The plans of a kernel to discard. If one of them must go, all go.
 enum class Renewed {
   all,      ///< new wisdom has arrived
-  waiting,  ///< those that were inserted with for_now
-  none,     ///< none, but a look for new wisdom begins, and the last one ended
-  recent,   ///< those with results of the user that were inserted since the last look but one, or are being made now
+  waiting,  ///< plans that were inserted with for_now
+  none,     ///< no plan. A look for new wisdom begins, and the last one has ended
+  recent,   ///< plans with results of the user that were inserted since the last look but one, or are being made now
 };
 
 /// A kernel that calls are served with.

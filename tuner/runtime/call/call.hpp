@@ -94,7 +94,7 @@ struct SizesHash {
   std::size_t operator()(const Sizes& sizes) const { return hash_with(0, sizes); }
 };
 
-/// PlanKey::scalars for all values that have no plan of their own.
+/// PlanKey::scalars for all values without a plan for them alone.
 inline constexpr std::uint64_t kOtherScalars = 1;
 
 struct PlanKey {

@@ -210,14 +210,14 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
     const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
     if (result.best) return result.best->configuration;
     const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
-    terms.serving.warn(
-        what +
-        (too_short ? ": the tuning time ended before any configuration had been measured for "
-                   : ": no configuration worked for ") +
-        size.text() + ", which is served with what was known, or the default. " +
-        (too_short
-             ? "What was finished is kept; it is tuned again after an hour at the earliest. `tune` has no such limit"
-             : "`tune` says more"));
+    terms.serving.warn(what +
+                       (too_short ? ": the tuning time ended before any configuration had been measured for "
+                                  : ": no configuration worked for ") +
+                       size.text() + ", which is served with what was known, or the default. " +
+                       (too_short ? "Finished trials are stored, and the next tuning begins after an hour at the "
+                                    "earliest. `tune` has no such "
+                                    "limit"
+                                  : "`tune` prints the reasons"));
   } catch (const std::exception& error) {
     terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
   }
@@ -352,7 +352,7 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const Questio
   }
   Decision decision = decide_untuned(asked, match);
   decision.for_now = decision.for_now || for_now;
-  // What does not compile for these sizes compiles for no others of the class.
+  // A configuration that does not compile for these sizes compiles for no other sizes of the class.
   if (broken.empty() && is_second_choice(asked.spec, match, decision)) decision.only_here = true;
   return decision;
 }
@@ -364,7 +364,7 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
   std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
     DecidedPlan made{bound.key.scalars == kOtherScalars
-                         ? known_or_default(asked, none("more values of a scalar than are told apart"))
+                         ? known_or_default(asked, none("a scalar of this kernel has had too many values"))
                          : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
                      {}};
     const Configuration configuration = made.decision.configuration;

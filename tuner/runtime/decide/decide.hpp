@@ -31,9 +31,9 @@ struct Decision {
   /// the best does not compile now. Ask again later.
   bool for_now = false;
 
-  bool only_here = false;         ///< holds for these sizes only, not for the whole size class
-  std::vector<Sizes> apart = {};  ///< sizes of the class that need their own decision
-  bool measured = false;          ///< from a database or a tuning: not the kernel's default
+  bool only_here = false;         ///< for these sizes only, not for the whole size class
+  std::vector<Sizes> apart = {};  ///< sizes of the class that need another decision
+  bool measured = false;          ///< from a database or a tuning; false: the kernel's default
   bool from_user = false;         ///< from the user's database, where a result can be removed again
 };
 
@@ -70,11 +70,11 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
 
 struct Foreseen {
   Decision decision;
-  cache::WisdomMatch match;  ///< the stored results behind it
+  cache::WisdomMatch match;  ///< the stored results that it follows from
 };
 
 /// The decision that decided_plan() would make, as far as it is known without tuning, compiling and loading. explain()
-/// and `tune show --why` tell it. \p is_broken: whether a configuration is known not to compile here. Throws Error
+/// and `tune show --why` print it. \p is_broken: whether a configuration is known not to compile here. Throws Error
 /// where a call would throw it for the same reason.
 Foreseen foreseen(const Question& asked, const std::function<bool(const Configuration&)>& is_broken = {});
 

@@ -19,8 +19,6 @@
 #include <tuner/core/values/threads.hpp>
 #include <tuner/error.hpp>
 #include <tuner/runtime/background/housekeeping.hpp>
-#include <tuner/runtime/decide/by_context.hpp>
-#include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/session/tuning/backends.hpp>
 
 namespace tuner::runtime {
@@ -50,12 +48,6 @@ void stay_loaded() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<const void*>(&stay_loaded), &about) != 0 && about.dli_fname != nullptr)
     (void)::dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
-/// Never destroyed: threads may launch while the process ends, and drivers may be gone by then.
-ByContext<ServedDevice>& all_devices() {
-  static ByContext<ServedDevice>& devices = *new ByContext<ServedDevice>;
-  return devices;
 }
 
 }  // namespace
@@ -240,17 +232,6 @@ void Serving::deliver_warnings() noexcept {
     }
   } catch (...) {  // a listener's exception is ignored: calls must not fail because of a warning
   }
-}
-
-ServedDevice& ServedDevice::of(const ContextName& context) {
-  return all_devices().get(context, [&] { return std::make_unique<ServedDevice>(context, open_backend(context)); });
-}
-
-void ServedDevice::trim_all() {
-  Serving::process().refuse_forked();
-  all_devices().for_each([](ServedDevice& device) {
-    if (is_alive(device.context)) device.work.trim();
-  });
 }
 
 }  // namespace tuner::runtime

@@ -17,8 +17,8 @@
 
 namespace tuner::runtime {
 
-/// Sets the member of \p settings that \p name is in tuner_set(): the only reader of settings in words. \p said: its
-/// name for messages, which also tells a setting of the program from a variable of the environment. Throws Error.
+/// Sets the member of \p settings that tuner_set() calls \p name. \p said: its name in messages, which is \p name for a
+/// setting of the program, or the variable of the environment. Throws Error.
 void set(Settings& settings, std::string_view name, const std::string& said, const std::string& value);
 
 /// Runs \p work in a thread, which the future's end waits for. Runs nothing if there can be no more threads.

@@ -162,7 +162,8 @@ tuner_status tuner_wisdom_freeze(const char* frozen, const char* const* database
     require(frozen, "frozen");
     std::error_code error;
     if (fs::exists(fs::symlink_status(frozen, error)) && !cache::is_frozen_file(frozen))
-      throw Error(ErrorCode::invalid_argument, std::string(frozen) + ": it is no frozen database; nothing was changed");
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(frozen) + ": it is not a frozen database; nothing was changed");
     cache::Database from = results_of(paths(databases, count));
     cache::freeze(from, frozen);
   });

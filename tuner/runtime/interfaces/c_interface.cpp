@@ -231,7 +231,7 @@ tuner_status fail_with_current_exception() noexcept {
   } catch (const Error& error) {
     return fail(error.code(), error.what());
   } catch (...) {
-    return fail(ErrorCode::other, "tuner: a function of the program threw something that is no std::exception");
+    return fail(ErrorCode::other, "tuner: a function of the program threw something that is not a std::exception");
   }
 }
 

@@ -1,12 +1,9 @@
+#include <tuner/kernel.hpp>
+
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/kernel.hpp>
-
-#include <charconv>
-
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/kernel_builder.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
 #include <tuner/runtime/interfaces/leaving.hpp>
@@ -27,8 +24,7 @@ KernelSpec with_launches(KernelSpec spec) {
 }  // namespace
 
 Kernel::Kernel(KernelSpec spec) try
-    : served_(std::make_shared<runtime::ServedKernel>(
-          std::make_shared<const KernelSpec>(with_launches(std::move(spec))), Choices{})) {
+    : served_(std::make_shared<Served>(std::make_shared<const KernelSpec>(with_launches(std::move(spec))), Choices{})) {
 } catch (...) {
   runtime::leave_with_error();
 }
@@ -55,7 +51,7 @@ Kernel Kernel::with(const Choices& choices) const try {
   for (const SizeSpec& size : spec().sizes) probe.sizes[size.name] = 1;
   complete(spec(), probe);  // throws for an unknown choice or value
   Kernel result = *this;
-  result.served_ = std::make_shared<runtime::ServedKernel>(served_->spec, std::move(probe.choices));
+  result.served_ = std::make_shared<Served>(served_->spec, std::move(probe.choices));
   return result;
 } catch (...) {
   runtime::leave_with_error();
@@ -99,35 +95,6 @@ std::vector<std::int64_t> Kernel::elements(const Sizes& sizes, const Choices& ty
     if (!buffer.is_work_space() && buffer.role != BufferRole::constant)
       counts.push_back(buffer.count.evaluate_integer(names));
   return counts;
-} catch (...) {
-  runtime::leave_with_error();
-}
-
-KernelBuilder::KernelBuilder(const std::string& name, std::string source) : name_(name), source_(std::move(source)) {
-  directive("kernel", name);
-}
-
-KernelBuilder& KernelBuilder::directive(const char* name, const std::string& rest) {
-  directives_ += std::string("#pragma tuner ") + name + ' ' + rest + '\n';
-  return *this;
-}
-
-std::string KernelBuilder::joined(std::initializer_list<ValueText> parts, const char* separator) {
-  std::string result;
-  for (const ValueText& part : parts) result += (result.empty() ? "" : separator) + part.text();
-  return result;
-}
-
-/// The shortest text that reads back as the same number, in any locale.
-std::string KernelBuilder::number(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
-}
-
-std::string KernelBuilder::text() const { return directives_ + source_ + '\n'; }
-
-Kernel KernelBuilder::build() const try {
-  return Kernel::from_source(text(), name_ + " (built in code)");
 } catch (...) {
   runtime::leave_with_error();
 }

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include <tuner/core/cpp/scanner.hpp>
@@ -16,11 +14,9 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/record.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/serving.hpp>
-#include <tuner/runtime/interfaces/served_kernel.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -144,27 +140,3 @@ void LaunchRecorder::record(const KernelSpec& spec, const Choices& choices, cons
 }
 
 }  // namespace tuner::runtime
-
-namespace tuner {
-inline namespace TUNER_ABI {  // named: clang 14 otherwise gives what it declares other symbols
-namespace detail {
-
-bool records_anything() noexcept { return runtime::LaunchRecorder::wanted(); }
-
-const Kernel& recorded_kernel(const std::string& name_or_path, const Choices& choices) {
-  static std::mutex mutex;
-  static auto& known = *new std::map<std::pair<std::string, Choices>, Kernel>;  // never destroyed: used until exit
-  const std::lock_guard lock(mutex);
-  const auto at = known.find({name_or_path, choices});
-  if (at != known.end()) return at->second;
-  return known.emplace(std::pair(name_or_path, choices), Kernel::from_file(name_or_path).with(choices)).first->second;
-}
-
-void record_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, const std::function<void()>& launch,
-                   const LaunchArgument* arguments, std::size_t count) {
-  kernel.served_->record({stream, {}, sizes, arguments, count}, launch);
-}
-
-}  // namespace detail
-}  // namespace TUNER_ABI
-}  // namespace tuner

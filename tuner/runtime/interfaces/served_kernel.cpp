@@ -173,8 +173,8 @@ void ServedKernel::launch_on(Way& way, const Call& call) {
 std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
   constexpr std::size_t kMostCaptures = 65'536;  // more would be a mistake, such as -1
   if (captures > kMostCaptures)
-    throw Error(ErrorCode::invalid_argument, "kernel '" + spec->name + "': room for " + std::to_string(captures) +
-                                                 " captures was asked for; the most is " +
+    throw Error(ErrorCode::invalid_argument, "kernel '" + spec->name + "': there is no room for " +
+                                                 std::to_string(captures) + " captures; the most is " +
                                                  std::to_string(kMostCaptures));
   const Way way(*this, call);
   if (captures > 0) way.prepare(captures, *way.plan->captures);

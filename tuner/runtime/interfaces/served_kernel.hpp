@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/kernel.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/call/plan_table.hpp>
@@ -16,7 +17,7 @@
 
 namespace tuner::runtime {
 
-class ServedKernel final : public Renewable {
+class ServedKernel : public Renewable {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
       : spec(std::move(of)),
@@ -85,3 +86,8 @@ struct ServedProblem {
 };
 
 }  // namespace tuner::runtime
+
+/// The part of a Kernel that its copies share.
+struct [[gnu::visibility("hidden")]] tuner::Kernel::Served final : tuner::runtime::ServedKernel {
+  using ServedKernel::ServedKernel;
+};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <cache/file/paths.hpp>
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 #include <cache/records/json_value.hpp>
 #include <cache/records/sha256.hpp>
 

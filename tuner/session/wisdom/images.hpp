@@ -25,7 +25,7 @@ std::string image_key(const CompileRequest& request, std::string_view maker);
 /// included file has changed since the request was made.
 bool is_addressable(const CompileRequest& request);
 
-/// The name of the image's file for calls (cache/query/images.hpp). It does not depend on the compiler.
+/// The name of the image's file for calls (cache/query/image_files.hpp). It does not depend on the compiler.
 std::string served_image_name(const CompileRequest& request, std::string_view backend);
 /// Adds the image of \p request to the images that are shipped with the wisdom in \p folder. Throws cache::CacheError.
 void ship_image(const std::filesystem::path& folder, const CompileRequest& request, std::string_view backend,

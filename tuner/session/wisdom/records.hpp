@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <tuner/core/device/device.hpp>
 #include <tuner/core/result/objective.hpp>

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <sstream>
 
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 
 #include <tests/support/environment_variable.hpp>
 #include <tests/support/in_threads.hpp>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <cache/file/paths.hpp>
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 #include <cache/records/json.hpp>
 #include <cache/records/sha256.hpp>
 

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include <cache/file/paths.hpp>
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 #include <cache/records/sha256.hpp>
 
 #include <tuner/backend/host/compile/own_text.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// Compiled images, one file each: `images/ARCHITECTURE/KEY`, beside the shipped wisdom and in the user's cache folder.
-/// A call is served from either; tuning keeps what it compiles in the latter. Opens only the file that is asked for.
+/// A call is served from either; tuning keeps what it compiles in the latter. Opens only the requested file.
 ///
 /// An image is code: it is used only when nobody except this user and root can change its file or a folder above it.
 /// Images can be compiled again, so nothing here throws because of a file, and a power cut may destroy some.

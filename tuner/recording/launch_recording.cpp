@@ -1,4 +1,4 @@
-#include <tuner/recording/recording.hpp>
+#include <tuner/recording/launch_recording.hpp>
 
 #include <algorithm>
 #include <cstdint>

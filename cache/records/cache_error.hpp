@@ -25,7 +25,7 @@ class Unavailable : public CacheError {
   using CacheError::CacheError;
 };
 
-/// Returns the answer of \p ask, or an empty one if a database was unavailable. For work that goes on without it. The
+/// Returns the answer of \p ask, or an empty one if a database was unavailable. For work that continues without it. The
 /// database has already warned.
 template <class Ask>
 auto answer_or_nothing(const Ask& ask) -> decltype(ask()) try {

@@ -1,4 +1,4 @@
-#include <cache/records/records.hpp>
+#include <cache/records/stored_records.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 
 #include <algorithm>
 #include <atomic>

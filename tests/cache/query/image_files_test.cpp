@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include <cache/query/images.hpp>
+#include <cache/query/image_files.hpp>
 
 #include <tests/support/child_process.hpp>
 #include <tests/support/memory_disk.hpp>

@@ -1,0 +1,116 @@
+#include <tuner/tune.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/error.hpp>
+#include <tuner/runtime/background/renewal.hpp>
+#include <tuner/runtime/decide/decide.hpp>
+#include <tuner/runtime/interfaces/leaving.hpp>
+#include <tuner/runtime/interfaces/measured_result.hpp>
+#include <tuner/runtime/interfaces/served_kernel.hpp>
+#include <tuner/session/batch/stored_answer.hpp>
+#include <tuner/session/tuning/tuning.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+namespace {
+
+/// Passes trials to the caller's function and records its wish to stop.
+class CallbackObserver final : public runtime::Warner {
+ public:
+  CallbackObserver(const TuneOptions& options, std::atomic<bool>& stop) : options_(options), stop_(stop) {}
+  void on_trial(const Trial&, const Progress& progress) override {
+    const double best = progress.best ? progress.best->measurement()->median_ns : 0;
+    try {
+      if (options_.on_trial && !options_.on_trial(progress.finished, best)) stop_ = true;
+    } catch (...) {
+      throw runtime::FromCaller{std::current_exception()};
+    }
+  }
+
+ private:
+  const TuneOptions& options_;
+  std::atomic<bool>& stop_;
+};
+
+/// Whether \p spec must be tuned in worker processes. Problems of tuner's choice may fault where no call of the program
+/// would, and a fault on a GPU costs the process its context.
+bool needs_workers(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+  return traits(device.key).is_gpu && std::ranges::any_of(verify_problems(spec, size, device.limits),
+                                                          [](const VerifyProblem& one) { return one.is_own(); });
+}
+
+}  // namespace
+
+inline namespace TUNER_ABI {
+
+TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) try {
+  const KernelSpec& spec = kernel.spec();
+  if (options.wall_time && !(options.wall_time->count() > 0))
+    throw Error(ErrorCode::invalid_argument, "TuneOptions::wall_time is " + std::to_string(options.wall_time->count()) +
+                                                 ", not a positive number of seconds");
+  if (options.trials == std::size_t{0})
+    throw Error(ErrorCode::invalid_argument,
+                "TuneOptions::trials is 0, but a tuning measures at least the default; leave it unset for any number");
+  const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
+  runtime::ServedDevice& served = problem.device;
+  const Device device = served.tuned_device();
+  const bool isolated = options.isolated || needs_workers(spec, problem.size, device);
+  if (isolated && !IsolatedEvaluator::can_isolate(spec))
+    throw runtime::refusal(
+        spec.name, std::string(" cannot be tuned in worker processes, which read kernel files: it is described in code "
+                               "alone") +
+                       (options.isolated ? ""
+                                         : ". Name the problems on which it is verified, with `verify`: those of "
+                                           "tuner's choice may fault, so they never run in this process"));
+  std::atomic<bool> stop{false};
+  CallbackObserver observer(options, stop);
+  TuningOptions tuning;
+  tuning.session.budget.wall_time = options.wall_time;
+  tuning.session.budget.trials = options.trials;
+  tuning.session.strategy = options.strategy;
+  tuning.session.seed = options.seed;
+  tuning.session.stop = &stop;
+  tuning.session.stop_is_final = true;
+  tuning.isolation = isolated ? Isolation::process : Isolation::none;
+  tuning.host_check = options.check_on_host;
+  tuning.resume = !options.force;
+  tuning.origin = "tuner::tune";
+  tuning.measure.metrics = options.metrics;
+  if (const StoredAnswer known = stored_answer(problem.terms.wisdom, spec, problem.size, device, tuning);
+      known.is_answer) {
+    auto result = runtime::result_of<TuneResult>(known.match.best->configuration, *known.match.best);
+    result.from_cache = true;
+    result.tried = known.tried;
+    result.valid = known.valid;
+    runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
+    for (const std::string& remark : known.remarks) observer.on_warning(remark);
+    return result;
+  }
+  problem.terms.wisdom.require_not_frozen("tune");
+
+  const runtime::TuningHere here;
+  const SessionResult session =
+      tune_kernel(spec, problem.size, device, problem.terms.wisdom, tuning, &observer, served.backend.get());
+  if (!session.best) throw no_winner(spec, problem.size, session);
+  runtime::Renewal::process().renew(spec.name);
+
+  const Measurement& best = *session.best->measurement();
+  auto result = runtime::result_of<TuneResult>(session.best->configuration.text(), best);
+  result.metrics = runtime::metrics_of(best, expand_metrics(options.metrics));
+  result.trials = result.tried = session.trials.size();
+  result.valid = session.valid;
+  for (const Trial& trial : session.trials) {
+    if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];
+  }
+  return result;
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+}  // namespace TUNER_ABI
+}  // namespace tuner
