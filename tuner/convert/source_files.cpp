@@ -7,7 +7,6 @@
 
 #include <tuner/core/cpp/expanded_code.hpp>
 #include <tuner/core/cpp/scanner.hpp>
-#include <tuner/core/values/named.hpp>
 
 namespace tuner::convert {
 namespace {

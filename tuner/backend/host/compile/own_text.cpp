@@ -6,7 +6,6 @@
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/values/characters.hpp>
-#include <tuner/core/values/named.hpp>
 
 namespace tuner::host {
 namespace {
