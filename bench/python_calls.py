@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call from Python costs the host: tuner.reduce beside torch.sum and a launch by CuPy's RawKernel. Needs a GPU.
+"""Measures the host's time of a call from Python: tuner.reduce beside torch.sum and a launch by CuPy's RawKernel. Needs a GPU.
 
     PYTHONPATH=FOLDER_WITH_tuner bench/python_calls.py
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cache/file/file_locks.hpp>
 #include <cache/file/paths.hpp>
 #include <cache/file/side_files.hpp>
 #include <cache/records/stored_records.hpp>

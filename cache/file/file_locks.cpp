@@ -1,4 +1,4 @@
-#include <cache/file/connection.hpp>
+#include <cache/file/file_locks.hpp>
 
 #include <array>
 #include <atomic>

@@ -64,7 +64,7 @@ Database Database::open_frozen(const fs::path& file, OpenOptions options) {
 const fs::path& Database::path() const { return store_->path(); }
 bool Database::is_frozen() const { return store_->is_frozen(); }
 bool Database::is_in_memory() const { return store_->in_memory(); }
-bool Database::is_away() {
+bool Database::retry_file() {
   if (path().empty() || !is_in_memory()) return false;
   (void)answer_or_nothing([&] { return store_->read([] { return 0; }); });
   return is_in_memory();

@@ -86,8 +86,8 @@ class Database {
   bool is_frozen() const;  ///< opened by open_frozen()
   /// True when the next process will not find anything that is written now.
   bool is_in_memory() const;
-  /// Whether memory still stands in for the file, after another try.
-  bool is_away();
+  /// Tries the file again if memory stands in for it. Returns whether memory still does.
+  bool retry_file();
   /// Why memory stands in for the file although its contents are not known now; nullopt if they are known, or the file
   /// is of no use. It is tried again at later uses.
   std::optional<std::string> why_unknown() const;

@@ -46,7 +46,7 @@ std::optional<Image> read_image(const fs::path& file, bool installed, const Warn
     if (image) return image;
     why = file.string() + " is damaged";
   }
-  if (warn) warn(fmt::format("a compiled image is passed over: {}", *why));
+  if (warn) warn(fmt::format("a compiled image is ignored: {}", *why));
   return std::nullopt;
 }
 
@@ -108,7 +108,7 @@ void write_image(const fs::path& folder, const std::string& architecture, const 
                  Disk& disk) {
   const fs::path file = image_file(folder, architecture, key);
   (void)disk.make_folder(file.parent_path(), 0755);
-  // A damaged one is passed over, so that it need not outlast a power cut.
+  // A damaged one is ignored, so that it need not outlast a power cut.
   if (const auto why = disk.replace(file, head_of(key, image) + image.bytes, 0644))
     throw CacheError(fmt::format("{} cannot be written: {}", file.string(), *why));
 }

@@ -15,6 +15,7 @@
 #include <cache/query/store.hpp>
 #include <cache/records/json.hpp>
 #include <cache/records/json_fields.hpp>
+#include <cache/records/record_checks.hpp>
 #include <cache/records/sha256.hpp>
 
 namespace tuner::cache {

@@ -121,9 +121,10 @@ void Store::degrade(const std::string& reason, bool for_now) {
   written_.clear();
   meanwhile_ = std::make_unique<InMemory>(InMemory{.pause = options_.look_again});
   warned_.erase("return");
-  warn_once("degrade", fmt::format("wisdom database {} is not written to: {}; going on in memory, new results end with "
-                                   "this process unless it can be written again",
-                                   file_.string(), reason));
+  warn_once("degrade",
+            fmt::format("wisdom database {} is not written to: {}; work continues in memory, and new results "
+                        "are lost when this process ends unless the file can be written again",
+                        file_.string(), reason));
   std::error_code error;
   const auto size = fs::file_size(file_, error);
   if (old && !error && static_cast<std::int64_t>(size) <= kMaxCopiedBytes) {

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include <cache/records/fields.hpp>
+#include <cache/records/record_checks.hpp>
 #include <cache/records/json.hpp>
 #include <cache/records/json_value.hpp>
 

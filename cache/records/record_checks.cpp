@@ -1,4 +1,4 @@
-#include <cache/records/fields.hpp>
+#include <cache/records/record_checks.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -38,7 +38,7 @@ def anchor(title):
 
 
 def sentences_of(experiment, outputs):
-    """What the numbers say. A function ends where it misses a row, as on another device."""
+    """The sentences that follow from the numbers. A function ends where it misses a row, as on another device."""
     said = []
     for function in experiment.sentences:
         try:
@@ -156,7 +156,7 @@ def anew(text):
 
 
 def check(text):
-    """What is wrong with a page: line, section, what was expected and what was found."""
+    """The mistakes of a page: line, section, the expected text and the text found."""
     expected, wrong = anew(text)
     lines = text.rstrip("\n").split("\n")
     return wrong or list(differences(expected, lines, read_sections(lines)))

@@ -1,4 +1,4 @@
-"""What the tables of reductions say: each function yields the sentences of an experiment from the outputs of its commands."""
+"""Sentences about the tables of reductions: each function yields those of an experiment from the outputs of its commands."""
 
 import math
 

@@ -17,7 +17,7 @@ def is_refusal(done):
 
 
 class Failed(Exception):
-    """What the user is told when the page cannot be made."""
+    """The message for the user when the page cannot be made."""
 
 
 class Machine:

@@ -72,7 +72,7 @@ def read_tables(text):
 
 
 class Output:
-    """What one command printed, as far as the page shows it."""
+    """The output of one command, as far as the page shows it."""
 
     def __init__(self, command, text):
         self.command = command

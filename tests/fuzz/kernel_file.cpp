@@ -1,4 +1,4 @@
-/// libFuzzer: any bytes are a kernel file, or a SpecError; and what is a kernel can be enumerated.
+/// libFuzzer: any bytes are a kernel file, or a SpecError that names its place; and what is a kernel can be enumerated.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       resolve_launches(spec, problem, {}, space.configuration(i));
     }
     resolve_reference(spec, problem, {});
+  } catch (const SpecError& error) {
+    if (error.location().line < 1 || error.location().column < 1) __builtin_trap();
   } catch (const Error&) {
   }
   return 0;

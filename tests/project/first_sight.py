@@ -51,6 +51,7 @@ def shape(text):
         elif label == "done":
             line = re.sub(r"\w+ budget spent", "budget spent", line)
         line = re.sub(r"=\S+", "=...", line)
+        line = re.sub(r"\b[0-9:]+:[0-9]{2}\b", "0 s", line)  # a minute or more
         line = re.sub(r"[0-9][0-9.,]*", "0", line)
         line = re.sub(r"\b0 (ns|us|ms|s)\b", "0 s", line)
         line = re.sub(r"\b0 [kMGT]?(B/s|FLOP/s)", r"0 \1", line)

@@ -1,7 +1,8 @@
-// What every test must keep to, so that tests of two build trees run side by side and a skipped one tells why; and that
-// examples in the documentation are run, or a comment says why not.
+// Rules for every test, so that tests of two build trees run side by side and a skipped one gives its reason. Examples
+// in the documentation are run, or a comment says why not; the files that pages for contributors name are there.
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include <tests/support/testing.hpp>
@@ -95,7 +96,7 @@ std::vector<std::string> unmarked_examples(std::istream& text) {
 }
 
 TEST(Documentation, RunsItsExamplesOrSaysWhyNot) {
-  std::vector<fs::path> files{fs::path(TUNER_SOURCE_DIR) / "README.md"};
+  std::vector<fs::path> files{fs::path(TUNER_SOURCE_DIR) / "README.md", fs::path(TUNER_SOURCE_DIR) / "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(fs::path(TUNER_SOURCE_DIR) / "docs"))
     if (entry.path().extension() == ".md") files.push_back(entry.path());
   EXPECT_GT(files.size(), 3u);
@@ -109,6 +110,54 @@ TEST(Documentation, FindsAnExampleThatNothingRuns) {
   std::istringstream text(
       "```sh\na\n```\n<!-- test -->\n```sh\nb\n```\n```\noutput\n```\n<!-- not run: a part -->\n```cpp\n```\n");
   EXPECT_EQ(unmarked_examples(text), std::vector<std::string>{"```sh"});
+}
+
+/// The files and folders of this project that \p text names between backticks: `tuner/core/`, `.ci/run`. A name in
+/// capitals stands for many: `tests/ROOM/CMakeLists.txt`.
+std::set<std::string> files_named_in(const std::string& text) {
+  static const std::regex name(
+      "`((?:\\.ci|bench|bindings|cache|cmake|docs|examples|include|packaging|scripts|templates|"
+      "tests|tuner)/[a-z0-9_./]*)(?: [^`\n]*)?`");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) names.insert((*at)[1]);
+  return names;
+}
+
+/// The folders in the boxes of the pictures in \p text, and the files that a box names after its folder:
+/// `box["tuner/search: strategy.hpp<br>proposes"]`.
+std::set<std::string> files_drawn_in(const std::string& text) {
+  static const std::regex box("\\[\"([^\"]*)\"\\]"),
+      part("((?:cache|include|tuner)(?:/[a-z_]+)+)|([a-z_0-9]+\\.[hc]pp)");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), box), end; at != end; ++at) {
+    const std::string label = (*at)[1];
+    std::string folder;
+    for (std::sregex_iterator one(label.begin(), label.end(), part); one != end; ++one) {
+      if ((*one)[1].matched) folder = (*one)[1];
+      names.insert((*one)[1].matched ? folder : folder + '/' + (*one)[2].str());
+    }
+  }
+  return names;
+}
+
+TEST(Documentation, ForContributorsNamesFilesThatAreThere) {
+  const fs::path root(TUNER_SOURCE_DIR);
+  for (const char* const page : {"CONTRIBUTING.md", "docs/architecture.md"}) {
+    std::ifstream file(root / page);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    std::set<std::string> names = files_named_in(text);
+    names.merge(files_drawn_in(text));
+    EXPECT_GT(names.size(), 20u) << page;
+    for (const std::string& name : names) EXPECT_TRUE(fs::exists(root / name)) << page << " names " << name;
+  }
+}
+
+TEST(Documentation, FindsTheFilesThatAPageNames) {
+  EXPECT_THAT(files_named_in("`tuner/core/` `tests/ROOM/x.cpp` `.ci/fuzz 300 csv` `include/tuner/reduce.hpp`: `n / 2`"),
+              ::testing::ElementsAre(".ci/fuzz", "include/tuner/reduce.hpp", "tuner/core/"));
+  EXPECT_THAT(files_drawn_in("a[\"tuner/search: strategy.hpp, then b.cpp<br>or tuner/core/space: c.hpp\"] --> b"),
+              ::testing::ElementsAre("tuner/core/space", "tuner/core/space/c.hpp", "tuner/search", "tuner/search/b.cpp",
+                                     "tuner/search/strategy.hpp"));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 cmake_minimum_required(VERSION 3.25)
-# cmake -D FILE=README.md -D SOURCE=… -D BIN=folder with tune -D WORK=scratch -P readme_test.cmake
+# cmake -D FILE=README.md -D BIN=folder with tune -D WORK=scratch [-D CHECKOUT=folder] -P readme_test.cmake
 # Runs every ```sh block of FILE that follows a line `<!-- test -->`, in order, in one bash with BIN first in PATH, a
-# private cache, the host backend, and a working folder that holds the blocks before it wrote
+# private cache, the host backend, and a working folder that holds the blocks before it wrote. Commands of CONTRIBUTING.md
+# run in CHECKOUT instead.
 # `<!-- file NAME -->` in front of a fenced block: that block becomes the file NAME.
 file(READ ${FILE} text)
 string(REPLACE ";" "<semicolon>" text "${text}")
@@ -58,7 +59,10 @@ set(ENV{PATH} "${BIN}:$ENV{PATH}")
 set(ENV{TUNER_CACHE_DIR} ${WORK}/cache)
 set(ENV{TUNER_DEVICE} host)
 set(ENV{PREFIX} ${PREFIX})
-execute_process(COMMAND bash -x ${WORK}/script.sh WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result)
+if(NOT CHECKOUT)
+  set(CHECKOUT ${WORK})
+endif()
+execute_process(COMMAND bash -x ${WORK}/script.sh WORKING_DIRECTORY ${CHECKOUT} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "an example of ${FILE} failed (${result}): ${WORK}/script.sh")
 endif()

@@ -100,18 +100,6 @@ TEST_F(DatabaseRecordings, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
   EXPECT_EQ(Scorer(read_one(file_)).optimum(), 0.5);
 }
 
-TEST_F(DatabaseRecordings, CanBeReplayed) {
-  cache::Database database = open();
-  record(database, key_of(1000), 40);
-  ReplayOptions options;
-  options.strategies = {"random"};
-  options.repeats = 3;
-  options.budget.fraction = 1;
-  const ReplayReport report = run_replay(read(file_), options);
-  ASSERT_EQ(report.spaces.at(0).results.size(), 1u);
-  EXPECT_EQ(report.spaces[0].results[0].mean_trials, 40);
-}
-
 TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials) {
   cache::Database database = open();
   record(database, key_of(1000), 8);

@@ -98,13 +98,6 @@ TEST(Replay, RefusesUnknownStrategiesAndOptions) {
   EXPECT_THROW(run_replay({convolution()}, options), std::invalid_argument);
 }
 
-TEST(Replay, IsDrawn) {
-  const std::string svg = svg_report(run_replay({convolution()}, quick()));
-  EXPECT_TRUE(svg.starts_with("<svg"));
-  EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  EXPECT_THAT(svg, Not(HasSubstr("nan")));
-}
-
 TEST(Replay, IsDrawnAsXmlWhateverTheNameOfASpaceHolds) {
   Recording hostile = convolution();
   hostile.name = "a\x1b[2J\x01\xff\xef\xbf\xbf<&]]>";

@@ -4,11 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <cache/query/session.hpp>
-
 #include <tuner/kernel.hpp>
 #include <tuner/settings.hpp>
 
+#include <tests/support/stored_tuning.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 
@@ -45,21 +44,6 @@ class CollectedWarnings {
 
   std::vector<std::string> texts;
 };
-
-/// Stores that \p configuration is best for \p about, with one sample of \p ns.
-inline void store_best(cache::Database& database, const cache::Context& about, const std::string& configuration,
-                       double ns = 1000) {
-  cache::SessionWriter writer(database, {about, ""});
-  cache::TrialRecord trial;
-  trial.configuration = configuration;
-  trial.kind = "ok";
-  trial.median_ns = trial.low_ns = trial.high_ns = ns;
-  trial.samples_ns = {ns};
-  trial.verified = true;
-  writer.add(trial);
-  writer.set_best(trial.configuration);
-  writer.finish();
-}
 
 /// \p text with \p by for each \p word.
 inline std::string replaced(std::string text, std::string_view word, std::string_view by) {

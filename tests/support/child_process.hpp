@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
+#include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +30,21 @@ inline int wait_for(pid_t pid) {
   int status = -1;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   return status;
+}
+
+/// The fields of /proc/PID/stat after the name; empty when there is no such process.
+inline std::string process_status(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const auto name_end = line.rfind(')');
+  return name_end == std::string::npos ? std::string() : line.substr(name_end + 2);
+}
+
+/// False for a process that has ended, waited for or not.
+inline bool is_alive(pid_t pid) {
+  const std::string status = process_status(pid);
+  return !status.empty() && status[0] != 'Z' && status[0] != 'X';
 }
 
 /// Starts \p count children that run \p work, one after the other. Returns how many ended by themselves. The first that

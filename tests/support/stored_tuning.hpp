@@ -1,5 +1,5 @@
 #pragma once
-/// Tunings of a kernel "axpy" for tests of what reads databases.
+/// Tunings in databases: of a kernel "axpy" for tests of what reads them, or of any.
 
 #include <string>
 #include <vector>
@@ -48,3 +48,15 @@ inline void record(cache::Database& database, const cache::SessionKey& key,
 }
 
 }  // namespace tuner::test
+
+namespace tuner::testing {
+
+/// Stores that \p configuration is best for \p about, with samples of \p ns.
+inline void store_best(cache::Database& database, const cache::Context& about, const std::string& configuration,
+                       double ns = 1000) {
+  cache::TrialRecord trial = test::trial_of(configuration, ns);
+  trial.created_ms = 0;  // now
+  test::record(database, {about, ""}, {trial});
+}
+
+}  // namespace tuner::testing

@@ -178,7 +178,7 @@ TEST(RacesExample, CompilesInEveryConfiguration) {
 
 class WildKernel : public ::testing::TestWithParam<const char*> {
  protected:
-  const KernelSpec spec_ = read_kernel_file(TUNER_SOURCE_DIR "/" + std::string(GetParam()) + ".cu");
+  const KernelSpec spec_ = testing::wild_kernel(GetParam());
   const ProblemSize size_ = complete(spec_, {});
 
   /// A few that have every value between them, few enough to compile each by itself.
@@ -210,7 +210,7 @@ TEST_P(WildKernel, IsRightOnTheHost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WildKernel, ::testing::ValuesIn(testing::kWildKernels),
-                         [](const auto& path) { return testing::file_name(path.param); });
+                         [](const auto& path) { return std::string(path.param); });
 
 }  // namespace
 }  // namespace tuner

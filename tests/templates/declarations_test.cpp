@@ -261,12 +261,6 @@ TEST(SumMatrix2DTemplate, ReadsNothingThroughTheReadOnlyPath) {
       EXPECT_THAT(line.substr(0, line.find("//")), Not(HasSubstr(word)));
 }
 
-TEST(SumMatrix2DTemplate, RejectsBlocksPastTheDevicesLimitWithItsReason) {
-  const KernelSpec spec = built_in("sumMatrix2D");
-  const auto reason = why_invalid(spec, complete(spec, {}), h200(), default_with(spec, "block_x=256 block_y=8"));
-  EXPECT_THAT(reason.value_or("valid"), HasSubstr("1024"));
-}
-
 TEST(SumMatrix2DTemplate, RunsMoreRowsThanAGridMayHave) {
   const KernelSpec spec = built_in("sumMatrix2D");
   const Configuration configuration =

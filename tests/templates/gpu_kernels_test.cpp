@@ -273,7 +273,7 @@ __global__ void one(int* y) { *y = 1; }
 class WildKernelOnAGpu : public GpuKernels, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(WildKernelOnAGpu, IsRight) {
-  const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/" + std::string(GetParam()) + ".cu");
+  const KernelSpec spec = testing::wild_kernel(GetParam());
   const ProblemSize size = complete(spec, {});
   testing::Picker picker(11);
   testing::expect_right(*gpu_.backend, spec, size,
@@ -281,7 +281,7 @@ TEST_P(WildKernelOnAGpu, IsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WildKernelOnAGpu, ::testing::ValuesIn(testing::kWildKernels),
-                         [](const auto& path) { return testing::file_name(path.param); });
+                         [](const auto& path) { return std::string(path.param); });
 
 }  // namespace
 }  // namespace tuner

@@ -1,32 +1,21 @@
 #pragma once
-/// Files written as the kernels of other people's repositories are, by paths from the source folder without `.cu`.
+/// Files written as the kernels of other people's repositories are.
 
 #include <string>
 
+#include <tuner/core/kernel_file/kernel_file.hpp>
+
 namespace tuner::testing {
 
-inline constexpr const char* kWildKernels[] = {"tests/templates/wild/bits",
-                                               "tests/templates/wild/block_sum",
-                                               "tests/templates/wild/blur",
-                                               "tests/templates/wild/byte_lanes",
-                                               "tests/templates/wild/cub_parts",
-                                               "tests/templates/wild/extremes",
-                                               "tests/templates/wild/half_axpy",
-                                               "tests/templates/wild/histogram",
-                                               "tests/templates/wild/matmul",
-                                               "tests/templates/wild/nbody",
-                                               "tests/templates/wild/rounding",
-                                               "tests/templates/wild/stars",
-                                               "tests/templates/wild/tile_sum",
-                                               "tests/templates/wild/vector_add",
-                                               "tests/templates/wild/warp_sum",
-                                               "tests/templates/wild/wave",
-                                               "examples/row_sum_cub"};
+inline constexpr const char* kWildKernels[] = {
+    "bits",  "block_sum", "blur",  "byte_lanes", "cub_parts",  "extremes", "half_axpy", "histogram",  "matmul",
+    "nbody", "rounding",  "stars", "tile_sum",   "vector_add", "warp_sum", "wave",      "row_sum_cub"};
 
-/// For the names of tests.
-inline std::string file_name(const char* path) {
-  const std::string text = path;
-  return text.substr(text.rfind('/') + 1);
+/// The kernel file \p name of them.
+inline KernelSpec wild_kernel(const std::string& name) {
+  const bool is_example = name == "row_sum_cub";
+  return read_kernel_file(TUNER_SOURCE_DIR "/" + std::string(is_example ? "examples/" : "tests/templates/wild/") +
+                          name + ".cu");
 }
 
 }  // namespace tuner::testing

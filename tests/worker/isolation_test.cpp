@@ -10,9 +10,9 @@
 #include <fstream>
 #include <mutex>
 
+#include <tests/support/child_process.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
-#include <tests/support/wait_until.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -388,18 +388,6 @@ TEST_F(IsolationTest, CompilesNothingWhenTheStoreHasEverything) {
   EXPECT_EQ(puts, 3u) << "none of them is compiled again";
 }
 
-/// The fields of /proc/PID/stat after the name; empty when there is no such process.
-std::string status_of(pid_t pid) {
-  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(stat, line);
-  const auto name_end = line.rfind(')');
-  return name_end == std::string::npos ? std::string() : line.substr(name_end + 2);
-}
-
-/// An orphan is a zombie until its parent waits for it.
-bool is_zombie(pid_t pid) { return status_of(pid).starts_with("Z"); }
-
 /// Process ids of this process's children.
 std::vector<pid_t> children() {
   std::vector<pid_t> result;
@@ -407,7 +395,7 @@ std::vector<pid_t> children() {
   while (const dirent* entry = ::readdir(processes)) {
     const pid_t pid = std::atoi(entry->d_name);
     if (pid <= 0) continue;
-    const std::string status = status_of(pid);
+    const std::string status = testing::process_status(pid);
     if (status.size() > 2 && std::atoi(status.c_str() + 2) == ::getpid()) result.push_back(pid);
   }
   ::closedir(processes);
@@ -465,8 +453,7 @@ TEST_F(IsolationTest, LeavesNoProcessesBehindWhenItsOwnProcessIsKilled) {
   ::kill(session, SIGKILL);
   ::waitpid(session, nullptr, 0);
   for (const pid_t pid : workers) {
-    EXPECT_TRUE(testing::wait_until([&] { return ::kill(pid, 0) != 0 || is_zombie(pid); }))
-        << "worker " << pid << " lives on";
+    EXPECT_TRUE(testing::wait_until([&] { return !testing::is_alive(pid); })) << "worker " << pid << " lives on";
   }
 }
 

@@ -81,16 +81,16 @@ std::string dynamic_shared_type(std::string_view body) {
     const std::string_view line = body.substr(at, body.find(';', at) - at);
     const std::size_t shared = find_word(line, "__shared__");
     if (shared == npos) continue;
-    const std::string type = plain_type(declared(line.substr(shared + 10)).type);
+    const std::string type = plain_type(named_type(line.substr(shared + 10)).type);
     return type.empty() ? "float" : type;
   }
   return "";
 }
 
-std::vector<std::string> words_in_indices(std::string_view body, const std::vector<Declared>& arguments) {
+std::vector<std::string> words_in_indices(std::string_view body, const std::vector<NamedType>& arguments) {
   constexpr std::size_t longest = 4'096;  // characters of an index
   std::vector<std::string> words;
-  for (const Declared& one : arguments)
+  for (const NamedType& one : arguments)
     for (std::size_t at = 0; one.is_pointer() && (at = find_word(body, one.name, at)) != npos; ++at) {
       const std::size_t open = skip_space(body, at + one.name.size());
       const std::size_t end = body.substr(open, 1) == "[" ? after_brackets(body, open, longest) : npos;

@@ -24,7 +24,7 @@ std::string dynamic_shared_type(std::string_view body);
 
 /// The words in the indices of those \p arguments that are pointers, each once: `y`, `WIDTH` and `x` of
 /// `a[y * WIDTH + x]`.
-std::vector<std::string> words_in_indices(std::string_view body, const std::vector<Declared>& arguments);
+std::vector<std::string> words_in_indices(std::string_view body, const std::vector<NamedType>& arguments);
 
 /// `(A) * (B)` of `[A][B]`.
 std::string elements(std::string_view brackets);

@@ -118,7 +118,7 @@ class Writer {
 
   bool takes_pointers() const {
     return std::ranges::any_of(kernel_.arguments,
-                               [&](const Declared& one) { return one.is_pointer() || has_pointers(one); });
+                               [&](const NamedType& one) { return one.is_pointer() || has_pointers(one); });
   }
 
  private:
@@ -184,7 +184,7 @@ class Writer {
 
   /// Whether an argument of the kernel has the type \p name.
   bool is_argument_type(const std::string& name) const {
-    return std::ranges::any_of(kernel_.arguments, [&](const Declared& one) { return has_word(one.type, name); });
+    return std::ranges::any_of(kernel_.arguments, [&](const NamedType& one) { return has_word(one.type, name); });
   }
 
   /// The text for \p one in the name of the kernel: the argument of the launch, or the name of a parameter.
@@ -231,7 +231,7 @@ class Writer {
     const bool is_element = numbers && numbers->components == 1;
     if (!one.argument.empty() && !(is_element && is_argument_type(one.name))) {
       const std::string name = qualified(all_, kernel_, one);
-      for (Declared& argument : kernel_.arguments)
+      for (NamedType& argument : kernel_.arguments)
         argument.type =
             replace_words(argument.type, [&](auto word) { return word == one.name ? name : std::string(word); });
       return name;
@@ -253,7 +253,7 @@ class Writer {
   }
 
   /// The name in kernel files; empty for a type that they do not have.
-  std::string type_of(const Declared& argument) const {
+  std::string type_of(const NamedType& argument) const {
     const std::string type = plain_type(argument.type);
     if (contains(type_names_, type)) return type;
     const auto numbers = this->numbers(type);
@@ -266,15 +266,15 @@ class Writer {
   /// The arguments that may be sizes: first those that grow with a problem, then small ones. An offset is neither.
   void read_sizes() {
     std::vector<std::string> small;
-    const std::vector<Declared> all = with_members();
-    std::vector<const Declared*> candidates;
-    for (const Declared& one : all)
+    const std::vector<NamedType> all = with_members();
+    std::vector<const NamedType*> candidates;
+    for (const NamedType& one : all)
       if (!one.is_pointer() && is_size(one) &&
           std::ranges::none_of(candidates, [&](const auto* other) { return other->name == one.name; }))
         candidates.push_back(&one);
     const bool all_are_small =
-        std::ranges::all_of(candidates, [](const Declared* one) { return small_value(one->name).has_value(); });
-    for (const Declared* const one : candidates) {
+        std::ranges::all_of(candidates, [](const NamedType* one) { return small_value(one->name).has_value(); });
+    for (const NamedType* const one : candidates) {
       const auto value = all_are_small ? std::nullopt : small_value(one->name);
       const std::string name = possible_name(one->name);
       if (value) small_values_.emplace(name, *value);
@@ -287,7 +287,7 @@ class Writer {
     constexpr std::array<int, 3> usual{16'777'216, 4096, 256}, beside_small{262'144, 512, 64}, structs{16'384, 128, 32};
     // `n` of both axes of a grid is the extent of a square.
     const std::size_t large = sizes_.size(), axes = large == 1 ? shape_.axes_of(sizes_[0]) : 1;
-    const bool has_structs = std::ranges::any_of(kernel_.arguments, [&](const Declared& one) {
+    const bool has_structs = std::ranges::any_of(kernel_.arguments, [&](const NamedType& one) {
       return one.is_pointer() && record_called(all_, used(plain_type(one.type)));
     });
     if (large > 0)
@@ -313,7 +313,7 @@ class Writer {
 
   void read_arguments() {
     read_sizes();
-    for (const Declared& one : kernel_.arguments) {
+    for (const NamedType& one : kernel_.arguments) {
       const std::string name = possible_name(one.name), type = type_of(one);
       arguments_.push_back(name);
       if (has_pointers(one))
@@ -324,44 +324,44 @@ class Writer {
   }
 
   /// Whether \p one is a struct by value that has pointers.
-  bool has_pointers(const Declared& one) const {
+  bool has_pointers(const NamedType& one) const {
     if (one.is_pointer() || contains(type_names_, plain_type(one.type))) return false;
     const auto record = struct_by_value(all_, used(plain_type(one.type)));
     return record && record->has_pointers();
   }
 
   /// The members of a struct that has_pointers(), in order. Pointers get names that nothing else has.
-  std::vector<Declared> members_of(const Declared& of) const {
-    std::vector<Declared> members;
+  std::vector<NamedType> members_of(const NamedType& of) const {
+    std::vector<NamedType> members;
     const std::optional<RecordType> record = struct_by_value(all_, used(plain_type(of.type)));
     for (const RecordField& field : record->fields)
       for (int i = 0; i < field.count; ++i) {
         std::string name = field_name(field.name) + (field.count == 1 ? "" : '_' + std::to_string(i));
-        const auto has_it = [&](const Declared& other) { return &other != &of && is_or_has(other, field.name); };
+        const auto has_it = [&](const NamedType& other) { return &other != &of && is_or_has(other, field.name); };
         if (!field.pointer.empty() && std::ranges::any_of(kernel_.arguments, has_it)) name = of.name + '_' + name;
         members.push_back({field.pointer.empty() ? std::string(info(field.type).name) : field.pointer, name});
       }
     return members;
   }
 
-  bool is_or_has(const Declared& one, const std::string& name) const {
+  bool is_or_has(const NamedType& one, const std::string& name) const {
     if (one.name == name) return true;
     const auto record = one.is_pointer() ? std::nullopt : struct_by_value(all_, used(plain_type(one.type)));
     return record && find_named(record->fields, name) != nullptr;
   }
 
   /// The arguments of the kernel, with the members of structs that has_pointers() in their place.
-  std::vector<Declared> with_members() const {
-    std::vector<Declared> all;
-    for (const Declared& one : kernel_.arguments) {
-      const std::vector<Declared> these = has_pointers(one) ? members_of(one) : std::vector<Declared>{one};
+  std::vector<NamedType> with_members() const {
+    std::vector<NamedType> all;
+    for (const NamedType& one : kernel_.arguments) {
+      const std::vector<NamedType> these = has_pointers(one) ? members_of(one) : std::vector<NamedType>{one};
       all.insert(all.end(), these.begin(), these.end());
     }
     return all;
   }
 
   /// Adds a buffer or a size for \p one. Adds nothing and returns false if it is neither.
-  bool add_pointer_or_size(const Declared& one) {
+  bool add_pointer_or_size(const NamedType& one) {
     const std::string name = possible_name(one.name), type = type_of(one);
     const auto small = small_values_.find(name);
     if (std::ranges::count(one.type, '*') > 1)
@@ -376,10 +376,10 @@ class Writer {
     return true;
   }
 
-  void add_struct(const Declared& one) {
+  void add_struct(const NamedType& one) {
     std::vector<std::string> values;
     bool has_numbers = false;
-    for (const Declared& member : members_of(one)) {
+    for (const NamedType& member : members_of(one)) {
       const std::string name = possible_name(member.name);
       const bool is_named = add_pointer_or_size(member);
       has_numbers = has_numbers || !is_named;
@@ -390,12 +390,12 @@ class Writer {
   }
 
   /// Without a \p type, `tune` reads that of the kernel's text, which it does not do in a file with a `type`.
-  void add_struct_scalar(const Declared& one, const std::string& type, const std::vector<std::string>& values) {
+  void add_struct_scalar(const NamedType& one, const std::string& type, const std::vector<std::string>& values) {
     buffers_ += line("scalar", fmt::format("{}{}{} = {{ {} }}", possible_name(one.name), type.empty() ? "" : " : ",
                                            type, fmt::join(values, ", ")));
   }
 
-  void add_pointers(const Declared& one) {
+  void add_pointers(const NamedType& one) {
     buffers_ +=
         question(fmt::format(
             "How many pointers are in {}, and which `prepare` kernel stores them there? Until then, they are null.",
@@ -404,7 +404,7 @@ class Writer {
         line("fill", possible_name(one.name) + " = constant 0");
   }
 
-  void add_scalar(const Declared& one, const std::string& type) {
+  void add_scalar(const NamedType& one, const std::string& type) {
     const std::string name = possible_name(one.name), plain = plain_type(one.type);
     const auto numbers = numbers_of(plain);
     const bool is_vector = numbers && numbers->components > 1;
@@ -473,14 +473,14 @@ class Writer {
         line("constant", fmt::format("{}[{}]", path, number.value_or(1)));
   }
 
-  bool is_size(const Declared& argument) const {
+  bool is_size(const NamedType& argument) const {
     const auto numbers = this->numbers(plain_type(argument.type));
     if (!numbers || numbers->components != 1) return false;
     using enum ElementType;
     return numbers->type == int32 || numbers->type == uint32 || numbers->type == int64 || numbers->type == uint64;
   }
 
-  void add_buffer(const Declared& one, const std::string& type) {
+  void add_buffer(const NamedType& one, const std::string& type) {
     const PointerPlace place = find_named(kernel_.arguments, one.name) ? PointerPlace::argument : PointerPlace::member;
     const Access access = one.is_to_const() ? Access::reads : access_of(code_, in_braces(body_, 0), one.name, place);
     const bool is_in = access == Access::reads, is_out = access == Access::writes;

@@ -53,7 +53,7 @@ class Reader {
   std::map<std::string, std::string, std::less<>> locals() && { return std::move(locals_); }
   std::set<std::string, std::less<>> unknown() const {
     std::set<std::string, std::less<>> names;
-    for (const Declared& one : parameters_)
+    for (const NamedType& one : parameters_)
       if (others_.contains(one.name)) names.insert(one.name);
     return names;
   }
@@ -85,7 +85,7 @@ class Reader {
     const std::size_t after = open == npos ? npos : after_angles(before, open);
     if (after == npos) return;
     for (const std::string_view part : at_commas(before.substr(open + 1, after - open - 2)))
-      parameters_.push_back(declared(part));
+      parameters_.push_back(named_type(part));
     name_ = word_before(before, before_space(before, std::min(before.find('(', after), before.size())).size());
   }
 
@@ -146,9 +146,9 @@ class Reader {
   }
 
   const ScopedCode& code_;
-  std::size_t end_, begin_;           ///< of the function, up to the launch
-  std::string_view name_;             ///< of the function if it is a template
-  std::vector<Declared> parameters_;  ///< of that template
+  std::size_t end_, begin_;            ///< of the function, up to the launch
+  std::string_view name_;              ///< of the function if it is a template
+  std::vector<NamedType> parameters_;  ///< of that template
   std::map<std::string, std::string, std::less<>> locals_;
   std::set<std::string, std::less<>> others_;  ///< words that are not variables with a value
 };

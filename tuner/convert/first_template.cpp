@@ -15,12 +15,12 @@ namespace {
 
 using Kind = TemplateParameter::Kind;
 
-bool is_type(const Declared& one) { return one.type == "typename" || one.type == "class"; }
+bool is_type(const NamedType& one) { return one.type == "typename" || one.type == "class"; }
 
 /// The parameters up to one that is better left out.
-std::vector<Declared> parameters_to_name(const Signature& kernel) {
-  std::vector<Declared> named;
-  for (const Declared& one : kernel.template_parameters) {
+std::vector<NamedType> parameters_to_name(const Signature& kernel) {
+  std::vector<NamedType> named;
+  for (const NamedType& one : kernel.template_parameters) {
     // One that may be left out is worth trying if its usual value is a literal.
     const bool is_literal =
         number_of<int>(one.default_value).has_value() || one.default_value == "true" || one.default_value == "false";
@@ -30,7 +30,7 @@ std::vector<Declared> parameters_to_name(const Signature& kernel) {
   return named;
 }
 
-Kind kind_of(const ScopedCode& all, const Signature& kernel, const Declared& one) {
+Kind kind_of(const ScopedCode& all, const Signature& kernel, const NamedType& one) {
   const std::string plain = plain_type(one.type);
   if (is_type(one)) return Kind::type;
   if (plain == "bool") return Kind::flag;
@@ -53,19 +53,19 @@ std::string without_suffix(std::string text) {
 std::vector<TemplateParameter> template_parameters_of(const ScopedCode& all, const Signature& kernel,
                                                       const std::optional<WrittenLaunch>& launch) {
   std::vector<TemplateParameter> list;
-  const auto add = [&](const Declared& one, const std::string& written, const std::string& argument) {
+  const auto add = [&](const NamedType& one, const std::string& written, const std::string& argument) {
     list.push_back({kind_of(all, kernel, one), plain_type(one.type), possible_name(one.name), written, argument});
     if (list.back().kind == Kind::integer && !argument.empty())
       list.back().value = integer_in(all, without_suffix(argument));
   };
   if (!launch || launch->template_arguments.empty()) {
-    for (const Declared& one : parameters_to_name(kernel)) add(one, "", one.default_value);
+    for (const NamedType& one : parameters_to_name(kernel)) add(one, "", one.default_value);
     return list;
   }
   for (std::size_t i = 0; i < launch->template_arguments.size(); ++i) {
     const std::string& written = launch->template_arguments[i];
     const std::size_t last = kernel.template_parameters.size();
-    add(i < last ? kernel.template_parameters[i] : Declared{}, written, launch->resolved(written));
+    add(i < last ? kernel.template_parameters[i] : NamedType{}, written, launch->resolved(written));
   }
   return list;
 }

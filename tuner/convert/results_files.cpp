@@ -37,12 +37,9 @@ std::string instant(std::int64_t ms) {
   return text.replace(text.size() - 1, 1, "+00:00");
 }
 
-double milliseconds(const cache::TrialRecord& trial, std::initializer_list<const char*> parts) {
-  double seconds = 0;
-  for (const char* part : parts)
-    if (const auto at = trial.times_s.find(part); at != trial.times_s.end() && std::isfinite(at->second))
-      seconds += at->second;
-  return 1e3 * seconds;
+double milliseconds(const cache::TrialRecord& trial, const char* part) {
+  const auto at = trial.times_s.find(part);
+  return at != trial.times_s.end() && std::isfinite(at->second) ? 1e3 * at->second : 0;
 }
 
 Json samples(const cache::TrialRecord& trial) {
@@ -117,11 +114,11 @@ std::string t4_text(const RecordedTuning& tuning) {
     const Json result{{"timestamp", instant(trial.created_ms)},
                       {"configuration", configuration},
                       {"times",
-                       {{"compilation", milliseconds(trial, {"compile"})},
-                        {"benchmark", milliseconds(trial, {"measure"})},
-                        {"framework", milliseconds(trial, {"load"})},
+                       {{"compilation", milliseconds(trial, "compile")},
+                        {"benchmark", milliseconds(trial, "measure")},
+                        {"framework", milliseconds(trial, "load")},
                         {"search_algorithm", 0},
-                        {"validation", milliseconds(trial, {"verify"})},
+                        {"validation", milliseconds(trial, "verify")},
                         {"runtimes", samples(trial)}}},
                       {"invalidity", invalidity(trial.kind)},
                       {"correctness", trial.kind == "wrong" ? 0 : 1},
@@ -165,11 +162,11 @@ std::string kernel_tuner_cache_text(const RecordedTuning& tuning, const std::vec
     entry["times"] = samples(trial);
     for (const auto& [name, value] : trial.metrics)
       if (!entry.contains(name) && std::isfinite(value)) entry[name] = value;
-    entry["compile_time"] = milliseconds(trial, {"compile"});
-    entry["verification_time"] = milliseconds(trial, {"verify"});
-    entry["benchmark_time"] = milliseconds(trial, {"measure"});
+    entry["compile_time"] = milliseconds(trial, "compile");
+    entry["verification_time"] = milliseconds(trial, "verify");
+    entry["benchmark_time"] = milliseconds(trial, "measure");
     entry["strategy_time"] = 0;
-    entry["framework_time"] = milliseconds(trial, {"load"});
+    entry["framework_time"] = milliseconds(trial, "load");
     entry["timestamp"] = instant(trial.created_ms);
     text += fmt::format("{}: {}{}", dump(key), dump(entry), &trial == &tuning.trials.back() ? "" : ",\n");
   }

@@ -170,25 +170,19 @@ class HeaderWriter {
     }
   }
 
-  std::string list(const std::string& separator, const std::string& before) const {
-    std::string text;
-    for (const Member& member : members_) text += (text.empty() ? "" : separator) + before + member.name;
-    return text;
-  }
-
   std::string row_remark(const TunedSize& row) const {
     return fmt::format("{} {}: {}", printable(row.device.name.empty() ? row.device.key : row.device.name),
                        printable(cache::sizes_text(row.problem.sizes)), format_ns(row.median_ns));
   }
 
   std::string head() {
-    std::string size_values;
+    std::string size_values, parameters;
     for (const std::string& size : sizes_) size_values += (size_values.empty() ? "" : ", ") + size_names_.of(size);
+    for (const Member& member : members_) parameters += (parameters.empty() ? "C::" : ", C::") + member.name;
     const std::string problem =
         problems_.size() > 1 ? fmt::format("<tuned::{}::Problem::{}>", name_, problem_names_.of(problems_.front()))
                              : "";
-    std::string text =
-        fmt::format(R"({0}{1}: written by `tune db export --as header`, not to be edited.
+    std::string text = fmt::format(R"({0}{1}: written by `tune db export --as header`, not to be edited.
 // C++17 without dependencies, also in a .cu file.
 //
 //   const tuned::{2}::Device device{{10 * p.major + p.minor, p.multiProcessorCount, p.l2CacheSize}};  // a cudaDeviceProp p
@@ -202,7 +196,7 @@ class HeaderWriter {
 // `dispatch` instantiates the callable once for each configuration that it may choose, and returns its result.
 // Programs that compile at run time find the numbers in `configurations[choose(...)]`.
 )",
-                    kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, list(", ", "C::"));
+                                   kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, parameters);
     for (std::size_t at = 0; at < options_.remark.size();) {
       const std::size_t end = std::min(options_.remark.find('\n', at), options_.remark.size());
       text += "// " + comment(options_.remark.substr(at, end - at)) + '\n';

@@ -56,13 +56,9 @@ std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases,
 
 /// The latest of several results for a problem on a device.
 KnownProblems known_problems(std::vector<cache::BestRecord> rows) {
+  std::ranges::sort(rows, {}, [](const auto& row) { return std::tie(row.measured_ms, row.configuration); });
   KnownProblems known;
-  for (cache::BestRecord& row : rows) {
-    const auto [at, added] = known.try_emplace({row.device.key, row.problem}, row);
-    if (!added &&
-        std::tie(at->second.measured_ms, at->second.configuration) < std::tie(row.measured_ms, row.configuration))
-      at->second = std::move(row);
-  }
+  for (const cache::BestRecord& row : rows) known.insert_or_assign({row.device.key, row.problem}, row);
   return known;
 }
 

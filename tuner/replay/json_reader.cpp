@@ -296,7 +296,7 @@ OutcomeKind outcome(const json& result, const Fail& fail) {
 }
 
 /// The first measurement of the first objective. \p name: set to that of the objective.
-double first_measured(const json& result, std::string& name, const Fail& fail) {
+double first_measurement(const json& result, std::string& name, const Fail& fail) {
   const json& objectives = member(result, "objectives");
   const bool named = objectives.is_array() && !objectives.empty() && objectives.front().is_string();
   const std::string wanted = named ? objectives.front().get<std::string>() : "";
@@ -330,7 +330,7 @@ Recording parse_t4(const JsonFile& file) {
     if (!configuration.is_object()) fail(result, "configuration", "there is no object \"configuration\"");
     for (const auto& [parameter, value] : configuration.items()) trial.configuration.set(parameter, json_value(value));
     trial.kind = outcome(result, fail);
-    if (trial.kind == OutcomeKind::ok) trial.objective = first_measured(result, name, fail);
+    if (trial.kind == OutcomeKind::ok) trial.objective = first_measurement(result, name, fail);
     if (member(result, "times").is_object()) trial.eval_seconds = eval_time(result["times"], fail) * unit;
   }
   return make_recording(file.origin(), trials, is_rate(name) ? "1 / (" + name + ")" : "ms");

@@ -10,7 +10,6 @@
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::replay {
-
 namespace {
 
 double thread_cpu_seconds() {

@@ -9,7 +9,6 @@
 #include <boost/math/statistics/univariate_statistics.hpp>
 
 namespace tuner::replay {
-
 namespace {
 
 // The time axis begins when random search has come this part of the way from the median to the optimum, and ends when

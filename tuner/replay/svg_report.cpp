@@ -8,7 +8,6 @@
 #include <tuner/replay/replay_run.hpp>
 
 namespace tuner::replay {
-
 namespace {
 
 constexpr double kPanelWidth = 420;

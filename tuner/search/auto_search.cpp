@@ -7,7 +7,6 @@
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits

@@ -5,7 +5,6 @@
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 constexpr std::array kArms{"genetic_algorithm", "pso", "diff_evo", "basin_hopping", "mls"};

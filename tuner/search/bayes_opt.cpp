@@ -6,7 +6,6 @@
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 /// A Gaussian process for the logarithm of the objective. Maximises expected improvement over neighbours of the best

@@ -1,7 +1,6 @@
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 /// Every valid configuration, in the order of the space.

@@ -4,7 +4,6 @@
 #include <numeric>
 
 namespace tuner::search {
-
 namespace {
 
 /// The valid configuration that differs from \p digits only in parameter \p p, by the smallest step. Chance decides

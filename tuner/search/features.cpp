@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace tuner::search {
-
 namespace {
 
 bool are_sizes(const std::vector<Value>& values) {

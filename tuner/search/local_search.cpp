@@ -10,7 +10,6 @@
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 constexpr std::size_t kFreeSteps = 2000;  // on known configurations, before a chain counts as stuck

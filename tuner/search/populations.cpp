@@ -7,7 +7,6 @@
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 /// A tournament: draws \p count members and returns the one with the smallest objective.

@@ -5,7 +5,6 @@
 #include <numeric>
 
 namespace tuner::search {
-
 namespace {
 
 constexpr std::size_t kCompilerFeatures = 4;  // registers, spills, static shared memory, occupancy

@@ -7,7 +7,6 @@
 #include <tuner/core/values/message_text.hpp>
 
 namespace tuner::search {
-
 namespace {
 
 /// The entry of \p all called \p name. Throws std::invalid_argument: \p complaint, a suggestion, \p introduction, all

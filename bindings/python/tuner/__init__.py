@@ -20,7 +20,7 @@ from tuner import _arrays, _display
 from tuner.lib import _native
 
 Error = _native.Error
-"""What goes wrong in tuner. `args[0]` says what, where, and what to do; `args[1]` is its kind: "not found"."""
+"""An error of tuner. `args[0]` says what happened, where, and what to do; `args[1]` is its kind: "not found"."""
 
 __version__ = _native.version()
 __all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_reduce", "reduce", "report", "set", "trim", "wisdom"]
@@ -114,7 +114,7 @@ class _Result:
 
 @dataclasses.dataclass(frozen=True)
 class TuneResult(_Result):
-    """What a tuning found."""
+    """The result of a tuning."""
 
     configuration: str
     median_ns: float
@@ -138,7 +138,7 @@ class TuneResult(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class RunResult(_Result):
-    """What one configuration does."""
+    """The result of running one configuration."""
 
     configuration: str
     median_ns: float
@@ -147,7 +147,7 @@ class RunResult(_Result):
     verified: bool
     limit: str
     reason: str
-    """What limits it, and the numbers for it."""
+    """Its limit, and the numbers that show it."""
     launches: list
     metrics: dict
 
@@ -268,14 +268,14 @@ class Kernel:
         return self._native.explain(_integers(sizes), _assignments(choices))
 
     def _sizes_of(self, arrays):
-        known, told_by = {}, {}
+        known, given_by = {}, {}
 
-        def learn(buffer, told):
-            for name, value in told:
+        def learn(buffer, found):
+            for name, value in found:
                 if known.setdefault(name, value) != value:
-                    raise ValueError(f"{self.name}: {name} is {known[name]} by {told_by[name]}, and {value} by {buffer['name']}: "
+                    raise ValueError(f"{self.name}: {name} is {known[name]} by {given_by[name]}, and {value} by {buffer['name']}: "
                                      f"use launch([{', '.join(self.sizes)}], …)")
-                told_by.setdefault(name, buffer["name"])
+                given_by.setdefault(name, buffer["name"])
 
         products = []
         for buffer, array in zip(self._buffers, arrays):
@@ -289,10 +289,10 @@ class Kernel:
         for buffer, names, shape in products:
             # `nx * ny`: rows of nx elements, so nx is the last extent, unless others say that it is the first
             ways = [list(zip(names, extents)) for extents in (reversed(shape), shape)]
-            learn(buffer, max(ways, key=lambda told: sum(known.get(name) == value for name, value in told)))
+            learn(buffer, max(ways, key=lambda one: sum(known.get(name) == value for name, value in one)))
         missing = [name for name in self.sizes if name not in known]
         if missing:
-            raise TypeError(f"{self.name}: the arrays do not tell {', '.join(missing)}: use launch([{', '.join(self.sizes)}], …)")
+            raise TypeError(f"{self.name}: the arrays do not give {', '.join(missing)}: use launch([{', '.join(self.sizes)}], …)")
         return [known[name] for name in self.sizes]
 
     def _count(self, buffer, array, code, count):

@@ -144,7 +144,7 @@ def locate(array):
 
 
 def item_bytes(array):
-    """The size of an element of an array whose type is VOID; None if the array does not tell."""
+    """The size of an element of an array whose type is VOID; None if the array does not say it."""
     size = getattr(getattr(array, "dtype", None), "itemsize", None)
     for name in ("__cuda_array_interface__", "__array_interface__"):
         if size is None and hasattr(array, name):
@@ -203,7 +203,7 @@ def _cupy_stream(array):
 def _interface_stream(array):
     stream = array.__cuda_array_interface__.get("stream")
     if stream == 0:
-        raise ValueError("the array's __cuda_array_interface__ has the stream 0, which does not tell the legacy default stream (1) "
+        raise ValueError("the array's __cuda_array_interface__ has the stream 0, which does not distinguish the legacy default stream (1) "
                          "from that of each thread (2): pass stream=")
     return 0 if stream is None else int(stream)  # 1 and 2 are handles of CUDA too
 

@@ -41,7 +41,7 @@ def table(results):
 
 
 def is_watched():
-    """Whether somebody sees stderr as it is written."""
+    """Whether a person sees stderr while it is written."""
     return "ipykernel" in sys.modules or getattr(sys.stderr, "isatty", bool)()
 
 

@@ -62,7 +62,7 @@ class _Locals(ast.NodeTransformer):
 
 
 def _returned(statements, values):
-    """What statements return, as one condition: they may only assign to names, choose and return."""
+    """The result of statements as one condition: they may only assign to names, choose and return."""
     if not statements:
         return ast.Constant(False)
     first, *rest = statements

@@ -92,7 +92,7 @@ class Description:
         return name
 
     def configurations(self):
-        """Those for which Python's conditions hold."""
+        """The ones for which Python's conditions hold."""
         for values in itertools.product(*self.parameters.values()):
             configuration = dict(zip(self.parameters, values))
             if self.is_valid(configuration):

@@ -1,6 +1,6 @@
 #include <cache/exchange/exchange.hpp>
 #include <cache/file/disk.hpp>
-#include <cache/records/fields.hpp>
+#include <cache/records/record_checks.hpp>
 
 #include <tests/cache/fixture.hpp>
 

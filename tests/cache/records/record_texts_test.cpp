@@ -1,7 +1,7 @@
 // Texts of records: digests, sizes, and configurations, whose grammar is the same in the cache and in core.
 #include <stdexcept>
 
-#include <cache/records/fields.hpp>
+#include <cache/records/record_checks.hpp>
 #include <cache/records/stored_records.hpp>
 #include <cache/records/sha256.hpp>
 

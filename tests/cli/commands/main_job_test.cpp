@@ -288,7 +288,7 @@ TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKep
     if (contents(fmt::format("/proc/{}/comm", pid)) == "tuner-worker\n") ::kill(pid, SIGKILL);
   const Finished broken = run.finish();
   EXPECT_EQ(broken.code, 1) << broken.err;
-  EXPECT_THAT(broken.err, Holds("cannot start", "what was measured is kept; the same command continues from here\n"));
+  EXPECT_THAT(broken.err, Holds("cannot start", "the measurements are stored; the same command continues from here\n"));
 }
 
 TEST_F(MainJob, WhereNothingCompilesNothingIsSaidToBeKept) {

@@ -101,7 +101,7 @@ TEST_F(Missed, SaysThatThereIsNothing) {
   EXPECT_TRUE(listed().empty());
   EXPECT_EQ(call("show --missed --kernel reduce").code, 0);
   expect_failures(2, "unknown kernel", {"show --missed --kernel redcue"});
-  expect_failures(2, "there are results of none", {"show --missed --device H200", "show --missed --device cpu"});
+  expect_failures(2, "available: none", {"show --missed --device H200", "show --missed --device cpu"});
   EXPECT_THAT(err_of("--missed"), HasSubstr("nothing is listed"));
 }
 

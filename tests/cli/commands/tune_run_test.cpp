@@ -53,14 +53,32 @@ DeviceChoice kind(const std::string& name, int sm_count) {
   device.name = name;
   device.key.backend = "cuda";
   device.key.sm_count = sm_count;
-  return {device, "asked for"};
+  return {device, "selected with --device"};
 }
 
 std::int64_t n_of(const TuneJob& job) { return job.size.sizes.at("n"); }
 
+Trial trial_of(const char* configuration, double ns) {
+  Measurement measured;
+  measured.median_ns = measured.low_ns = measured.high_ns = ns;
+  measured.samples_ns = {ns};
+  Trial trial;
+  trial.configuration = Configuration::parse(configuration);
+  trial.outcome = measured;
+  trial.verified = true;
+  return trial;
+}
+
+/// A stored result, twice as fast as the default. \p lost: the lanes that lost their devices.
 ProblemResult found(double ns, std::vector<std::size_t> lost = {}) {
-  ProblemResult result{kDone, {}, "threads=32", ns, 2 * ns};
-  result.lost = std::move(lost);
+  SessionResult session;
+  session.trials = {trial_of("threads=32", ns), trial_of("threads=64", 2 * ns)};
+  session.best = session.trials.front();
+  session.lanes.resize(2);
+  for (const std::size_t lane : lost) session.lanes[lane].unusable = true;
+  ProblemResult result;
+  result.answer.found = std::move(session);
+  result.is_stored = true;
   return result;
 }
 
@@ -68,20 +86,22 @@ ProblemResult found(double ns, std::vector<std::size_t> lost = {}) {
 struct OnGpus {
   /// The sizes are 1 to \p count.
   OnGpus(std::size_t count, int devices, const TuneProblem& tune, const std::function<void(TuneJobs&)>& change = {}) {
-    TuneJobs jobs{{}, kind("Large", 132), {}, "problems"};
-    for (int i = 1; i < devices; ++i) jobs.devices.more.push_back(i);
+    TuneJobs jobs{{}, {}, "problems"};
+    jobs.request.devices = kind("Large", 132);
+    for (int i = 1; i < devices; ++i) jobs.request.devices.more.push_back(i);
     TuneJob job;
     job.spec = std::make_shared<const KernelSpec>(parse_kernel_file(kShift, "shift.cu"));
     for (std::size_t i = 1; i <= count; ++i) {
       job.size = complete(*job.spec, {{{"n", static_cast<std::int64_t>(i)}}, {}});
-      jobs.all.push_back(job);
+      jobs.request.jobs.push_back(job);
     }
     if (change) change(jobs);
+    jobs.request.is_one_kernel = jobs.list.empty();
     CaptureStdout();
     CaptureStderr();
     Output output;
     complaint = error_of([&] {
-      const TuneOutcome outcome = tune_all(std::move(jobs), stop, output, tune);
+      const TuneOutcome outcome = tune_jobs(jobs, stop, output, tune);
       code = outcome.code;
       document = outcome.document;
     });
@@ -100,16 +120,16 @@ TEST(TuneRun, KeepsAllDevicesBusyWithAProblemEach) {
   std::multiset<std::int64_t> tuned;
   std::set<int> devices;
   std::atomic<int> begun = 0;
-  const OnGpus run(8, 4, [&](const TuneJob& job, Seat& seat, TuneListener&) {
+  const OnGpus run(8, 4, [&](const TuneJob& job, Seat& seat, ProblemListener&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 4; })) << "one waits for the other";
     const std::lock_guard lock(mutex);
     tuned.insert(n_of(job));
     if (n_of(job) <= 4) {
-      EXPECT_TRUE(job.request.tuning.more_devices.empty());
+      EXPECT_TRUE(job.tuning.more_devices.empty());
       EXPECT_TRUE(devices.insert(seat.device.index).second) << "two problems on one device";
     }
-    EXPECT_GE(job.request.tuning.compile_workers, 1u);
+    EXPECT_GE(job.tuning.compile_workers, 1u);
     return found(1000);
   });
   EXPECT_EQ(run.code, kDone);
@@ -122,9 +142,9 @@ TEST(TuneRun, GivesAllDevicesToTheOnlyProblem) {
   for (const char* list : {"problems", ""})
     OnGpus(
         1, 3,
-        [](const TuneJob& job, Seat&, TuneListener&) {
-          EXPECT_EQ(job.request.tuning.more_devices.size(), 2u);
-          EXPECT_EQ(job.request.tuning.compile_workers, 0u) << "all cores";
+        [](const TuneJob& job, Seat&, ProblemListener&) {
+          EXPECT_EQ(job.tuning.more_devices.size(), 2u);
+          EXPECT_EQ(job.tuning.compile_workers, 0u) << "all cores";
           return found(1000);
         },
         [&](TuneJobs& jobs) { jobs.list = list; });
@@ -132,7 +152,7 @@ TEST(TuneRun, GivesAllDevicesToTheOnlyProblem) {
 
 TEST(TuneRun, GoesThroughTheListInItsOrderOnOneDevice) {
   std::vector<std::int64_t> order;
-  const OnGpus run(3, 1, [&](const TuneJob& job, Seat&, TuneListener&) {
+  const OnGpus run(3, 1, [&](const TuneJob& job, Seat&, ProblemListener&) {
     order.push_back(n_of(job));
     return found(1000);
   });
@@ -141,18 +161,16 @@ TEST(TuneRun, GoesThroughTheListInItsOrderOnOneDevice) {
 }
 
 TEST(TuneRun, EndsWithALineForEachProblemInTheOrderOfTheList) {
-  const OnGpus run(2, 2, [&](const TuneJob& job, Seat&, TuneListener& listener) {
-    listener.output.text("winner of " + std::to_string(n_of(job)) + '\n');
-    return found(n_of(job) == 1 ? 2000 : 8000);
-  });
-  EXPECT_THAT(run.out, AllOf(HasSubstr("winner of 1\n"), HasSubstr("winner of 2\n"),
+  const OnGpus run(2, 2,
+                   [&](const TuneJob& job, Seat&, ProblemListener&) { return found(n_of(job) == 1 ? 2000 : 8000); });
+  EXPECT_THAT(run.out, AllOf(HasSubstr("shift  n=1\nbest  threads=32\n"), HasSubstr("shift  n=2\nbest  threads=32\n"),
                              HasSubstr("  1  shift   n=1      2.00 us      2.00  threads=32\n"
                                        "  2  shift   n=2      8.00 us      2.00  threads=32\n")));
 }
 
 TEST(TuneRun, TunesTheProblemOfALostDeviceOnAnother) {
   std::atomic<int> begun = 0, on_lost = 0;
-  const OnGpus run(4, 2, [&](const TuneJob&, Seat& seat, TuneListener&) {
+  const OnGpus run(4, 2, [&](const TuneJob&, Seat& seat, ProblemListener&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
     if (seat.device.index == 0) {
@@ -169,7 +187,7 @@ TEST(TuneRun, TunesTheProblemOfALostDeviceOnAnother) {
 
 TEST(TuneRun, GivesAProblemUpThatLosesTwoDevices) {
   std::atomic<int> tries = 0;
-  const OnGpus run(3, 3, [&](const TuneJob& job, Seat&, TuneListener&) {
+  const OnGpus run(3, 3, [&](const TuneJob& job, Seat&, ProblemListener&) {
     if (n_of(job) != 2) return found(1000);
     ++tries;
     throw DeviceLostError("it fell off the bus");
@@ -180,14 +198,15 @@ TEST(TuneRun, GivesAProblemUpThatLosesTwoDevices) {
 }
 
 TEST(TuneRun, NamesTheProblemsThatStayUntunedWhenNoDeviceIsLeft) {
-  const OnGpus run(4, 1, [](const TuneJob&, Seat&, TuneListener&) -> ProblemResult { throw DeviceLostError("gone"); });
+  const OnGpus run(4, 1,
+                   [](const TuneJob&, Seat&, ProblemListener&) -> ProblemResult { throw DeviceLostError("gone"); });
   EXPECT_EQ(run.code, kFailed);
   EXPECT_THAT(run.err, HasSubstr("GPU 0 is not used any more: gone"));
   EXPECT_THAT(run.out, HasSubstr("4  shift   n=4      not tuned: no device is left"));
 }
 
 TEST(TuneRun, ContinuesOnTheOnlyDeviceAfterAProblemThatLosesIt) {
-  const OnGpus run(3, 1, [](const TuneJob& job, Seat&, TuneListener&) {
+  const OnGpus run(3, 1, [](const TuneJob& job, Seat&, ProblemListener&) {
     if (n_of(job) == 1) throw DeviceLostError("killed by signal 9");
     return found(1000);
   });
@@ -198,7 +217,7 @@ TEST(TuneRun, ContinuesOnTheOnlyDeviceAfterAProblemThatLosesIt) {
 TEST(TuneRun, DoesNotUseADeviceAgainThatASessionGaveUp) {
   std::atomic<int> begun = 0;
   std::atomic<bool> was_lost = false;
-  const OnGpus run(5, 2, [&](const TuneJob&, Seat& seat, TuneListener&) {
+  const OnGpus run(5, 2, [&](const TuneJob&, Seat& seat, ProblemListener&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
     if (seat.device.index != 1) return found(1000);
@@ -210,22 +229,20 @@ TEST(TuneRun, DoesNotUseADeviceAgainThatASessionGaveUp) {
 }
 
 TEST(TuneRun, AFailureIsOneProblemsAlone) {
-  const auto tune = [](const TuneJob& job, Seat&, TuneListener&) {
+  const auto tune = [](const TuneJob& job, Seat&, ProblemListener&) {
     if (n_of(job) == 2) throw Error("shift.cu:3: the reference fails");
-    ProblemResult result = found(1000);
-    result.document = {{"n", n_of(job)}};
-    return result;
+    return found(1000);
   };
-  const OnGpus list(3, 2, tune, [](TuneJobs& jobs) { jobs.request.json = true; });
+  const OnGpus list(3, 2, tune, [](TuneJobs& jobs) { jobs.arguments.json = true; });
   EXPECT_EQ(list.code, kFailed);
   EXPECT_THAT(list.err, HasSubstr("tune: shift n=2: shift.cu:3: the reference fails"));
   const Json& problems = list.document["problems"];
   ASSERT_EQ(problems.size(), 3u);
-  EXPECT_EQ(problems[0]["results"][0]["n"], 1);
+  EXPECT_EQ(problems[0]["results"][0]["problem"]["sizes"]["n"], 1);
   EXPECT_EQ(problems[1]["error"], "shift.cu:3: the reference fails");
-  EXPECT_EQ(problems[2]["results"][0]["n"], 3);
+  EXPECT_EQ(problems[2]["results"][0]["problem"]["sizes"]["n"], 3);
   for (const int devices : {1, 2}) {
-    const OnGpus kernel(3, devices, tune, [](TuneJobs& jobs) { jobs.request.json = true, jobs.list = ""; });
+    const OnGpus kernel(3, devices, tune, [](TuneJobs& jobs) { jobs.arguments.json = true, jobs.list = ""; });
     EXPECT_EQ(kernel.code, kFailed);
     EXPECT_EQ(kernel.document["results"].size(), 2u);
     EXPECT_EQ(kernel.document["failed"][0]["error"], "shift.cu:3: the reference fails");
@@ -236,7 +253,7 @@ TEST(TuneRun, AFailureThatConcernsAllProblemsOfAKernelEndsThem) {
   int begun = 0;
   const OnGpus run(
       3, 1,
-      [&](const TuneJob&, Seat&, TuneListener&) -> ProblemResult {
+      [&](const TuneJob&, Seat&, ProblemListener&) -> ProblemResult {
         ++begun;
         throw Error(ErrorCode::cache, "nothing is added to a frozen file");
       },
@@ -248,7 +265,7 @@ TEST(TuneRun, AFailureThatConcernsAllProblemsOfAKernelEndsThem) {
 
 TEST(TuneRun, BeginsNothingMoreOnceItIsInterrupted) {
   std::atomic<int> begun = 0;
-  const OnGpus run(5, 2, [&](const TuneJob&, Seat&, TuneListener&) {
+  const OnGpus run(5, 2, [&](const TuneJob&, Seat&, ProblemListener&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
     OnGpus::stop = true;
@@ -266,21 +283,19 @@ TEST(TuneRun, GivesTheDocumentWhereATableCannotBeWritten) {
   std::filesystem::create_directory(folder / "tables");
   const OnGpus run(
       1, 1,
-      [&](const TuneJob&, Seat&, TuneListener&) {
+      [&](const TuneJob&, Seat&, ProblemListener&) {
         std::filesystem::remove(folder / "tables");
-        ProblemResult result = found(1000);
-        result.document = {{"n", 1}};
-        return result;
+        return found(1000);
       },
       [&](TuneJobs& jobs) {
         jobs.list = "";
-        jobs.request.json = true;
-        jobs.request.sweep.csv = folder / "tables/rows.csv";
+        jobs.arguments.json = true;
+        jobs.arguments.sweep.csv = folder / "tables/rows.csv";
       });
   EXPECT_EQ(run.complaint, "no error");
   EXPECT_EQ(run.code, kFailed);
   EXPECT_THAT(run.err, HasSubstr("rows.csv"));
-  EXPECT_EQ(run.document["results"][0]["n"], 1);
+  EXPECT_EQ(run.document["results"][0]["problem"]["sizes"]["n"], 1);
 }
 
 /// The CPU as two devices, each with its own run worker.
@@ -300,22 +315,22 @@ class TuneRunOnTheHost : public ::testing::Test {
     cache::write_text(path, kShift);
     return path;
   }
-  Json tune(const TuneRequest& request) {
+  Json tune(const TuneArguments& request) {
     Output output(true, Output::Text::dropped);
-    TuneOutcome outcome = tune_all(read_jobs(request, host_, output), OnGpus::stop, output);
+    TuneOutcome outcome = tune_jobs(read_jobs(request, host_, output), OnGpus::stop, output);
     EXPECT_EQ(outcome.code, kDone);
     return std::move(outcome.document);
   }
   /// --problems of \p list.
   Json tune(const std::string& list) {
-    TuneRequest all = request_;
+    TuneArguments all = request_;
     all.what.list = parse_problem_list(list, "list.txt");
     return tune(all);
   }
 
   const testing::TemporaryFolder folder_;
   DeviceChoice host_;
-  TuneRequest request_;
+  TuneArguments request_;
 };
 
 TEST_F(TuneRunOnTheHost, TunesEachProblemOnceIntoOneDatabaseAndKnowsThemThen) {
@@ -342,9 +357,9 @@ TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   request_.what.problems.sizes = {"n=1000;m=2"};
   Output output(true, Output::Text::dropped);
   const TuneJobs jobs = read_jobs(request_, host_, output);
-  ASSERT_EQ(jobs.all.size(), 2u);
-  EXPECT_EQ(jobs.all[0].notes.size(), 1u);
-  EXPECT_TRUE(jobs.all[1].notes.empty());
+  ASSERT_EQ(jobs.request.jobs.size(), 2u);
+  EXPECT_EQ(jobs.request.jobs[0].notes.size(), 1u);
+  EXPECT_TRUE(jobs.request.jobs[1].notes.empty());
 }
 
 }  // namespace

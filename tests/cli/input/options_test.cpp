@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <tuner/cli/input/tune_request.hpp>
+#include <tuner/cli/input/tune_arguments.hpp>
 
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
@@ -12,15 +12,15 @@ namespace tuner::cli {
 namespace {
 
 /// Reads a line of words as a `tune` command line.
-TuneRequest read(const std::string& line) { return read_tune_request(split_words(line, "the test")); }
+TuneArguments read(const std::string& line) { return read_tune_arguments(split_words(line, "the test")); }
 
 /// The message of the UsageError that \p line causes.
 std::string refusal_of(const std::string& line) {
   return error_of<UsageError>([&] { read(line); });
 }
 
-TEST(TuneRequest, HasSensibleDefaults) {
-  const TuneRequest request = read("reduce");
+TEST(TuneArguments, HasSensibleDefaults) {
+  const TuneArguments request = read("reduce");
   EXPECT_EQ(request.what.kernel, "reduce");
   EXPECT_EQ(request.tuning.session.strategy, "auto");
   EXPECT_EQ(request.tuning.isolation, Isolation::process);
@@ -30,13 +30,13 @@ TEST(TuneRequest, HasSensibleDefaults) {
   EXPECT_EQ(request.tuning.measure.max_seconds, 1);
 }
 
-TEST(TuneRequest, SaysWhatItDoesNotUnderstand) {
+TEST(TuneArguments, SaysWhatItDoesNotUnderstand) {
   const std::pair<const char*, const char*> table[] = {
       {"", "which kernel?"},
       {"reduce extra", "too many arguments"},
       {"--kernel", "kernel"},
       {"k --x%canonical_option%", "unknown option"},  // Boost would put it into its message for ever
-      {"--json=%canonical_option%", "'--json=%canonical_option%' is no option of this command"},
+      {"--json=%canonical_option%", "'--json=%canonical_option%' is not an option of this command"},
       {"k --trails=3", "did you mean '--trials'?"},
       {"k --trials 0", "--trials"},
       {"k --measure-for soon", "--measure-for"},
@@ -53,7 +53,7 @@ TEST(TuneRequest, SaysWhatItDoesNotUnderstand) {
   for (const auto& [line, message] : table) EXPECT_THAT(refusal_of(line), HasSubstr(message)) << line;
 }
 
-TEST(TuneRequest, TunesARecordingWhereItsLaunchWas) {
+TEST(TuneArguments, TunesARecordingWhereItsLaunchWas) {
   ASSERT_EQ(unsetenv("TUNER_DEVICE"), 0);
   const testing::TemporaryFolder folder;
   const std::string list = (folder / "recording.json").string();
@@ -66,8 +66,8 @@ TEST(TuneRequest, TunesARecordingWhereItsLaunchWas) {
   EXPECT_EQ(device_of("host", " --device 1"), "1");
 }
 
-TEST(TuneRequest, ReadsEveryLimit) {
-  const TuneRequest request =
+TEST(TuneArguments, ReadsEveryLimit) {
+  const TuneArguments request =
       read("k --budget 1m --trials=2k --budget 50% --target 12us --until-unlikely 0.01 --measure-for 200ms --force");
   const Budget& budget = request.tuning.session.budget;
   EXPECT_DOUBLE_EQ(budget.wall_time->count(), 60);
@@ -79,29 +79,29 @@ TEST(TuneRequest, ReadsEveryLimit) {
   EXPECT_FALSE(request.tuning.resume);
 }
 
-TEST(TuneRequest, HotIsAnObjectiveOfItsOwn) {
-  for (const TuneRequest& request : {read("k --hot"), read("k --objective time_hot")}) {
+TEST(TuneArguments, HotIsAnObjectiveOfItsOwn) {
+  for (const TuneArguments& request : {read("k --hot"), read("k --objective time_hot")}) {
     EXPECT_EQ(request.tuning.session.objective.name, "time_hot");
     EXPECT_FALSE(request.tuning.measure.cold);
   }
 }
 
-TEST(TuneRequest, ReadsOptionsOfTheStrategy) {
-  const TuneRequest request = read("-k reduce --option trees=16,start=8 --option leaf=2 --no-prior");
+TEST(TuneArguments, ReadsOptionsOfTheStrategy) {
+  const TuneArguments request = read("-k reduce --option trees=16,start=8 --option leaf=2 --no-prior");
   EXPECT_EQ(request.tuning.session.strategy_options,
             (std::map<std::string, double>{{"trees", 16}, {"start", 8}, {"leaf", 2}}));
   EXPECT_FALSE(request.tuning.learn_from_elsewhere);
 }
 
-TEST(TuneRequest, ReadsWhatAProgramThatStartsItAsksFor) {
-  const TuneRequest request = read("reduce --no-ceilings --no-host-check --parent 7");
+TEST(TuneArguments, ReadsWhatAProgramThatStartsItAsksFor) {
+  const TuneArguments request = read("reduce --no-ceilings --no-host-check --parent 7");
   EXPECT_TRUE(request.without_ceilings);
   EXPECT_FALSE(request.tuning.host_check);
   EXPECT_EQ(request.parent, 7);
   EXPECT_EQ(read("reduce").parent, 0);
 }
 
-TEST(TuneRequest, TakesTheDeviceFromTheEnvironmentUnlessItIsGiven) {
+TEST(TuneArguments, TakesTheDeviceFromTheEnvironmentUnlessItIsGiven) {
   ASSERT_EQ(setenv("TUNER_DEVICE", "host", 1), 0);
   EXPECT_EQ(read("reduce").device, "host");
   EXPECT_EQ(read("reduce --device 0").device, "0");

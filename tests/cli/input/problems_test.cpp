@@ -3,7 +3,7 @@
 #include <tuner/cli/input/problems.hpp>
 
 #include <tuner/cli/input/options.hpp>
-#include <tuner/cli/input/tune_request.hpp>
+#include <tuner/cli/input/tune_arguments.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/batch/problem_spread.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tuner/cli/commands/report_page.hpp>
+#include <tuner/cli/print/stored_report.hpp>
 #include <tuner/cli/print/metrics.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/wisdom/records.hpp>

@@ -122,7 +122,7 @@ TEST_F(PlanTableTest, TellsApartPatternsConstantsAndNumbersOfSizes) {
 
 TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {
   const Plan* old = insert(7);
-  table_.renew(Renewed::all);
+  table_.renew(RenewedPlans::all);
   EXPECT_EQ(find(key(7)), nullptr);
   EXPECT_EQ(old->key.classes[0], 7);
   const Plan* other = insert(7, std::nullopt, "block=64");
@@ -134,7 +134,7 @@ TEST_F(PlanTableTest, KnowsWhichPlanServedLast) {
   Plan::Shapes shapes;
   EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes), nullptr);
   const Plan* old = insert(7);
-  table_.renew(Renewed::all);
+  table_.renew(RenewedPlans::all);
   EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), old);
   const Plan* other = insert(7, std::nullopt, "block=64");
   EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), other);
@@ -143,7 +143,7 @@ TEST_F(PlanTableTest, KnowsWhichPlanServedLast) {
 TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
   const Plan* old = insert(7);
   for (std::size_t i = 0; i < 2 * PlanTable::kMaxPlans; ++i) {
-    table_.renew(Renewed::all);
+    table_.renew(RenewedPlans::all);
     ASSERT_EQ(insert(7), old);
     ASSERT_EQ(find(key(7)), old);
   }
@@ -151,39 +151,38 @@ TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
 
 TEST_F(PlanTableTest, KeepsNoPlanThatWasDecidedBeforeNewWisdomCame) {
   const std::uint64_t before = table_.generation();
-  table_.renew(Renewed::all);
+  table_.renew(RenewedPlans::all);
   EXPECT_NE(table_.insert(plan_of(7), Sizes{7}, before), nullptr) << "for the call at hand";
   EXPECT_EQ(find(key(7)), nullptr);
 }
 
 TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
   insert(7);
-  table_.renew(Renewed::waiting);
+  table_.renew(RenewedPlans::waiting);
   EXPECT_NE(find(key(7)), nullptr);
   table_.insert(plan_of(8), Sizes{8}, table_.generation(), /*for_now=*/true);
   EXPECT_NE(find(key(8)), nullptr);
-  table_.renew(Renewed::waiting);
+  table_.renew(RenewedPlans::waiting);
   EXPECT_EQ(find(key(8)), nullptr);
 }
 
 TEST_F(PlanTableTest, RenewsWhatMayComeFromAResultThatIsGone) {
-  using Renewed = Renewed;
   const auto insert_from_user = [&](std::int64_t n, std::uint64_t generation) {
     return table_.insert(plan_of(n), Sizes{n}, generation, /*for_now=*/false, /*from_user=*/true);
   };
   insert(6);
   insert_from_user(7, table_.generation());
-  table_.renew(Renewed::none);
+  table_.renew(RenewedPlans::none);
   insert_from_user(8, table_.generation());
   EXPECT_NE(find(key(7)), nullptr);
   EXPECT_NE(find(key(8)), nullptr);
-  table_.renew(Renewed::recent);
+  table_.renew(RenewedPlans::recent);
   EXPECT_EQ(find(key(7)), nullptr);
   EXPECT_EQ(find(key(8)), nullptr) << "inserted since this look began";
 
   const std::uint64_t before = table_.generation();
-  table_.renew(Renewed::none);
-  table_.renew(Renewed::recent);
+  table_.renew(RenewedPlans::none);
+  table_.renew(RenewedPlans::recent);
   EXPECT_NE(insert_from_user(9, before), nullptr) << "for the call at hand";
   EXPECT_EQ(find(key(9)), nullptr) << "its result may have been removed while it was made";
   table_.insert(plan_of(10), Sizes{10}, before);

@@ -56,7 +56,7 @@ class BrokenResults : public testing::ServingEnvironment {
     const auto is_broken = [&](const Configuration& configuration) {
       return device_.modules.is_broken(served_request(device_, spec_, size, configuration));
     };
-    return foreseen({wisdom_, device_.device(), spec_, size, lowest, std::chrono::seconds(1)}, is_broken)
+    return forecast({wisdom_, device_.device(), spec_, size, lowest, std::chrono::seconds(1)}, is_broken)
         .decision.configuration.text();
   }
   DecidedPlan plan(std::int64_t n) { return plan(n, wisdom_); }
@@ -103,9 +103,10 @@ TEST_F(BrokenResults, ArePassedOverForTheNextBestWithAWarning) {
   store(2400, "mode=5");
   backend_->compiler().broken = {"pick<4>"};
   EXPECT_EQ(served(2000), "mode=5");
-  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("mode=4, the best that is known, is passed over: pick.cu: does "
-                                                     "not compile for fake: pick<4> is broken"),
-                                           Not(HasSubstr("line 1")))));
+  EXPECT_THAT(warnings_,
+              ElementsAre(AllOf(HasSubstr("mode=4, the best known configuration, cannot be used here: pick.cu: does "
+                                          "not compile for fake: pick<4> is broken"),
+                                Not(HasSubstr("line 1")))));
 }
 
 TEST_F(BrokenResults, AreCompiledAndToldOfOnceWhateverIsCalled) {
@@ -284,7 +285,7 @@ TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
   LoadedModules modules(*second, [&](std::string_view message) { warned.emplace_back(message); });
   EXPECT_NE(modules.load(request), nullptr);
   EXPECT_EQ(second->compiler().compiles, 1u);
-  EXPECT_THAT(warned, ElementsAre(AllOf(HasSubstr("image is passed over"), HasSubstr("it is full"))));
+  EXPECT_THAT(warned, ElementsAre(AllOf(HasSubstr("image is ignored"), HasSubstr("it is full"))));
   EXPECT_NE(LoadedModules(*third).load(request), nullptr);
   EXPECT_EQ(third->compiler().compiles, 0u) << "the new one is kept";
 }

@@ -108,7 +108,7 @@ TEST_F(ImagesAlone, ArePassedOverWhereTheyAreDamaged) {
       cache::image_file(shipped(), "sm_90", served_image_name(request(broken, "sm_90", "block=32"), "cuda")),
       "no image");
   launch(broken);
-  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("a compiled image is passed over")));
+  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("a compiled image is ignored")));
 }
 
 TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
@@ -120,7 +120,8 @@ TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
     testing::store_best(database, context_of(known.spec(), size, device_, {}), "block=64");
   }
   launch(known);
-  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("kernel 'known': block=64, the best that is known, is passed over")));
+  EXPECT_THAT(warnings_.texts,
+              Contains(HasSubstr("kernel 'known': block=64, the best known configuration, cannot be used here")));
 }
 
 }  // namespace

@@ -23,7 +23,6 @@
 
 #include <cache/exchange/exchange.hpp>
 #include <cache/file/paths.hpp>
-#include <cache/query/session.hpp>
 
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
@@ -32,6 +31,7 @@
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/tuner.hpp>
 
+#include <tests/support/stored_tuning.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/wait_until.hpp>
 
@@ -124,17 +124,8 @@ class Sweep {
 
   void know(cache::Database& database, std::int64_t n, const std::string& configuration) const {
     const KernelSpec spec = read_kernel_file(kernel_.string());
-    cache::SessionWriter writer(
-        database, {context_of(spec, complete(spec, {{{"n", n}}, {}}), choose_device("host").device, {}), ""});
-    cache::TrialRecord trial;
-    trial.configuration = configuration;
-    trial.kind = "ok";
-    trial.median_ns = trial.low_ns = trial.high_ns = 100;
-    trial.samples_ns = {100};
-    trial.verified = true;
-    writer.add(trial);
-    writer.set_best(configuration);
-    writer.finish();
+    const cache::Context about = context_of(spec, complete(spec, {{{"n", n}}, {}}), choose_device("host").device, {});
+    store_best(database, about, configuration, 100);
   }
 
   static void use(const fs::path& cache) { ::setenv("TUNER_CACHE_DIR", cache.c_str(), 1); }

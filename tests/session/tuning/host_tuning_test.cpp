@@ -124,7 +124,7 @@ DeviceChoice gpu(int index, int sm_count) {
   Device device;
   device.key = {"cuda", 90, sm_count, 62914560, 6144, 232448, 65536, {}};
   device.index = index;
-  return {device, "asked for"};
+  return {device, "selected with --device"};
 }
 
 TEST(DeviceChoices, AreOneForDevicesOfOneKind) {

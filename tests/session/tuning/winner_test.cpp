@@ -1,6 +1,7 @@
 // The configuration that a session names best.
 
 #include <tests/session/session_fixture.hpp>
+#include <tuner/session/tuning/no_result.hpp>
 
 namespace tuner {
 namespace {

@@ -147,7 +147,7 @@ class CudaBackend final : public Backend {
     const ContextGuard guard = enter();
     const std::lock_guard lock(mutex_);
     data().compare(actual, expected, type, count, tolerance, result());
-    const auto found = downloaded<DataKernels::Found>(result());
+    const auto found = downloaded<DataKernels::RawComparison>(result());
     comparison.mismatches = found.mismatches;
     comparison.largest_error = std::bit_cast<double>(found.largest_error_bits);
     if (found.mismatches == 0) return comparison;
@@ -356,7 +356,7 @@ class CudaBackend final : public Backend {
 
   /// Memory for the answers of compare and fingerprint; see downloaded().
   DevicePointer result() {
-    if (result_ == nullptr) result_ = allocate(sizeof(DataKernels::Found));
+    if (result_ == nullptr) result_ = allocate(sizeof(DataKernels::RawComparison));
     return result_->address();
   }
 

@@ -198,7 +198,7 @@ class Check {
   }
 
 #ifdef TUNER_HAS_CUDA
-  /// Those of `--arch`, of the GPUs of this machine, or a recent one.
+  /// The architectures that `--arch` names, else those of the GPUs of this machine, else a recent one.
   Texts architectures() const {
     Texts all = split(given_.texts("arch"), ',');
     if (all.empty()) try {

@@ -18,8 +18,8 @@ using report::Compared;
 
 struct Side {
   std::string name;
-  std::vector<cache::BestRecord> best;  ///< of the kernel that is asked for
-  std::set<std::string> kernels;        ///< all that have a result
+  std::vector<cache::BestRecord> best;  ///< of the selected kernel, or of all
+  std::set<std::string> kernels;        ///< all kernels with a result
 };
 
 Side side_of(const std::string& name, cache::Database& database, const cache::Filter& filter) {
@@ -162,9 +162,9 @@ Command compare_command() {
   Options options(
       "Usage: tune compare [options] A B\n"
       "       tune compare [options] --devices A,B [FILE]\n"
-      "What became faster, what slower, and what cannot be told apart by its 95%\n"
-      "intervals: databases or wisdom texts, or two devices in one (default: your own\n"
-      "database). Exit status 3 when something became slower.",
+      "Compares databases or wisdom texts, or two devices in one (default: your own\n"
+      "database). Prints what became faster or slower, and where the 95% intervals show\n"
+      "no significant change. Exit status 3: something became slower.",
       "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
   options.text("devices", "A,B", "two devices in one file: names, parts of them, or keys");
   options.text("margin", "P%", "by how much two runs of the same may differ beyond their intervals", "1%");

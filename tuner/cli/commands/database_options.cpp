@@ -46,39 +46,6 @@ std::vector<std::string> known_kernels(std::span<cache::Database> databases) {
   return {names.begin(), names.end()};
 }
 
-/// As conditions_text() (session/tuning/tuning.hpp) writes them.
-struct Conditions {
-  bool verify = true;
-  std::string reference;
-};
-
-Conditions conditions_of(const cache::SessionRecord& session) {
-  Conditions result;
-  const auto json = json_or_discarded(session.key.conditions);
-  if (!json.is_object()) return result;
-  if (const auto at = json.find("verify"); at != json.end() && at->is_boolean()) result.verify = at->get<bool>();
-  if (const auto at = json.find("reference"); at != json.end() && at->is_string())
-    result.reference = at->get<std::string>();
-  return result;
-}
-
-using References = std::map<decltype(cache::Context().identity()), std::string>;
-
-/// Of the latest tuning of each context.
-References references(cache::Database& database, const cache::Filter& filter) {
-  References all;
-  for (const cache::SessionRecord& session : cache::sessions(database, filter)) {
-    const Conditions conditions = conditions_of(session);
-    if (conditions.verify) all.try_emplace(session.key.Context::identity(), conditions.reference);
-  }
-  return all;
-}
-
-std::string reference_in(const References& all, const cache::BestRecord& best) {
-  const auto at = all.find(best.identity());
-  return at == all.end() ? std::string() : at->second;
-}
-
 std::string device_names(const std::vector<cache::DeviceRecord>& known) {
   std::vector<std::string> names;
   for (const cache::DeviceRecord& one : known) names.push_back(in_quotes(one.name.empty() ? one.key : one.name));
@@ -115,9 +82,9 @@ const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& k
     throw UsageError("{} {} is a part of a name: to remove anything, give the whole name or key", option,
                      in_quotes(text));
   if (exact.empty() && partial.size() == 1) return *partial[0];
-  throw UsageError("{}: {} is {}; there are results of {}", option, in_quotes(text),
-                   exact.size() + partial.size() > 0 ? "not one device alone" : "no device of these results",
-                   device_names(known));
+  if (exact.size() + partial.size() > 0)
+    throw UsageError("{}: {} is not one device alone; available: {}", option, in_quotes(text), device_names(known));
+  throw UsageError("{}: no results for device {}; available: {}", option, in_quotes(text), device_names(known));
 }
 
 std::string stored_kernel(const std::string& text, std::span<cache::Database> databases) {
@@ -142,8 +109,7 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
     }
     filter.device_key = choose_device(device).device.key.text();
     if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.key == filter.device_key; }))
-      throw UsageError("--device: {} is no device of these results; there are results of {}", in_quotes(device),
-                       device_names(known));
+      throw UsageError("--device: no results for device {}; available: {}", in_quotes(device), device_names(known));
   }
   return filter;
 }
@@ -214,43 +180,6 @@ cache::Database open_results(const std::string& file) {
   cache::Database database = cache::Database::in_memory({.warn = warn});
   take_over(database, file);
   return database;
-}
-
-std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter) {
-  const References known = references(database, filter);
-  std::vector<StoredResult> results;
-  for (const cache::BestRecord& best : cache::best_rows(database, filter))
-    results.push_back({best, reference_in(known, best)});
-  return results;
-}
-
-std::string reference_of(cache::Database& database, const cache::BestRecord& best) {
-  return reference_in(references(database, {best.kernel.name, best.device.key}), best);
-}
-
-std::vector<StoredResult> unverified_results(cache::Database& database, const cache::Filter& filter) {
-  std::vector<StoredResult> results;
-  std::set<decltype(cache::SessionKey().identity())> seen;
-  for (const cache::SessionRecord& session : cache::sessions(database, filter)) {
-    if (conditions_of(session).verify || !seen.insert(session.key.identity()).second) continue;
-    const Objective objective{session.key.kernel.objective};
-    std::optional<std::pair<double, cache::TrialRecord>> first;
-    for (cache::TrialRecord& trial : cache::finished_trials(database, session.key)) {
-      if (trial.kind != "ok" || trial.abandoned) continue;
-      const auto value = objective(trial.median_ns, trial.metrics);
-      if (value && (!first || *value < first->first)) first.emplace(*value, std::move(trial));
-    }
-    if (!first) continue;
-    const cache::TrialRecord& trial = first->second;
-    StoredResult& result = results.emplace_back();
-    static_cast<cache::Context&>(result.best) = session.key;
-    static_cast<cache::TimeRecord&>(result.best) = trial;
-    result.best.configuration = trial.configuration;
-    result.best.samples = static_cast<std::int64_t>(trial.samples_ns.size());
-    result.best.measured_ms = trial.created_ms;
-    result.reference = "nothing";
-  }
-  return results;
 }
 
 }  // namespace tuner::cli

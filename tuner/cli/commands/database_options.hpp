@@ -47,25 +47,13 @@ std::vector<cache::Database> open_all_for_reading(const Given& given);
 /// The same, but ignores $TUNER_FROZEN.
 std::vector<cache::Database> open_all_of_this_machine(const Given& given);
 
-/// Options that open the same databases for lookups. Throws tuner::Error if `--db` is no database.
+/// Options that open the same databases for lookups. Throws tuner::Error if `--db` is not a database.
 WisdomOptions read_only_wisdom(const Given& given);
 /// Adds everything in \p file, a database or wisdom text, to \p into; all of a text, or nothing of it. `-` is a text on
 /// standard input. Throws tuner::Error and cache::CacheError.
 cache::ImportCount take_over(cache::Database& into, const std::string& file);
 /// The database in \p file, or the text of one in memory. Throws as take_over().
 cache::Database open_results(const std::string& file);
-
-struct StoredResult {
-  cache::BestRecord best;
-  std::string reference;  ///< weaker_reference() of its tuning, "nothing", or empty: the kernel's reference
-};
-/// The best configurations.
-std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter);
-/// The results of `tune --unverified`: the best configuration of each tuning. They are stored as trials only, so that
-/// no call is served with them.
-std::vector<StoredResult> unverified_results(cache::Database& database, const cache::Filter& filter);
-/// StoredResult::reference of \p best, if \p database has the session that measured it; else empty.
-std::string reference_of(cache::Database& database, const cache::BestRecord& best);
 
 /// Prints one warning line to stderr.
 void warn(std::string_view text);

@@ -68,7 +68,6 @@ Table quarantine_table(cache::Database& database, const cache::Filter& filter) {
 
 /// The meaning of findings in \p database for its use.
 std::string consequence_of_findings(const cache::Database& database) {
-  if (database.is_frozen()) return "No call is answered from it: make it again with `tune db freeze`";
   try {
     (void)open_for_reading(database.path());
   } catch (const cache::CacheError&) {

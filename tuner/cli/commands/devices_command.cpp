@@ -27,7 +27,7 @@ std::string chips_to_name() {
   return fmt::format("Name a chip with --chip, one of {}.", fmt::join(taken(cuda::known_chips()), ", "));
 }
 
-/// The chip that is asked for, else that of a GPU of this machine.
+/// The chip that --chip or --device names, else that of a GPU of this machine.
 std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given) {
   const std::string chip = given.text("chip"), device = given.text("device");
   if (!chip.empty()) {

@@ -57,7 +57,7 @@ Command init_command() {
   return {Options("Usage: tune init FILE.cu [NAME] [-o OUT.cu] [--force]\n"
                   "Writes a kernel file beside an untouched source, for its kernel NAME: buffers,\n"
                   "scalars and sizes from the kernel's arguments, the block's shape as parameters,\n"
-                  "and what they do not tell as questions in comments.",
+                  "and questions in comments about what they leave open.",
                   "  tune init saxpy.cu saxpy -o saxpy.tuner.cu\n"
                   "  tune check ./saxpy.tuner.cu\n")
               .add("output force")

@@ -77,7 +77,7 @@ void add_case(std::string& cases, const CommandPage& page, const std::string& wh
   cases.insert(is_last ? cases.size() : 0, fmt::format("    {}) {} ;;\n", is_last ? "*" : page.name, what));
 }
 
-/// Words that are no options are completed by the names of files.
+/// Words that are not options are completed with the names of files.
 std::string bash_completion(const std::vector<CommandPage>& pages) {
   std::string cases, names;
   for (const CommandPage& page : pages) {

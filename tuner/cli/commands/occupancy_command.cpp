@@ -139,7 +139,7 @@ std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need) {
                                                     got.blocks_per_sm * warps, warps_on(limits))}};
   if (const std::int64_t idle = warps * limits.warp_size - need.threads; idle > 0)
     lines.emplace_back("idle lanes",
-                       fmt::format("{} of {}: a block is no whole number of warps", idle, warps * limits.warp_size));
+                       fmt::format("{} of {}: a block is not a whole number of warps", idle, warps * limits.warp_size));
   if (const std::vector<int> best = best_sizes(limits, need); !best.empty())
     lines.emplace_back(
         "best block sizes",
@@ -304,8 +304,8 @@ int calculate(const Given& given, const std::string& architecture, const DeviceL
 int list_architectures(const Given& given) {
   return Answer()
       .text(
-          "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
-          "threads a block and 255 registers a thread (63 before sm_35).\n\n")
+          "Limits of one multiprocessor, and of one block. All have 32 threads a warp, at most 1024 threads a block\n"
+          "and 255 registers a thread (63 before sm_35).\n\n")
       .rows("architectures", architectures_table(), "")
       .print(given);
 }

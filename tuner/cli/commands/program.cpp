@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <tuner/cli/input/tune_request.hpp>
+#include <tuner/cli/input/tune_arguments.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/version.hpp>
@@ -44,16 +44,6 @@ constexpr Entry kCommands[] = {
     {"help", "this text, or the page of a command", nullptr},
 };
 
-/// Commands of earlier versions.
-constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {{"metrics", "devices --metrics"},
-                                                                      {"explain", "show KERNEL --why"},
-                                                                      {"todo", "show --missed"},
-                                                                      {"cache", "db"},
-                                                                      {"export", "db export"},
-                                                                      {"import", "db import"},
-                                                                      {"merge", "db merge"},
-                                                                      {"freeze", "db freeze"}};
-
 void print_help() {
   std::printf(
       "tuner %s: makes CUDA kernels fast on the GPU they run on.\n\n"
@@ -77,8 +67,6 @@ bool is_kernel(const std::string& name) {
 
 /// \p what: "command", or "command or kernel" where \p known holds kernels too.
 [[noreturn]] void unknown_word(std::string_view what, const std::string& word, const std::vector<std::string>& known) {
-  for (const auto& [before, now] : kRenamed)
-    if (word == before) throw UsageError("unknown command '{}'; did you mean 'tune {}'?", before, now);
   throw UsageError("unknown {} {}{} `tune help` lists commands, `tune list` kernels{}", what, in_quotes(word),
                    nearest_name(word, known) ? suggestion(word, known) : ".",
                    what == "command" ? "" : ". " + KernelLibrary::how_to_give_a_file(word));

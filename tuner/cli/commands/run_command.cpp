@@ -293,7 +293,7 @@ class OneRun {
   const Given& given_;
   KernelSpec spec_;
   bool once_;
-  std::vector<std::string> metrics_;  ///< as asked for, sets kept
+  std::vector<std::string> metrics_;  ///< as given: sets are not expanded
   Device device_;
   ProblemSize size_;
   Configuration configuration_;

@@ -9,6 +9,7 @@
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 #include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/wisdom/stored_results.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -69,7 +70,7 @@ void add_tables(Answer& answer, const BestTables& tables, std::string_view title
   }
 }
 
-/// The line below the tables of \p database; empty if it has no result of the one kernel that is asked for.
+/// The line below the tables of \p database; empty if only one kernel is shown, without a result.
 std::string count_text(const cache::Database& database, std::size_t rows, bool of_one_kernel, bool is_printed) {
   if (rows == 0 && of_one_kernel) return {};
   const std::string text =
@@ -114,10 +115,10 @@ tuner::Sizes sizes_of(const KernelSpec& spec, const ProblemSize& size) {
 
 /// Why a call would fail; empty if it would not. \p seen: what it would be served with.
 std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size,
-                    runtime::Foreseen& seen) {
+                    runtime::Forecast& seen) {
   const ProblemSize lowest = runtime::problem_of(spec, runtime::size_classes(sizes_of(spec, size)), size.choices);
   try {
-    seen = runtime::foreseen({wisdom, device, spec, size, lowest, Settings().tuning_time});
+    seen = runtime::forecast({wisdom, device, spec, size, lowest, Settings().tuning_time});
     return {};
   } catch (const Error& error) {
     seen.match = wisdom.lookup(spec, size, device, {}, lowest.sizes);
@@ -126,7 +127,7 @@ std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec
 }
 
 Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom) {
-  runtime::Foreseen seen;
+  runtime::Forecast seen;
   const std::string refusal = foresee(wisdom, device, spec, size, seen);
   const cache::WisdomMatch& match = seen.match;
   cache::Database& user = wisdom.user();

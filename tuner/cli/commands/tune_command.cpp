@@ -9,8 +9,17 @@
 
 namespace tuner::cli {
 
+TuneOutcome tune_jobs(const TuneJobs& jobs, const std::atomic<bool>& stop, Output& output, const TuneProblem& tune) {
+  TunePrinter printer(jobs, output);
+  if (jobs.arguments.dry_run)
+    printer.describe_spaces();
+  else
+    tune_batch(jobs.request, stop, printer, tune);
+  return printer.finish(stop);
+}
+
 int tune_command(const Texts& words, const Join& join) {
-  TuneRequest request = read_tune_request(words);
+  TuneArguments request = read_tune_arguments(words);
   if (request.help) {
     print(tune_options().help());
     return kDone;
@@ -27,7 +36,7 @@ int tune_command(const Texts& words, const Join& join) {
   const DeviceChoice devices = choose_devices(request.device);
   const bool prints = request.dry_run || !request.fills_stdout();
   Output output(request.quiet, prints ? Output::Text::printed : Output::Text::dropped);
-  const TuneOutcome outcome = tune_all(read_jobs(request, devices, output), stop, output);
+  const TuneOutcome outcome = tune_jobs(read_jobs(request, devices, output), stop, output);
   if (request.json) print_json(outcome.document);
   return outcome.code;
 }

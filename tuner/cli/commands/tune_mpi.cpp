@@ -24,14 +24,14 @@ namespace {
 std::string shared_device(int argc, char** argv) try {
   const std::optional<Texts> words = words_of_tuning({argv + std::min(argc, 1), argv + argc});
   if (!words) return {};
-  const TuneRequest request = read_tune_request(*words);
+  const TuneArguments request = read_tune_arguments(*words);
   if (request.help || request.dry_run) return {};
   return request.device;
 } catch (const std::exception&) {
   return {};
 }
 
-void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub& hub) {
+void join(TuneArguments& request, const std::vector<std::string>& texts, mpi::Hub& hub) {
   std::vector<Member> members;
   for (const std::string& text : texts) members.push_back(member_from_text(text));
   check_members(members);
@@ -92,7 +92,7 @@ int run(mpi::Communicator& world, int argc, char** argv) {
   // MPI stays on the thread that began it.
   std::thread tuning([&] {
     code = program(argc, argv, [&](const Texts& words) {
-      return tune_command(words, [&](TuneRequest& request) { join(request, members, hub); });
+      return tune_command(words, [&](TuneArguments& request) { join(request, members, hub); });
     });
     hub.finish();
   });

@@ -13,12 +13,12 @@ namespace tuner::cli {
 /// The message of a command that needs a kernel.
 inline constexpr const char* kWhichKernel =
     "which kernel? Give its name or its file, FILE.cu; `tune list` shows the known ones";
-/// Throws UsageError for a name that no kernel has, and tuner::Error for a file that is no kernel.
+/// Throws UsageError for an unknown name, and tuner::Error for a file without a kernel.
 KernelSpec find_kernel(const std::string& name_or_path);
 /// The kernel of `--kernel`. Throws UsageError without it, else as find_kernel().
 KernelSpec chosen_kernel(const Given& given);
 /// The kernel that is called \p name, or the one in the file \p name. Nothing if only a database knows that name.
-/// Throws tuner::Error for a file that is no kernel.
+/// Throws tuner::Error for a file without a kernel.
 std::optional<KernelSpec> kernel_named(const std::string& name);
 /// Kernels by the names that databases have; each is read once. A stored name is data: it is never opened as a path.
 class KernelsByName {

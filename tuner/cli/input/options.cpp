@@ -68,7 +68,7 @@ std::string message_of(const po::error& error, const Texts& words) {
   const auto typed = std::find_if(words.begin(), words.end(), [](const std::string& word) {
     return word.starts_with('-') && word.find('%') != std::string::npos;
   });
-  return typed == words.end() ? error.what() : fmt::format("'{}' is no option of this command", *typed);
+  return typed == words.end() ? error.what() : fmt::format("'{}' is not an option of this command", *typed);
 }
 
 const po::value_semantic* value_of(const Options::Option& option) {
@@ -254,7 +254,7 @@ const std::vector<Options::Option>& Options::shared() {
        "another choice of the kernel, such as operation=max; several values are separated by commas"},
       {kText, "config,c", "\"block=64\"", "the configuration; parameters that it does not name keep their usual value"},
       {kText, "device,d", "auto|host|cuda|0",
-       "the device; auto: the first GPU, else the host; in stored results also a part of a key or a name"},
+       "the device; auto: the first GPU, else the host; for stored results: a key, a name, or a unique part of one"},
       {kFlag, "hot", "", "do not flush the L2 cache before each sample"},
       {kTexts, "metrics", "LIST",
        "hardware counters and energy to collect after timing, separated by commas; `textbook` and `roofline` are sets, "

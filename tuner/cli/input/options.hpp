@@ -43,7 +43,7 @@ std::chrono::duration<double> parse_duration(std::string_view text, std::string_
 /// A finite number in [low, high]. Throws UsageError naming \p option.
 double parse_number(std::string_view text, std::string_view option, double low, double high);
 
-/// `nx=4096,ny=4k`. Throws UsageError for a part without `=`, a repeated name, or a value that is no number.
+/// `nx=4096,ny=4k`. Throws UsageError for a part without `=`, a repeated name, or a value that is not a number.
 std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::string_view option);
 
 /// `operation=sum,finish=atomic`.

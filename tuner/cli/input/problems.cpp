@@ -31,7 +31,7 @@ std::string checked(const ChoiceSpec& choice, const std::string& given) {
 
 using Choices = std::map<std::string, std::string>;
 
-/// Every combination of the values that are asked for; one without entries when nothing is.
+/// Every combination of the values in \p options; one without entries if there are none.
 std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& options) {
   std::map<std::string, std::vector<std::string>> asked;
   const auto ask = [&](const ChoiceSpec& choice, const std::string& given) {

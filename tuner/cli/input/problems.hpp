@@ -29,7 +29,7 @@ struct Problems {
   std::vector<ProblemSize> list;  ///< every size with every combination of choices, complete
   /// Sizes that nobody gave were made smaller for the host backend.
   bool shrunk = false;
-  /// No two of the sizes that were asked for name the same: perhaps they were meant for one problem.
+  /// No two of the given sizes have a name in common: they may be meant for one problem.
   bool may_be_one = false;
 };
 

@@ -84,7 +84,7 @@ Found found_at(const fs::path& path) {
   if (fs::is_regular_file(status)) return file_at(path);
   if (fs::is_directory(status)) return {Standing::folder, "a folder"};
   const bool is_device = fs::is_block_file(status) || fs::is_character_file(status);
-  return {Standing::special, fs::is_symlink(status) ? "a link" : is_device ? "a device" : "no regular file"};
+  return {Standing::special, fs::is_symlink(status) ? "a link" : is_device ? "a device" : "not a regular file"};
 }
 
 /// Throws Error unless files can be made in the folder of \p path: a result must not fail after all the work for it.

@@ -122,6 +122,13 @@ void Output::text(const std::string& text) {
   std::fflush(stdout);
 }
 
+void TuneListener::on_tuning(std::string_view why, const std::optional<Budget>& limits) {
+  if (!why.empty()) output.line("cache     {}; tuning", why);
+  if (limits && limits->wall_time)
+    output.line("budget    {:g} s (--budget or --trials chooses)", limits->wall_time->count());
+  if (limits && limits->trials) output.line("budget    1 trial: a size is 0, so that there is nothing to compare");
+}
+
 void TuneListener::on_start(const SessionPlan& plan) {
   plan_ = plan;
   counts_ = {};
@@ -146,7 +153,7 @@ void TuneListener::on_trial(const Trial& trial, const Progress& progress) {
     return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
   });
   if (log) log->add(plan_, trial, progress);
-  if (tell_trial) tell_trial();
+  if (after_trial) after_trial();
 }
 
 void TuneListener::on_finalists(std::size_t count) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <tuner/cli/print/terminal.hpp>
-#include <tuner/session/tuning/tune_session.hpp>
+#include <tuner/session/batch/batch_events.hpp>
 
 namespace tuner::cli {
 
@@ -69,7 +69,7 @@ class Output : public Console {
 };
 
 /// Receives all that happens in one tuning, and passes it on to whoever wants it. Without a session nothing happens.
-class TuneListener final : public Observer {
+class TuneListener final : public ProblemListener {
  public:
   explicit TuneListener(Output& to) : output(to) {}
   /// Whether any configuration ran to its end.
@@ -80,15 +80,16 @@ class TuneListener final : public Observer {
     return warnings_;
   }
 
+  void on_tuning(std::string_view why, const std::optional<Budget>& limits) override;
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
   void on_finalists(std::size_t count) override;
   void on_warning(std::string_view message) override;
 
-  Output& output;                         ///< shows the plan, the progress and the best so far
-  bool verbose = false;                   ///< a line for every trial
-  TrialLog* log = nullptr;                ///< null: none
-  std::function<void()> tell_trial = {};  ///< called after each trial; may be empty
+  Output& output;                          ///< shows the plan, the progress and the best so far
+  bool verbose = false;                    ///< a line for every trial
+  TrialLog* log = nullptr;                 ///< null: none
+  std::function<void()> after_trial = {};  ///< may be empty
 
  private:
   mutable std::mutex warning_;  // warnings come from several threads

@@ -55,7 +55,7 @@ std::string lanes_text(const std::vector<LaneReport>& lanes) {
   return text;
 }
 
-/// Why the best is below the first row of the table; empty if it is the first row, or ties tell.
+/// Why the best is below the first row of the table; empty if it is the first row, or the line about ties says it.
 std::string passed_over(const Subject& subject, const SessionResult& result) {
   const std::vector<const Trial*> rows = candidates(subject, result.trials);
   if (rows.empty() || !subject.objective.is_time()) return {};
@@ -127,14 +127,14 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
       format_seconds(result.times.wait), format_seconds(result.times.compile));
   if (measured.throttled) text += style.yellow("note      the clocks dropped while it was measured") + '\n';
   if (!result.ties.empty())
-    text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
+    text += fmt::format("ties      {} as fast as the best within the noise; it is the simplest\n",
                         plural(result.ties.size(), "configuration"));
   if (below_table) text += passed_over(subject, result);
   text += lanes_text(result.lanes);
   const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit     {}\n", limit_text(why));
   for (const std::string& remark : why.remarks) text += fmt::format("remark    {}\n", remark);
-  text += fmt::format("kept in   {}\n\n", printable(database));
+  text += fmt::format("stored in {}\n\n", printable(database));
   std::string about =
       fmt::format("      {}, 95% interval {} to {}, noise {}{}\n", plural(measured.samples_ns.size(), "sample"),
                   format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),

@@ -115,7 +115,7 @@ std::string type_declared(std::string declaration) {
   for (std::size_t open = 0; (open = declaration.find('(')) != npos;)
     declaration.erase(open, declaration.find(')', open) + 1 - open);
   const std::vector<std::string_view> parts = at_commas(declaration);
-  return parts.empty() ? std::string() : plain_type(declared(parts.front()).type);
+  return parts.empty() ? std::string() : plain_type(named_type(parts.front()).type);
 }
 
 /// Whether an enum with \p enumerators is an int: as far as they show, all their values fit one.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -29,14 +30,13 @@ CompilerHeaders headers_of_compiler() {
   constexpr std::string_view folder_options[] = {"-I", "-isystem", "-iquote", "-idirafter", "--include-directory="};
   constexpr std::string_view file_options[] = {"-include", "-imacros", "--include=", "--imacros="};
   CompilerHeaders result;
-  const char* const value = std::getenv("CXX");
-  std::istringstream words(value != nullptr ? value : "");
-  for (std::string word; words >> word;) {
+  const std::vector<std::string> words = words_of_cxx();
+  for (auto word = words.begin(); word != words.end(); ++word) {
     const auto take = [&](std::span<const std::string_view> options, std::vector<std::string>& all) {
-      const auto option = std::ranges::find_if(options, [&](std::string_view one) { return word.starts_with(one); });
+      const auto option = std::ranges::find_if(options, [&](std::string_view one) { return word->starts_with(one); });
       if (option == options.end()) return false;
-      std::string name = word.substr(option->size());
-      if (name.empty()) words >> name;
+      std::string name = word->substr(option->size());
+      if (name.empty() && word + 1 != words.end()) name = *++word;
       all.push_back(std::move(name));
       return true;
     };
@@ -109,8 +109,8 @@ class IncludeWalk {
 
   /// Whether an option of the compiler may define \p macro.
   bool may_be_an_option(const std::string& macro) const {
-    const char* const compiler = std::getenv("CXX");
-    return pragmas_.find(macro) != npos || (compiler != nullptr && std::string_view(compiler).find(macro) != npos);
+    return pragmas_.find(macro) != npos ||
+           std::ranges::any_of(words_of_cxx(), [&](const std::string& word) { return word.find(macro) != npos; });
   }
 
   /// A file that a macro names may define other macros, and include more by macros.
@@ -165,6 +165,12 @@ class IncludeWalk {
 };
 
 }  // namespace
+
+std::vector<std::string> words_of_cxx() {
+  const char* const value = std::getenv("CXX");
+  std::istringstream words(value != nullptr ? value : "");
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 std::string line_directive(int line, std::string_view file) {
   std::string text = "#line " + std::to_string(line) + " \"";

@@ -14,6 +14,9 @@
 
 namespace tuner {
 
+/// The words of $CXX: a C++ compiler and its options, as in `ccache g++ -I headers`. Empty if it is not set.
+std::vector<std::string> words_of_cxx();
+
 /// Where the file that a directive names may be, in the order in which compilers look.
 class IncludeFolders {
  public:

@@ -56,13 +56,13 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t global,
   found.is_definition = !trimmed(text.substr(end)).starts_with(';');
   found.name = std::string(name);
   for (const std::string_view part : at_commas(text.substr(open + 1, end - open - 2)))
-    if (part != "void") found.arguments.push_back(declared(part));
+    if (part != "void") found.arguments.push_back(named_type(part));
   std::string_view list;
   const std::size_t before = global == 0 ? npos : text.rfind(kGlobal, global - 1);
   const std::size_t from = before == npos ? 0 : before + kGlobal.size();
   if (const std::size_t begin = template_before(text.substr(from), global - from, list); begin != npos) {
     found.begin = from + begin;
-    for (const std::string_view part : at_commas(list)) found.template_parameters.push_back(declared(part));
+    for (const std::string_view part : at_commas(list)) found.template_parameters.push_back(named_type(part));
   }
   return found;
 }
@@ -104,7 +104,7 @@ std::size_t count_word(std::string_view code, std::string_view word) {
 
 }  // namespace
 
-Declared declared(std::string_view part) {
+NamedType named_type(std::string_view part) {
   const bool has_default = part.find('=') != npos;
   const std::string default_value(has_default ? trimmed(part.substr(part.find('=') + 1)) : std::string_view());
   part = trimmed(part.substr(0, part.find('=')));
@@ -127,7 +127,7 @@ Declared declared(std::string_view part) {
   return {type + brackets, name, has_default, default_value};
 }
 
-bool Declared::is_to_const() const {
+bool NamedType::is_to_const() const {
   const std::size_t star = type.find('*');
   return star != std::string::npos && type.substr(0, star).find("const") != std::string::npos;
 }
@@ -185,7 +185,7 @@ std::vector<std::string_view> ignored_template_arguments(std::string_view code, 
   if (whole.find("#include") != npos) return {};
   std::vector<std::string_view> ignored;
   for (std::size_t i = 0; i < called->arguments.size(); ++i) {
-    const Declared& parameter = kernel.template_parameters[i];
+    const NamedType& parameter = kernel.template_parameters[i];
     if (!parameter.name.empty() && !parameter.is_pack() && count_word(whole, parameter.name) == 1 &&
         !named_by_macro(code, parameter.name))
       ignored.push_back(called->arguments[i]);
@@ -202,11 +202,11 @@ std::string template_argument_problem(std::string_view code, std::string_view in
   std::size_t least = 0, most = 0;
   bool is_open = false;
   for (auto one = all.rbegin(); one != all.rend(); ++one) {  // a message is about the first
-    const std::vector<Declared>& parameters = one->template_parameters;
-    is_open = std::ranges::any_of(parameters, &Declared::is_pack);
+    const std::vector<NamedType>& parameters = one->template_parameters;
+    is_open = std::ranges::any_of(parameters, &NamedType::is_pack);
     most = parameters.size();
     least = static_cast<std::size_t>(
-        std::ranges::count_if(parameters, [](const Declared& p) { return !p.has_default && !p.is_pack(); }));
+        std::ranges::count_if(parameters, [](const NamedType& p) { return !p.has_default && !p.is_pack(); }));
     if (given >= least && (is_open || given <= most)) return {};
   }
   const auto counted = [](std::size_t n) { return std::to_string(n) + " template argument" + (n == 1 ? "" : "s"); };

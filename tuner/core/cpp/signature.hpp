@@ -12,7 +12,7 @@
 
 namespace tuner {
 
-struct Declared {
+struct NamedType {
   std::string type;  ///< without the name: `const float *`, `typename`
   std::string name;  ///< may be empty
   bool has_default = false;
@@ -29,12 +29,12 @@ struct Signature {
   bool is_definition = true;
   std::string namespaces;  ///< around it, as `a::b::`, if the text was a ScopedCode
   std::string name;
-  std::vector<Declared> template_parameters;
-  std::vector<Declared> arguments;
+  std::vector<NamedType> template_parameters;
+  std::vector<NamedType> arguments;
 };
 
 /// The type and the name in `const float *__restrict__ x[] = 0`.
-Declared declared(std::string_view part);
+NamedType named_type(std::string_view part);
 
 /// The `__global__` functions, all or those with the name \p kernel. Prototypes are left out if \p code
 /// has a definition. Understands heads as people usually write them, and does not expand macros.

@@ -107,7 +107,7 @@ class LeftOut {
   }
 
   bool is_same(const Signature& a, const Signature& b) const {
-    const auto takes_the_same = [](const Declared& x, const Declared& y) {
+    const auto takes_the_same = [](const NamedType& x, const NamedType& y) {
       return plain_type(x.type) == plain_type(y.type) && x.is_pointer() == y.is_pointer() && x.name == y.name;
     };
     return qualified(a) == qualified(b) && std::ranges::equal(a.arguments, b.arguments, takes_the_same);
@@ -128,7 +128,7 @@ class LeftOut {
     if (heads.size() > 1)
       fail(one, "arguments", ", and the text has several " + in_quotes(head->name) + ", with different arguments");
     const std::vector<std::string> names = argument_names();
-    for (const Declared& argument : head->arguments) {
+    for (const NamedType& argument : head->arguments) {
       if (argument.name.empty())
         fail(one, "arguments", ", and " + in_quotes(head->name) + " takes an argument without a name");
       if (draft_.is_computed(argument.name)) {
@@ -180,11 +180,11 @@ class LeftOut {
 
   /// The type of an argument of \p head, which \p one launches. A template parameter of \p head hides an alias of the
   /// same name, and stands for what `instantiate` gives it.
-  UsedName type_of(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
+  UsedName type_of(const NamedType& argument, const Signature& head, const LaunchDraft& one) const {
     std::string plain = plain_type(argument.type);
     if (is_built_in(plain)) return {std::move(plain), {}, 0};
     UsedName type = used(std::move(plain), head);
-    if (const Declared* const parameter = find_named(head.template_parameters, type.name)) {
+    if (const NamedType* const parameter = find_named(head.template_parameters, type.name)) {
       const auto place = static_cast<std::size_t>(parameter - head.template_parameters.data());
       const std::vector<std::string_view> given = template_arguments(one.launch.instantiate);
       if (place >= given.size() || parameter->is_pack() || draft_.names.contains(given[place])) return type;
@@ -197,7 +197,7 @@ class LeftOut {
     return is_built_in(type.name) ? numbers_of(type.name) : numbers_of(declarations(), type);
   }
 
-  std::string number_type(const Declared& argument, const Signature& head, const LaunchDraft& one) const {
+  std::string number_type(const NamedType& argument, const Signature& head, const LaunchDraft& one) const {
     const auto type = argument.is_pointer() ? std::nullopt : numbers(type_of(argument, head, one));
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
@@ -274,7 +274,7 @@ class LeftOut {
       }
   }
 
-  void type(const std::string& name, const Declared& argument, const Signature& head, const LaunchDraft& one) {
+  void type(const std::string& name, const NamedType& argument, const Signature& head, const LaunchDraft& one) {
     const std::string user = in_quotes(head.name);
     const auto set = [&](auto& typed, bool by_pointer) {
       if (typed.name != name || !typed.type.empty()) return;

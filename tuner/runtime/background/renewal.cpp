@@ -54,12 +54,12 @@ void Renewal::for_each(const std::function<void(Renewable&)>& act) {
 
 void Renewal::renew(std::string_view name) {
   for_each([&](Renewable& kernel) {
-    if (kernel.name() == name) kernel.renew(Renewed::all);
+    if (kernel.name() == name) kernel.renew(RenewedPlans::all);
   });
 }
 
 void Renewal::renew_what_waits() {
-  for_each([](Renewable& kernel) { kernel.renew(Renewed::waiting); });
+  for_each([](Renewable& kernel) { kernel.renew(RenewedPlans::waiting); });
 }
 
 void Renewal::begin(Wisdom& wisdom) {
@@ -72,10 +72,10 @@ void Renewal::look() {
   const std::lock_guard lock(looking_);
   renew_what_waits();
   if (wisdom_ == nullptr || wisdom_->user().path().empty()) return;
-  const auto renew_all = [this] { for_each([](Renewable& kernel) { kernel.renew(Renewed::all); }); };
-  const bool is_away = wisdom_->user().is_away();
+  const auto renew_all = [this] { for_each([](Renewable& kernel) { kernel.renew(RenewedPlans::all); }); };
+  const bool is_away = wisdom_->user().retry_file();
   if ((std::exchange(was_away_, is_away) && !is_away) || wisdom_->look_for_shipped()) renew_all();
-  if (std::exchange(is_concluded_, false)) for_each([](Renewable& kernel) { kernel.renew(Renewed::none); });
+  if (std::exchange(is_concluded_, false)) for_each([](Renewable& kernel) { kernel.renew(RenewedPlans::none); });
   const std::optional<cache::LastCommit> now = cache::last_commit(wisdom_->user().path());
   if (!now) return;
   is_concluded_ = results_ && now == written_;
@@ -87,7 +87,7 @@ void Renewal::look() {
   if (results_ ? results != results_ : is_written)
     renew_all();
   else if (is_written)  // a result that was stored and removed since the last look leaves no trace, except in plans
-    for_each([](Renewable& kernel) { kernel.renew(Renewed::recent); });
+    for_each([](Renewable& kernel) { kernel.renew(RenewedPlans::recent); });
   results_ = results;
   is_concluded_ = true;
 }

@@ -18,7 +18,7 @@
 namespace tuner::runtime {
 
 /// The plans of a kernel to discard. If one of them must go, all go.
-enum class Renewed {
+enum class RenewedPlans {
   all,      ///< new wisdom has arrived
   waiting,  ///< plans that were inserted with for_now
   none,     ///< no plan. A look for new wisdom begins, and the last one has ended
@@ -29,7 +29,7 @@ enum class Renewed {
 class Renewable {
  public:
   virtual const std::string& name() const = 0;
-  virtual void renew(Renewed which) = 0;
+  virtual void renew(RenewedPlans which) = 0;
 
  protected:
   ~Renewable() = default;

@@ -106,12 +106,12 @@ std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes
   return found->plan;
 }
 
-void PlanTable::renew(Renewed which) {
+void PlanTable::renew(RenewedPlans which) {
   const std::lock_guard lock(writing_);
-  if (which == Renewed::none) from_user_before_look_ = std::exchange(from_user_since_look_, false);
-  const bool must = which == Renewed::all || (which == Renewed::waiting && some_wait_) ||
-                    (which == Renewed::recent && (from_user_before_look_ || from_user_since_look_));
-  if (must || which == Renewed::recent) generation_.fetch_add(1, std::memory_order_release);
+  if (which == RenewedPlans::none) from_user_before_look_ = std::exchange(from_user_since_look_, false);
+  const bool must = which == RenewedPlans::all || (which == RenewedPlans::waiting && some_wait_) ||
+                    (which == RenewedPlans::recent && (from_user_before_look_ || from_user_since_look_));
+  if (must || which == RenewedPlans::recent) generation_.fetch_add(1, std::memory_order_release);
   if (!must) return;
   discarded_before_ = generation_.load(std::memory_order_relaxed);
   if (Slots* const slots = current_.load(std::memory_order_relaxed))

@@ -45,7 +45,7 @@ class PlanTable {
   std::shared_ptr<const Plan> insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
                                      bool for_now = false, bool from_user = false);
   /// Discards plans for find().
-  void renew(Renewed which);
+  void renew(RenewedPlans which);
 
  private:
   struct Kept {

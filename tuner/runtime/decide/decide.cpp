@@ -20,6 +20,7 @@
 #include <tuner/error.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
+#include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/session/wisdom/records.hpp>
@@ -51,7 +52,7 @@ constexpr std::size_t kMostCompilers = 16;
 /// Exact, stale or nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
-Decision known(const cache::WisdomMatch& match) {
+Decision decision_from(const cache::WisdomMatch& match) {
   return {.configuration = Configuration::parse(match.best->configuration),
           .reason = match.reason,
           .measured = true,
@@ -78,7 +79,7 @@ bool of_class(const KernelSpec& spec, const cache::Sizes& measured, const Proble
 /// The decision, if the result is good enough to be used without tuning; otherwise nullopt.
 std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
   if (!good_enough(match)) return std::nullopt;
-  Decision decision = known(match);
+  Decision decision = decision_from(match);
   if (match.tier == cache::Tier::nearest_size && !of_class(spec, match.best->problem.sizes, lowest))
     decision.missed = name(match.tier);
   return decision;
@@ -104,20 +105,20 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
 }
 
 Decision known_or_default(const Question& asked, const cache::WisdomMatch& match) {
-  if (match) return known(match);
+  if (match) return decision_from(match);
   return {fallback(asked.spec, asked.size, asked.device.limits, asked.patience), "default: " + match.reason};
 }
 
 /// Stands for a lookup whose answer cannot be used.
-cache::WisdomMatch none(const std::string& reason) {
+cache::WisdomMatch no_match(const std::string& reason) {
   cache::WisdomMatch nothing;
   nothing.reason = reason;
   return nothing;
 }
 
-/// What is stored, without \p broken.
-cache::WisdomMatch look(const Question& asked, const std::set<Configuration>& broken) {
-  if (broken.size() == kMostBroken) return none("the best that are known do not compile or load here");
+/// The best stored result, without \p broken.
+cache::WisdomMatch stored_match(const Question& asked, const std::set<Configuration>& broken) {
+  if (broken.size() == kMostBroken) return no_match("the best that are known do not compile or load here");
   auto match = asked.wisdom.lookup(asked.spec, asked.size, asked.device, {}, asked.lowest.sizes, broken);
   if (!match.unavailable.empty() && match.reason != match.unavailable)
     match.reason += " (for now: " + match.unavailable + ')';
@@ -210,13 +211,10 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
     const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
     if (result.best) return result.best->configuration;
     const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
-    terms.serving.warn(what +
-                       (too_short ? ": the tuning time ended before any configuration had been measured for "
-                                  : ": no configuration worked for ") +
-                       size.text() + ", which is served with what was known, or the default. " +
+    terms.serving.warn(no_winner(spec, size, result).what() +
+                       std::string(". It is served with what was known, or the default. ") +
                        (too_short ? "Finished trials are stored, and the next tuning begins after an hour at the "
-                                    "earliest. `tune` has no such "
-                                    "limit"
+                                    "earliest. `tune` has no such limit"
                                   : "`tune` prints the reasons"));
   } catch (const std::exception& error) {
     terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
@@ -281,13 +279,13 @@ struct FirstResult {
   bool for_now = false;                   ///< a result may still come
 };
 
-/// Tunes, or waits for a thread or process that is tuning this and uses its result. \p look returns what is known.
+/// Tunes, or waits for a thread or process that is tuning this and uses its result.
 FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice& device, const Question& asked) {
   using Turn = FirstUse::Turn;
   const KernelSpec& spec = asked.spec;
   const ProblemSize& lowest = asked.lowest;
   if (first.turn() == Turn::later) return {std::nullopt, true};
-  const auto known_by_now = [&] { return answer(spec, look(asked, {}), lowest); };
+  const auto known_by_now = [&] { return answer(spec, stored_match(asked, {}), lowest); };
   if (first.turn() == Turn::over) return {known_by_now(), first.in_vain()};
   if (first.tried()) return {};
 
@@ -308,7 +306,7 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     return {std::nullopt, true};
   }
   const auto without_tuning = [&] {
-    const Decision decision = known_or_default(asked, look(asked, {}));
+    const Decision decision = known_or_default(asked, stored_match(asked, {}));
     device.modules.prepare(served_request(device, spec, asked.size, decision.configuration));
   };
   // The call needs it at once if nothing is measured in time, so it is compiled meanwhile.
@@ -331,14 +329,14 @@ std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, con
   if (terms.wisdom.frozen())
     throw Error(error.code(), "TUNER_FROZEN=" + terms.wisdom.user().path().string() + ": " + what +
                                   ", which it names, cannot be used here: " + why);
-  return what + ", the best that is known, is passed over: " + why.substr(0, why.find('\n'));
+  return what + ", the best known configuration, cannot be used here: " + why.substr(0, why.find('\n'));
 }
 
 }  // namespace
 
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const Question& asked, bool may_tune,
                 const std::set<Configuration>& broken) {
-  const cache::WisdomMatch match = look(asked, broken);
+  const cache::WisdomMatch match = stored_match(asked, broken);
   const bool can_tune = !asked.wisdom.frozen() && is_worth_tuning(asked.spec, asked.size);
   bool for_now = TuningHere::active();
   if (!can_tune || answer(asked.spec, match, asked.lowest)) {
@@ -364,7 +362,7 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
   std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
     DecidedPlan made{bound.key.scalars == kOtherScalars
-                         ? known_or_default(asked, none("a scalar of this kernel has had too many values"))
+                         ? known_or_default(asked, no_match("a scalar of this kernel has had too many values"))
                          : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
                      {}};
     const Configuration configuration = made.decision.configuration;
@@ -374,7 +372,8 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
       } catch (const Passing& error) {
         if (!made.decision.measured) throw;
         warnings.push_back(passed_over(terms, spec, configuration, error));
-        made.decision = known_or_default(asked, none("for now, because the best that is known does not compile now"));
+        made.decision =
+            known_or_default(asked, no_match("for now, because the best that is known does not compile now"));
         made.decision.for_now = true;
         made.plan = make_plan(device, spec, bound, made.decision.configuration);
       }
@@ -388,11 +387,11 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
   }
 }
 
-Foreseen foreseen(const Question& asked, const std::function<bool(const Configuration&)>& is_broken) {
+Forecast forecast(const Question& asked, const std::function<bool(const Configuration&)>& is_broken) {
   require_servable(asked.spec);
   std::set<Configuration> broken;
   for (;;) {
-    Foreseen seen{{}, look(asked, broken)};
+    Forecast seen{{}, stored_match(asked, broken)};
     seen.decision = decide_untuned(asked, seen.match);
     if (!seen.decision.measured || asked.wisdom.frozen() || !is_broken || !is_broken(seen.decision.configuration))
       return seen;

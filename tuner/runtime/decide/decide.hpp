@@ -68,7 +68,7 @@ struct DecidedPlan {
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                          const BoundCall& bound);
 
-struct Foreseen {
+struct Forecast {
   Decision decision;
   cache::WisdomMatch match;  ///< the stored results that it follows from
 };
@@ -76,7 +76,7 @@ struct Foreseen {
 /// The decision that decided_plan() would make, as far as it is known without tuning, compiling and loading. explain()
 /// and `tune show --why` print it. \p is_broken: whether a configuration is known not to compile here. Throws Error
 /// where a call would throw it for the same reason.
-Foreseen foreseen(const Question& asked, const std::function<bool(const Configuration&)>& is_broken = {});
+Forecast forecast(const Question& asked, const std::function<bool(const Configuration&)>& is_broken = {});
 
 /// While an object of this class lives, calls of this thread do not tune, because the thread is tuning already.
 class TuningHere {

@@ -62,25 +62,22 @@ class FirstUse {
   Turn turn() const { return turn_; }
 
   /// Whether this process has waited for another process in vain. It does not wait for this problem again.
-  bool in_vain() const {
-    const std::lock_guard lock(device_.mutex);
-    return device_.in_vain.count(problem_) > 0;
-  }
-  void set_in_vain() {
-    const std::lock_guard lock(device_.mutex);
-    device_.in_vain.insert(problem_);
-  }
+  bool in_vain() const { return is_among(device_.in_vain); }
+  void set_in_vain() { add_to(device_.in_vain); }
   /// Whether this process has tuned the problem without a result. It does not tune it again.
-  bool tried() const {
-    const std::lock_guard lock(device_.mutex);
-    return device_.tried.count(problem_) > 0;
-  }
-  void set_tried() {
-    const std::lock_guard lock(device_.mutex);
-    device_.tried.insert(problem_);
-  }
+  bool tried() const { return is_among(device_.tried); }
+  void set_tried() { add_to(device_.tried); }
 
  private:
+  bool is_among(const std::set<std::string>& problems) const {
+    const std::lock_guard lock(device_.mutex);
+    return problems.count(problem_) > 0;
+  }
+  void add_to(std::set<std::string>& problems) {
+    const std::lock_guard lock(device_.mutex);
+    problems.insert(problem_);
+  }
+
   Device& device_;
   const std::string problem_;
   Turn turn_ = Turn::later;

@@ -209,7 +209,7 @@ Serving::Terms Serving::terms() {
 void Serving::warn(std::string_view message) {
   const std::lock_guard lock(mutex_);
   if (std::find(warned_.begin(), warned_.end(), message) == warned_.end()) warned_.emplace_back(message);
-  waiting_ = told_ < warned_.size();
+  waiting_ = delivered_ < warned_.size();
 }
 
 void Serving::deliver_warnings() noexcept {
@@ -219,9 +219,9 @@ void Serving::deliver_warnings() noexcept {
       std::function<void(std::string_view)> sink;
       {
         const std::lock_guard lock(mutex_);
-        if (told_ == warned_.size()) return;
-        message = warned_[told_++];
-        waiting_ = told_ < warned_.size();
+        if (delivered_ == warned_.size()) return;
+        message = warned_[delivered_++];
+        waiting_ = delivered_ < warned_.size();
         sink = configured_.on_warning;
       }
       if (sink) {

@@ -75,14 +75,14 @@ class Serving {
   static const bool watches_forks_;
   void deliver_warnings() noexcept;
 
-  std::mutex mutex_;  // guards configured_, warned_ and told_
+  std::mutex mutex_;  // guards configured_, warned_ and delivered_
   Settings configured_;
   std::atomic<int> ordinal_{kUndecided};
   std::atomic<bool> ending_{false}, waiting_{false};
   Once wisdom_once_;
   std::unique_ptr<Wisdom> wisdom_;
   std::vector<std::string> warned_;
-  std::size_t told_ = 0;  // how many of warned_ were delivered
+  std::size_t delivered_ = 0;  // how many of warned_
 };
 
 }  // namespace tuner::runtime

@@ -122,7 +122,7 @@ tuner_status tuner_kernel_parameters(const char* text, const char* kernel, char*
     const auto found = find_signature(code_of(text), kernel);
     if (!found) throw Error(ErrorCode::not_found, std::string("tuner: the text has no kernel '") + kernel + "'");
     Json parameters = Json::array();
-    for (const Declared& one : found->arguments)
+    for (const NamedType& one : found->arguments)
       parameters.push_back({{"name", one.name}, {"type", one.type}, {"is_const", one.is_to_const()}});
     *json = callers_text(text_of_json(parameters));
   });

@@ -1,50 +1,17 @@
-// tuner.h: each function checks its arguments, and makes the call of the C++ interface.
+// tuner.h: each function checks its arguments, and makes the call of the C++ interface. Kernels are in c_kernel.cpp,
+// texts and databases of results in c_data.cpp.
 #include <tuner/runtime/interfaces/c_interface.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
+#include <new>
 
-#include <cache/records/json.hpp>
-
-#include <tuner/core/cpp/scanner.hpp>
-#include <tuner/core/device/metric.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/element_type.hpp>
-#include <tuner/core/values/named.hpp>
-#include <tuner/kernel.hpp>
 #include <tuner/reduce.hpp>
-#include <tuner/run.hpp>
-#include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/serving.hpp>
 #include <tuner/settings.hpp>
 #include <tuner/sum_matrix_2d.hpp>
-#include <tuner/tune.hpp>
-
-struct tuner_kernel {
-  tuner::Kernel kernel;
-
-  void launch(tuner::Stream stream, tuner::Workspace workspace, const tuner::Sizes& sizes,
-              const tuner::detail::LaunchArgument* arguments, std::size_t count) const {
-    kernel.launch_erased(stream, workspace, sizes, arguments, count);
-  }
-  std::size_t prepare(tuner::Stream stream, const tuner::Sizes& sizes, const tuner::detail::LaunchArgument* arguments,
-                      std::size_t count, std::size_t captures) const {
-    return kernel.prepare_erased(stream, sizes, arguments, count, captures);
-  }
-};
-
-struct tuner_result {
-  std::string configuration, json;
-  double median_ns, low_ns, high_ns;
-};
 
 namespace tuner::runtime {
 namespace {
@@ -53,7 +20,6 @@ static_assert(TUNER_OTHER_ERROR == 1 + static_cast<int>(ErrorCode::other));
 static_assert(TUNER_OUT_OF_MEMORY == 1 + static_cast<int>(ErrorCode::out_of_memory));
 static_assert(TUNER_CACHE_ERROR == 1 + static_cast<int>(ErrorCode::cache));
 static_assert(TUNER_HALF == static_cast<int>(ElementType::half) && TUNER_DOUBLE == detail::element_code<double>());
-static_assert(TUNER_MAX_ARGUMENTS == kMaxArguments);
 static_assert(TUNER_PRODUCT == static_cast<int>(Operation::product) && TUNER_ANY_ORDER == static_cast<int>(Order::any));
 
 constexpr const char* kStatusNames[] = {"ok",           "other error",    "invalid argument", "invalid kernel",
@@ -62,74 +28,10 @@ constexpr const char* kStatusNames[] = {"ok",           "other error",    "inval
 
 thread_local std::string last_error;
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, "tuner: " + message); }
-
-std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
-
-detail::LaunchArgument pointer_to(tuner_type type, const void* data, bool is_const = true) {
-  if (type < TUNER_VOID || type > TUNER_DOUBLE) refuse("there is no element type " + std::to_string(type));
-  detail::LaunchArgument argument;
-  argument.is_const = is_const;
-  argument.element = static_cast<std::int8_t>(type);
-  argument.pointer = data;
-  return argument;
-}
-
 /// For functions whose kernel follows from the type.
 detail::LaunchArgument elements(tuner_type type, const void* data, bool is_const = true) {
   if (type == TUNER_VOID) refuse("the type of the elements is needed, not TUNER_VOID");
   return pointer_to(type, data, is_const);
-}
-
-detail::LaunchArgument number_or_pointer(const tuner_argument& given) {
-  using Kind = detail::LaunchArgument::Kind;
-  detail::LaunchArgument argument;
-  switch (given.kind) {
-    case TUNER_ARGUMENT_BUFFER:
-      return pointer_to(given.type, given.value.buffer, given.is_const != 0);
-    case TUNER_ARGUMENT_REAL:
-      argument.kind = Kind::floating;
-      argument.number = given.value.real;
-      return argument;
-    case TUNER_ARGUMENT_SIGNED:
-    case TUNER_ARGUMENT_UNSIGNED:
-      argument.kind = given.kind == TUNER_ARGUMENT_SIGNED ? Kind::signed_integer : Kind::unsigned_integer;
-      argument.integer = given.value.natural;
-      return argument;
-    default:
-      break;
-  }
-  refuse("there is no kind of argument " + std::to_string(given.kind));
-}
-
-Sizes sizes_of(const std::int64_t* sizes, std::size_t count) {
-  if (count > 0) require(sizes, "sizes");
-  Sizes result;
-  for (std::size_t i = 0; i < count; ++i) result.push_back(sizes[i]);
-  return result;
-}
-
-/// `T=float operation=max`.
-Choices choices_of(const char* text) {
-  Choices choices;
-  if (text == nullptr) return choices;
-  const Configuration parsed = Configuration::parse(text);
-  for (const auto& [name, value] : parsed.entries()) choices[name] = value.text();
-  return choices;
-}
-
-std::vector<std::string> names_in(const char* text) {
-  const auto names = at_commas(text == nullptr ? "" : text);
-  return std::vector<std::string>(names.begin(), names.end());
-}
-
-/// Options of the program's version of this interface, which may have more members than this one; null: the defaults.
-template <typename Options>
-Options options_of(const Options* given, const Options& defaults) {
-  if (given == nullptr) return defaults;
-  if (given->bytes < sizeof(Options))  // a later version compares with the size that this one had
-    refuse("options of " + std::to_string(given->bytes) + " bytes: start from the macro beside their type");
-  return *given;
 }
 
 ReduceOptions reduce_options(const tuner_reduce_options* given) {
@@ -139,79 +41,6 @@ ReduceOptions reduce_options(const tuner_reduce_options* given) {
           options.stream,
           static_cast<Order>(options.order),
           {options.workspace, options.workspace_bytes}};
-}
-
-/// A launch's arguments in C++.
-struct CallArguments {
-  explicit CallArguments(const tuner_call* given) {
-    require(given, "call");
-    constexpr tuner_call defaults = TUNER_CALL;
-    const tuner_call call = options_of(given, defaults);
-    stream = call.stream;
-    workspace = {call.workspace, call.workspace_bytes};
-    sizes = sizes_of(call.sizes, call.size_count);
-    count = call.argument_count;
-    if (count > 0) require(call.arguments, "arguments");
-    if (count > arguments.size()) refuse("more than " + std::to_string(arguments.size()) + " arguments in a launch");
-    std::transform(call.arguments, call.arguments + count, arguments.begin(), number_or_pointer);
-  }
-
-  Stream stream;
-  Workspace workspace;
-  Sizes sizes;
-  std::size_t count = 0;
-  std::array<detail::LaunchArgument, kMaxArguments> arguments;  // a warm launch allocates nothing
-};
-
-/// \p about: what only one of TuneResult and RunResult has.
-template <typename Result>
-tuner_result* callers_result(const Result& from, Json about) {
-  about.update({{"configuration", from.configuration},
-                {"median_ns", from.median_ns},
-                {"low_ns", from.low_ns},
-                {"high_ns", from.high_ns},
-                {"metrics", from.metrics}});
-  return new tuner_result{from.configuration, text_of_json(about), from.median_ns, from.low_ns, from.high_ns};
-}
-
-Json json_of(const RunLaunch& launch) {
-  return {{"expression", launch.expression}, {"grid", launch.grid},
-          {"block", launch.block},           {"shared_bytes", launch.shared_bytes},
-          {"registers", launch.registers},   {"spill_bytes", launch.spill_bytes},
-          {"occupancy", launch.occupancy},   {"limited_by", launch.limited_by}};
-}
-
-std::string_view role_name(BufferRole role) {
-  constexpr std::string_view names[] = {"in", "constant", "out", "inout", "consumed", "scratch", "zeroed"};
-  return names[static_cast<std::size_t>(role)];
-}
-
-Json json_of(const KernelSpec& spec) {
-  Json about{{"name", spec.name},
-             {"choices", Json::array()},
-             {"sizes", Json::array()},
-             {"parameters", Json::array()},
-             {"arguments", Json::array()}};
-  for (const ChoiceSpec& choice : spec.choices)
-    about["choices"].push_back({{"name", choice.name}, {"is_type", choice.is_type}, {"values", choice.values}});
-  for (const SizeSpec& size : spec.sizes) {
-    Json one{{"name", size.name}, {"type", info(size.type).name}};
-    if (size.default_value) one["default"] = *size.default_value;
-    about["sizes"].push_back(std::move(one));
-  }
-  for (const TuningParameter& parameter : spec.space.parameters())
-    about["parameters"].push_back({{"name", parameter.name}, {"values", texts_of(parameter.values)}});
-  for (const BufferSpec& buffer : spec.buffers) {
-    if (buffer.is_work_space() || buffer.role == BufferRole::constant) continue;
-    about["arguments"].push_back({{"name", buffer.name},
-                                  {"role", role_name(buffer.role)},
-                                  {"type", buffer.type},
-                                  {"components", buffer.components},
-                                  {"count", buffer.count.text()}});
-  }
-  for (const ScalarSpec& scalar : spec.scalars)
-    about["arguments"].push_back({{"name", scalar.name}, {"role", "scalar"}, {"type", scalar.type}});
-  return about;
 }
 
 }  // namespace
@@ -233,6 +62,17 @@ tuner_status fail_with_current_exception() noexcept {
   } catch (...) {
     return fail(ErrorCode::other, "tuner: a function of the program threw something that is not a std::exception");
   }
+}
+
+void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, "tuner: " + message); }
+
+detail::LaunchArgument pointer_to(tuner_type type, const void* data, bool is_const) {
+  if (type < TUNER_VOID || type > TUNER_DOUBLE) refuse("there is no element type " + std::to_string(type));
+  detail::LaunchArgument argument;
+  argument.is_const = is_const;
+  argument.element = static_cast<std::int8_t>(type);
+  argument.pointer = data;
+  return argument;
 }
 
 void require(const void* pointer, const char* what) {
@@ -329,149 +169,6 @@ tuner_status tuner_sum_matrix_2d(tuner_type type, const void* a, const void* b, 
                                  tuner_stream stream) {
   return guarded([&] {
     detail::sum_matrix_2d({elements(type, a), elements(type, b), elements(type, c, false)}, {nx, ny}, stream);
-  });
-}
-
-tuner_status tuner_kernel_from_file(const char* name_or_path, tuner_kernel** kernel) {
-  return guarded([&] {
-    require(name_or_path, "name_or_path", kernel, "kernel");
-    *kernel = new tuner_kernel{Kernel::from_file(name_or_path)};
-  });
-}
-
-tuner_status tuner_kernel_from_text(const char* text, const char* name, tuner_kernel** kernel) {
-  return guarded([&] {
-    require(text, "text", name, "name", kernel, "kernel");
-    *kernel = new tuner_kernel{Kernel::from_source(text, name)};
-  });
-}
-
-tuner_status tuner_kernel_with(const tuner_kernel* kernel, const char* choices, tuner_kernel** with) {
-  return guarded([&] {
-    require(kernel, "kernel", with, "with");
-    *with = new tuner_kernel{kernel->kernel.with(choices_of(choices))};
-  });
-}
-
-void tuner_kernel_free(tuner_kernel* kernel) { delete kernel; }
-
-const char* tuner_kernel_name(const tuner_kernel* kernel) {
-  return kernel == nullptr ? "" : kernel->kernel.name().c_str();
-}
-
-tuner_status tuner_kernel_json(const tuner_kernel* kernel, char** json) {
-  return guarded([&] {
-    require(kernel, "kernel", json, "json");
-    *json = callers_text(text_of_json(json_of(kernel->kernel.spec())));
-  });
-}
-
-tuner_status tuner_kernel_launch(const tuner_kernel* kernel, const tuner_call* call) {
-  return guarded([&] {
-    require(kernel, "kernel");
-    CallArguments made(call);
-    kernel->launch(made.stream, made.workspace, made.sizes, made.arguments.data(), made.count);
-  });
-}
-
-tuner_status tuner_kernel_prepare(const tuner_kernel* kernel, const tuner_call* call, size_t captures,
-                                  size_t* workspace_bytes) {
-  return guarded([&] {
-    require(kernel, "kernel");
-    CallArguments made(call);
-    const std::size_t bytes = kernel->prepare(made.stream, made.sizes, made.arguments.data(), made.count, captures);
-    if (workspace_bytes != nullptr) *workspace_bytes = bytes;
-  });
-}
-
-tuner_status tuner_kernel_explain(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
-                                  const char* choices, char** sentence) {
-  return guarded([&] {
-    require(kernel, "kernel", sentence, "sentence");
-    *sentence = callers_text(kernel->kernel.explain(sizes_of(sizes, size_count), choices_of(choices)));
-  });
-}
-
-tuner_status tuner_kernel_elements(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
-                                   const char* choices, int64_t* counts, size_t count, size_t* needed) {
-  return guarded([&] {
-    require(kernel, "kernel", needed, "needed");
-    if (count > 0) require(counts, "counts");
-    const std::vector<std::int64_t> all = kernel->kernel.elements(sizes_of(sizes, size_count), choices_of(choices));
-    *needed = all.size();
-    std::copy_n(all.begin(), std::min(count, all.size()), counts);
-  });
-}
-
-tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count, const char* choices,
-                               const tuner_tune_options* options, tuner_result** result) {
-  return guarded([&] {
-    require(kernel, "kernel", result, "result");
-    constexpr tuner_tune_options defaults = TUNER_TUNE_OPTIONS;
-    const tuner_tune_options given = options_of(options, defaults);
-    TuneOptions tuning;
-    if (given.wall_time_s != 0) tuning.wall_time = std::chrono::duration<double>(given.wall_time_s);
-    if (given.trials != 0) tuning.trials = given.trials;
-    if (given.strategy != nullptr) tuning.strategy = given.strategy;
-    tuning.seed = given.seed;
-    tuning.force = given.force != 0;
-    tuning.isolated = given.isolated != 0;
-    tuning.check_on_host = given.check_on_host != 0;
-    tuning.metrics = names_in(given.metrics);
-    if (given.on_trial != nullptr)
-      tuning.on_trial = [&](std::size_t finished, double best_ns) {
-        return given.on_trial(finished, best_ns, given.user) == 0;
-      };
-    const TuneResult tuned = tuner::tune(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), tuning);
-    *result = callers_result(tuned, {{"trials", tuned.trials},
-                                     {"tried", tuned.tried},
-                                     {"valid", tuned.valid},
-                                     {"failures", tuned.failures},
-                                     {"from_cache", tuned.from_cache}});
-  });
-}
-
-tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count, const char* choices,
-                              const tuner_run_options* options, tuner_result** result) {
-  return guarded([&] {
-    require(kernel, "kernel", result, "result");
-    constexpr tuner_run_options defaults = TUNER_RUN_OPTIONS;
-    const tuner_run_options given = options_of(options, defaults);
-    RunOptions running;
-    running.configuration = text_or_empty(given.configuration);
-    running.verify = given.without_verification == 0;
-    running.cold = given.with_warm_cache == 0;
-    running.metrics = names_in(given.metrics);
-    const RunResult ran = tuner::run(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), running);
-    Json launches = Json::array();
-    for (const RunLaunch& launch : ran.launches) launches.push_back(json_of(launch));
-    *result = callers_result(
-        ran,
-        {{"verified", ran.verified}, {"limit", ran.limit}, {"reason", ran.reason}, {"launches", std::move(launches)}});
-  });
-}
-
-const char* tuner_result_configuration(const tuner_result* result) {
-  return result == nullptr ? "" : result->configuration.c_str();
-}
-
-double tuner_result_median_ns(const tuner_result* result, double* low_ns, double* high_ns) {
-  if (low_ns != nullptr) *low_ns = result == nullptr ? 0 : result->low_ns;
-  if (high_ns != nullptr) *high_ns = result == nullptr ? 0 : result->high_ns;
-  return result == nullptr ? 0 : result->median_ns;
-}
-
-const char* tuner_result_json(const tuner_result* result) { return result == nullptr ? "" : result->json.c_str(); }
-
-void tuner_result_free(tuner_result* result) { delete result; }
-
-tuner_status tuner_metrics_json(char** json) {
-  return guarded([&] {
-    require(json, "json");
-    Json list = Json::array();
-    for (const NamedMetric& metric : named_metrics())
-      list.push_back({{"name", metric.name}, {"unit", symbol(metric.unit)}, {"meaning", metric.meaning}});
-    *json = callers_text(text_of_json(list));
   });
 }
 

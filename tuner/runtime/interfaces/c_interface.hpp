@@ -7,6 +7,7 @@
 #include <tuner/tuner.h>
 
 #include <tuner/error.hpp>
+#include <tuner/problem.hpp>
 #include <tuner/runtime/interfaces/leaving.hpp>
 
 namespace tuner::runtime {
@@ -34,6 +35,19 @@ void require(const void* pointer, const char* what, More... more) {
   require(pointer, what);
   require(more...);
 }
+/// Throws Error for an argument with an impossible value.
+[[noreturn]] void refuse(const std::string& message);
+/// Options of the program's version of this interface, which may have more members than this one; null: the defaults.
+template <typename Options>
+Options options_of(const Options* given, const Options& defaults) {
+  if (given == nullptr) return defaults;
+  if (given->bytes < sizeof(Options))  // a later version compares with the size that this one had
+    refuse("options of " + std::to_string(given->bytes) + " bytes: start from the macro beside their type");
+  return *given;
+}
+
+/// A pointer to elements of \p type. Throws Error for a type that does not exist.
+detail::LaunchArgument pointer_to(tuner_type type, const void* data, bool is_const = true);
 /// \p text where tuner_text_free() finds it.
 char* callers_text(std::string_view text);
 

@@ -78,7 +78,7 @@ std::string Kernel::explain(const Sizes& sizes, const Choices& types) const try 
   const auto is_broken = [&](const Configuration& configuration) {
     return device.modules.is_broken(runtime::served_request(device, spec(), problem.size, configuration));
   };
-  const runtime::Decision decision = runtime::foreseen({problem.terms.wisdom, device.device(), spec(), problem.size,
+  const runtime::Decision decision = runtime::forecast({problem.terms.wisdom, device.device(), spec(), problem.size,
                                                         lowest, problem.terms.settings.tuning_time},
                                                        is_broken)
                                          .decision;

@@ -16,6 +16,7 @@
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/runtime/call/call.hpp>
+#include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/runtime/decide/serving.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -85,9 +86,9 @@ std::unique_ptr<LaunchRecorder> LaunchRecorder::wanted_for(const std::string& ke
 
 bool LaunchRecorder::wanted() noexcept { return !record_patterns().empty(); }
 
-/// The hash of the kernel, for a problem that was not recorded before; nullopt: it was. Throws Error if the kernel
-/// cannot be recorded.
-std::optional<std::string> LaunchRecorder::hash_of_new(const KernelSpec& spec, const ProblemSize& size) {
+/// Returns the hash of the kernel if this call is the first to record \p size; nullopt: it was recorded before. Throws
+/// Error if the kernel cannot be recorded.
+std::optional<std::string> LaunchRecorder::begin_problem(const KernelSpec& spec, const ProblemSize& size) {
   const std::lock_guard lock(mutex_);
   if (!begun_.insert(size.text()).second) return std::nullopt;
   if (!IsolatedEvaluator::can_isolate(spec))
@@ -116,7 +117,7 @@ void LaunchRecorder::record(const KernelSpec& spec, const Choices& choices, cons
   std::unique_ptr<RecordingWriter> begun;
   beside_launch([&](const CallPlace& place, Backend& backend) {
     bound = bind_call(spec, choices, call, key_of(call, spec.name), place.suspects, backend.device().limits);
-    const auto hash = hash_of_new(spec, bound->size);
+    const auto hash = begin_problem(spec, bound->size);
     if (!hash) return;
     auto writer = std::make_unique<RecordingWriter>(record_folder(), recording_name(spec, bound->size, *hash), spec,
                                                     bound->size, backend.device(), *hash);

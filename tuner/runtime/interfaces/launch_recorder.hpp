@@ -27,7 +27,7 @@ class LaunchRecorder {
               const Configuration* configuration);
 
  private:
-  std::optional<std::string> hash_of_new(const KernelSpec& spec, const ProblemSize& size);
+  std::optional<std::string> begin_problem(const KernelSpec& spec, const ProblemSize& size);
 
   std::mutex mutex_;
   std::optional<std::string> kernel_hash_;

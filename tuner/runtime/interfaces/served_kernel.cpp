@@ -38,8 +38,8 @@ void require_alignment(const KernelSpec& spec, const Call& call) {
 }  // namespace
 
 /// The place of a call, and the plan that was found or made for it.
-struct ServedKernel::Way {
-  Way(ServedKernel& kernel, const Call& call);
+struct ServedKernel::PlannedCall {
+  PlannedCall(ServedKernel& kernel, const Call& call);
 
   /// Whether the next launch is timed.
   bool begin_timing(const Call& call) {
@@ -68,7 +68,7 @@ PlanKey ServedKernel::key_for(const Call& call) {
   return key;
 }
 
-ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
+ServedKernel::PlannedCall::PlannedCall(ServedKernel& kernel, const Call& call)
     : key(kernel.key_for(call)),
       place(call, Serving::process().ordinal()),
       here(kernel.contexts_.find(place.context.id())) {
@@ -115,15 +115,15 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   }
 }
 
-void ServedKernel::Way::prepare(std::size_t captures, std::size_t known) const {
+void ServedKernel::PlannedCall::prepare(std::size_t captures, std::size_t known) const {
   if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures, known);
   for (known = *plan->captures; known < captures;)
     if (plan->captures->compare_exchange_weak(known, captures)) break;
 }
 
 void ServedKernel::launch(const Call& call) {
-  Way way(*this, call);
-  ServedDevice& device = way.here->device;
+  PlannedCall planned(*this, call);
+  ServedDevice& device = planned.here->device;
   std::optional<ResultSlots::Loan> slot;
   if (call.value != nullptr) {
     slot.emplace(device.results);
@@ -131,39 +131,40 @@ void ServedKernel::launch(const Call& call) {
   }
   if (recorder_) [[unlikely]]
     record(
-        call, [&] { launch_on(way, call); }, &way.plan->configuration);
+        call, [&] { launch_on(planned, call); }, &planned.plan->configuration);
   else
-    launch_on(way, call);
+    launch_on(planned, call);
   if (slot) {
-    if (!way.allowed) way.allowed.emplace(device.context);  // another thread's capture may forbid waiting
+    if (!planned.allowed) planned.allowed.emplace(device.context);  // another thread's capture may forbid waiting
     device.backend->fetch(call.value->to, slot->address(), call.value->bytes, call.stream.handle());
   }
-  if (way.is_new) [[unlikely]]
+  if (planned.is_new) [[unlikely]]
     Housekeeping::process().write_misses_soon();
 }
 
-void ServedKernel::launch_on(Way& way, const Call& call) {
-  ServedDevice& device = way.here->device;
-  const WorkNeed& need = way.plan->work;
+void ServedKernel::launch_on(PlannedCall& planned, const Call& call) {
+  ServedDevice& device = planned.here->device;
+  const WorkNeed& need = planned.plan->work;
   const auto launch_in = [&](const WorkSpace& space) {
-    MissCounter* const missed = way.plan->missed.get();
-    const bool timed = missed != nullptr && missed->count() && !way.place.capture.active && way.begin_timing(call);
-    way.plan->launch(call, way.shapes, space);
+    MissCounter* const missed = planned.plan->missed.get();
+    const bool timed =
+        missed != nullptr && missed->count() && !planned.place.capture.active && planned.begin_timing(call);
+    planned.plan->launch(call, planned.shapes, space);
     if (timed) missed->end(call.stream.handle());
   };
   if (need.none()) {
     launch_in({});
   } else if (call.workspace.data != nullptr) {
     launch_in(device.work.lay_out(spec->name, call.workspace.data, call.workspace.bytes, need, call.stream.handle()));
-  } else if (!way.place.capture.active) {
-    WorkSpaces::Lease lease(device.work, way.place.context.stream_name(), need);
+  } else if (!planned.place.capture.active) {
+    WorkSpaces::Lease lease(device.work, planned.place.context.stream_name(), need);
     try {
       launch_in(lease.space());
     } catch (...) {
       lease.clear(call.stream.handle());
       throw;
     }
-  } else if (const std::optional<WorkSpace> lent = device.work.lend(way.place.capture.graph, need)) {
+  } else if (const std::optional<WorkSpace> lent = device.work.lend(planned.place.capture.graph, need)) {
     launch_in(*lent);
   } else {
     refuse_in_capture(*spec, "no work space is left for a launch");
@@ -176,12 +177,12 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
     throw Error(ErrorCode::invalid_argument, "kernel '" + spec->name + "': there is no room for " +
                                                  std::to_string(captures) + " captures; the most is " +
                                                  std::to_string(kMostCaptures));
-  const Way way(*this, call);
-  if (captures > 0) way.prepare(captures, *way.plan->captures);
-  return way.plan->work.bytes();
+  const PlannedCall planned(*this, call);
+  if (captures > 0) planned.prepare(captures, *planned.plan->captures);
+  return planned.plan->work.bytes();
 }
 
-void ServedKernel::renew(Renewed which) {
+void ServedKernel::renew(RenewedPlans which) {
   contexts_.for_each([&](InContext& context) { context.plans.renew(which); });
 }
 

@@ -40,7 +40,7 @@ class ServedKernel : public Renewable {
   std::size_t prepare(const Call& call, std::size_t captures);
   const std::string& name() const override { return spec->name; }
   /// See PlanTable. Called by Renewal.
-  void renew(Renewed which) override;
+  void renew(RenewedPlans which) override;
 
   /// \p given, completed with the choices that the kernel was made with.
   Choices completed(Choices given) const {
@@ -63,9 +63,9 @@ class ServedKernel : public Renewable {
     ServedDevice& device;
     PlanTable plans;
   };
-  struct Way;
+  struct PlannedCall;
   PlanKey key_for(const Call& call);
-  [[gnu::always_inline]] inline void launch_on(Way& way, const Call& call);  // on the path of every call
+  [[gnu::always_inline]] inline void launch_on(PlannedCall& planned, const Call& call);  // on the path of every call
 
   ByContext<InContext> contexts_;
 };

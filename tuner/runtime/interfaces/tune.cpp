@@ -13,6 +13,7 @@
 #include <tuner/runtime/interfaces/measured_result.hpp>
 #include <tuner/runtime/interfaces/served_kernel.hpp>
 #include <tuner/session/batch/stored_answer.hpp>
+#include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -81,24 +82,21 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   tuning.measure.metrics = options.metrics;
-  if (const StoredAnswer known = stored_answer(problem.terms.wisdom, spec, problem.size, device, tuning);
-      known.is_answer) {
-    auto result = runtime::result_of<TuneResult>(known.match.best->configuration, *known.match.best);
+  const runtime::TuningHere here;
+  const TuneAnswer answer = answer_or_tune(problem.terms.wisdom, spec, problem.size, device, tuning, observer,
+                                           [&](const StoredAnswer&) { return served.backend.get(); });
+  if (answer.found && !answer.found->best) throw no_winner(spec, problem.size, *answer.found);
+  runtime::Renewal::process().renew(spec.name);  // another process may have just stored a known answer
+  if (!answer.found) {
+    const cache::BestRecord& best = *answer.known.match.best;
+    auto result = runtime::result_of<TuneResult>(best.configuration, best);
     result.from_cache = true;
-    result.tried = known.tried;
-    result.valid = known.valid;
-    runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
-    for (const std::string& remark : known.remarks) observer.on_warning(remark);
+    result.tried = answer.known.tried;
+    result.valid = answer.known.valid;
     return result;
   }
-  problem.terms.wisdom.require_not_frozen("tune");
 
-  const runtime::TuningHere here;
-  const SessionResult session =
-      tune_kernel(spec, problem.size, device, problem.terms.wisdom, tuning, &observer, served.backend.get());
-  if (!session.best) throw no_winner(spec, problem.size, session);
-  runtime::Renewal::process().renew(spec.name);
-
+  const SessionResult& session = *answer.found;
   const Measurement& best = *session.best->measurement();
   auto result = runtime::result_of<TuneResult>(session.best->configuration.text(), best);
   result.metrics = runtime::metrics_of(best, expand_metrics(options.metrics));

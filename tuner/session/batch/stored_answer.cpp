@@ -48,10 +48,9 @@ bool is_reached(const StoredAnswer& so_far, const Budget& asked, const Objective
   return asked.target && objective.is_time() && so_far.match.best->median_ns <= *asked.target;
 }
 
-}  // namespace
-
-StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                           const TuningOptions& options) {
+/// stored_answer() without TuningOptions::stored_trials.
+StoredAnswer answer_of_databases(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                                 const TuningOptions& options) {
   StoredAnswer answer;
   if (unknown_headers(spec) != nullptr || needs_measurements(options)) return answer;
   const Objective& objective = options.session.objective;
@@ -89,6 +88,17 @@ StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const Problem
   return answer;
 }
 
+}  // namespace
+
+StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                           const TuningOptions& options) {
+  StoredAnswer answer = answer_of_databases(wisdom, spec, size, device, options);
+  if (!answer.is_answer || options.stored_trials == StoredTrials::none) return answer;
+  answer.trials = stored_trials(wisdom, spec, size, device, options);
+  answer.is_answer = !answer.trials.empty() || options.stored_trials != StoredTrials::required;
+  return answer;
+}
+
 std::vector<Trial> stored_trials(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                                  const TuningOptions& options) {
   const cache::SessionKey key{context_of(spec, size, device, options.session.objective),
@@ -98,6 +108,19 @@ std::vector<Trial> stored_trials(Wisdom& wisdom, const KernelSpec& spec, const P
        cache::answer_or_nothing([&] { return cache::finished_trials(wisdom.user(), key); }))
     if (std::optional<Trial> trial = from_record(record)) trials.push_back(std::move(*trial));
   return trials;
+}
+
+TuneAnswer answer_or_tune(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                          const TuningOptions& options, Observer& observer, const BeforeTuning& before) {
+  TuneAnswer answer{stored_answer(wisdom, spec, size, device, options), std::nullopt};
+  if (answer.known.is_answer) {
+    for (const std::string& remark : answer.known.remarks) observer.on_warning(remark);
+    return answer;
+  }
+  wisdom.require_not_frozen("tune");
+  Backend* const backend = before(answer.known);
+  answer.found = tune_kernel(spec, size, device, wisdom, options, &observer, backend);
+  return answer;
 }
 
 }  // namespace tuner

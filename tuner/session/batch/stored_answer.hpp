@@ -1,7 +1,9 @@
 #pragma once
-/// The one rule for "a stored answer, or tune". The command and the library ask it before they tune.
+/// The one rule for "a stored answer, or tune", for the command and the library.
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@ struct StoredAnswer {
   std::size_t tried = 0;      ///< configurations that earlier sessions tried, or that are in quarantine; 0: unknown
   std::size_t valid = 0;      ///< configurations of the space; 0: unknown
   std::vector<std::string> remarks = {};  ///< Spent::remarks of the earlier sessions, each once
+  std::vector<Trial> trials = {};         ///< as TuningOptions::stored_trials says
   bool is_whole_space() const { return valid > 0 && tried >= valid; }
 };
 
@@ -30,6 +33,7 @@ struct StoredAnswer {
 /// - The source has headers that cannot be known. The result may then be of another text.
 /// - Nothing is stored for exactly this source, problem, device, driver and compiler.
 /// - The last session of this problem was interrupted.
+/// - TuningOptions::stored_trials requires trials, and none are stored.
 /// - A limit of \p options goes beyond what finished sessions spent, and the space has more. A result without sessions
 ///   (imported or shipped) counts as final.
 StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
@@ -38,5 +42,19 @@ StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const Problem
 /// The trials of earlier sessions under the conditions of \p options, the last one of each configuration.
 std::vector<Trial> stored_trials(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                                  const TuningOptions& options);
+
+/// A stored answer, or the result of a tuning.
+struct TuneAnswer {
+  StoredAnswer known;
+  std::optional<SessionResult> found;  ///< nothing: `known` is the answer
+};
+
+/// Called before a tuning, with the stored answer that is not enough. Returns the backend for tune_kernel(), or null.
+using BeforeTuning = std::function<Backend*(const StoredAnswer& known)>;
+
+/// The stored answer if there is one, else the result of tune_kernel(). \p observer receives the remarks of a stored
+/// answer as warnings. Throws Error also if the database is frozen.
+TuneAnswer answer_or_tune(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                          const TuningOptions& options, Observer& observer, const BeforeTuning& before);
 
 }  // namespace tuner

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/error.hpp>
@@ -37,9 +38,9 @@ bool names_device(std::string_view text) {
 }
 
 DeviceChoice choose_device(std::string_view device) {
-  if (device == kHostBackend) return {find_device(kHostBackend), "asked for"};
-  if (device == kCudaBackend) return choose_gpu(0, "asked for");
-  if (const auto ordinal = gpu_ordinal(device)) return choose_gpu(*ordinal, "asked for");
+  if (device == kHostBackend) return {find_device(kHostBackend), "selected with --device"};
+  if (device == kCudaBackend) return choose_gpu(0, "selected with --device");
+  if (const auto ordinal = gpu_ordinal(device)) return choose_gpu(*ordinal, "selected with --device");
   if (device != "auto") {
     throw Error(ErrorCode::invalid_argument,
                 "unknown device '" + std::string(device) +
@@ -50,6 +51,12 @@ DeviceChoice choose_device(std::string_view device) {
   if (!none.empty()) return {find_device(kHostBackend), "no GPU to use: " + none};
   return choose_gpu(
       0, gpu_count() == 1 ? "the GPU of this machine" : "the first of " + std::to_string(gpu_count()) + " GPUs");
+}
+
+std::string ordinals_text(const DeviceKey& kind, const std::vector<int>& devices) {
+  const bool is_gpu = traits(kind).is_gpu;
+  return fmt::format("{}{} {}", is_gpu ? "GPU" : "host", is_gpu && devices.size() > 1 ? "s" : "",
+                     fmt::join(devices, ", "));
 }
 
 std::string difference(const std::string& a, const std::string& b) {

@@ -11,12 +11,12 @@ namespace tuner {
 
 struct DeviceChoice {
   Device device;
-  std::string reason;          ///< "no NVIDIA driver: libcuda.so.1 not found", "first of 2 GPUs", "asked for"
+  std::string reason;          ///< "first of 2 GPUs", "selected with --device"
   std::vector<int> more = {};  ///< ordinals of other devices with the same key, which share the work
 };
 
 /// \p device: "auto" (the first usable GPU, else the host), "cuda" (the first GPU), a GPU's ordinal, or "host".
-/// Asks drivers but opens nothing. Throws Error with the reason when a device that was asked for is not there.
+/// Asks drivers but opens nothing. Throws Error with the reason when \p device is not there.
 DeviceChoice choose_device(std::string_view device);
 
 /// \p devices: names as for choose_device(), separated by commas ("0,2"), or "all" for all GPUs. Throws Error like
@@ -27,6 +27,9 @@ std::vector<DeviceChoice> choose_each(std::string_view devices);
 DeviceChoice choose_devices(std::string_view devices);
 /// \p devices, at least one, as one choice. \p names: how the user named them, for the message.
 DeviceChoice of_one_kind(std::vector<DeviceChoice> devices, std::string_view names);
+/// The devices with the ordinals \p devices, for people: "GPUs 0, 2", "host 0".
+std::string ordinals_text(const DeviceKey& kind, const std::vector<int>& devices);
+
 /// How the texts of two device keys differ: "sm=132 and sm=114".
 std::string difference(const std::string& a, const std::string& b);
 

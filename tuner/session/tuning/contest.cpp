@@ -67,10 +67,11 @@ bool Contest::is_sound(const Trial& trial) const {
 /// A measurement that was stopped early shows only that the configuration was slower than the best at that moment.
 bool Contest::can_win(const Trial& trial) const { return is_sound(trial) && !trial.measurement()->abandoned; }
 
-void Contest::tell_of_missing_metrics(const Trial& trial) {
+void Contest::warn_of_missing_metrics(const Trial& trial) {
   const Measurement* const measured = trial.measurement();
   if (measured == nullptr || measured->no_metrics.empty()) return;
-  if (!std::exchange(told_of_metrics_, true)) observer_.on_warning("metrics are missing: " + measured->no_metrics);
+  if (!std::exchange(has_warned_of_metrics_, true))
+    observer_.on_warning("metrics are missing: " + measured->no_metrics);
 }
 
 void Contest::keep(Trial trial) {
@@ -160,7 +161,7 @@ void Contest::measure_again(const std::vector<std::size_t>& all) {
     trial.verified = again[k].verified;
     trial.lane = again[k].lane;
     trial.round = again[k].round;
-    tell_of_missing_metrics(trial);
+    warn_of_missing_metrics(trial);
     if (store_) store_->append(trial);
   }
 }

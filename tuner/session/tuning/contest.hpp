@@ -28,7 +28,7 @@ class Contest {
   const Trial* best() const { return best_ ? &result.trials[*best_] : nullptr; }
   double best_objective() const { return objective_of(*best_); }
   /// Warns once, because the reason is usually the same for all trials.
-  void tell_of_missing_metrics(const Trial& trial);
+  void warn_of_missing_metrics(const Trial& trial);
 
   /// Seconds to reserve for measuring the leaders again, estimated from their samples. Precondition: there is a wall
   /// time.
@@ -61,7 +61,7 @@ class Contest {
   Observer& observer_;
   const Clock::time_point start_ = options_.started.value_or(Clock::now());
   std::optional<std::size_t> best_;  // position in result.trials
-  bool told_of_metrics_ = false;
+  bool has_warned_of_metrics_ = false;
 };
 
 /// Whether no configuration can compile, judged by \p trials that all failed alike. Either a file is missing that the

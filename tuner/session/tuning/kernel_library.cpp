@@ -39,7 +39,7 @@ std::string KernelLibrary::missing_folders() const {
   for (const fs::path& folder : folders_)
     if (!fs::is_directory(folder, ignored))
       text += (text.empty() ? "" : " ") + ("TUNER_TEMPLATE_PATH names " + printable(folder.string())) +
-              ", which is no folder.";
+              ", which is not a folder.";
   return text;
 }
 

@@ -22,12 +22,12 @@ class KernelLibrary {
   /// All kernels that find() knows by name, sorted. For equal names, the earlier folder wins.
   std::vector<Entry> list() const;
 
-  /// The folders of $TUNER_TEMPLATE_PATH that are none, in sentences; empty if there are none.
+  /// The folders of $TUNER_TEMPLATE_PATH that are not folders, in sentences; empty if all are.
   std::string missing_folders() const;
 
   /// Whether \p name_or_path is a path: it contains a slash or ends in .cu.
   static bool is_path(std::string_view name_or_path);
-  /// Advice for \p name, which is no kernel's: "Give your own file by its path: ./NAME.cu".
+  /// Advice for \p name, which no kernel has: "Give your own file by its path: ./NAME.cu".
   static std::string how_to_give_a_file(std::string_view name);
   /// Throws Error for an unknown name (with the nearest one and all known ones) or an unreadable file, and SpecError
   /// for a malformed file.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
@@ -15,6 +14,8 @@
 #include <tuner/error.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/tuning/contest.hpp>
+#include <tuner/session/tuning/first_trial.hpp>
+#include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
 
 namespace tuner {
@@ -25,8 +26,6 @@ using Seconds = std::chrono::duration<double>;
 
 /// How long to wait for an event before checking limits and requests to stop again.
 constexpr Seconds kPatience{0.05};
-/// While nothing was tried at this part of the wall time before its end, the evaluator hurries.
-constexpr double kHurryAtPart = 0.5;
 /// The check of the leader begins so many seconds before the end, or in the second half of a short time.
 constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
 /// The largest part of the wall time that is reserved for checking the winner.
@@ -67,7 +66,7 @@ class Session {
   }
 
   SessionResult run() {
-    const std::size_t elsewhere = tell_prior();
+    const std::size_t elsewhere = seed_prior();
     take_over_earlier_trials();
     if (const auto standing = store_ ? store_->standing() : std::nullopt) {
       submit_first(standing);
@@ -104,10 +103,6 @@ class Session {
                            ". With --force and a larger budget both are measured");
   }
 
-  // ---- never empty-handed: one configuration is tried whatever the time, the default if it is valid. It compiles
-  // while the space is enumerated, is not withdrawn at the end of the time, and is asked to hurry when half of the time
-  // is over. Only an interruption, a lost device and SessionOptions::grace end it.
-
   void begin_with_default() {
     const std::optional<Configuration>& common = spec_.default_configuration;
     const bool is_known = common && std::any_of(earlier_.begin(), earlier_.end(),
@@ -115,11 +110,10 @@ class Session {
     if (!common || is_known || contest_.must_not_go_on() || why_invalid(spec_, size_, device_.limits, *common) ||
         (store_ && store_->quarantined(*common)))
       return;
-    owed_ = common;
+    first_trial_.submits(*common);
     evaluator_.submit(*common, 0);
   }
 
-  /// Enumerates the space. When the time ends before that, the space is the configuration that is owed.
   void enumerate_space() {
     const auto is_over = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
     try {
@@ -127,32 +121,15 @@ class Session {
       contest_.result.valid_is = space_.count().kind;
     } catch (const EnumerationStopped&) {
       if (contest_.must_not_go_on()) throw;
-      const auto is_interrupted = [this] { return contest_.must_not_go_on(); };
-      space_ = owed_ ? EnumeratedSpace::from_configurations({&*owed_, 1})
-                     : enumerate(spec_, size_, device_.limits, is_interrupted, /*at_most=*/1);
+      space_ = first_trial_.space(spec_, size_, device_.limits);
       contest_.result.valid_is = SpaceCount::Kind::more_than;
     }
     contest_.result.valid = space_.size();
     if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec_, size_, device_.limits));
     submit_first(spec_.default_configuration);
-    if (!owed_) return;
+    if (!first_trial_.configuration()) return;
     submitted_first_ = first_.size();
-    if (const std::optional<Index> index = space_.find(*owed_)) submitted_.push_back(*index);
-  }
-
-  /// Whether nothing was tried yet, not even begun: the time then does not end the search.
-  bool owes_a_trial() const { return contest_.result.trials.empty() && evaluator_.in_flight() == 0; }
-
-  void hurry_if_late() {
-    const bool is_late =
-        owed_ && options_.budget.wall_time && contest_.time_left() <= kHurryAtPart * options_.budget.wall_time->count();
-    if (is_late && !std::exchange(hurried_, true)) evaluator_.hurry();
-  }
-
-  std::vector<Configuration> all_but_owed() const {
-    std::vector<Configuration> all = configurations(submitted_);
-    if (owed_ && !contest_.must_not_go_on() && evaluator_.usable()) std::erase(all, *owed_);
-    return all;
+    if (const std::optional<Index> index = space_.find(*first_trial_.configuration())) submitted_.push_back(*index);
   }
 
   /// Whether the session must end without waiting for anything.
@@ -162,14 +139,14 @@ class Session {
       if (!interrupted_at_) interrupted_at_ = contest_.elapsed();
       return contest_.elapsed() - *interrupted_at_ >= kLastLaunch;
     }
-    return !owed_ && -contest_.time_left() >= kLastLaunch;
+    return !first_trial_.configuration() && -contest_.time_left() >= kLastLaunch;
   }
 
   /// The budget in trials, including resumed ones; nullopt when the budget does not count trials.
   std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
 
   /// Returns how many results of the prior are valid here.
-  std::size_t tell_prior() {
+  std::size_t seed_prior() {
     if (!options_.prior) return 0;
     std::vector<search::Observation> elsewhere;
     for (const Prior::Result& result : options_.prior->results) {
@@ -213,7 +190,7 @@ class Session {
       const std::optional<StopReason> reason = reason_to_stop();
       if (!reason && !exhausted_) submit_proposals();
       expect_winner(reason);
-      hurry_if_late();
+      first_trial_.hurry_if_late(options_.budget.wall_time);
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all proposals are in quarantine
         contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
@@ -224,7 +201,7 @@ class Session {
         return;
       }
       if (ends_early(reason))
-        evaluator_.abandon(all_but_owed());
+        first_trial_.withdraw_others(configurations(submitted_));
       else if (news)
         put_waiting_in_order();
       const bool was_usable = evaluator_.usable();
@@ -236,7 +213,7 @@ class Session {
   }
 
   void happened(Trial trial) {
-    if (owed_ == trial.configuration) owed_.reset();
+    first_trial_.ended(trial.configuration);
     if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
     contest_.result.times += trial.times;
     if (store_) store_->append(trial);
@@ -320,7 +297,8 @@ class Session {
     const Budget& budget = options_.budget;
     if (contest_.must_not_go_on()) return StopReason::interrupted;
     if (!evaluator_.usable()) return StopReason::device_lost;
-    if (budget.wall_time && !owes_a_trial() && contest_.time_left() <= contest_.time_for_finalists() + time_for_check())
+    if (budget.wall_time && !first_trial_.is_missing() &&
+        contest_.time_left() <= contest_.time_for_finalists() + time_for_check())
       return StopReason::wall_time;
     const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
@@ -335,12 +313,10 @@ class Session {
   }
 
   void submit_proposals() {
-    std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
+    const std::size_t free = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
     // Submits half the capacity at a time, so that proposals share compiles.
-    if (contest_.time_left() <= 0)
-      room = std::min<std::size_t>(room, 1);  // the one that is owed
-    else if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2)
-      return;
+    if (contest_.time_left() > 0 && traits(device_.key).batch > 0 && free < evaluator_.capacity() / 2) return;
+    std::size_t room = first_trial_.room(free);
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
     }
@@ -376,7 +352,7 @@ class Session {
       return conclude(std::move(trial));
     }
     submitted_.push_back(index);
-    if (owes_a_trial()) owed_ = configuration;
+    first_trial_.submits(configuration);
     evaluator_.submit(configuration, contest_.best() ? contest_.best()->measurement()->median_ns : 0);
   }
 
@@ -388,7 +364,7 @@ class Session {
       const search::Observation seen = observation(*index, trial, options_.objective);
       strategy_->learn({&seen, 1});
     }
-    contest_.tell_of_missing_metrics(trial);
+    contest_.warn_of_missing_metrics(trial);
     contest_.keep(std::move(trial));
     report(contest_.result.trials.back());
     // Not after each trial: it looks at all of them.
@@ -433,12 +409,11 @@ class Session {
   const SessionOptions& options_;
   Observer& observer_;
   Contest contest_;
+  FirstTrial first_trial_{contest_, evaluator_};
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   Spent spent_;
-  std::vector<Trial> earlier_;         // until they are taken over
-  std::optional<Configuration> owed_;  // tried whatever the time; submitted, without a trial yet
-  bool hurried_ = false;
+  std::vector<Trial> earlier_;            // until they are taken over
   std::optional<double> interrupted_at_;  // in seconds since the start
   bool exhausted_ = false;
   // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
@@ -462,46 +437,6 @@ SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const
                           TrialStore* store, const SessionOptions& options, Observer* observer) {
   Observer nobody;
   return Session(spec, size, device, evaluator, store, options, observer ? *observer : nobody).run();
-}
-
-Error no_winner(const KernelSpec& spec, const ProblemSize& size, const SessionResult& result) {
-  const std::string what = spec.name + ' ' + size.text() + ": ";
-  if (result.trials.empty())
-    return Error(what + "no configuration was measured (" + std::string(text(result.stop_reason)) + ')');
-  const std::string trials = plural(result.trials.size(), "configuration");
-  if (std::ranges::all_of(result.trials, [](const Trial& trial) { return trial.measurement() != nullptr; }))
-    return Error(what + trials + " ran, but none was verified against a reference");
-  const bool lacked_memory = std::ranges::any_of(result.trials, [](const Trial& trial) {
-    const auto* const failure = std::get_if<LaunchError>(&trial.outcome);
-    return failure != nullptr && failure->code == ErrorCode::out_of_memory;
-  });
-  return Error(lacked_memory ? ErrorCode::out_of_memory : ErrorCode::other,
-               what + "none of " + trials + " worked, most often because: " + usual_failure(result.trials));
-}
-
-std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
-  if (const auto never = why_never(spec, limits)) return "kernel '" + spec.name + "' " + *never + ". Choose a GPU.";
-  if (const auto impossible = why_impossible(spec, size, limits))
-    return "kernel '" + spec.name + "' is not for " + size.text() + ": " + *impossible;
-  constexpr int kSample = 1000;
-  std::mt19937_64 random(1);
-  std::map<std::string, std::pair<int, std::string>> by_reason;  // name before ':' -> count, example
-  for (int i = 0; i < kSample; ++i) {
-    Configuration configuration;
-    for (const TuningParameter& parameter : spec.space.parameters()) {
-      configuration.set(parameter.name, parameter.values[random() % parameter.values.size()]);
-    }
-    const auto reason = why_invalid(spec, size, limits, configuration);
-    if (!reason) continue;
-    auto& [count, example] = by_reason[reason->substr(0, reason->find(':'))];
-    ++count;
-    if (example.empty()) example = *reason;
-  }
-  std::string message = "kernel '" + spec.name + "' has no valid configuration for " + size.text();
-  const auto worst = std::max_element(by_reason.begin(), by_reason.end(),
-                                      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  if (worst != by_reason.end()) message += "; most often because " + worst->second.second;
-  return message + ". Change the size, or relax the constraint.";
 }
 
 }  // namespace tuner

@@ -126,7 +126,7 @@ struct SessionResult {
   std::size_t resumed = 0;
   /// Verified, except with SessionOptions::unverified. nullopt when no configuration worked.
   std::optional<Trial> best;
-  /// Configurations that the measurements cannot tell from the best, which was preferred because it is simpler.
+  /// Configurations as fast as the best within the noise. The best was preferred because it is simpler.
   std::vector<Configuration> ties;
   double product = 0;
   std::size_t valid = 0;
@@ -146,12 +146,5 @@ struct SessionResult {
 /// std::invalid_argument for an unknown strategy.
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
                           TrialStore* store, const SessionOptions& options, Observer* observer);
-
-/// The error of a tuning whose \p result has no best configuration; with the most frequent failure.
-/// ErrorCode::out_of_memory if a configuration lacked memory.
-Error no_winner(const KernelSpec& spec, const ProblemSize& size, const SessionResult& result);
-
-/// Why \p spec has no valid configuration: the constraint or limit that rules out most of a sample, with an example.
-std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
 }  // namespace tuner

@@ -16,6 +16,9 @@ enum class Isolation {
   process,  ///< in worker processes: a kernel that faults or hangs costs one trial
 };
 
+/// Whether a stored answer comes with the trials of its tunings.
+enum class StoredTrials { none, if_known, required };
+
 struct TuningOptions {
   SessionOptions session;
   MeasureOptions measure;  ///< its metrics may name sets
@@ -26,7 +29,8 @@ struct TuningOptions {
   bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results()).
   bool decides = true;               ///< calls are served with the winner; false when only part of a space is tuned.
   bool resume = true;                ///< continue an interrupted session.
-  std::string origin = "tune";       ///< who measures, for the database.
+  StoredTrials stored_trials = StoredTrials::none;
+  std::string origin = "tune";  ///< who measures, for the database.
   /// Ordinals of other devices of this machine with the same key, which also run configurations. Needs
   /// Isolation::process.
   std::vector<int> more_devices;

@@ -132,7 +132,7 @@ ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   store.put = [=, warn_of = once()](const CompileRequest& request, std::string_view identity, const Image& image) {
     if (!is_addressable(request)) return;
     if (const auto why = cache::keep_image(*folder, tuned_on(request), image_key(request, identity), to_store(image)))
-      warn_of("compiled images are not kept in " + folder->string() + ": " + *why);
+      warn_of("compiled images are not stored in " + folder->string() + ": " + *why);
   };
   return store;
 }
@@ -297,7 +297,7 @@ std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& requ
 void LoadedModules::pass_over(const CompileRequest& request, const LaunchError& why) {
   const Error refused = refusal(request, why);
   if (refused.code() != ErrorCode::compiler) throw refused;
-  if (warn_) warn_(std::string("a compiled image is passed over: ") + refused.what());
+  if (warn_) warn_(std::string("a compiled image is ignored: ") + refused.what());
 }
 
 /// Why an image of \p request does not load.

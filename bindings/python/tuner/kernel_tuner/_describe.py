@@ -296,7 +296,7 @@ def _add_defines(made, defines):
 
 
 def add_macros(made, block_names):
-    """What Kernel Tuner defines besides the parameters, if the kernel uses it."""
+    """The macros that Kernel Tuner defines besides the parameters, if the kernel uses them."""
     given = {"kernel_tuner": "1", **{f"grid_size_{axis}": one for axis, one in zip(AXES, made.grid)},
              **{name: one for name, one in zip(block_names, made.block) if name not in made.parameters}}
     for name, text in given.items():

@@ -1,4 +1,4 @@
-"""What a tuning found, in Kernel Tuner's words."""
+"""The results of a tuning in Kernel Tuner's words."""
 
 import json
 import math
@@ -41,7 +41,7 @@ class Observations:
 
 
 class Objectives:
-    """What is best, and the metrics of the user."""
+    """The objectives and the metrics of the user."""
 
     def __init__(self, objective, higher_is_better, objectives, metrics):
         self.metrics = dict(metrics or {})
@@ -70,7 +70,7 @@ class Objectives:
             result[name] = metric(result) if callable(metric) else eval(metric, {"math": math, "numpy": numpy}, dict(result))
 
     def sorted(self, results):
-        """Those that work, the best first."""
+        """The results that work, the best first."""
         return sorted((one for one in results if "__error__" not in one), key=lambda one: one[self.names[0]], reverse=self.higher[0])
 
     def finish(self, results, tune_params, about, quiet, milliseconds):
@@ -99,7 +99,7 @@ class Objectives:
         return results, environment
 
     def _front(self, working):
-        """Those that no other one beats in every objective."""
+        """The results that no other beats in every objective."""
         costs = [[-one[name] if higher else one[name] for name, higher in zip(self.names, self.higher)] for one in working]
         return [one for one, cost in zip(working, costs)
                 if not any(all(a <= b for a, b in zip(other, cost)) and other != cost for other in costs)]
@@ -150,7 +150,7 @@ class Cache:
             self.entries[self.key(result)] = result
 
     def results(self, described):
-        """Those of the space: the file may have more."""
+        """The results of the space: the file may have more."""
         values = {name: [str(value) for value in values] for name, values in described.parameters.items()}
         return [one for one in self.entries.values()
                 if all(str(one[name]) in known for name, known in values.items()) and described.is_valid(one)]

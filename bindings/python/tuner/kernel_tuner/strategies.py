@@ -7,7 +7,7 @@ _OTHERS = ("minimize", "greedy_mls", "ordered_greedy_mls", "dual_annealing", "sk
 
 
 class _Strategy:
-    """What `kernel_tuner.strategies.minimize` is."""
+    """Stands for a module such as `kernel_tuner.strategies.minimize`."""
 
     def __init__(self, name):
         self.name = name

@@ -7,7 +7,7 @@ import numpy
 
 
 class ErrorConfig(str):
-    """Why a configuration has no time."""
+    """The reason for a configuration without a time."""
 
     def __new__(cls, *_):
         return super().__new__(cls, cls.__name__)

@@ -116,7 +116,7 @@ TEST_F(CuptiHost, KnowsChipsWithoutAGpu) {
   EXPECT_THAT(std::get<Unavailable>(unknown).reason, HasSubstr("unknown chip 'GH1OO'; did you mean 'GH100'?"));
 }
 
-TEST_F(CuptiHost, CountsTheTextBooksNineInTwoPassesOnTheH100) {
+TEST_F(CuptiHost, CountsTheTextbooksNineInTwoPassesOnTheH100) {
   const auto gh100 = chip("GH100");
   EXPECT_EQ(passes(*gh100, "textbook"), 2u);
   EXPECT_EQ(passes(*gh100, "roofline"), 2u);

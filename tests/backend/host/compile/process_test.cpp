@@ -19,18 +19,10 @@
 namespace tuner::host_test {
 namespace {
 
+using testing::is_alive;
 using testing::start_child;
 using testing::wait_for;
 using testing::wait_until;
-
-/// False for a process that has ended, waited for or not.
-bool is_alive(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t end = text.rfind(") ");
-  return end != std::string::npos && text[end + 2] != 'Z' && text[end + 2] != 'X';
-}
 
 /// The number in \p file, once there is a whole line.
 pid_t pid_in(const std::filesystem::path& file) {

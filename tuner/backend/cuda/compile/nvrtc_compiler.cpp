@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <cache/records/sha256.hpp>
+
 #include <tuner/backend/cuda/compile/compile_log.hpp>
 #include <tuner/backend/cuda/compile/device_headers.hpp>
 #include <tuner/backend/cuda/compile/device_linker.hpp>
@@ -242,40 +244,26 @@ class NvrtcCompiler : public Compiler {
     return *std::move(reported);
   }
 
-  /// Compiles \p texts again and again, without the declarations that NVRTC refuses. If it refuses what the kernels
-  /// need, returns the errors that were left when all else was gone.
+  /// Compiles \p texts without the host code that NVRTC refuses.
   std::variant<Built, CompileError> without_host_code(const CompileRequest& request, const DeviceHeaders& headers,
                                                       const std::vector<IncludedFile>& texts, Form form) const {
-    HostCode code(texts, request.expressions);
-    if (const LeftOutCode::Parts known = left_out_.known(request, texts); !known.empty()) {
-      code.leave_out(known);
-      for (const bool with_names : {false, true}) {
-        form.with_names_of_nvcc = with_names;
-        auto built = build(request, headers, code.texts(), form);
-        if (std::holds_alternative<Built>(built)) return built;
-      }
-      form.with_names_of_nvcc = false;
-      code = HostCode(texts, request.expressions);
-    }
-    std::optional<CompileError> reported;
-    for (;;) {
-      auto built = build(request, headers, code.texts(), form);
-      auto* const error = std::get_if<CompileError>(&built);
-      if (error == nullptr) {
-        if (!reported) left_out_.keep(request, texts, code.parts());
-        return built;
-      }
-      if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
-      const std::vector<RefusedCode> errors = refused_code(error->log);
-      if (code.leave_out(errors, HostCode::Use::none)) continue;
-      // The names come late: a text may define them in another way.
-      if (!std::exchange(form.with_names_of_nvcc, true)) continue;
-      if (!reported) {
-        reported = std::move(*error);
-        code.add_summary(reported->message, reported->log);
-      }
-      if (!code.leave_out(errors, HostCode::Use::perhaps)) return *std::move(reported);
-    }
+    std::optional<Built> result;
+    const auto compile = [&](const std::vector<IncludedFile>& left) -> std::optional<CompileError> {
+      auto built = build(request, headers, left, form);
+      if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
+      result = std::get<Built>(std::move(built));
+      return std::nullopt;
+    };
+    // The names come late: a text may define them in another way.
+    const auto add_names = [&form](const HostCode&, const auto&) {
+      return !std::exchange(form.with_names_of_nvcc, true);
+    };
+    const LeftOutCode::Work work{request, texts,         cache::sha256_of_parts(LeftOutCode::key_parts(request, texts)),
+                                 compile, &refused_code, add_names};
+    if (left_out_.compiles_as_before(work)) return *std::move(result);
+    form.with_names_of_nvcc = false;
+    if (auto error = left_out_.compile(work)) return *std::move(error);
+    return *std::move(result);
   }
 
   /// \p error, which says that a file is missing, with all others that are.

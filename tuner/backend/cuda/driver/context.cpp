@@ -58,11 +58,11 @@ ContextGuard::~ContextGuard() {
 
 void PendingLaunches::allow(std::int64_t pending) {
   const std::lock_guard lock(mutex_);
-  const std::int64_t before = for_good();
+  const std::int64_t before = kept_limit();
   // Never lowers the limit here: a run on another thread may need it.
-  if (const std::optional<std::string> why = make_room(std::max(pending, now())))
+  if (const std::optional<std::string> why = make_room(std::max(pending, current_limit())))
     throw Error(ErrorCode::out_of_memory, *why);
-  for_good_ = std::max(before, pending);
+  kept_limit_ = std::max(before, pending);
 }
 
 std::optional<LaunchError> PendingLaunches::make_room_for(std::span<const Launch> launches) {
@@ -75,21 +75,21 @@ std::optional<LaunchError> PendingLaunches::make_room_for(std::span<const Launch
   return std::nullopt;
 }
 
-std::int64_t PendingLaunches::now() {
+std::int64_t PendingLaunches::current_limit() {
   std::size_t limit = 0;
   state_.watch(driver().cuCtxGetLimit(&limit, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT), "cuCtxGetLimit");
   return static_cast<std::int64_t>(limit);
 }
 
 /// The limit never becomes lower than this: at first the context's limit, which the program may have chosen.
-std::int64_t PendingLaunches::for_good() {
-  if (!for_good_) for_good_ = now();
-  return *for_good_;
+std::int64_t PendingLaunches::kept_limit() {
+  if (!kept_limit_) kept_limit_ = current_limit();
+  return *kept_limit_;
 }
 
 /// Sets the limit for \p pending launches. Returns the reason if it is too high.
 std::optional<std::string> PendingLaunches::make_room(std::int64_t pending) {
-  const std::int64_t wanted = std::max(pending, for_good()), there = now();
+  const std::int64_t wanted = std::max(pending, kept_limit()), there = current_limit();
   if (wanted == there) return std::nullopt;
   const CUresult result =
       driver().cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, static_cast<std::size_t>(wanted));

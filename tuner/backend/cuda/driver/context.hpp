@@ -65,17 +65,17 @@ struct BackendState {
   BackendState(Context context_, Device device_)
       : context(std::move(context_)), id(context_id(context.handle())), device(std::move(device_)) {}
   ~BackendState() {
-    if (gone()) context.leak();
+    if (is_gone()) context.leak();
   }
 
   /// Whether handles must be dropped: after a fault or a hang, or when the context was destroyed. A new context may
   /// then have the same handle and give out the same addresses.
-  bool gone() const noexcept { return !usable || context_id(context.handle()) != id; }
+  bool is_gone() const noexcept { return !usable || context_id(context.handle()) != id; }
 
   /// Calls \p free, which frees handles, in the context. Returns false if they must be dropped instead.
   template <typename Free>
   bool free_in_context(Free free) noexcept {
-    if (gone()) return false;
+    if (is_gone()) return false;
     try {
       const ContextGuard guard(context.handle());
       free();
@@ -111,14 +111,14 @@ class PendingLaunches {
   std::optional<LaunchError> make_room_for(std::span<const Launch> launches);
 
  private:
-  std::int64_t now();
-  std::int64_t for_good();
+  std::int64_t current_limit();
+  std::int64_t kept_limit();
   std::optional<std::string> make_room(std::int64_t pending);
 
   BackendState& state_;
   std::mutex mutex_;  // protects the limit
-  std::optional<std::int64_t> for_good_;
-  bool room_of_a_run_ = false;  // the limit may be above for_good_
+  std::optional<std::int64_t> kept_limit_;
+  bool room_of_a_run_ = false;  // the limit may be above kept_limit_
 };
 
 /// Destroys a handle with a function of the driver. Its context must be current, or alive on the device.

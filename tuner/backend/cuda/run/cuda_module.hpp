@@ -134,7 +134,7 @@ class EventStopwatch final : public Stopwatch {
   /// In the state's context, which must be current. Throws CudaError.
   explicit EventStopwatch(SharedState state) : state_(std::move(state)), first_(make_event()), last_(make_event()) {}
   ~EventStopwatch() override {
-    if (!state_->gone()) return;
+    if (!state_->is_gone()) return;
     (void)first_.release();
     (void)last_.release();
   }

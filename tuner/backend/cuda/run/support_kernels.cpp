@@ -114,7 +114,7 @@ void DataKernels::fill(CUdeviceptr to, ElementType type, std::size_t count, cons
 
 void DataKernels::compare(CUdeviceptr actual, CUdeviceptr expected, ElementType type, std::size_t count,
                           const Tolerance& tolerance, CUdeviceptr result) const {
-  zero(result, sizeof(Found));
+  zero(result, sizeof(RawComparison));
   launch_support(kernels_[kCompare], blocks_for(count), kThreads, stream_, actual, expected, static_cast<int>(type),
                  static_cast<unsigned long long>(count), tolerance.relative, tolerance.absolute, result);
 }

@@ -52,7 +52,7 @@ void launch_support(CUfunction function, unsigned blocks, unsigned threads, CUst
 class DataKernels {
  public:
   /// The result of compare() on the device; all zero at first.
-  struct Found {
+  struct RawComparison {
     std::uint64_t mismatches = 0;
     std::uint64_t inverted_first = 0;      ///< ~index of the first mismatch
     std::uint64_t largest_error_bits = 0;  ///< of a double
@@ -66,7 +66,7 @@ class DataKernels {
   void fill(CUdeviceptr to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) const;
   void compare(CUdeviceptr actual, CUdeviceptr expected, ElementType type, std::size_t count,
                const Tolerance& tolerance,
-               CUdeviceptr result) const;                                           ///< result: a Found
+               CUdeviceptr result) const;                                           ///< result: a RawComparison
   void fingerprint(CUdeviceptr from, std::size_t bytes, CUdeviceptr result) const;  ///< result: 64 bits
 
   void leak() noexcept { kernels_.leak(); }

@@ -8,7 +8,6 @@
 #include <deque>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <span>
 #include <sstream>
 
@@ -171,7 +170,7 @@ HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
   cache_folder_ = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
 }
 
-std::optional<std::vector<std::byte>> HostCompiler::kept(const std::string& key) const {
+std::optional<std::vector<std::byte>> HostCompiler::load_object(const std::string& key) const {
   const auto found =
       cache_folder_ ? cache::kept_image(*cache_folder_, kArchitecture, key, options_.warn) : std::nullopt;
   if (!found) return std::nullopt;
@@ -179,7 +178,7 @@ std::optional<std::vector<std::byte>> HostCompiler::kept(const std::string& key)
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& object) const {
+void HostCompiler::store_object(const std::string& key, const std::vector<std::byte>& object) const {
   if (!cache_folder_) return;
   const cache::Image image{{reinterpret_cast<const char*>(object.data()), object.size()}, "{}"};
   const auto failure = cache::keep_image(*cache_folder_, kArchitecture, key, image, kMostKept);
@@ -189,7 +188,7 @@ void HostCompiler::keep(const std::string& key, const std::vector<std::byte>& ob
     options_.warn("compiled objects cannot be stored in " + cache_folder_->string() + ": " + *failure);
 }
 
-std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name, Found& found) {
+std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name, CxxCompiler& found) {
   found.tried += (found.tried.empty() ? "" : ", ") + listed(command);
   const std::filesystem::path path = find_program(command[0]);
   if (path.empty()) return "there is no program " + printable(command[0]);
@@ -214,16 +213,16 @@ std::string HostCompiler::try_compiler(const std::vector<std::string>& command, 
   return {};
 }
 
-std::shared_ptr<const HostCompiler::Found> HostCompiler::found() const {
+std::shared_ptr<const HostCompiler::CxxCompiler> HostCompiler::cxx() const {
   const std::lock_guard lock(searching_);
-  if (found_) return found_;
-  auto now = std::make_shared<const Found>(search());
-  if (!now->command.empty()) found_ = now;  // a compiler may be installed later
+  if (cxx_) return cxx_;
+  auto now = std::make_shared<const CxxCompiler>(search());
+  if (!now->command.empty()) cxx_ = now;  // a compiler may be installed later
   return now;
 }
 
-HostCompiler::Found HostCompiler::search() const {
-  Found found;
+HostCompiler::CxxCompiler HostCompiler::search() const {
+  CxxCompiler found;
   if (!options_.compiler.empty()) {
     (void)try_compiler({options_.compiler}, false, found);
     return found;
@@ -231,24 +230,21 @@ HostCompiler::Found HostCompiler::search() const {
 #if defined(TUNER_HOST_SANITIZE)
   if (try_compiler({TUNER_HOST_BUILD_COMPILER}, false, found).empty()) return found;  // with the process's own runtime
 #endif
-  const char* variable = std::getenv("CXX");
-  const std::string cxx = variable != nullptr ? variable : "";
-  std::istringstream text(cxx);
-  const std::vector<std::string> chosen{std::istream_iterator<std::string>(text), {}};
+  const std::vector<std::string> chosen = words_of_cxx();
   const std::string why = chosen.empty() ? std::string() : try_compiler(chosen, true, found);
   if (!chosen.empty() && why.empty()) return found;
   for (const char* candidate : {"c++", "g++", "clang++"}) {
     if (!try_compiler({candidate}, false, found).empty()) continue;
     if (!why.empty())
-      options_.warn("CXX=" + printable(cxx) + " is not used, because " + why + "; kernels are compiled with " +
-                    found.command[0] + " (" + found.version + ")");
+      options_.warn("CXX=" + printable(listed(chosen)) + " is not used, because " + why +
+                    "; kernels are compiled with " + found.command[0] + " (" + found.version + ")");
     break;
   }
   return found;
 }
 
 std::string HostCompiler::short_name() const {
-  const std::shared_ptr<const Found> compiler = found();
+  const std::shared_ptr<const CxxCompiler> compiler = cxx();
   if (compiler->command.empty()) return "none";
   // "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6"
   std::string version;
@@ -268,8 +264,8 @@ std::string HostCompiler::short_name() const {
 }
 
 std::string HostCompiler::identity() const {
-  const std::shared_ptr<const Found> found_now = found();
-  const Found& compiler = *found_now;
+  const std::shared_ptr<const CxxCompiler> shared = cxx();
+  const CxxCompiler& compiler = *shared;
   std::string text = "host abi " + std::to_string(tuner_host::kAbiVersion) + " shim " + shim_hash().substr(0, 16) +
                      "; " + (compiler.command.empty() ? "no compiler" : compiler.version);
   for (std::size_t i = 1; i < compiler.command.size(); ++i) text += ' ' + compiler.command[i];
@@ -321,14 +317,14 @@ std::variant<std::string, CompileError> HostCompiler::compile_part(const Compile
                     unfinished = base + ".part";
   if (std::filesystem::exists(object)) return object;
   const std::string key = cache::sha256_of_parts({identity(), part.name, part.text});
-  if (const auto object_code = kept(key)) {
+  if (const auto object_code = load_object(key)) {
     write_file(unfinished, {reinterpret_cast<const char*>(object_code->data()), object_code->size()});
   } else {
     write_file(source, part.text);
-    std::vector<std::string> arguments = plain_flags(is_gnu(found()->version));
+    std::vector<std::string> arguments = plain_flags(is_gnu(cxx()->version));
     arguments.insert(arguments.end(), {"-c", "-o", unfinished, source});
     if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return *std::move(error);
-    keep(key, read_file(unfinished));
+    store_object(key, read_file(unfinished));
   }
   std::filesystem::rename(unfinished, object);  // so that a stopped compile leaves no partial object
   return object;
@@ -338,8 +334,8 @@ std::variant<std::string, CompileError> HostCompiler::compile_part(const Compile
 std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const Folders& folders,
                                                        const std::vector<std::string>& arguments,
                                                        std::string& log) const {
-  const std::shared_ptr<const Found> found_now = found();
-  const Found& compiler = *found_now;
+  const std::shared_ptr<const CxxCompiler> shared = cxx();
+  const CxxCompiler& compiler = *shared;
   std::vector<std::string> command = compiler.command;
   command.insert(command.end(), arguments.begin(), arguments.end());
   ProcessResult result = run_process(command, {.timeout_s = options_.compile_timeout_s,
@@ -369,7 +365,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
 
 CompileResult HostCompiler::compile(const CompileRequest& request) {
   try {
-    const std::shared_ptr<const Found> compiler = found();
+    const std::shared_ptr<const CxxCompiler> compiler = cxx();
     if (compiler->command.empty())
       return CompileError{
           "no C++ compiler found (tried " + compiler->tried + "); install g++ or clang++, or set CXX to one", ""};
@@ -385,53 +381,34 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   std::string key;
   if (cache_folder_ && !includes.unknown) {
     key = object_key(request, unit, includes);
-    if (auto object = kept(key)) {
+    if (auto object = load_object(key)) {
       image.code = std::move(*object);
       return image;
     }
   }
   if (auto error = build(request, texts, includes, image)) return *std::move(error);
   // The key must be the same as before: a header that changed in the meantime may have been read before or after.
-  if (!key.empty() && key == object_key(request, unit, includes_of(request))) keep(key, image.code);
+  if (!key.empty() && key == object_key(request, unit, includes_of(request))) store_object(key, image.code);
   return image;
 }
 
-/// Compiles \p texts. If that fails, compiles them again and again, without the declarations that the compiler refuses.
-/// If it refuses what the kernels need, returns the errors that were left when all else was gone.
+/// Compiles \p texts, if necessary without the host code that the compiler refuses.
 std::optional<CompileError> HostCompiler::build(const CompileRequest& request, const std::vector<IncludedFile>& texts,
                                                 const Includes& includes, Image& image) {
-  std::optional<CompileError> error, reported;
-  const auto compiles = [&](const std::vector<IncludedFile>& left) {
-    error = run_compiler(request, program_of(request, includes, left), image);
-    return !error;
+  const auto compile = [&](const std::vector<IncludedFile>& left) {
+    return run_compiler(request, program_of(request, includes, left), image);
   };
-  if (const LeftOutCode::Parts known = left_out_.known(request, texts); !known.empty()) {
-    HostCode code(texts, request.expressions);
-    code.leave_out(known);
-    if (compiles(code.texts())) return std::nullopt;
-  }
-  if (compiles(texts)) return std::nullopt;
-  HostCode code(texts, request.expressions);
-  for (;;) {
-    if (error->machine_fault || error->message.find(kDidNotEnd) != std::string::npos) return error;
-    if (misses_a_file(error->log))
-      return tuner::with_all_missing(*error, HostCode(texts, request.expressions), &refused_code,
-                                     [&](const std::vector<IncludedFile>& left) {
-                                       (void)compiles(left);
-                                       return error;
-                                     });
-    const std::vector<RefusedCode> errors = refused_code(error->log);
-    // The linker does not say who needs what is missing.
-    const bool is_less = errors.empty() ? code.leave_out_functions() : code.leave_out(errors, HostCode::Use::none);
-    if (!is_less && !reported) {
-      reported = error;
-      code.add_summary(reported->message, reported->log);
-    }
-    if (!is_less && !code.leave_out(errors, HostCode::Use::perhaps)) return reported;
-    if (compiles(code.texts())) break;
-  }
-  if (!reported) left_out_.keep(request, texts, code.parts());
-  return std::nullopt;
+  // The linker does not say who needs a function that is missing.
+  const auto leave_out_functions = [](HostCode& code, const std::vector<RefusedCode>& errors) {
+    return errors.empty() && code.leave_out_functions();
+  };
+  const auto is_final = [](const CompileError& error) {
+    return error.machine_fault || error.message.find(kDidNotEnd) != std::string::npos;
+  };
+  const LeftOutCode::Work work{request, texts,         cache::sha256_of_parts(LeftOutCode::key_parts(request, texts)),
+                               compile, &refused_code, leave_out_functions,
+                               is_final};
+  return left_out_.compiles_as_before(work) ? std::nullopt : left_out_.compile(work);
 }
 
 std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const ProgramText& program,
@@ -445,7 +422,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   for (const std::string& name : program.of_programs)
     write_below(directory.path() / kLast, name, program_header_text(name));
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
-  const bool gnu = is_gnu(found()->version);
+  const bool gnu = is_gnu(cxx()->version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const auto add_copies = [&](std::vector<std::string>& to, const std::string& path) {
     const std::filesystem::path from = folder.empty() ? "." : folder;
@@ -509,7 +486,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (auto error = failed(plain, with_parts(source))) return error;
   }
   if (!std::filesystem::exists(object))
-    return CompileError{listed(found()->command) + " wrote no object", std::move(image.log)};
+    return CompileError{listed(cxx()->command) + " wrote no object", std::move(image.log)};
   image.code = read_file(object);
   return std::nullopt;
 }

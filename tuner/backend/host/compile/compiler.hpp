@@ -29,24 +29,24 @@ class HostCompiler final : public Compiler {
     const char* text;
   };
 
-  /// "g++ 12.2.0", or "none" when no compiler was found. Throws Passing when a compiler could not be asked now.
+  /// "g++ 12.2.0", or "none" when no compiler was found. Throws Passing if a compiler does not answer now.
   std::string short_name() const;
 
  private:
-  struct Found {
+  struct CxxCompiler {
     std::vector<std::string> command;  // the program and its arguments from CXX; empty: none was found
     std::string version;               // first line of --version
     std::string tried;                 // for the message when none was found
   };
-  /// Searches until a compiler is found, which is kept. Throws Passing when a compiler could not be asked now.
-  std::shared_ptr<const Found> found() const;
-  Found search() const;
+  /// Searches until a compiler is found, and then returns that one. Throws Passing if a compiler does not answer now.
+  std::shared_ptr<const CxxCompiler> cxx() const;
+  CxxCompiler search() const;
   /// The reason why \p command is not a compiler. If it is one, fills in \p found and returns nothing. Throws Passing.
-  static std::string try_compiler(const std::vector<std::string>& command, bool by_name, Found& found);
+  static std::string try_compiler(const std::vector<std::string>& command, bool by_name, CxxCompiler& found);
   std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
-  /// The object kept under \p key, and keeping one. Do nothing if no objects are kept.
-  std::optional<std::vector<std::byte>> kept(const std::string& key) const;
-  void keep(const std::string& key, const std::vector<std::byte>& object) const;
+  /// Load and store the object of \p key. Do nothing without a cache folder.
+  std::optional<std::vector<std::byte>> load_object(const std::string& key) const;
+  void store_object(const std::string& key, const std::vector<std::byte>& object) const;
   std::optional<CompileError> build(const CompileRequest& request, const std::vector<IncludedFile>& texts,
                                     const Includes& includes, Image& image);
   /// Fills in \p image's code and log.
@@ -66,7 +66,7 @@ class HostCompiler final : public Compiler {
   HostOptions options_;
   std::optional<std::filesystem::path> cache_folder_;
   mutable std::mutex searching_;
-  mutable std::shared_ptr<const Found> found_;
+  mutable std::shared_ptr<const CxxCompiler> cxx_;
   mutable std::mutex shim_mutex_, parts_mutex_;
   mutable SharedFolder shim_;
   LeftOutCode left_out_;

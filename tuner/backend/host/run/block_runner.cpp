@@ -212,11 +212,11 @@ void BlockRunner::fiber_main(context::transfer_t from) {
   sanitizer::after_switch(self->sanitizer, previous->sanitizer);
   for (;;) {
     runner.kernel_->run(runner.kernel_->arguments);  // lets no exception out: see tuner_host_entry.h
-    runner.finished(self);
+    runner.finish(self);
   }
 }
 
-void BlockRunner::finished(Fiber* self) {
+void BlockRunner::finish(Fiber* self) {
   self->busy = false;
   free_.push_back(self);
   Fiber* to = nullptr;
@@ -241,7 +241,7 @@ void BlockRunner::wait(Fiber* self) {
   if (to != self) switch_to(self, to);
 }
 
-void BlockRunner::let_others(bool started_first) {
+void BlockRunner::yield_to_others(bool started_first) {
   Fiber* to = other(started_first);
   if (to == nullptr) return;
   Fiber* self = current();
@@ -276,7 +276,7 @@ void BlockRunner::drop_fibers() {
 void BlockRunner::yield(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (runner.must_stop()) runner.leave_silently();
-  runner.let_others(false);
+  runner.yield_to_others(false);
 }
 
 /// Draws how much the accesses until the next switch weigh.
@@ -293,7 +293,7 @@ void BlockRunner::switch_at_access() {
   BlockRunner& runner = *running;
   if (runner.must_stop()) runner.leave_silently();
   runner.plan_switch();
-  runner.let_others((runner.random_ & 1u) != 0);
+  runner.yield_to_others((runner.random_ & 1u) != 0);
 }
 
 /// Draws the number of updates before the next pause: few in some blocks, many in others.
@@ -317,7 +317,7 @@ void BlockRunner::fail(tuner_host::Block* block, const char* message, const char
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   {  // abandon() destroys nothing
     const std::string site = file != nullptr ? " (" + site_text(file, line) + ")" : "";
-    runner.fails_here(message + site);
+    runner.set_failure(message + site);
   }
   runner.abandon();
 }
@@ -354,7 +354,7 @@ void BlockRunner::leave_now() {
     char address[40] = "";
     if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
     const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
-    runner.fails_here(what + address);
+    runner.set_failure(what + address);
   }
   runner.abandon();
 }
@@ -366,7 +366,7 @@ std::string BlockRunner::place() const {
   return "block (" + std::to_string(b.x) + ", " + std::to_string(b.y) + ", " + std::to_string(b.z) + ")";
 }
 
-void BlockRunner::fails_here(const std::string& what) {
+void BlockRunner::set_failure(const std::string& what) {
   failure_ = what + " in " + place() + ", " + thread_text(current()->thread.linear);
 }
 

@@ -97,7 +97,7 @@ class BlockRunner {
     const char* file = nullptr;
     int line = 0;
 
-    void waits(const char* at, const char* in_file, int in_line) { waits_at = at, file = in_file, line = in_line; }
+    void set_wait(const char* at, const char* in_file, int in_line) { waits_at = at, file = in_file, line = in_line; }
     /// `__syncthreads (reduce.cu:14)`
     std::string where() const { return std::string(waits_at) + " (" + site_text(file, line) + ")"; }
   };
@@ -135,16 +135,16 @@ class BlockRunner {
   void switch_to(Fiber* from, Fiber* to);
   void wait(Fiber* self);
   /// Lets another thread run first, if there is one.
-  void let_others(bool started_first);
+  void yield_to_others(bool started_first);
   /// Leaves the block. Objects on this stack are not destroyed, so failure_ must be set in an earlier statement.
   [[noreturn]] void abandon();
   [[noreturn]] void leave_silently();
-  void finished(Fiber* self);
+  void finish(Fiber* self);
   void drop_fibers();
   void plan_switch();
   void plan_pause();
   /// Sets failure_ to \p what, in the current thread.
-  void fails_here(const std::string& what);
+  void set_failure(const std::string& what);
   std::string deadlock() const;
   std::string beyond_shared(const char* does) const;
   /// Says what was done to the \p nearest bytes of the guards of static shared memory, if they were changed.

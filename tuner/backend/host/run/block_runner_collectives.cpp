@@ -34,7 +34,7 @@ std::string hex(unsigned mask) {
 int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predicate, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   Fiber* self = runner.current();
-  self->waits(kBlockNames[operation], file, line);
+  self->set_wait(kBlockNames[operation], file, line);
   if (!runner.at_barrier_.empty()) {
     const Fiber* first = runner.at_barrier_.front();
     if (first->line != line || first->waits_at != self->waits_at ||
@@ -118,9 +118,9 @@ unsigned long long BlockRunner::meet_warp(tuner_host::Block* block, int operatio
   const unsigned warp = self->thread.linear >> 5;
   const unsigned me = self->thread.linear & 31u;
   if (operation == tuner_host::kActiveMask) return runner.active_mask(self, file, line);
-  self->waits(kWarpNames[operation], file, line);
+  self->set_wait(kWarpNames[operation], file, line);
   if ((mask >> me & 1u) == 0) {
-    runner.fails_here(self->where() + ": mask " + hex(mask) + " does not name the calling lane " + std::to_string(me));
+    runner.set_failure(self->where() + ": mask " + hex(mask) + " does not name the calling lane " + std::to_string(me));
     runner.abandon();
   }
   std::list<Meeting>& meetings = runner.meetings_[warp];
@@ -213,7 +213,7 @@ void BlockRunner::complete_meeting(unsigned warp, std::list<Meeting>::iterator a
 }
 
 unsigned BlockRunner::active_mask(Fiber* self, const char* file, int line) {
-  self->waits("__activemask", file, line);
+  self->set_wait("__activemask", file, line);
   if (converging_.empty()) chosen_before_ = 0;
   converging_.push_back(self);
   wait(self);

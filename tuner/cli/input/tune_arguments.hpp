@@ -17,13 +17,12 @@ struct SweepRequest {
   Configuration fix;
   std::vector<std::string> vary;
   std::size_t rows = 10;
-  bool with_rows = false;     ///< --rows is given: a known answer has a table too
   std::filesystem::path csv;  ///< empty: none
   std::vector<std::string> by;
 
-  /// Whether only part of the space is asked for.
+  /// Whether only part of the space is searched.
   bool is_part() const { return !fix.empty() || !vary.empty(); }
-  /// Whether trials are asked for, and not only the best configuration.
+  /// Whether trials are printed, and not only the best configuration.
   bool needs_trials() const { return is_part() || !csv.empty() || !by.empty(); }
   bool all_rows() const { return rows == std::numeric_limits<std::size_t>::max(); }
 };
@@ -47,9 +46,9 @@ struct TuneSubject {
   std::vector<ListedRequest> list = {};  ///< what that file holds
 };
 
-struct TuneRequest {
+struct TuneArguments {
   TuneSubject what;
-  std::string device;                  ///< --device, else $TUNER_DEVICE, else of a recording's launch, else auto
+  std::string device;                  ///< --device, else $TUNER_DEVICE, else that of the recording, else auto
   std::filesystem::path database;      ///< empty: the default place
   TuningOptions tuning;                ///< budget empty: the command's default
   std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none
@@ -60,14 +59,14 @@ struct TuneRequest {
   bool without_ceilings = false;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 
-  /// Whether standard output is in place of a file.
+  /// Whether an output file is `-`.
   bool fills_stdout() const { return sweep.csv == "-" || log == "-" || report == "-"; }
 };
 
 /// The options of `tune`, for parsing and for `--help`.
 Options tune_options();
 /// Throws UsageError, and Error for a recording that cannot be read.
-TuneRequest read_tune_request(const Texts& words);
+TuneArguments read_tune_arguments(const Texts& words);
 
 /// `--problems FILE`: each line has options that name a kernel and its problems, and limits for them. Reads the lines
 /// of \p file ("-": standard input), without blank ones and comments. Throws UsageError, with file and line, for a line

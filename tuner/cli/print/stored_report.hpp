@@ -1,16 +1,12 @@
 #pragma once
-/// Reports: the parts that need the kernel's file (traffic, arithmetic, the default and the limit of the best), and
-/// `tune --report FILE`.
+/// The parts of a report that need the kernel's file: traffic, arithmetic, the default and the limit of the best.
 
+#include <optional>
 #include <span>
 
-#include <tuner/cli/commands/tune_jobs.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/explain/verdict.hpp>
-#include <tuner/report/page.hpp>
 #include <tuner/report/tuning.hpp>
-#include <tuner/session/tuning/tune_session.hpp>
-#include <tuner/session/wisdom/wisdom.hpp>
 
 namespace tuner::cli {
 
@@ -21,9 +17,5 @@ void add_amounts(std::span<report::Tuning> tunings, KernelsByName kernels);
 /// the device of \p tuning, \p spec the kernel that was measured. Nothing if there is no best. Throws Error for sizes
 /// that \p spec does not take, as another's database may hold.
 std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device);
-
-/// Writes the report of \p jobs, which are of one kernel and were tuned on \p device, from what \p wisdom has of them.
-/// Throws Error.
-void write_report(const TuneJobs& jobs, const Device& device, Wisdom& wisdom);
 
 }  // namespace tuner::cli

@@ -1,4 +1,4 @@
-#include <tuner/cli/input/tune_request.hpp>
+#include <tuner/cli/input/tune_arguments.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
@@ -44,7 +44,7 @@ void check_subject(const Given& given) {
 }
 
 /// Hot and cold caches are different objectives, with different results in the database.
-void choose_objective(const Given& given, TuneRequest& request) {
+void choose_objective(const Given& given, TuneArguments& request) {
   const std::vector<std::string> names = read_objectives(given.text("objective"));
   const bool hot = given.flag("hot");
   Objective& objective = request.tuning.session.objective;
@@ -86,7 +86,6 @@ SweepRequest read_sweep(const Given& given) {
   sweep.by = split(given.texts("by"), ',');
   sweep.csv = given.text("csv");
   const std::string rows = given.text("rows");
-  sweep.with_rows = given.has("rows");
   sweep.rows =
       rows == "all" ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(parse_count(rows, "--rows"));
   return sweep;
@@ -157,13 +156,14 @@ Options tune_options() {
                "separated by commas, their trade-off is printed",
                "time");
   options.add("metrics");
-  options.text("metrics-for", "finalists|all", "which configurations they are collected for", "finalists");
+  options.text("metrics-for", "finalists|all", "collect metrics for finalists only, or for all", "finalists");
   options.add("hot");
   options.text("measure-for", "TIME", "longest time for the samples of one configuration", "1s");
   options.text("isolation", "process|none",
                "run kernels in worker processes, where a crash costs one trial, or in this process", "process");
   options.flag("no-host-check", "do not run the best configuration of a GPU on the host, where races show");
-  options.flag("no-ceilings", "do not measure how fast the device streams and computes: results show no share of that");
+  options.flag("no-ceilings",
+               "do not measure how fast the device streams and computes; results then show no share of it");
   options.flag("unverified", "for kernels without a reference; what is found is marked and never served");
   options.flag("no-prior", "do not start from results of other sizes, choices and devices");
   options.group("Output").add("force json");
@@ -171,15 +171,15 @@ Options tune_options() {
   options.text("report", "FILE.html", "write the page of `tune report` at the end");
   options.flag("quiet,q", "no progress, only the result");
   options.flag("verbose,v", "a line for each trial");
-  options.text("parent", "PID", "stop, as after Ctrl-C, when process PID ends; it must have started this one");
+  options.text("parent", "PID", "stop when the parent process PID exits");
   options.flag("dry-run", "print the space and stop");
   options.arguments({"kernel"});
   return options;
 }
 
-TuneRequest read_tune_request(const Texts& words) {
+TuneArguments read_tune_arguments(const Texts& words) {
   const Given given = tune_options().read(words);
-  TuneRequest request;
+  TuneArguments request;
   request.help = given.has("help");
   if (request.help) return request;
   check_effects(given);
@@ -223,6 +223,8 @@ TuneRequest read_tune_request(const Texts& words) {
   request.tuning.learn_from_elsewhere = !given.flag("no-prior");
   request.tuning.resume = !request.force;
   request.sweep = read_sweep(given);
+  if (given.has("rows")) request.tuning.stored_trials = StoredTrials::if_known;
+  if (request.sweep.needs_trials()) request.tuning.stored_trials = StoredTrials::required;
   if (request.sweep.is_part()) {
     // A table that is to be read compares every row: nothing is given up early, and all is tried.
     request.tuning.measure.abandon_factor = 0;
