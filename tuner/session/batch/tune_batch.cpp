@@ -7,7 +7,6 @@
 #include <mutex>
 #include <thread>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/batch/problem_spread.hpp>
