@@ -18,77 +18,17 @@
 #include <variant>
 #include <vector>
 
-#include <tuner/core/cpp/included_file.hpp>
+#include <tuner/backend/array_shape.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/core/device/device.hpp>
 #include <tuner/core/device/launch_shape.hpp>
 #include <tuner/core/kernel/buffer_contents.hpp>
-#include <tuner/core/kernel/compile_option.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner {
-
-struct CompileRequest {
-  std::string source;     ///< program_text()
-  std::string file_name;  ///< for diagnostics
-  /// Name expressions to instantiate, e.g. `add<float, 32>`, and addresses of variables, e.g. `&filter`.
-  std::vector<std::string> expressions;
-  std::vector<std::string> defines;  ///< `NAME=VALUE`
-  std::string architecture;          ///< "sm_90"; the host backend's is "host"
-  /// The files that `source` includes, as they were before it is compiled; null: none.
-  std::shared_ptr<const Includes> includes = nullptr;
-  /// Host backend only: threads of a block switch at memory accesses (ThreadOrder::Kind::interleaved).
-  bool interleaved = false;
-  /// Host backend only: kernels are measured meanwhile, so the compiler gives way to all other processes. On a busy
-  /// machine it then takes many times as long.
-  bool in_background = false;
-  /// When this becomes true, compilers that can stop end with CompileError. May be null.
-  const std::atomic<bool>* stop = nullptr;
-  /// The kernels launch kernels themselves: a GPU's image is linked with the device runtime.
-  bool device_launches = false;
-  /// As for NVRTC. The host backend takes `-G` as "do not optimise", follows `--std` and ignores all others.
-  std::vector<CompileOption> options = {};
-  /// The macros of the kernel file, `NAME=VALUE`. They hold for its text and the files that it includes, not for the
-  /// compiler's own headers.
-  std::vector<std::string> macros = {};
-  /// ProgramSpec::include_paths
-  std::vector<std::string> include_paths = {};
-  /// The files of `includes`, for a compiler on another host that may not have them. Empty: the compiler reads files.
-  std::vector<IncludedFile> carried = {};
-};
-
-/// The names of CompileRequest::macros.
-inline std::vector<std::string_view> macro_names(const CompileRequest& request) {
-  std::vector<std::string_view> names;
-  for (const std::string_view macro : request.macros) names.push_back(macro.substr(0, macro.find('=')));
-  return names;
-}
-
-struct CompiledFunction {
-  std::string expression;  ///< as requested
-  std::string symbol;      ///< lowered name in the image
-  Resources resources;     ///< without occupancy
-};
-
-/// The machine code of one compile: a cubin or a shared object.
-struct Image {
-  std::vector<std::byte> code;
-  std::vector<CompiledFunction> functions;  ///< in the order of CompileRequest::expressions
-  std::string log;                          ///< warnings
-};
-
-using CompileResult = std::variant<Image, CompileError>;
-
-/// Needs no device. Thread-safe.
-class Compiler {
- public:
-  virtual ~Compiler() = default;
-  virtual CompileResult compile(const CompileRequest& request) = 0;
-  /// Compiler, version and fixed options: everything that an image depends on, apart from the request.
-  virtual std::string identity() const = 0;
-};
 
 /// A variable of a loaded image.
 struct Variable {
@@ -119,55 +59,6 @@ class DeviceMemory {
   virtual DevicePointer address() const = 0;  ///< aligned to at least 256 bytes
   virtual std::size_t bytes() const = 0;
 };
-
-// Every backend refuses the elements that textures and surfaces cannot have on GPUs, with the same messages.
-
-/// The shape of a DeviceArray.
-struct ArrayShape {
-  ElementType type = ElementType::float32;
-  int components = 1;                   ///< 1, 2 or 4
-  std::array<std::size_t, 3> extent{};  ///< elements in x, y and z; 0: there is no such dimension
-
-  bool is_fetched = false;    ///< linear memory, read only by tex1Dfetch
-  bool has_surfaces = false;  ///< can be a surface; devices limit the extent of such arrays more
-
-  std::size_t element_bytes() const { return static_cast<std::size_t>(components) * info(type).bytes; }
-  std::size_t row_bytes() const { return extent[0] * element_bytes(); }
-  std::size_t rows() const { return std::max<std::size_t>(extent[1], 1); }
-  std::size_t layers() const { return std::max<std::size_t>(extent[2], 1); }
-  std::size_t elements() const { return extent[0] * rows() * layers(); }
-  std::size_t bytes() const { return elements() * element_bytes(); }
-  friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
-};
-
-/// Throws Error if textures and surfaces cannot have such elements.
-inline void require_elements(const ArrayShape& shape) {
-  const ElementTypeInfo& type = info(shape.type);
-  if (type.bytes > 4 || shape.type == ElementType::bfloat16)
-    throw Error("textures and surfaces hold integers of 8, 16 and 32 bits, half and float, not " +
-                std::string(type.name));
-  if (shape.components != 1 && shape.components != 2 && shape.components != 4)
-    throw Error("textures and surfaces have elements of 1, 2 or 4 numbers");
-}
-
-/// Throws Error if such elements cannot be read in this way.
-inline void require_readable(const ArrayShape& shape, const TextureReading& reading) {
-  const ElementTypeInfo& type = info(shape.type);
-  if (reading.as_float && (type.is_floating || type.bytes > 2))
-    throw Error("'as_float' is for integers of 8 and 16 bits, not for " + std::string(type.name));
-  if (reading.linear && !type.is_floating && !reading.as_float)
-    throw Error("'linear' interpolates floating numbers, or integers of 8 and 16 bits with 'as_float', not " +
-                std::string(type.name));
-  if (reading.fetched != shape.is_fetched)
-    throw Error("linear memory is only for 'fetched', and 'fetched' only for linear memory");
-  if (reading.fetched && (reading.linear || reading.normalized))
-    throw Error("tex1Dfetch supports neither 'linear' nor 'normalized'");
-}
-
-/// Throws Error if \p shape cannot be a surface.
-inline void require_surface(const ArrayShape& shape) {
-  if (shape.is_fetched || !shape.has_surfaces) throw Error("such memory cannot be a surface");
-}
 
 /// Owns elements, and the texture and surface objects through which kernels access them.
 class DeviceArray {

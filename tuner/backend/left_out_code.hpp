@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/core/cpp/host_code.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/values/message_text.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 /// The files that the source of a compile request includes.
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/core/cpp/includes.hpp>
 
 namespace tuner {

@@ -232,7 +232,7 @@ WorkSpace WorkSpaces::lay_out(std::string_view kernel, void* memory, std::size_t
                 "kernel '" + std::string(kernel) + "' needs " + std::to_string(need.bytes()) +
                     " bytes of work space at a multiple of " + std::to_string(kWorkAlignment) + "; the call brings " +
                     std::to_string(bytes) + " bytes, " + std::to_string(address % kWorkAlignment) +
-                    " bytes after such a multiple: allocate as many as workspace_bytes() tells, aligned");
+                    " bytes after such a multiple: allocate as many as workspace_bytes() returns, aligned");
   }
   if (need.zeroed > 0) backend_.fill_on(address, 0, need.zeroed, stream);
   return {address, address + need.zeroed};

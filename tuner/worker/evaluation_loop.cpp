@@ -63,13 +63,13 @@ RunLanes EvaluationLoop::make_lanes() {
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
   events.prepared = [this](std::vector<std::string> remarks) {
-    mailbox_.tell([&](News& news) { news.remarks = std::move(remarks); });
+    mailbox_.report([&](News& news) { news.remarks = std::move(remarks); });
   };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
     finished(lane, std::move(job), std::move(trials));
   };
   events.given_up = [this](int lane) { given_up(lane); };
-  events.withdrawn = [this](Configuration configuration) { tell(Withdrawn{std::move(configuration)}); };
+  events.withdrawn = [this](Configuration configuration) { report(Withdrawn{std::move(configuration)}); };
   return {options_, start_here(options_, spec_), open, carried_files(), std::move(events)};
 }
 
@@ -113,23 +113,23 @@ void EvaluationLoop::withdraw(std::span<const Configuration> configurations, Tak
     if (compiling_.erase(configuration) > 0) taken.push_back(configuration);
   std::erase_if(waiting_, [&](const CompileJob& job) { return !compiling_.contains(job.configuration); });
   pool_.withdraw(taken);
-  for (Configuration& configuration : taken) tell(Withdrawn{std::move(configuration)});
+  for (Configuration& configuration : taken) report(Withdrawn{std::move(configuration)});
 }
 
 // ---------------------------------------------------------------- the thread
 
 void EvaluationLoop::run(const std::stop_token& stopping) {
   try {
-    tell_of_lanes();
+    report_lanes();
     lanes_.start();  // first, because opening a device takes longest
     pool_.start();
     if (!has_reference_program()) lanes_.set_reference(nullptr);
     if (options_.known_device) device_known(*options_.known_device);
     work(stopping);
   } catch (...) {
-    lanes_.tell_suspects();
+    lanes_.report_suspects();
     run_finalists();
-    mailbox_.tell([](News& news) { news.failure = std::current_exception(); });
+    mailbox_.report([](News& news) { news.failure = std::current_exception(); });
   }
   lanes_.stop();
   pool_.stop();
@@ -171,7 +171,7 @@ void EvaluationLoop::device_known(const Device& opened) {
                             opened.key.text(), device_->key.text()));
   if (device_) return;
   device_ = opened;
-  mailbox_.tell([&](News& news) { news.device = opened; });
+  mailbox_.report([&](News& news) { news.device = opened; });
   if (compiler_ || !options_.images.get) begin();
 }
 
@@ -245,7 +245,7 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
   if (compiling_.erase(job.configuration) == 0) return;  // withdrawn meanwhile
   if (known == nullptr)
     return finish(std::move(job.configuration), std::get<CompileError>(std::move(result)), job.seconds);
-  tell(Compiled{job.configuration, compiled_resources(spec_, size_, device_->limits, job.configuration, **known)});
+  report(Compiled{job.configuration, compiled_resources(spec_, size_, device_->limits, job.configuration, **known)});
   lanes_.push({{std::move(job.configuration)}, {*known}, std::nullopt, job.seconds});
 }
 
@@ -261,13 +261,13 @@ void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
   if (lanes_.size() > 1)
     for (Trial& trial : trials) trial.lane = lane + 1;
   if (job.finals_s) return finals_.measured(lane, job, trials);
-  tell_of_lanes();
+  report_lanes();
   finals_.offer(trials.front(), std::move(job.images.front()));
-  tell(std::move(trials.front()));
+  report(std::move(trials.front()));
 }
 
 void EvaluationLoop::given_up(int lane) {
-  tell_of_lanes();
+  report_lanes();
   const LaneReport& report = lanes_.report(lane);
   options_.warn(fmt::format("{} is given up, the others continue: {}", report.name, report.lost));
 }
@@ -276,11 +276,11 @@ void EvaluationLoop::given_up(int lane) {
 void EvaluationLoop::finish(Configuration configuration, Outcome outcome, double compile_s) {
   Trial trial{std::move(configuration), std::move(outcome)};
   trial.times.compile = compile_s;
-  tell(std::move(trial));
+  report(std::move(trial));
 }
 
-void EvaluationLoop::tell(Event event) {
-  mailbox_.tell([&](News& news) { news.events.push_back(std::move(event)); });
+void EvaluationLoop::report(Event event) {
+  mailbox_.report([&](News& news) { news.events.push_back(std::move(event)); });
 }
 
 // ---------------------------------------------------------------- finalists
@@ -297,8 +297,8 @@ void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double
 void EvaluationLoop::give_up_finalists() {
   if (!finals_.give_up()) return;
   lanes_.give_up_finalists();
-  lanes_.ask_none();
-  mailbox_.tell([](News& news) { news.finalists.emplace(); });
+  lanes_.end_finals();
+  mailbox_.report([](News& news) { news.finalists.emplace(); });
 }
 
 /// Runs the finalists once all of them are compiled. Tells their trials once all lanes that were asked and are still in
@@ -306,17 +306,17 @@ void EvaluationLoop::give_up_finalists() {
 void EvaluationLoop::run_finalists() {
   const std::optional<RunJob> job = finals_.job();
   if (!job) return;
-  if (lanes_.asked().empty() && !job->configurations.empty()) lanes_.ask_all(*job);
-  std::optional<std::vector<Trial>> trials = finals_.take(lanes_.asked());
+  if (lanes_.lanes_in_finals().empty() && !job->configurations.empty()) lanes_.start_finals(*job);
+  std::optional<std::vector<Trial>> trials = finals_.take(lanes_.lanes_in_finals());
   if (!trials) return;
-  lanes_.ask_none();
+  lanes_.end_finals();
   for (int lane = 0; lane < lanes_.size(); ++lane) finals_.describe(lane, lanes_.report(lane));
-  tell_of_lanes();
-  mailbox_.tell([&](News& news) { news.finalists = std::move(trials); });
+  report_lanes();
+  mailbox_.report([&](News& news) { news.finalists = std::move(trials); });
 }
 
-void EvaluationLoop::tell_of_lanes() {
-  if (lanes_.size() > 1) mailbox_.tell([this](News& news) { news.lanes = lanes_.reports(); });
+void EvaluationLoop::report_lanes() {
+  if (lanes_.size() > 1) mailbox_.report([this](News& news) { news.lanes = lanes_.reports(); });
 }
 
 }  // namespace tuner::worker

@@ -2,7 +2,7 @@
 /// The event loop of IsolatedEvaluator: takes each configuration from submit() to its trial, through the image store,
 /// the compile pool and the run lanes. Does not know how workers are kept alive. Runs on its own thread, because worker
 /// processes die with the thread that started them. The caller's thread posts commands and waits for news. The loop's
-/// thread takes commands and tells news. A third thread talks to the image store. Internal to the worker room.
+/// thread takes commands and reports news. A third thread talks to the image store. Internal to the worker room.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -33,11 +33,11 @@
 
 namespace tuner::worker {
 
-/// News that the loop has told and the caller has not taken.
+/// News that the loop has reported and the caller has not taken.
 struct News {
   std::deque<Event> events;
   std::optional<std::vector<Trial>> finalists;
-  std::optional<Device> device;      ///< told once, and stays
+  std::optional<Device> device;      ///< reported once, and stays
   std::vector<std::string> remarks;  ///< of the worker that was prepared last; they stay
   std::vector<LaneReport> lanes;     ///< where there are several
   std::exception_ptr failure;        ///< the loop has ended: nothing more will come
@@ -73,7 +73,7 @@ class Mailbox {
 
   /// \p change: adds to the news.
   template <typename Change>
-  void tell(Change change) {
+  void report(Change change) {
     {
       const std::lock_guard lock(mutex_);
       change(news_);
@@ -158,7 +158,7 @@ class EvaluationLoop {
   void hurry() { lanes_.hurry(); }
   /// Measures \p finalists again. Their trials come together, as News::finalists.
   void remeasure(std::vector<Configuration> finalists, double seconds);
-  /// Ends remeasure() after the launches that run. If no trials were told yet, News::finalists are none.
+  /// Ends remeasure() after the launches that run. If no trials were reported yet, News::finalists are none.
   void give_up_finalists();
 
  private:
@@ -180,9 +180,9 @@ class EvaluationLoop {
   void finished(int lane, RunJob job, std::vector<Trial> trials);
   void given_up(int lane);
   void finish(Configuration configuration, Outcome outcome, double compile_s);
-  void tell(Event event);
+  void report(Event event);
   void run_finalists();
-  void tell_of_lanes();
+  void report_lanes();
 
   // The thread uses all of them.
   const KernelSpec& spec_;

@@ -165,7 +165,8 @@ inline bool is_last_start(const Failed& failed) { return failed.final || failed.
 /// compile pool and the run lanes.
 ///
 /// A worker has hung when its own beats have counted more than its limit without an answer. A paused machine, session
-/// or worker thus costs nothing. A worker that sends no beats is not to blame, but does not keep the session for ever.
+/// or worker thus costs nothing. A worker without beats is not the cause, but the session does not wait for it for
+/// ever.
 class WorkerSlot {
  public:
   static constexpr double kMostSilentSeconds = 60;

@@ -41,8 +41,8 @@ namespace tuner {
 template <typename V, typename T>
 concept Is = std::same_as<std::remove_const_t<V>, T>;
 
-// The members of the structs that travel between a session and its workers, and that records store as well. Those of
-// the other structs are in protocol.cpp.
+// The members of the structs that travel between a session and its workers, and that records store as well. The members
+// of the other structs are in protocol.cpp.
 
 auto fields(Is<Resources> auto& v) {
   return std::tie(v.registers, v.spill_bytes, v.stack_bytes, v.static_shared_bytes, v.constant_bytes, v.blocks_per_sm,

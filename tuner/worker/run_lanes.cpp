@@ -36,8 +36,8 @@ constexpr const char* kFillFaster =
 
 void RunQueue::fill_began_or_ended(bool began) {
   if (began && !filling_since) filling_since = Clock::now();
-  if (began || !filling_since || slow_fill_told) return;
-  slow_fill_told = true;
+  if (began || !filling_since || warned_of_slow_fill) return;
+  warned_of_slow_fill = true;
   if (const double seconds = seconds_since(*filling_since); seconds > kSlowFillSeconds)
     options.warn(fmt::format("filling the inputs took {:.0f} s. {}", seconds, kFillFaster));
 }
@@ -64,7 +64,7 @@ void RunLane::recall(std::span<const Configuration> configurations, Taken taken)
   const auto is_meant = [&](const RunJob& job) {
     return std::ranges::find(configurations, job.first()) != configurations.end();
   };
-  if (suspect_ && is_meant(suspect_->first)) tell_suspect();
+  if (suspect_ && is_meant(suspect_->first)) report_suspect();
   if (!slot_.running()) return;
   bool waiting = false, running = false;
   for (std::size_t i = taken == Taken::running_too ? 0 : 1; i < sent_.size(); ++i) {
@@ -159,7 +159,7 @@ void RunLane::handle(Message message) {
     slot_.expect_nothing();
     for (const std::string& remark : prepared->remarks) queue_.options.warn(remark);
     events_.prepared(std::move(prepared->remarks));
-    tell_suspect();
+    report_suspect();
     (void)slot_.take_said();  // no configuration printed this
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
@@ -181,7 +181,7 @@ void RunLane::handle(Message message) {
 void RunLane::ran(Ran answer) {
   const bool begun = !answer.trials.empty();
   // A recall may take back more jobs than were meant: all that have not begun when it arrives, or the next one if the
-  // one that ran has ended meanwhile. Those run later.
+  // one that ran has ended meanwhile. These jobs run later.
   if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalled_)
     throw ProtocolError("a trial is missing");
   RunJob job = std::move(sent_.front());
@@ -198,7 +198,7 @@ void RunLane::ran(Ran answer) {
   }
   if (!begun && job.recalled) return events_.withdrawn(std::move(job.configurations.front()));
   if (!begun) return waiting(job).push_front(std::move(job));
-  if (!job.finals_s) tell_what_was_printed(job.first());
+  if (!job.finals_s) report_printed_text(job.first());
   start_failures_ = reference_failures_ = 0;
   Trial& trial = answer.trials.front();
   trial.times.compile = job.compile_s;
@@ -207,7 +207,7 @@ void RunLane::ran(Ran answer) {
   if (const Measurement* m = trial.measurement(); m != nullptr && is_sound) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
   if (!innocent) {
-    if (!answer.usable) part_with_the_guilty(job, answer.trials);
+    if (!answer.usable) split_off_cause(job, answer.trials);
     if (answer.usable)
       events_.finished(number_, std::move(job), std::move(answer.trials));
     else
@@ -217,7 +217,7 @@ void RunLane::ran(Ran answer) {
 }
 
 /// The device was lost with one of the finalists. The others wait for the next worker, in their part of the time.
-void RunLane::part_with_the_guilty(RunJob& job, std::vector<Trial>& trials) {
+void RunLane::split_off_cause(RunJob& job, std::vector<Trial>& trials) {
   const auto guilty = std::ranges::find_if(trials, &Trial::crashed);
   if (!job.finals_s || trials.size() < 2 || guilty == trials.end()) return;
   const auto i = guilty - trials.begin();
@@ -242,7 +242,7 @@ bool RunLane::try_again(RunJob& job) {
 
 /// A kernel prints in each of its many runs. Only the first lines of the first run are shown. A compiler may have
 /// printed them too.
-void RunLane::tell_what_was_printed(const Configuration& configuration) {
+void RunLane::report_printed_text(const Configuration& configuration) {
   std::string said = slot_.take_said();
   if (said.empty() || std::exchange(queue_.printed, true)) return;
   constexpr int most_lines = 10;
@@ -254,7 +254,7 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
                                   configuration.text(), said));
 }
 
-/// An \p end without a text: the worker's last answer has already told the trial.
+/// An \p end without a text: the worker's last answer has already reported the trial.
 void RunLane::lost(const WorkerEnd& end) {
   if (phase_ == Phase::fill && end.hung && !end.from_outside)
     throw PrepareError(ErrorCode::other, fmt::format("{}: filling the inputs has no end: the worker {}. {}",
@@ -272,18 +272,18 @@ void RunLane::lost(const WorkerEnd& end) {
                                   open_.file_name, end.text)},
         true);
   if (state_ != State::prepared) return start_failed({"a run worker cannot start: " + end.text});
-  const bool told = end.text.empty();
+  const bool is_reported = end.text.empty();
   std::optional<RunJob> running;
-  if (!told && !sent_.empty()) {
+  if (!is_reported && !sent_.empty()) {
     running = std::move(sent_.front());
     sent_.pop_front();
   }
   take_back_sent();
-  const bool guiltless = !told && !running;
+  const bool is_not_the_cause = !is_reported && !running;
   if (running && running->is_given_up()) running.reset();
   const bool is_innocent = end.from_outside || (end.hung && !runs_kernel_);
   if (running && !(is_innocent && try_again(*running))) fail(std::move(*running), end);
-  if (guiltless)
+  if (is_not_the_cause)
     start_failed({"run workers end before they run anything: " + end.text});
   else
     start();
@@ -314,12 +314,12 @@ void RunLane::fail(RunJob job, const WorkerEnd& end) {
   suspect_.emplace(std::move(job), std::vector{std::move(trial)});
 }
 
-void RunLane::tell_suspect() {
+void RunLane::report_suspect() {
   auto known = std::exchange(suspect_, std::nullopt);
   if (known) events_.finished(number_, std::move(known->first), std::move(known->second));
 }
 
-void RunLane::tell_known() {
+void RunLane::report_known() {
   for (RunJob& job : std::exchange(own_, {})) {
     std::vector<Trial> known = std::move(job.known);
     if (!known.empty()) events_.finished(number_, std::move(job), std::move(known));
@@ -336,7 +336,7 @@ void RunLane::retire() {
     suspect_.reset();
   }
   if (suspect_ && suspect_->first.finals_s) suspect_.reset();  // other lanes measure finalists too
-  tell_suspect();
+  report_suspect();
   own_.clear();
 }
 
@@ -381,7 +381,7 @@ void RunLanes::for_each(Work work) {
       give_up(entry, error.what());
     } catch (const WorkerError& error) {
       if (is_last()) {
-        tell_who_was_given_up();
+        report_given_up();
         throw;
       }
       give_up(entry, error.what());
@@ -401,41 +401,41 @@ void RunLanes::give_up(Entry& entry, const std::string& reason) {
   entry.lane.retire();
 }
 
-void RunLanes::tell_who_was_given_up() {
+void RunLanes::report_given_up() {
   for (const int lane : std::exchange(at_fault_, {})) events_.given_up(lane);
 }
 
-void RunLanes::tell_lost(RunJob job) {
+void RunLanes::report_lost(RunJob job) {
   auto [lane, trial] = std::move(*job.lost_with);
   events_.finished(lane, std::move(job), {std::move(trial)});
 }
 
-void RunLanes::tell_suspects() {
+void RunLanes::report_suspects() {
   for (Entry& entry : lanes_) {
-    entry.lane.tell_suspect();
-    entry.lane.tell_known();
+    entry.lane.report_suspect();
+    entry.lane.report_known();
   }
   for (RunJob& job : std::exchange(queue_.ready, {}))
-    if (job.lost_with) tell_lost(std::move(job));
+    if (job.lost_with) report_lost(std::move(job));
 }
 
 void RunLanes::start() {
   for_each([](RunLane& lane) { lane.start(); });
 }
 
-void RunLanes::ask_all(const RunJob& job) {
+void RunLanes::start_finals(const RunJob& job) {
   const bool some = some_are_prepared();
   for (Entry& entry : lanes_) {
     if (!entry.in_use || (some && !entry.lane.prepared())) continue;
     entry.lane.push_own(job);
-    entry.asked = true;
+    entry.in_finals = true;
   }
 }
 
-std::vector<int> RunLanes::asked() const {
+std::vector<int> RunLanes::lanes_in_finals() const {
   std::vector<int> lanes;
   for (int i = 0; i < size(); ++i)
-    if (const Entry& entry = lanes_[static_cast<std::size_t>(i)]; entry.in_use && entry.asked) lanes.push_back(i);
+    if (const Entry& entry = lanes_[static_cast<std::size_t>(i)]; entry.in_use && entry.in_finals) lanes.push_back(i);
   return lanes;
 }
 
@@ -443,8 +443,8 @@ void RunLanes::give_up_finalists() {
   for_each([](RunLane& lane) { lane.give_up_finalists(); });
 }
 
-void RunLanes::ask_none() {
-  for (Entry& entry : lanes_) entry.asked = false;
+void RunLanes::end_finals() {
+  for (Entry& entry : lanes_) entry.in_finals = false;
 }
 
 std::vector<LaneReport> RunLanes::reports() const {
@@ -464,7 +464,7 @@ std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> con
   std::vector<Configuration> out;
   for (RunJob& job : take_out(queue_.ready, configurations, &RunJob::first)) {
     if (job.lost_with)
-      tell_lost(std::move(job));
+      report_lost(std::move(job));
     else
       out.push_back(job.first());
   }
@@ -485,7 +485,7 @@ void RunLanes::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point
 
 void RunLanes::react(const std::vector<pollfd>& fds) {
   for_each([&](RunLane& lane) { lane.react(fds); });
-  if (!at_fault_.empty() && some_are_prepared()) tell_who_was_given_up();
+  if (!at_fault_.empty() && some_are_prepared()) report_given_up();
 }
 
 void RunLanes::stop() {

@@ -60,7 +60,7 @@ struct RunQueue {
   bool printed = false;  ///< the text that a kernel printed was shown
   bool hurried = false;  ///< Hurry was sent to all workers, and is sent to new ones
   std::optional<Clock::time_point> filling_since = {};
-  bool slow_fill_told = false;
+  bool warned_of_slow_fill = false;
 
   /// A worker begins to fill its inputs, or has begun another phase. Warns once if the first fill was slow.
   void fill_began_or_ended(bool began);
@@ -94,11 +94,11 @@ class RunLane {
 
   /// Adds a job for this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }
-  /// Recalls the jobs of \p configurations that wait in the worker's pipe, and calls tell_suspect() if the suspect is
+  /// Recalls the jobs of \p configurations that wait in the worker's pipe, and calls report_suspect() if the suspect is
   /// one of them. With Taken::running_too, the running job ends after its launch. If it takes its worker down, only
-  /// another recall() tells it early.
+  /// another recall() reports it early.
   void recall(std::span<const Configuration> configurations, Taken taken);
-  /// Drops the finalists that wait, and ends those that run after their launch. Tells no trials of them.
+  /// Drops the finalists that wait, and ends those that run after their launch. Reports no trials of them.
   void give_up_finalists();
   void hurry();
   /// Sends jobs until the worker holds \p depth of them.
@@ -112,11 +112,11 @@ class RunLane {
   /// Kills the worker and starts no other. Jobs that had not begun go to the other lanes, as does the suspect, if no
   /// device was lost with it before. Jobs for this lane alone are dropped.
   void retire();
-  /// Tells the trials of finalists that no worker will measure again.
-  void tell_known();
-  /// Tells the trial of the suspect, the job that a worker was lost with. Without this call, the trial waits until the
+  /// Reports the trials of finalists that no worker will measure again.
+  void report_known();
+  /// Reports the trial that was running when the worker died, the suspect. Without this call, the trial waits until the
   /// next worker is prepared: if that worker cannot use the device, the device may be the cause.
-  void tell_suspect();
+  void report_suspect();
 
  private:
   enum class State { starting, open, preparing, prepared };
@@ -124,8 +124,8 @@ class RunLane {
   void handle(Message message);
   void ran(Ran answer);
   bool try_again(RunJob& job);
-  void part_with_the_guilty(RunJob& job, std::vector<Trial>& trials);
-  void tell_what_was_printed(const Configuration& configuration);
+  void split_off_cause(RunJob& job, std::vector<Trial>& trials);
+  void report_printed_text(const Configuration& configuration);
   void lost(const WorkerEnd& end);
   void send_recall(bool running);
   void take_back_sent();
@@ -176,11 +176,11 @@ class RunLanes {
   void set_best(double best_ns) { queue_.set_best(best_ns); }
   void push(RunJob job) { queue_.ready.push_back(std::move(job)); }
   /// Asks every prepared lane to run \p job, the finalists; if no lane is prepared, every lane in use.
-  void ask_all(const RunJob& job);
+  void start_finals(const RunJob& job);
   /// The lanes in use that run the finalists.
-  std::vector<int> asked() const;
-  void ask_none();
-  /// Ends what ask_all() began. No trials of it are told.
+  std::vector<int> lanes_in_finals() const;
+  void end_finals();
+  /// Ends what start_finals() began. Reports no trials of it.
   void give_up_finalists();
   /// Evaluator::prefer(), for jobs that were not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
@@ -192,8 +192,8 @@ class RunLanes {
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
-  /// Tells the trials of all jobs that devices were lost with. No lane will try them again.
-  void tell_suspects();
+  /// Reports the trials of all jobs that ran when devices were lost. No lane tries them again.
+  void report_suspects();
   /// Kills the workers.
   void stop();
 
@@ -206,14 +206,14 @@ class RunLanes {
     RunLane lane;
     LaneReport report = {};
     bool in_use = true;
-    bool asked = false;
+    bool in_finals = false;
   };
   template <typename Work>
   void for_each(Work work);
   bool some_are_prepared() const;
   void give_up(Entry& entry, const std::string& reason);
-  void tell_lost(RunJob job);
-  void tell_who_was_given_up();
+  void report_lost(RunJob job);
+  void report_given_up();
 
   RunLanesEvents events_;
   RunQueue queue_;

@@ -48,12 +48,12 @@ class Server {
     Backend& backend = place.backend(device, warn);
     const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
-    const auto tell = [this](Phase phase, double limit_s, bool runs_kernel) {
+    const auto report = [this](Phase phase, double limit_s, bool runs_kernel) {
       if (evaluates_ && connection_.recalled_running()) throw Recalled{};
       if (runner_ && connection_.hurried()) runner_->hurry();
       connection_.send(PhaseReport{phase, limit_s, runs_kernel});
     };
-    once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, tell); });
+    once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, report); });
     runner_->set_stop(place.stop);
   }
 
@@ -87,7 +87,7 @@ class Server {
   }
 
   void answer(const Evaluate& message) {
-    if (connection_.recalled()) return tell({});
+    if (connection_.recalled()) return report({});
     std::vector<Trial> trials;
     give_up_if_recalled(
         [&] { trials.push_back(runner().evaluate(message.configuration, message.image, message.best_ns)); });
@@ -95,19 +95,19 @@ class Server {
       connection_.send(Warning{message.configuration.text() +
                                " was compared with the reference once: the time ended before other orders of its "
                                "threads and other inputs could be tried. A larger budget tries them"});
-    tell(std::move(trials));
+    report(std::move(trials));
   }
 
   void answer(const Remeasure& message) {
     if (message.images.size() != message.configurations.size())
       throw ProtocolError("remeasure: not one image for each");
-    if (connection_.recalled()) return tell({});
+    if (connection_.recalled()) return report({});
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
       finalists.push_back({message.configurations[i], &message.images[i]});
     std::vector<Trial> trials;
     give_up_if_recalled([&] { trials = runner().remeasure(finalists, message.seconds); });
-    tell(std::move(trials));
+    report(std::move(trials));
   }
 
   void give_up_if_recalled(const auto& step) {
@@ -133,7 +133,7 @@ class Server {
     return *runner_;
   }
 
-  void tell(std::vector<Trial> trials) {
+  void report(std::vector<Trial> trials) {
     const bool usable = runner_->usable() || !place_.is_process;
     connection_.send(Ran{std::move(trials), usable});
     if (!usable) ::_exit(EXIT_FAILURE);  // without destructors, which a lost device may make hang

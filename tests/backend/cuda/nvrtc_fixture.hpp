@@ -33,6 +33,20 @@ class NvrtcTest : public ::testing::Test {
     return {reinterpret_cast<const char*>(image.code.data()), image.code.size()};
   }
 
+  /// A compiler that counts its calls of NVRTC in calls_.
+  static std::unique_ptr<Compiler> counting_compiler() {
+    static const Nvrtc counting = [] {
+      Nvrtc table = nvrtc();
+      table.nvrtcCompileProgram = [](nvrtcProgram program, int count, const char* const* options) {
+        ++calls_;
+        return nvrtc().nvrtcCompileProgram(program, count, options);
+      };
+      return table;
+    }();
+    return make_nvrtc_compiler(counting);
+  }
+
+  static inline int calls_ = 0;
   std::unique_ptr<Compiler> compiler_;
 };
 

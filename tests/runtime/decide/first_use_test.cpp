@@ -156,7 +156,7 @@ TEST_F(FirstUse, WithoutAResultIsRememberedWithItsTrialsAndNotMadeAgain) {
   call();
   EXPECT_THAT(sessions_of("inVain"), ElementsAre(2)) << "trials";
   EXPECT_THAT(warnings_.texts,
-              Contains(AllOf(HasSubstr("inVain n=1000"), HasSubstr("none of 2 configurations worked"))));
+              Contains(AllOf(HasSubstr("inVain T=float n=1000"), HasSubstr("none of 2 configurations worked"))));
   call();
   runtime::ServedDevice::of(kHostContext).first_use.tried.clear();  // as in another process
   call();

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include <tuner/core/values/format.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/batch/problem_spread.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

@@ -83,6 +83,21 @@ constexpr const char* kHostCode[] = {
     "template <class T> __global__ void typed(T* x) { *x = T::none; }\ntemplate __global__ void typed<int>(int*);",
 };
 
+TEST_F(HostCodeBesideKernels, IsLeftOutOfOtherConfigurationsAtOnce) {
+  const auto compiler = counting_compiler();
+  const std::string source =
+      "#include <chrono>\nusing wall_clock = std::chrono::steady_clock;\n"
+      "template <int n> __global__ void k(float* x) { x[threadIdx.x] = n; }\n"
+      "void run() { wall_clock::now(); }\nint main() { run(); }\n";
+  const auto calls = [&](const char* const expression) {
+    calls_ = 0;
+    image(compiler->compile({source, "dir/mine.cu", {expression}, {}, "sm_80"}));
+    return calls_;
+  };
+  EXPECT_GT(calls("k<1>"), 1);
+  EXPECT_EQ(calls("k<2>"), 1);
+}
+
 TEST_F(HostCodeBesideKernels, IsLeftOut) {
   for (const char* const code : kHostCode) EXPECT_EQ(why_not(code + std::string(kKernel)), "") << code;
 }

@@ -21,18 +21,12 @@ class StdHeadersTest : public NvrtcTest {
 
 /// Without it, each configuration of a kernel that includes one of them would be compiled twice.
 TEST_F(StdHeadersTest, CompileInTheFirstAttempt) {
-  static int attempts;
-  Nvrtc counting = nvrtc();
-  counting.nvrtcCompileProgram = [](nvrtcProgram program, int count, const char* const* options) {
-    ++attempts;
-    return nvrtc().nvrtcCompileProgram(program, count, options);
-  };
-  const auto compiler = make_nvrtc_compiler(counting);
+  const auto compiler = counting_compiler();
   for (const char* const name : {"algorithm", "array", "cmath", "functional", "iterator", "limits", "numeric", "tuple",
                                  "type_traits", "utility"}) {
-    attempts = 0;
+    calls_ = 0;
     image(compiler->compile(request("#include <" + std::string(name) + ">\n__global__ void k() {}\n")));
-    EXPECT_EQ(attempts, 1) << name;
+    EXPECT_EQ(calls_, 1) << name;
   }
 }
 

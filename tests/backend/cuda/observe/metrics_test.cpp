@@ -232,7 +232,7 @@ TEST(MeanPower, OfAChangingLoadLiesInsideItsInterval) {
 TEST(MeanPower, IsRefusedWhenTheCounterHardlyMoved) {
   const auto power = mean_power(std::vector<EnergyStep>{{0, 1}, {0.1, 2}, {0.2, 3}});
   EXPECT_EQ(std::get<Unavailable>(power).reason,
-            "the card's energy counter moved only 3 times while the kernel ran: ask for a longer window");
+            "the card's energy counter moved only 3 times while the kernel ran: measure for longer");
   EXPECT_TRUE(std::holds_alternative<Unavailable>(mean_power({})));
 }
 

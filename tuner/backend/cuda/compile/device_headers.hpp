@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 
 namespace tuner::cuda {
 

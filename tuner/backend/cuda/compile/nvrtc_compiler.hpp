@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
 #include <tuner/core/result/outcome.hpp>
 

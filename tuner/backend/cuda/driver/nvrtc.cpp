@@ -84,11 +84,11 @@ std::string try_load(const fs::path& file, Nvrtc& table) {
     return file.string() + ": lacks " + library.missing() + " (NVRTC 11.2 or newer is needed)";
   int major = 0, minor = 0, count = 0;
   if (table.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || table.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS)
-    return file.string() + ": does not answer";
+    return file.string() + ": its version cannot be read";
   table.version = major * 1000 + minor * 10;
   table.architectures.resize(static_cast<std::size_t>(count));
   if (table.nvrtcGetSupportedArchs(table.architectures.data()) != NVRTC_SUCCESS)
-    return file.string() + ": does not answer";
+    return file.string() + ": its architectures cannot be read";
   std::sort(table.architectures.begin(), table.architectures.end());
   table.library = library.file();
   table.includes = header_folders(table.library);

@@ -27,7 +27,7 @@ std::string try_cupti(const fs::path& file, Cupti& table) {
   TUNER_CUPTI_FUNCTIONS(TUNER_REQUIRE)
   if (!library.missing().empty())
     return file.string() + ": lacks " + library.missing() + " (CUDA 12.6 or newer is needed)";
-  if (table.cuptiGetVersion(&table.version) != CUPTI_SUCCESS) return file.string() + ": does not answer";
+  if (table.cuptiGetVersion(&table.version) != CUPTI_SUCCESS) return file.string() + ": its version cannot be read";
   table.library = library.file();
   return {};
 }

@@ -133,7 +133,7 @@ std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> step
   const std::size_t intervals = steps.empty() ? 0 : steps.size() - 1;
   if (intervals < kFewestParts) {
     return Unavailable{fmt::format(
-        "the card's energy counter moved only {} times while the kernel ran: ask for a longer window", steps.size())};
+        "the card's energy counter moved only {} times while the kernel ran: measure for longer", steps.size())};
   }
   MeanPower power;
   power.seconds = steps.back().seconds - steps.front().seconds;

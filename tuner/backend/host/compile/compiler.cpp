@@ -207,7 +207,7 @@ std::string HostCompiler::try_compiler(const std::vector<std::string>& command, 
   if (version.exit_code != 0) return "it fails with --version";
   const auto says = [&version](const char* word) { return version.output.find(word) != std::string::npos; };
   if (by_name && !says("clang") && !says("++"))
-    return "it does not say that it is g++ or clang++ (" + first_line(version.output) + ")";
+    return "its --version names neither g++ nor clang++ (" + first_line(version.output) + ")";
   found.command = std::move(whole);
   found.version = first_line(version.output);
   return {};
@@ -348,7 +348,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   if (result.timed_out) {
     std::ostringstream message;
     message << listed(compiler.command) << kDidNotEnd << options_.compile_timeout_s << " s";
-    if (result.cpu_s) message << ", of which it computed for " << *result.cpu_s << " s";
+    if (result.cpu_s) message << ", of which it used a processor for " << *result.cpu_s << " s";
     const bool waited = result.cpu_s && *result.cpu_s < kLeastShare * options_.compile_timeout_s;
     return CompileError{message.str(), result.output, waited};
   }

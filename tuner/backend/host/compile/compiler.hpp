@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/backend/host/compile/host_options.hpp>
 #include <tuner/backend/host/compile/process.hpp>
 #include <tuner/backend/host/compile/translation_unit.hpp>

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/core/cpp/includes.hpp>
 
 namespace tuner::host {
 
-/// \p message, the first error of compiling \p request. If its cause is clusters, or a header of CUDA that the host
-/// backend lacks, or has without the contents that the message names, the result ends with the cause and kForGpus.
+/// \p message, the first error of compiling \p request. The host backend lacks clusters and some headers of CUDA, and
+/// has some others without contents. If that is the cause, the result ends with it and kForGpus.
 std::string with_gpu_only_cause(const CompileRequest& request, const Includes& includes, std::string message);
 
 }  // namespace tuner::host

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/compiler.hpp>
 #include <tuner/core/cpp/host_code.hpp>
 #include <tuner/core/cpp/includes.hpp>
 
