@@ -21,6 +21,10 @@
 #include <bench/options.hpp>
 
 #include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>

@@ -41,7 +41,7 @@
 #include <cache/query/database.hpp>
 #include <cache/query/session.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 extern char** environ;
 

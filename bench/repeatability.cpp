@@ -22,7 +22,9 @@
 
 #include <bench/job.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/tuning/tune_session.hpp>

@@ -21,7 +21,9 @@
 
 #include <bench/job.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/measure/throughput.hpp>

@@ -3,14 +3,16 @@
 # writes a C++ file that defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It
 # returns the name and the text of each of FILES, in this order; each text ends with 0. STEMS: names without their
 # ending. SHA256: the third member of TYPE is the digest of the text. COUNTED: the fourth is that of the text without
-# its `in_flight` lines. BELOW: the name of a file in a folder called FOLDER is its path from there, except where it was
-# given with `..`. INCLUDED: files beside them, whose texts replace their `#include "NAME"`, once in each of FILES;
-# each comes after those that include it. The C++ file is written again when one of all these changes.
+# the directives in uncounted_directives.inc. BELOW: the name of a file in a folder called FOLDER is its path from
+# there, except where it was given with `..`. INCLUDED: files beside them, whose texts replace their `#include
+# "NAME"`, once in each of FILES; each comes after those that include it. The C++ file is written again when one of
+# all these changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+  set(TUNER_UNCOUNTED ${CMAKE_CURRENT_LIST_DIR}/../tuner/session/wisdom/uncounted_directives.inc)
   function(tuner_embed output)
     cmake_parse_arguments(embed "STEMS;SHA256;COUNTED" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES;INCLUDED" ${ARGN})
     list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
@@ -20,9 +22,9 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
               -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS} -DSHA256=${embed_SHA256}
-              -DCOUNTED=${embed_COUNTED}
+              -DCOUNTED=${embed_COUNTED} -DUNCOUNTED=${TUNER_UNCOUNTED}
               -DBELOW=${embed_BELOW} "-DINCLUDED=${included}" -P ${TUNER_EMBED_SCRIPT}
-      DEPENDS ${embed_FILES} ${embed_INCLUDED} ${TUNER_EMBED_SCRIPT} VERBATIM)
+      DEPENDS ${embed_FILES} ${embed_INCLUDED} ${TUNER_EMBED_SCRIPT} ${TUNER_UNCOUNTED} VERBATIM)
   endfunction()
   return()
 endif()
@@ -63,7 +65,12 @@ foreach(file IN LISTS FILES)
     set(digest "     , \"${digest}\"")
   endif()
   if(COUNTED)
-    string(REGEX REPLACE "\n#pragma tuner in_flight([^\n\\]|\\\\\n)*" "" counted "${text}")
+    set(counted "${text}")
+    file(STRINGS ${UNCOUNTED} names REGEX "^\"")
+    foreach(directive IN LISTS names)
+      string(REGEX REPLACE "\"(.*)\"," "\\1" directive "${directive}")
+      string(REGEX REPLACE "\n#pragma tuner ${directive}(\\\\\n|[^\n])*" "" counted "${counted}")
+    endforeach()
     string(SHA256 counted "${counted}")
     string(APPEND digest ", \"${counted}\"")
   endif()

@@ -6,6 +6,7 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tuner/convert/tuned_header.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner::convert {

@@ -10,7 +10,7 @@
 
 #include <tuner/cli/input/options.hpp>
 #include <tuner/cli/input/problems.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 namespace {
 

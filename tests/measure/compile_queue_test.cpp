@@ -1,6 +1,7 @@
 #include <tuner/measure/compile_queue.hpp>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/throughput.hpp>
 

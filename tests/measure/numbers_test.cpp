@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/output_values.hpp>
 #include <tuner/measure/problem_buffers.hpp>

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <tests/support/temporary_folder.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
 #include "runner_fixture.hpp"

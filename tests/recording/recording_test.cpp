@@ -9,7 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/recording/kernel_copy.hpp>
 #include <tuner/recording/recording_writer.hpp>

@@ -5,6 +5,7 @@
 #include <cache/exchange/exchange.hpp>
 #include <cache/query/session.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/report/comparison.hpp>
 #include <tuner/report/tuning.hpp>
 

@@ -4,6 +4,7 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/result/evaluator.hpp>
 #include <tuner/measure/compile_queue.hpp>
 #include <tuner/session/tuning/tune_session.hpp>

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <templates/embedded.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner::testing {

@@ -7,7 +7,10 @@
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
 #include <tuner/backend/host/host_backend.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/single_run.hpp>

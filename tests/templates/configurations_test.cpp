@@ -5,6 +5,8 @@
 #include <tests/support/testing.hpp>
 
 #include "sample.hpp"
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {

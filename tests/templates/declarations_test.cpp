@@ -6,6 +6,11 @@
 #include <tests/support/testing.hpp>
 
 #include "built_in.hpp"
+#include <tuner/core/cpp/included_file.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {

@@ -7,7 +7,9 @@
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/single_run.hpp>

@@ -3,7 +3,8 @@
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/core/device/metric.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/single_run.hpp>
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <tuner/backend/fill_value.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 

@@ -8,12 +8,16 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
-#include <tuner/core/space/search_space.hpp>
+#include <tuner/core/values/problem_size.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 #include "built_in.hpp"
+
+namespace tuner {
+class EnumeratedSpace;
+class SearchSpace;
+struct KernelSpec;
+}  // namespace tuner
 
 namespace tuner::testing {
 

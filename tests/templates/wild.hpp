@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 namespace tuner::testing {
 

@@ -2,7 +2,7 @@
 // (TUNER_TEST_BACKEND).
 
 #include <tuner/backend/all/backends.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 

@@ -13,7 +13,7 @@
 #include <tests/support/child_process.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {

@@ -8,7 +8,7 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tests/support/wait_until.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/link.hpp>
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/buffer_contents.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/error.hpp>
 

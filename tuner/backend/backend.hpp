@@ -21,7 +21,8 @@
 #include <tuner/backend/array_shape.hpp>
 #include <tuner/backend/compiler.hpp>
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/device/launch_shape.hpp>
+#include <tuner/core/kernel/buffer_contents.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/element_type.hpp>

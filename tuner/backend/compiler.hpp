@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/cpp/included_file.hpp>
 #include <tuner/core/kernel/compile_option.hpp>
 #include <tuner/core/result/outcome.hpp>
 
@@ -43,12 +43,6 @@ struct CompileRequest {
   /// The files of `includes`, for a compiler on another host that may not have them. Empty: the compiler reads files.
   std::vector<IncludedFile> carried = {};
 };
-
-/// The files that \p request includes: those that it carries, or otherwise those on the disk now.
-inline Includes includes_of(const CompileRequest& request) {
-  if (!request.carried.empty()) return {request.carried, {}};
-  return included_files(request.source, request.file_name, request.include_paths);
-}
 
 /// The names of CompileRequest::macros.
 inline std::vector<std::string_view> macro_names(const CompileRequest& request) {

@@ -112,7 +112,7 @@ TUNER_FILL_FUNCTION double relative_error(double actual, double expected) {
 
 }  // namespace tuner::fill_value
 
-// The numbers of each kind of Fill (core/kernel/kernel_spec.hpp):
+// The numbers of each kind of Fill (core/kernel/buffer_contents.hpp):
 //
 //   uniform   uniform(seed, i, low, high). Floating types round it, half and bfloat16 after rounding to float. Integers
 //             are floor_signed or floor_unsigned of it, truncated to the width of the type.

@@ -20,7 +20,7 @@
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
 #include <tuner/core/kernel/names.hpp>
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/message_text.hpp>

@@ -4,6 +4,7 @@
 
 #include <tuner/core/cpp/declared_types.hpp>
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/names.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>

@@ -7,6 +7,7 @@
 #include <cache/records/json.hpp>
 #include <cache/records/stored_records.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 
 namespace tuner::convert {

@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <tuner/core/cpp/words.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/message_text.hpp>

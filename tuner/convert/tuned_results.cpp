@@ -11,6 +11,7 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/session.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/error.hpp>
 

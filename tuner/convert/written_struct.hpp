@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 
 namespace tuner::convert {
 

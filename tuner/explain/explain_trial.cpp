@@ -1,5 +1,9 @@
 #include <tuner/explain/explain_trial.hpp>
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/throughput.hpp>
 

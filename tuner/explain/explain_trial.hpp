@@ -3,11 +3,12 @@
 
 #include <vector>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/explain/verdict.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// Operations/s (a multiply-add is two) that \p device reached in the element type of the first output of \p spec. 0
 /// for types that were not measured.

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <tuner/backend/element_value.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/element_type.hpp>
 
 namespace tuner {

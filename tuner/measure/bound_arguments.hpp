@@ -11,9 +11,13 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
+struct LaunchSpec;
 
 /// The declaration that one argument of a launch refers to.
 struct BoundArgument {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <tuner/core/kernel/launches.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {

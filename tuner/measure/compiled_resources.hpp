@@ -8,9 +8,11 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/device/launch_shape.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// One launch of a configuration and its resources.
 struct LaunchDetail {

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/error.hpp>
 

@@ -9,10 +9,14 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/outcome.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct BufferSpec;
+struct KernelSpec;
+struct ResolvedLaunch;
 
 /// The entry of CompileRequest::expressions for the variable into which a `constant` buffer is copied.
 std::string variable_expression(const BufferSpec& buffer);

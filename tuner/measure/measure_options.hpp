@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
-
 namespace tuner {
+
+struct KernelSpec;
 
 /// The arguments of one launch of an application (tuner/recording). They replace the fills and scalars of the kernel's
 /// file for the problem itself, but not for `verify` problems. Files are given by name, and read when needed.
@@ -23,13 +23,9 @@ struct RecordedLaunch {
 };
 
 /// Whether the results of the recorded launch are the expected outputs, because \p spec has no reference program.
-inline bool answers(const KernelSpec& spec, const RecordedLaunch& recorded) {
-  return recorded.has_answers() && !spec.has_reference_program();
-}
+bool answers(const KernelSpec& spec, const RecordedLaunch& recorded);
 /// Like weaker_reference() of \p spec, but "recorded launch" if answers().
-inline std::string weaker_reference(const KernelSpec& spec, const RecordedLaunch& recorded) {
-  return answers(spec, recorded) ? "recorded launch" : weaker_reference(spec);
-}
+std::string weaker_reference(const KernelSpec& spec, const RecordedLaunch& recorded);
 
 /// How results are checked.
 struct VerifyOptions {

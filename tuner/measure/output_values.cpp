@@ -11,6 +11,7 @@
 
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/fill_value.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
 namespace {

@@ -11,10 +11,13 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/expression/expression.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/element_type.hpp>
 
 namespace tuner {
+
+struct BufferSpec;
+struct RecordField;
+struct RecordType;
 
 /// A copy of one buffer in host memory.
 struct HostBuffer {

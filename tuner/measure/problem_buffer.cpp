@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/error.hpp>
@@ -278,6 +280,22 @@ ProblemBuffer::Number ProblemBuffer::number_at(std::size_t element) const {
   const RecordField* const field = field_at(*record, element % record->bytes);
   if (field == nullptr) return {type, element, {}};
   return {field->type, element, tolerances[static_cast<std::size_t>(field - record->fields.data())]};
+}
+
+bool ProblemBuffer::is_changed_input() const {
+  return spec->role == BufferRole::inout || spec->role == BufferRole::consumed;
+}
+
+unsigned char ProblemBuffer::work_space_byte() const { return spec->role == BufferRole::zeroed ? 0 : 0xff; }
+
+bool ProblemBuffer::is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
+
+bool ProblemBuffer::has_integers_to_write() const {
+  return spec->role == BufferRole::out && count > 0 && !info(type).is_floating;
+}
+
+const GuardedMemory& ProblemBuffer::memory(bool reference) const {
+  return reference && spec->is_output() ? answer().expected : actual;
 }
 
 bool ProblemBuffer::holds_floating() const {

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/error.hpp>

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
@@ -23,6 +22,13 @@
 #include <tuner/measure/output_values.hpp>
 
 namespace tuner {
+
+struct BufferSpec;
+struct FillSpec;
+struct KernelSpec;
+struct LaunchSpec;
+struct ScalarValue;
+struct TextureSpec;
 
 // ---- contents of inputs: random numbers, numbers computed from their index, or numbers from a file ------------------
 
@@ -150,18 +156,16 @@ struct ProblemBuffer {
   std::vector<Tolerance> tolerances;               ///< one, or one for each field.
   std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers.
 
-  bool is_changed_input() const { return spec->role == BufferRole::inout || spec->role == BufferRole::consumed; }
-  unsigned char work_space_byte() const { return spec->role == BufferRole::zeroed ? 0 : 0xff; }
-  bool is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
-  bool has_integers_to_write() const { return spec->role == BufferRole::out && count > 0 && !info(type).is_floating; }
+  bool is_changed_input() const;
+  unsigned char work_space_byte() const;
+  bool is_read_only() const;
+  bool has_integers_to_write() const;
   bool holds_floating() const;
   std::string type_text() const;
   Answer& answer() { return answers[used]; }
   const Answer& answer() const { return answers[used]; }
   /// The memory for launches; \p reference: those of the reference, which write the expected outputs.
-  const GuardedMemory& memory(bool reference) const {
-    return reference && spec->is_output() ? answer().expected : actual;
-  }
+  const GuardedMemory& memory(bool reference) const;
 
   // These throw Error if an expression of the kernel's file has no valid value for this problem.
   void set_count(const FilledBy& by);

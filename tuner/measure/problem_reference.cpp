@@ -1,5 +1,7 @@
 // Checks the results of the reference: that it wrote all of them, that they are numbers, and that they depend on the
 // inputs alone.
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/reference.hpp>
 #include <tuner/measure/problem_buffers.hpp>
 
 #include <algorithm>

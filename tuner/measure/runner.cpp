@@ -6,6 +6,13 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
@@ -61,6 +68,15 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
 }
 
 }  // namespace
+
+bool Runner::leave_out_checks(const Configuration& configuration) {
+  left_out_checks_ = in_haste() && configuration == spec_.default_configuration;
+  return left_out_checks_;
+}
+
+bool Runner::has_reference() const {
+  return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
+}
 
 std::string_view text(Phase phase) {
   constexpr std::string_view names[] = {"fill", "prepare", "load", "verify", "measure"};

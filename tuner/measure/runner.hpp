@@ -16,7 +16,6 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -26,6 +25,9 @@
 #include <tuner/measure/sampler.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
+struct ResolvedLaunch;
 
 /// The current work of a runner.
 enum class Phase { fill, prepare, load, verify, measure };
@@ -145,13 +147,8 @@ class Runner {
   const ProblemBuffers& main() const { return *problems_.front(); }
   bool in_haste() const { return hurried_ && is_first_; }
   /// Decides whether evaluate() leaves checks of \p configuration out, and notes it.
-  bool leave_out_checks(const Configuration& configuration) {
-    left_out_checks_ = in_haste() && configuration == spec_.default_configuration;
-    return left_out_checks_;
-  }
-  bool has_reference() const {
-    return options_.verify && (answers(spec_, options_.recorded) || spec_.reference_kind() != ReferenceKind::none);
-  }
+  bool leave_out_checks(const Configuration& configuration);
+  bool has_reference() const;
   const DeviceLimits& limits() const { return backend_.device().limits; }
   /// Before a step of our own, such as filling and comparing.
   void announce(Phase phase, double limit_s) const {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
 

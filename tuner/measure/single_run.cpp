@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/reference_failure.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>

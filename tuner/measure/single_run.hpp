@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/measure_options.hpp>
@@ -15,6 +14,8 @@
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// `<<<(64, 512), (32, 8), 4096>>>`: grid, block, and the bytes of dynamic shared memory if there is any.
 std::string text(const LaunchShape& shape);

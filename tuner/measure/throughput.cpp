@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/element_type.hpp>
 
 namespace tuner {

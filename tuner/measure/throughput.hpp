@@ -5,9 +5,11 @@
 #include <string_view>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// From this number of operations for each byte, a kernel's arithmetic rate says more than its bandwidth. At about this
 /// number, GPUs stop being bound by memory (the ridge of Williams, Waterman and Patterson, "Roofline", CACM 52(4),

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
-
 namespace tuner {
+
+struct KernelSpec;
 
 /// Copies the kernel file of \p spec, its sources, its includes and its files of numbers below \p folder, and keeps
 /// their relative places. Uses the texts in \p spec if it has them. Files named by an absolute path, or found by CPATH

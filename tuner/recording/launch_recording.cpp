@@ -9,7 +9,8 @@
 #include <cache/records/json.hpp>
 #include <cache/records/sha256.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/error.hpp>

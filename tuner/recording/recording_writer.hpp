@@ -8,11 +8,13 @@
 #include <string>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// The name of a problem's recording, such as "axpy-T=float-n=1000-1a2b3c4d.recording". Equal kernels and problems have
 /// equal names. \p kernel_hash: KernelRecord::source_hash.

@@ -15,6 +15,7 @@
 #include <cache/query/database.hpp>
 #include <cache/query/session.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/values/characters.hpp>
 

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+
 namespace tuner::report {
 namespace {
 

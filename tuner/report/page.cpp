@@ -14,6 +14,7 @@
 #include <cache/records/json.hpp>
 #include <cache/records/sha256.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/message_text.hpp>

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -16,7 +17,7 @@
 
 namespace tuner::search {
 
-using Index = EnumeratedSpace::Index;
+static_assert(std::is_same_v<Index, EnumeratedSpace::Index>);
 
 enum class State : std::uint8_t { fresh, pending, valid, failed };
 

@@ -12,13 +12,18 @@
 #include <vector>
 
 #include <tuner/core/result/outcome.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
+
+namespace tuner {
+class EnumeratedSpace;
+}
 
 namespace tuner::search {
 
+using Index = std::uint64_t;  ///< EnumeratedSpace::Index
+
 /// The result of one proposal.
 struct Observation {
-  EnumeratedSpace::Index index = 0;
+  Index index = 0;
   std::optional<double> objective;          ///< smaller is better; nullopt: it failed
   std::optional<Resources> resources = {};  ///< reported by the compiler, if it was
   bool withdrawn = false;                   ///< cancelled before it ran: it may be proposed again
@@ -31,19 +36,16 @@ class Strategy {
   virtual ~Strategy() = default;
   /// Up to \p n new configurations; fewer only when the space is nearly exhausted, none when it is. Never waits for
   /// observations of earlier proposals.
-  virtual std::vector<EnumeratedSpace::Index> propose(std::size_t n) = 0;
+  virtual std::vector<Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
 
   // Foresight, of strategies with a model. The others do nothing and have no opinion.
 
   /// Reports that a proposal is compiled and waits for the device.
-  virtual void compiled(EnumeratedSpace::Index /*index*/, const Resources& /*resources*/) {}
+  virtual void compiled(Index /*index*/, const Resources& /*resources*/) {}
   /// Chooses which compiled proposals run, the most promising first; those left out are no longer worth running.
   /// nullopt: no opinion, all run in the order proposed.
-  virtual std::optional<std::vector<EnumeratedSpace::Index>> reconsider(
-      std::span<const EnumeratedSpace::Index> /*waiting*/) {
-    return std::nullopt;
-  }
+  virtual std::optional<std::vector<Index>> reconsider(std::span<const Index> /*waiting*/) { return std::nullopt; }
   /// The probability that some unknown configuration beats the best by at least the share \p factor (0.01: 1%); nullopt
   /// when there are too few results.
   virtual std::optional<double> improvement_probability(double /*factor*/) { return std::nullopt; }
@@ -57,7 +59,7 @@ struct StrategyOptions {
   std::optional<std::size_t> expected_trials;  ///< the budget, if it is known
   std::map<std::string, double> values;        ///< options by name; see StrategyInfo
   /// Proposed before anything else, in this order.
-  std::vector<EnumeratedSpace::Index> first;
+  std::vector<Index> first;
 };
 
 /// \p space must outlive the strategy. Throws std::invalid_argument for an unknown name, with a suggestion, and as

@@ -12,7 +12,8 @@
 
 #include <cache/file/paths.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/printed_warning.hpp>
 #include <tuner/measure/compile_queue.hpp>

@@ -16,12 +16,14 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/evaluator.hpp>
+#include <tuner/core/values/problem_size.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/measure_options.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 namespace worker {
 class EvaluationLoop;

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+
 namespace tuner {
 
 // The members of every struct that travels between a session and its workers, for transfer().

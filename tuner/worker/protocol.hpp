@@ -28,6 +28,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/problem_size.hpp>

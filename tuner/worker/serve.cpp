@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/pulse.hpp>
 #include <tuner/core/values/threads.hpp>

@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/wisdom/records.hpp>

@@ -11,6 +11,8 @@
 
 #include <tests/cli/commands/program.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+
 namespace tuner::cli {
 namespace {
 

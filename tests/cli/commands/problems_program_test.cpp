@@ -7,6 +7,8 @@
 #include <tests/cli/commands/program.hpp>
 #include <tests/support/wait_until.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+
 namespace tuner::cli {
 namespace {
 

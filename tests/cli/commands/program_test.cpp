@@ -9,7 +9,8 @@
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #endif
 #include <tuner/cli/print/table.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/wisdom/records.hpp>

@@ -14,7 +14,8 @@
 #include <tests/support/testing.hpp>
 #include <tests/support/wait_until.hpp>
 #include <tuner/cli/input/options.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/error.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <tuner/cli/input/options.hpp>
 #include <tuner/cli/input/tune_arguments.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/batch/problem_spread.hpp>
 
 #include <tests/support/testing.hpp>

@@ -4,7 +4,7 @@
 
 #include <tuner/cli/print/stored_report.hpp>
 #include <tuner/cli/print/metrics.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/wisdom/records.hpp>
 
 #include <tests/support/testing.hpp>

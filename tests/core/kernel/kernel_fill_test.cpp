@@ -1,8 +1,10 @@
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <cmath>
 
 #include <tests/core/kernel_texts.hpp>
+
+#include <tuner/core/kernel/data_files.hpp>
 
 namespace tuner {
 namespace {

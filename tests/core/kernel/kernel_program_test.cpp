@@ -1,7 +1,13 @@
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/unused_parameters.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <tests/core/kernel_texts.hpp>
 

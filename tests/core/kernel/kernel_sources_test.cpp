@@ -1,4 +1,4 @@
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -6,6 +6,11 @@
 #include <tests/support/temporary_folder.hpp>
 
 #include <tests/core/kernel_texts.hpp>
+
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/compile_values.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/unused_parameters.hpp>
 
 namespace tuner {
 namespace {

@@ -4,6 +4,9 @@
 #include <tests/support/processor_time.hpp>
 #include <tests/support/testing.hpp>
 
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
+
 namespace tuner {
 namespace {
 

@@ -1,3 +1,5 @@
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/space/search_space.hpp>
 
@@ -6,7 +8,7 @@
 #include <stdexcept>
 
 #include <tests/support/testing.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/kernel/sub_space.hpp>
 
 namespace tuner {

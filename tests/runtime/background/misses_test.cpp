@@ -7,6 +7,7 @@
 
 #include <cache/query/browse.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/runtime/background/misses.hpp>
 #include <tuner/runtime/decide/serving.hpp>
 #include <tuner/tuner.hpp>

@@ -16,7 +16,8 @@
 #include <cache/query/session.hpp>
 #include <cache/query/shipped.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/wisdom/records.hpp>
 

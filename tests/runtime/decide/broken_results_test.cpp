@@ -1,5 +1,6 @@
 // Results, images and databases that do not work any more: what a call is served with, and what is told of it.
 
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 #include <cache/query/session.hpp>
 #include <cache/query/shipped.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
 #include <tuner/session/wisdom/records.hpp>
 

@@ -7,6 +7,7 @@
 
 #include <cache/query/browse.hpp>
 
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/runtime/background/misses.hpp>
 #include <tuner/runtime/background/renewal.hpp>

@@ -6,6 +6,7 @@
 #include <cache/query/session.hpp>
 
 #include <tuner/backend/cuda/driver/context.hpp>
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/wisdom/images.hpp>

@@ -5,7 +5,8 @@
 #include <numeric>
 #include <thread>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>

@@ -24,7 +24,8 @@
 #include <cache/exchange/exchange.hpp>
 #include <cache/file/paths.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/wisdom/records.hpp>

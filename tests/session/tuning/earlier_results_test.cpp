@@ -1,3 +1,4 @@
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/tuning/host_check.hpp>
 
 #include <tests/support/testing.hpp>

@@ -1,7 +1,8 @@
 // Every strategy drives real tuning: kernels are compiled, verified and timed on the host backend, by one device or
 // by several.
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/tuning/tune_session.hpp>

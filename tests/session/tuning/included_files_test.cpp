@@ -6,7 +6,7 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/session/wisdom/images.hpp>

@@ -6,7 +6,8 @@
 #include <cache/records/sha256.hpp>
 #include <templates/embedded.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/wisdom/records.hpp>
 
 #include <tests/support/temporary_folder.hpp>

@@ -3,7 +3,8 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tuner/backend/all/backends.hpp>
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>

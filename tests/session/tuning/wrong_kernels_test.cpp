@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/tuning/backends.hpp>

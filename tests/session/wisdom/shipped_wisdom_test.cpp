@@ -7,6 +7,8 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>

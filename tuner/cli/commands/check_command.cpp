@@ -11,6 +11,10 @@
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/measure/compiled_resources.hpp>

@@ -6,6 +6,7 @@
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/metrics.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/report/comparison.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 

@@ -14,6 +14,7 @@
 #include <tuner/cli/input/standard_input.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/cli/print/terminal.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/named.hpp>

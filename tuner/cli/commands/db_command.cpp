@@ -11,6 +11,7 @@
 
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/print/output_file.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner::cli {
 namespace {

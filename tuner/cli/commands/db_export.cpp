@@ -9,6 +9,8 @@
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_header.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/session/wisdom/records.hpp>

@@ -13,6 +13,9 @@
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/output_file.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/threads.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/wisdom/images.hpp>

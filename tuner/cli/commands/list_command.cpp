@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/cli/commands/database_options.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 
 namespace tuner::cli {

@@ -5,7 +5,11 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/problem_size.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::cli {
 

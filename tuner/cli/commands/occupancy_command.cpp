@@ -13,6 +13,7 @@
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/core/device/launch_shape.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/replay/svg.hpp>
 
 namespace tuner::cli {

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include <tuner/cli/input/tune_arguments.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/version.hpp>
 

@@ -8,6 +8,7 @@
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/input/standard_input.hpp>
 #include <tuner/cli/print/output_file.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/search/strategy.hpp>

@@ -9,6 +9,8 @@
 #include <tuner/cli/input/metric_options.hpp>
 #include <tuner/cli/print/report.hpp>
 #include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/reference.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/tuning/tuning.hpp>

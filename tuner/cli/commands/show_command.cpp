@@ -4,6 +4,8 @@
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/metrics.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/reference.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 #include <tuner/session/tuning/backends.hpp>

@@ -10,6 +10,9 @@
 
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/sub_space.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/named.hpp>

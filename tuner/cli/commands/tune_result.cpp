@@ -5,6 +5,10 @@
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/print/metrics.hpp>
 #include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/format.hpp>

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <tuner/cli/input/metric_options.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/tuning/backends.hpp>

@@ -5,6 +5,7 @@
 
 #include <tuner/cli/input/options.hpp>
 #include <tuner/cli/input/problems.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 
 namespace tuner::cli {

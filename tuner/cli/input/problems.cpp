@@ -4,6 +4,10 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/input/options.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/named.hpp>
 

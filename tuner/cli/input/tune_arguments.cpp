@@ -4,6 +4,7 @@
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/input/metric_options.hpp>
 #include <tuner/cli/input/standard_input.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/cli/print/table.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/throughput.hpp>

@@ -4,6 +4,8 @@
 #include <set>
 
 #include <tuner/cli/print/metrics.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>

@@ -5,10 +5,13 @@
 #include <limits>
 
 #include <tuner/cli/print/table.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/sub_space.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/measure/throughput.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::cli {
 

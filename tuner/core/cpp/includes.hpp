@@ -10,21 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include <tuner/core/cpp/included_file.hpp>
+
 namespace tuner {
-
-struct IncludedFile {
-  std::string path;  ///< relative to the same folder as the path of the including file
-  std::string text;
-
-  friend bool operator==(const IncludedFile&, const IncludedFile&) = default;
-};
-
-struct Includes {
-  std::vector<IncludedFile> files;  ///< in the order in which they are found, each once
-  /// Why there may be more files. Either a macro names one and has a definition that is not a name in quotes, or the
-  /// text is too long. An image that is compiled from such a source must not be kept.
-  std::optional<std::string> unknown;
-};
 
 /// The words of $CXX: a C++ compiler and its options, as in `ccache g++ -I headers`. Empty if it is not set.
 std::vector<std::string> words_of_cxx();

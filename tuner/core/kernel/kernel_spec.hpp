@@ -1,10 +1,10 @@
 #pragma once
 /// The description of one kernel: source, space, launches, arguments, reference, bytes and flops. Made from a kernel
-/// file (kernel_file.hpp) or in code (tuner::KernelBuilder).
+/// file (kernel_file/kernel_file.hpp) or in code (tuner::KernelBuilder). Data only: the other headers of this folder
+/// say what follows from it.
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,18 +13,17 @@
 #include <variant>
 #include <vector>
 
-#include <tuner/core/cpp/includes.hpp>
-#include <tuner/core/device/device.hpp>
-#include <tuner/core/device/launch_shape.hpp>
 #include <tuner/core/expression/expression.hpp>
-#include <tuner/core/kernel/compile_option.hpp>
+#include <tuner/core/kernel/buffer_contents.hpp>
 #include <tuner/core/space/search_space.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/named.hpp>
-#include <tuner/core/values/problem_size.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
+
+struct Includes;
 
 /// A compile-time choice of the caller: `type T = float double`, `choice operation = sum min`. It is part of the
 /// problem and not tuned.
@@ -48,16 +47,6 @@ struct SizeSpec {
   std::string name;
   ElementType type = ElementType::int32;  ///< int32, uint32, int64 or uint64; a size that does not fit is Invalid
   std::optional<std::int64_t> default_value;
-};
-
-/// Numbers for a buffer; the same on every backend for the same seed.
-struct Fill {
-  enum class Kind { uniform, constant, iota };
-  Kind kind = Kind::uniform;
-  double low = 0, high = 1;  ///< uniform: [low, high), rounded down for integers; constant: low
-
-  /// The fill of a buffer without one: uniform [0, 1) for floating types, [0, 10) for integers.
-  static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0}; }
 };
 
 /// How an input, or a field of its records, is filled for tuning and verification: with `numbers`, unless there is an
@@ -130,17 +119,6 @@ struct BufferSpec {
 
 /// For errors about the type of \p buffer: that the type in its line is another buffer's. Empty if there is none.
 std::string about_its_line(const BufferSpec& buffer);
-
-/// The way in which a texture object reads ("Texture Object API", CUDA C++ Programming Guide).
-struct TextureReading {
-  enum class Outside { clamp, border, wrap, mirror };
-  Outside outside = Outside::clamp;  ///< reads outside give the nearest element, zero, or the picture repeated
-  bool linear = false;               ///< interpolates; otherwise reads the element nearest to the coordinates
-  bool normalized = false;           ///< coordinates are in [0, 1)
-
-  bool as_float = false;  ///< integers are read as numbers from 0, or -1, to 1
-  bool fetched = false;   ///< one dimension, in linear memory, read only by tex1Dfetch
-};
 
 /// An argument through which a kernel reads or writes a buffer: `texture image = pixels[nx, ny] linear`, `surface to =
 /// result[nx, ny]`. It shows a copy of the buffer, which is made before runs that are verified or timed. After a run
@@ -263,12 +241,6 @@ struct VerifySpec {
   std::map<std::string, double> scalars = {};  ///< replace the values in the kernel file
 };
 
-/// Outputs are right if |actual - expected| <= absolute + relative * |expected|. Integers are compared exactly.
-struct Tolerance {
-  double relative = 0;
-  double absolute = 0;
-};
-
 /// The text of a kernel's programs, and how it is compiled.
 struct ProgramSpec {
   std::string file;  ///< path of the kernel file
@@ -350,122 +322,5 @@ struct KernelSpec {
   /// The arguments of \p launch, and after them the buffers whose addresses are in its structs.
   std::vector<std::string> taken_by(const LaunchSpec& launch) const;
 };
-
-/// The location of a file that \p spec names as \p path. A relative path starts from the folder of the kernel file.
-std::filesystem::path beside(const KernelSpec& spec, const std::string& path);
-/// The files that inputs of \p spec are filled from, as written.
-std::vector<std::string> fill_files(const KernelSpec& spec);
-/// The files of numbers that \p spec names, each once. Measurements depend on their contents.
-std::vector<std::filesystem::path> data_files(const KernelSpec& spec);
-
-/// \p size with every missing choice and size at its default. Throws Error for an unknown name (with a suggestion), for
-/// a value that is not allowed, and for a missing size without a default.
-ProblemSize complete(const KernelSpec& spec, ProblemSize size);
-
-/// The names that expressions of \p spec may use, with their values: sizes, choices and device limits (`warp_size`,
-/// `sm_count`, `max_threads_per_block`, `max_shared_bytes`, `cc`, …; docs/kernel-files.md).
-Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
-/// The same with the values of \p configuration added.
-Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                  const Configuration& configuration);
-
-/// The configurations of \p spec that meet its constraints and whose launches meet the limits of the device. These are
-/// threads per block, block and grid dimensions, dynamic shared memory, and resident blocks of a cooperative grid.
-/// Stops after \p at_most configurations; without that number, a space that is too large to be listed is
-/// EnumeratedSpace::open(). Throws like enumerate_conjuncts() and listed_or_drawn().
-EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                          const StopHook& stop = {}, std::size_t at_most = ~std::size_t{0});
-
-/// Why no configuration of \p spec can run on such a device for any problem; nothing if some may. The subject of the
-/// text is the kernel: "launches kernels from the device; the host backend cannot".
-std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits);
-
-/// Why no configuration may run for (\p size, \p limits): a size that does not fit its type, a buffer with a negative
-/// number of elements, or a constraint on sizes alone. Nothing if some may.
-std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
-
-/// Why \p configuration may not run for (\p size, \p limits); nothing if it may. The reason is a value outside the
-/// space, a constraint, a device limit, a size that does not fit its type, or an expression whose evaluation fails.
-std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                       const Configuration& configuration);
-
-/// One launch with every name replaced by its value.
-struct ResolvedLaunch {
-  const LaunchSpec* spec = nullptr;
-  std::string expression;  ///< C++ name expression: `sumMatrix2D<float, 32, 8>`
-  LaunchShape shape;
-  bool timed = true;
-};
-
-/// The launches of (\p spec, \p size, \p configuration), in order, without those whose `when` is false. Throws
-/// EvaluationError only if why_invalid() reports the configuration; so do the functions below.
-std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
-                                             const DeviceLimits& limits, const Configuration& configuration);
-/// The launches before each run, in order, without those whose `when` is false. They are the same for every
-/// configuration.
-std::vector<ResolvedLaunch> resolve_prepare(const KernelSpec& spec, const ProblemSize& size,
-                                            const DeviceLimits& limits);
-/// The subject of messages about the reference: "the reference", or "the default configuration, which is the
-/// reference,".
-std::string_view reference_name(const KernelSpec& spec);
-/// Shown with results that were not compared with a ReferenceKind::kernel: the text of the kind; otherwise empty.
-std::string weaker_reference(const KernelSpec& spec);
-/// The configuration for the launches of the reference; empty if they take no parameters.
-Configuration reference_configuration(const KernelSpec& spec);
-/// The launches of the reference. Throws Error if the default configuration is the reference and cannot run.
-std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
-                                              const DeviceLimits& limits);
-
-/// \p text without its own definitions of \p macros, which get their values from the configuration; lines keep their
-/// places.
-std::string without_definitions(std::string text, const std::vector<MacroSpec>& macros);
-/// The text of a program: the kernel file with the text of each `source` in its place, without_definitions() of the
-/// kernel's macros. Compilers number lines as in the files.
-std::string program_text(const KernelSpec& spec, ProgramPart part = ProgramPart::kernel);
-/// False if neither that program nor the files that it includes have \p word.
-bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word);
-/// Why earlier results may be of another text than that of \p spec, whose headers cannot be known. Null if they can. A
-/// tuning of such a kernel uses no earlier results.
-const std::string* unknown_headers(const KernelSpec& spec);
-
-/// The compiler options for \p configuration and \p size, in their order.
-std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                           const Configuration& configuration);
-/// The compiler options for the reference: those of belongs_to_reference(), so that an inexact kernel is compared with
-/// an exact result. Options that name parameters are left out unless the default configuration is the reference.
-std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
-                                             const DeviceLimits& limits);
-
-/// The macros of \p configuration, `NAME=VALUE`. A type has its C++ spelling, a negative number is in parentheses.
-std::vector<std::string> macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                const Configuration& configuration);
-/// The macros for the reference, computed for the default configuration or, without one, for the first value of each
-/// parameter. Macros whose evaluation fails are left out.
-std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
-
-/// The parameters that change neither the program nor its launches, whatever their values. They occur in none of these:
-/// `instantiate`, `compile`, macros that the text names, launch shapes, `when`, arguments, work space.
-std::vector<std::string> unused_parameters(const KernelSpec& spec);
-
-/// \p amount (`bytes`, `flops` or `accumulates` of \p spec) for \p size. Throws EvaluationError with its place if its
-/// evaluation fails or gives a negative number.
-std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, const ProblemSize& size,
-                             const DeviceLimits& limits);
-
-/// The largest number of launches from the device that \p configuration has pending at once; 0 for a kernel that makes
-/// none.
-std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                     const Configuration& configuration);
-
-/// Macros defined for every compile of \p size: `TUNER=1`, and for each choice `TUNER_T_float=1`.
-std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size);
-
-/// The element type of a buffer or scalar, for the choices of \p size. Throws Error if \p type does not name one.
-ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::string_view type);
-
-/// The kernel's tolerance, or u * (16 + sqrt(terms)) for floating types. The rounding errors of a sum grow with the
-/// square root of its number of terms (Higham and Mary, "A new approach to probabilistic rounding error analysis",
-/// 2019).
-Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type);
 
 }  // namespace tuner

@@ -2,8 +2,10 @@
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/words.hpp>
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/expression/expression_tree.hpp>
-#include <tuner/core/kernel/kernel_program.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/named.hpp>
 
@@ -31,5 +33,20 @@ std::string name_problem(std::string_view name) {
 }
 
 std::string possible_name(const std::string& name) { return name_problem(name).empty() ? name : name + '_'; }
+
+KnownNames known_names(const KernelSpec& spec) {
+  KnownNames known;
+  const std::vector<std::string> types = names_of(element_types());
+  for (const std::string& name : device_limit_names()) known[name] = {};
+  for (const SizeSpec& size : spec.sizes) known[size.name] = {};
+  for (const DerivedTypeSpec& type : spec.derived_types) known[type.name] = {true, types};
+  for (const ChoiceSpec& choice : spec.choices) {
+    const bool is_word = choice.is_type || Value::parse(choice.values.front()).is_string();
+    known[choice.name] = {is_word, choice.is_type ? types : choice.values};
+  }
+  for (const TuningParameter& parameter : spec.space.parameters())
+    known[parameter.name] = {parameter.values.front().is_string(), texts_of(parameter.values)};
+  return known;
+}
 
 }  // namespace tuner

@@ -5,7 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include <tuner/core/expression/expression_tree.hpp>
+
 namespace tuner {
+
+struct KernelSpec;
 
 /// Why \p name cannot be the name of something that expressions use: it is a keyword, a function, a type or a device
 /// limit. Empty if it can.
@@ -15,5 +19,8 @@ std::string possible_name(const std::string& name);
 
 /// The names of the device's limits in expressions, such as `warp_size`.
 const std::vector<std::string>& device_limit_names();
+
+/// The names for expressions of \p spec: sizes, choices, types, device limits and parameters.
+KnownNames known_names(const KernelSpec& spec);
 
 }  // namespace tuner

@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// \p spec with the parameters of \p fixed at their values. If \p vary is not empty, parameters in neither of both get
 /// their default. Everything else stays the same. Throws Error for an unknown parameter (with a suggestion), a value

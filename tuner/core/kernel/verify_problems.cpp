@@ -5,6 +5,12 @@
 #include <set>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 
@@ -312,6 +318,14 @@ bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const 
   if (scalar.record) return false;
   if (scalar.only || !reference_takes(spec, scalar)) return true;
   return !is_named(spec, scalar) && !info(resolved_type(spec, size, scalar.type)).is_floating;
+}
+
+bool chooses_sizes(const KernelSpec& spec) {
+  return std::ranges::all_of(spec.verification.problems, [](const VerifySpec& one) { return one.sizes.empty(); });
+}
+
+bool chooses_problems(const KernelSpec& spec) {
+  return chooses_sizes(spec) || std::ranges::any_of(spec.scalars, [](const ScalarSpec& one) { return !one.record; });
 }
 
 std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size) {

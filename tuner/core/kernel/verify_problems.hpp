@@ -3,16 +3,20 @@
 /// `verify` lines, and, if these name no sizes, problems that tuner chooses. A result is also used for other sizes,
 /// pointers and scalars, so these have to be tried.
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/values/configuration.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
+struct ScalarSpec;
 
 struct VerifyProblem {
   ProblemSize size;
@@ -38,14 +42,10 @@ bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size);
 /// The scalars that a `verify` line does not name, and of which tuner verifies several values: floating numbers.
 std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size);
 /// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
-inline bool chooses_sizes(const KernelSpec& spec) {
-  return std::ranges::all_of(spec.verification.problems, [](const VerifySpec& one) { return one.sizes.empty(); });
-}
+bool chooses_sizes(const KernelSpec& spec);
 
 /// Whether tuner verifies \p spec on problems or scalars of its own choice, or counts a result for some scalars alone.
-inline bool chooses_problems(const KernelSpec& spec) {
-  return chooses_sizes(spec) || std::ranges::any_of(spec.scalars, [](const ScalarSpec& one) { return !one.record; });
-}
+bool chooses_problems(const KernelSpec& spec);
 
 /// The elements of all buffers that do not depend on parameters; a very large number if they cannot be counted.
 std::size_t elements_of(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);

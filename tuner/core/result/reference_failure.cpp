@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include <tuner/core/cpp/included_file.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/named.hpp>
 

@@ -4,10 +4,11 @@
 
 #include <string>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/outcome.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 /// Says whether the reference does not compile, or the source that the kernel is made of as well. The compiler's first
 /// error follows, then its log.

@@ -7,6 +7,7 @@
 
 #include <cache/query/browse.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/session/wisdom/records.hpp>

@@ -12,8 +12,11 @@
 #include <cache/records/stored_records.hpp>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::runtime {
 

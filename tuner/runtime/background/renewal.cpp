@@ -9,6 +9,8 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+
 namespace tuner::runtime {
 namespace {
 

@@ -4,6 +4,9 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/error.hpp>
 

@@ -11,9 +11,14 @@
 #include <vector>
 
 #include <tuner/backend/gpu.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/values/problem_size.hpp>
 #include <tuner/error.hpp>
 #include <tuner/problem.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::runtime {
 

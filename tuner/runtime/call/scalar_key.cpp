@@ -3,6 +3,9 @@
 #include <cstring>
 #include <string>
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/measure/bound_arguments.hpp>

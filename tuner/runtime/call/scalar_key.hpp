@@ -10,8 +10,12 @@
 #include <vector>
 
 #include <tuner/core/expression/expression.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/element_type.hpp>
 #include <tuner/runtime/call/call.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::runtime {
 

@@ -10,6 +10,9 @@
 #include <cache/query/browse.hpp>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/elapsed.hpp>

@@ -9,13 +9,16 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/problem.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/call/plan.hpp>
 #include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/runtime/decide/serving.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::runtime {
 

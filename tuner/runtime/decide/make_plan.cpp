@@ -4,6 +4,10 @@
 #include <limits>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>

@@ -4,10 +4,13 @@
 
 #include <memory>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/call/plan.hpp>
 #include <tuner/runtime/decide/served_device.hpp>
+
+namespace tuner {
+struct KernelSpec;
+}
 
 namespace tuner::runtime {
 

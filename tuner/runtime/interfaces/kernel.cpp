@@ -1,6 +1,9 @@
 #include <tuner/kernel.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/runtime/decide/decide.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
 #include <tuner/runtime/interfaces/leaving.hpp>

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/recording/recording_writer.hpp>

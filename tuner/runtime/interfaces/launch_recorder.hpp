@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include <tuner/core/values/configuration.hpp>
 #include <tuner/runtime/call/call.hpp>
 
 namespace tuner::runtime {

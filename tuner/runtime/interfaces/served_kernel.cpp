@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
 #include <tuner/runtime/background/housekeeping.hpp>
 #include <tuner/runtime/background/misses.hpp>

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/runtime/call/call.hpp>

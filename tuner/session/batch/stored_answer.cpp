@@ -6,6 +6,7 @@
 
 #include <cache/query/session.hpp>
 
+#include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/session/wisdom/spent.hpp>

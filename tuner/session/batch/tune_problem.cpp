@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/throughput.hpp>

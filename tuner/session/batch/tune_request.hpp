@@ -9,6 +9,7 @@
 
 #include <cache/query/browse.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/backends.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 

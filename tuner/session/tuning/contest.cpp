@@ -6,6 +6,7 @@
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/scoped_code.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/measure/statistics.hpp>

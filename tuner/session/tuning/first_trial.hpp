@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/result/evaluator.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/session/tuning/contest.hpp>

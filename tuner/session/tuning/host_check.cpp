@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/message_text.hpp>

@@ -6,7 +6,8 @@
 #include <cache/records/sha256.hpp>
 #include <templates/embedded.hpp>
 
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>

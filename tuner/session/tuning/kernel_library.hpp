@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/kernel/kernel_spec.hpp>
-
 namespace tuner {
+
+struct KernelSpec;
 
 class KernelLibrary {
  public:

@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/format.hpp>
 
 namespace tuner {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/evaluator.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/result/outcome.hpp>
@@ -21,6 +20,8 @@
 #include <tuner/core/values/space_count.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 class TrialStore;
 

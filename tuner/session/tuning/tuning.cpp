@@ -10,6 +10,9 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/device/metric.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/reference.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/named.hpp>

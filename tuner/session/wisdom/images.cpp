@@ -14,6 +14,7 @@
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/cpp/includes.hpp>
 #include <tuner/core/values/passing.hpp>
 #include <tuner/error.hpp>
 

@@ -14,6 +14,8 @@
 #include <cache/records/json.hpp>
 #include <cache/records/sha256.hpp>
 
+#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/threads.hpp>
 #include <tuner/error.hpp>
@@ -143,15 +145,20 @@ Device from_record(const cache::DeviceRecord& record) {
 }
 
 std::string counted_text(std::string_view text) {
-  constexpr std::string_view kUncounted = "\n#pragma tuner in_flight";
-  std::string counted;
-  for (std::size_t at = 0; (at = text.find(kUncounted)) != std::string_view::npos;) {
-    counted += text.substr(0, at);
-    do at = text.find('\n', at + 1);
-    while (at != std::string_view::npos && text[at - 1] == '\\');
-    text = text.substr(std::min(at, text.size()));
+  constexpr std::string_view kUncounted[] = {
+#include <tuner/session/wisdom/uncounted_directives.inc>
+  };
+  std::string counted(text);
+  for (const std::string_view name : kUncounted) {
+    const std::string line = "\n#pragma tuner " + std::string(name);
+    for (std::size_t at = 0; (at = counted.find(line, at)) != std::string::npos;) {
+      std::size_t end = at;
+      do end = counted.find('\n', end + 1);
+      while (end != std::string::npos && counted[end - 1] == '\\');
+      counted.erase(at, end == std::string::npos ? end : end - at);
+    }
   }
-  return counted += text;
+  return counted;
 }
 
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {

@@ -8,12 +8,13 @@
 #include <cache/records/stored_records.hpp>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 cache::DeviceRecord to_record(const Device& device);
 /// The parts of a device that a database stores. They are enough for traffic, arithmetic and most launch shapes.

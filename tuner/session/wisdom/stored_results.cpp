@@ -9,6 +9,7 @@
 #include <cache/query/session.hpp>
 #include <cache/records/json.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 
 namespace tuner {

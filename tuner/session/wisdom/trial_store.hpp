@@ -10,12 +10,14 @@
 #include <cache/query/session.hpp>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/result/outcome.hpp>
+#include <tuner/core/values/problem_size.hpp>
 #include <tuner/session/wisdom/spent.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 struct StoreOptions {
   cache::SessionSource session = {};

@@ -7,6 +7,9 @@
 #include <cache/query/browse.hpp>
 #include <cache/query/shipped.hpp>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/passing.hpp>
 #include <tuner/error.hpp>

@@ -18,10 +18,12 @@
 #include <cache/query/lookup.hpp>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
+#include <tuner/core/values/problem_size.hpp>
 
 namespace tuner {
+
+struct KernelSpec;
 
 struct WisdomOptions {
   /// The user's database. If empty: only the frozen database that $TUNER_FROZEN names, or, when that is not set, the

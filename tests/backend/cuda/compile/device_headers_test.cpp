@@ -1,6 +1,7 @@
 /// NVRTC with headers of the C and C++ libraries, and with files that contain more than kernels.
 
 #include <tuner/backend/cuda/compile/device_headers.hpp>
+#include <tuner/core/cpp/includes.hpp>
 
 #include <cache/records/sha256.hpp>
 

@@ -14,6 +14,7 @@
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/backend/left_out_code.hpp>
+#include <tuner/backend/request_includes.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/cpp/host_code.hpp>
 #include <tuner/core/cpp/includes.hpp>

@@ -18,6 +18,7 @@
 #include <tuner/backend/host/compile/own_text.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/program_headers.hpp>
+#include <tuner/backend/request_includes.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/values/message_text.hpp>

@@ -9,6 +9,7 @@
 #include <tuner/backend/host/compile/gpu_headers.hpp>
 #include <tuner/backend/host/compile/own_text.hpp>
 #include <tuner/backend/program_headers.hpp>
+#include <tuner/backend/request_includes.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/cpp/definitions.hpp>
 #include <tuner/core/cpp/scanner.hpp>

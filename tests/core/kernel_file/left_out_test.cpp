@@ -6,6 +6,10 @@
 
 #include <tests/core/kernel_texts.hpp>
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/compile_values.hpp>
+
 namespace tuner {
 namespace {
 

@@ -1,4 +1,5 @@
-#include <tuner/core/kernel/kernel_draft.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -8,7 +9,7 @@
 #include <tuner/core/cpp/definitions.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/message_text.hpp>

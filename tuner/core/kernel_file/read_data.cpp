@@ -1,4 +1,4 @@
-#include <tuner/core/kernel/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/expression/token.hpp>
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

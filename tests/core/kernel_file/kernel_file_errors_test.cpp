@@ -1,4 +1,4 @@
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <tests/core/kernel_texts.hpp>
 

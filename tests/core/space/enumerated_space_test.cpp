@@ -1,8 +1,7 @@
 #include <stdexcept>
 
+#include <tests/support/spaces.hpp>
 #include <tests/support/testing.hpp>
-
-#include "spaces.hpp"
 
 namespace tuner {
 namespace {

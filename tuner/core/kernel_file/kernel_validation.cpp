@@ -3,8 +3,10 @@
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
-#include <tuner/core/kernel/kernel_draft.hpp>
-#include <tuner/core/kernel/kernel_program.hpp>
+#include <tuner/core/kernel/compile_values.hpp>
+#include <tuner/core/kernel/names.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>

@@ -1,4 +1,8 @@
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 #include <filesystem>

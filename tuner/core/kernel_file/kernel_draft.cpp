@@ -1,13 +1,13 @@
-#include <tuner/core/kernel/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 
 #include <algorithm>
 #include <filesystem>
 
 #include <tuner/core/cpp/definitions.hpp>
 #include <tuner/core/cpp/scanner.hpp>
-#include <tuner/core/kernel/kernel_program.hpp>
 #include <tuner/core/kernel/names.hpp>
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

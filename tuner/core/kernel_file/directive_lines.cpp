@@ -1,4 +1,4 @@
-#include <tuner/core/kernel/directive_lines.hpp>
+#include <tuner/core/kernel_file/directive_lines.hpp>
 
 #include <algorithm>
 

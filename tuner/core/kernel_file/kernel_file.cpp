@@ -1,12 +1,11 @@
-#include <tuner/core/kernel/kernel_file.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <set>
 #include <utility>
 
 #include <tuner/core/cpp/scanner.hpp>
-#include <tuner/core/kernel/directive_lines.hpp>
-#include <tuner/core/kernel/kernel_draft.hpp>
-#include <tuner/core/kernel/kernel_program.hpp>
+#include <tuner/core/kernel_file/directive_lines.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/kernel/names.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/input_file.hpp>

@@ -1,4 +1,4 @@
-#include <tuner/core/kernel/record_type.hpp>
+#include <tuner/core/kernel_file/record_type.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include <tuner/core/cpp/declared_types.hpp>
 #include <tuner/core/cpp/struct_text.hpp>
 #include <tuner/core/cpp/expanded_code.hpp>
-#include <tuner/core/kernel/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/named.hpp>
 

@@ -1,5 +1,8 @@
 // Elements that are structs, defined in the kernel file or in the text of the kernel.
 
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/values/element_type.hpp>
 
 #include <tests/core/kernel_texts.hpp>

@@ -1,0 +1,38 @@
+#pragma once
+/// Whether a kernel, a problem and a configuration can run on a device, and why not.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <tuner/core/space/search_space.hpp>
+
+namespace tuner {
+
+class Configuration;
+struct DeviceLimits;
+class EnumeratedSpace;
+struct KernelSpec;
+struct ProblemSize;
+
+/// The configurations of \p spec that meet its constraints and whose launches meet the limits of the device. These are
+/// threads per block, block and grid dimensions, dynamic shared memory, and resident blocks of a cooperative grid.
+/// Stops after \p at_most configurations; without that number, a space that is too large to be listed is
+/// EnumeratedSpace::open(). Throws like enumerate_conjuncts() and listed_or_drawn().
+EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                          const StopHook& stop = {}, std::size_t at_most = ~std::size_t{0});
+
+/// Why no configuration of \p spec can run on such a device for any problem; nothing if some may. The subject of the
+/// text is the kernel: "launches kernels from the device; the host backend cannot".
+std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits);
+
+/// Why no configuration may run for (\p size, \p limits): a size that does not fit its type, a buffer with a negative
+/// number of elements, or a constraint on sizes alone. Nothing if some may.
+std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+
+/// Why \p configuration may not run for (\p size, \p limits); nothing if it may. The reason is a value outside the
+/// space, a constraint, a device limit, a size that does not fit its type, or an expression whose evaluation fails.
+std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                       const Configuration& configuration);
+
+}  // namespace tuner
