@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include <cache/exchange/exchange.hpp>
+#include <cache/file/connection.hpp>
 #include <cache/file/seal.hpp>
 #include <cache/query/browse.hpp>
 #include <cache/query/shipped.hpp>
@@ -76,8 +77,14 @@ std::int64_t freeze(Database& from, const fs::path& file, Disk& disk) {
                     file.string()));
   frozen.store().connection().exec("CREATE TABLE frozen(digest TEXT NOT NULL) STRICT");
 
-  const std::string bytes = bytes_of(frozen);
-  replace_file(file, bytes + seal_of(bytes), kReadOnly, disk);
+  std::string bytes = bytes_of(frozen);
+  bytes += seal_of(bytes);
+  if (static_cast<std::int64_t>(bytes.size()) > kMaxCopiedBytes)
+    throw CacheError(
+        fmt::format("{} was not written: it would have {} bytes, and frozen databases of more than {} are "
+                    "refused; freeze fewer kernels or devices",
+                    file.string(), bytes.size(), kMaxCopiedBytes));
+  replace_file(file, bytes, kReadOnly, disk);
   return best;
 }
 

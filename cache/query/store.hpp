@@ -72,6 +72,7 @@ class Store {
     if constexpr (std::is_void_v<Result>) {
       guarded_write(std::move(work));
     } else {
+      const std::lock_guard lock(mutex_);  // another thread may run the work again
       const auto result = std::make_shared<Result>();
       guarded_write([result, work = std::move(work)]() mutable { *result = work(); });
       return std::move(*result);

@@ -75,7 +75,10 @@ class LeftOutCode {
     if (parts.empty()) return false;
     HostCode code(work.texts, work.request.expressions);
     code.leave_out(parts);
-    return !work.compile(code.texts()) || (work.other_remedy(code, {}) && !work.compile(code.texts()));
+    const std::optional<CompileError> error = work.compile(code.texts());
+    if (!error) return true;
+    if (work.is_final && work.is_final(*error)) return false;
+    return work.other_remedy(code, work.errors_in(error->log)) && !work.compile(code.texts());
   }
 
   /// Compiles the texts again and again, without the declarations that the compiler refuses. If it refuses what the

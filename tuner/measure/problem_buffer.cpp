@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMostRunsOnDevice = 16;  // each needs a launch and a copy
-constexpr std::size_t kBetweenLooks = 4096;    // at the clock: some milliseconds for the longest expressions
+constexpr std::size_t kFewElements = 64;       // tell most outputs from those that are all equal
+constexpr std::size_t kPieceBytes = 1 << 22;
+constexpr std::size_t kBetweenLooks = 4096;  // at the clock: some milliseconds for the longest expressions
 
 [[noreturn]] void does_not_fit(const SourceLocation& place, std::size_t i, auto value, ElementType type) {
   throw SpecError(place, fmt::format("element {} is {}, which does not fit the type {}", i, value, info(type).name));
@@ -357,9 +359,13 @@ bool ProblemBuffer::repeat_expected() const {
   const std::size_t last = (compared ? compared->back().end : count) - 1;
   const std::vector<std::byte> value = element_with(first);
   if (first / components == last / components || element_with(last) != value) return false;
-  std::vector<std::byte> all(actual.bytes());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = value[i % bytes];
-  backend->upload(actual.data(), all.data(), all.size());
+  if (!compared)
+    for (std::size_t i = 1; i < kFewElements; ++i)
+      if (element_with(count / kFewElements * i) != value) return false;
+  std::vector<std::byte> piece(std::min(actual.bytes(), std::max(kPieceBytes / bytes, std::size_t{1}) * bytes));
+  for (std::size_t at = 0; at < piece.size(); at += bytes) std::ranges::copy(value, piece.data() + at);
+  for (std::size_t at = 0; at < actual.bytes(); at += piece.size())
+    backend->upload(actual.data() + at, piece.data(), std::min(piece.size(), actual.bytes() - at));
   return true;
 }
 

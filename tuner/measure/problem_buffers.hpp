@@ -198,8 +198,8 @@ struct ProblemBuffer {
   double largest_expected() const;
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
-  /// Fills `actual` with copies of the first expected element. Does nothing and returns false if the last one differs,
-  /// or if there is only one.
+  /// Fills `actual` with copies of the first expected element. Does nothing and returns false if there is only one, or
+  /// if the last one or one of some others differs.
   bool repeat_expected() const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.
   bool choose_poison();

@@ -174,7 +174,7 @@ class RecordingProgram : public ProgramTest {
 TEST_F(RecordingProgram, TunesForTheLaunchAndStoresWhatTheProgramIsServedWith) {
   const Finished run = tune({"--recording", recorded()});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, Holds("launched with block=64 on ", "right is what the recorded launch left"));
+  EXPECT_THAT(run.err, Holds("launched with block=64 on ", "the outputs of the recorded launch count as right"));
   EXPECT_THAT(run.out, Holds("gather  n=100", "      verified against the recorded launch\n"));
   EXPECT_EQ(document("show --kernel gather --json")["best"][0]["reference"], "recorded launch");
   const std::string program_kernel = (folder() / "gather.cu").string();

@@ -118,7 +118,7 @@ TEST_F(Trouble, ACacheFolderThatCannotBeMadeIsToldOnce) {
   set("TUNER_CACHE_DIR", file("afile", ""));
   const Finished run = call("scale.cu --trials 3");
   EXPECT_THAT(run.err, HasSubstr("afile cannot be created"));
-  EXPECT_THAT(run.err, Not(AnyOf(HasSubstr("printed while"), HasSubstr("objects are not kept"))));
+  EXPECT_THAT(run.err, Not(AnyOf(HasSubstr("printed while"), HasSubstr("objects cannot be stored"))));
 }
 
 TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {

@@ -91,8 +91,8 @@ void TunePrinter::describe_spaces() {
     introduce_one(i, {entry.device.index});
     try {
       entry.printed = describe_space(jobs_.arguments, jobs_.request.jobs[i], entry.device, output_);
-    } catch (const Error& failure) {
-      if (entries_.size() == 1) throw;
+    } catch (const std::exception& failure) {
+      if (how_ == Spread::together && entries_.size() == 1) throw;
       entry.printed.error = failure.what();
       output_.error(jobs_.request.jobs[i].name() + ": " + failure.what());
     }
@@ -125,7 +125,14 @@ void TunePrinter::on_end(std::size_t problem, ProblemResult result) {
   Entry& entry = entries_[problem];
   const std::string name = jobs_.request.jobs[problem].name();
   entry.device = result.device;
-  entry.printed = print_result(jobs_.arguments, jobs_.request.jobs[problem], result, entry.device, *entry.listener);
+  try {
+    entry.printed = print_result(jobs_.arguments, jobs_.request.jobs[problem], result, entry.device, *entry.listener);
+  } catch (const std::exception& failure) {  // the other problems go on
+    entry.printed = {};
+    entry.printed.code = kFailed;
+    entry.printed.error = failure.what();
+    output_.error(name + ": " + failure.what());
+  }
   entry.running = false;
   entry.ended = true;
   ++ended_;
@@ -153,8 +160,8 @@ void TunePrinter::on_results(Wisdom& wisdom) {
   if (jobs_.arguments.report.empty()) return;
   try {
     write_report(jobs_, wisdom);
-  } catch (const Error& error) {
-    output_.warning("--report: {}", error.what());
+  } catch (const std::exception& failure) {
+    output_.error(std::string("--report: ") + failure.what());
     all_written_ = false;
   }
 }

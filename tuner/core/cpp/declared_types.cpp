@@ -51,7 +51,7 @@ std::vector<std::size_t> all_type_definitions(std::string_view code, std::string
   return all;
 }
 
-/// The only_meaning that one occurrence of a word in \p code gives it.
+/// The meaning that one occurrence of a word in \p code gives it.
 struct Meaning {
   std::string_view type;        ///< empty: this place defines nothing
   std::size_t at = 0;           ///< of the word, or of its directive

@@ -212,7 +212,7 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
     if (result.best) return result.best->configuration;
     const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
     terms.serving.warn(no_winner(spec, size, result).what() +
-                       std::string(". It is served with what was known, or the default. ") +
+                       std::string(". Calls are served with what was known, or the default. ") +
                        (too_short ? "Finished trials are stored, and the next tuning begins after an hour at the "
                                     "earliest. `tune` has no such limit"
                                   : "`tune` prints the reasons"));

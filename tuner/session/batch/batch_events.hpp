@@ -40,7 +40,7 @@ class BatchListener {
   /// that lost its devices. The result must live until on_end(), or until the next call for the problem.
   virtual ProblemListener& on_begin(std::size_t problem, const std::vector<int>& devices) = 0;
   virtual void on_end(std::size_t problem, ProblemResult result) = 0;
-  /// All problems have ended, and \p wisdom holds the results. Not called if no database was opened.
+  /// The batch has ended, and \p wisdom holds the results. Not called if no database was opened.
   virtual void on_results(Wisdom& wisdom) { (void)wisdom; }
   /// A message for people about databases or devices.
   virtual void on_warning(std::string_view message) = 0;

@@ -74,11 +74,18 @@ class Batch {
         continue;
       }
       ++running_;
-      take_devices(*share);
-      ProblemListener& listener = listener_.on_begin(share->problem, ordinals(share->devices));
-      lock.unlock();
-      tune(*share, listener);
-      lock.lock();
+      std::exception_ptr failure;  // of the listener
+      try {
+        take_devices(*share);
+        ProblemListener& listener = listener_.on_begin(share->problem, ordinals(share->devices));
+        lock.unlock();
+        tune(*share, listener);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      if (!lock.owns_lock()) lock.lock();
+      --running_;
+      if (failure) fatal_ = failure;
       changed_.notify_all();
     }
   }
@@ -109,7 +116,6 @@ class Batch {
     if (seat.wisdom && !seat.wisdom->user().is_in_memory()) result.database = seat.wisdom->user().path().string();
     {
       const std::lock_guard lock(mutex_);
-      --running_;
       if (lost.empty())
         spread_.done(share, lost_of(share, result));
       else if (give_up(share, lost))

@@ -16,8 +16,8 @@ namespace tuner::cuda {
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log);
 
 /// The first error: `mine.cu:14: expected a ";"` for one of the front end, the unchanged line for one of ptxas. The
-/// first line, possibly empty, when nothing looks like an error. The message adds it if the error points at one of
-/// \p macros.
+/// first line, possibly empty, when nothing looks like an error. If the error points at one of \p macros, the result
+/// says so.
 std::string first_error(std::string_view log, const std::vector<std::string_view>& macros = {});
 
 /// All errors of the front end, with the places that instantiate what they refuse.
