@@ -26,7 +26,7 @@ class ServedKernel : public Renewable {
         scalar_keys_(*spec, choices) {
     Renewal::process().add(*this);
   }
-  ~ServedKernel() { Renewal::process().remove(*this); }
+  virtual ~ServedKernel() { Renewal::process().remove(*this); }
   ServedKernel(const ServedKernel&) = delete;
   ServedKernel& operator=(const ServedKernel&) = delete;
 
