@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMostRunsOnDevice = 16;  // each needs a launch and a copy
-constexpr std::size_t kFewElements = 64;       // tell most outputs from those that are all equal
+constexpr std::size_t kFewElements = 64;       // enough to see that most outputs are not all equal
 constexpr std::size_t kPieceBytes = 1 << 22;
 constexpr std::size_t kBetweenLooks = 4096;  // at the clock: some milliseconds for the longest expressions
 

@@ -26,7 +26,8 @@ struct RunJob {
   std::vector<std::shared_ptr<const Image>> images;  ///< one for each
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
-  double wait_s = 0;      ///< time for which the lane had nothing to run before it
+  double wait_s = 0;  ///< time for which the lane had nothing to run before it
+
   bool again = false;     ///< second try: its worker was stopped or killed from outside
   bool recalled = false;  ///< not needed any more, if it has not begun
   bool is_given_up() const { return recalled && finals_s; }  ///< its trials are not wanted either
@@ -56,7 +57,8 @@ struct RunQueue {
   std::deque<RunJob> ready = {};  ///< compiled; the first lane with room takes the next
   /// The compiled reference; null for a kernel without one; nothing until it is known. Every new worker gets it first.
   std::optional<std::shared_ptr<const Image>> reference = {};
-  double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
+  double best_ns = 0;  ///< the fastest known so far, for jobs that are sent from now on; 0: none
+
   bool printed = false;  ///< the text that a kernel printed was shown
   bool hurried = false;  ///< Hurry was sent to all workers, and is sent to new ones
   std::optional<Clock::time_point> filling_since = {};

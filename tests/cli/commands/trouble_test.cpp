@@ -168,8 +168,8 @@ TEST_F(Trouble, AReaderThatLeavesEndsACommand) {
 
 TEST_F(Trouble, AKernelFileIsARegularFileOfAReasonableSize) {
   ASSERT_EQ(shell("mkfifo pipe.cu; head -c 1048577 /dev/zero > large.cu").code, 0);
-  EXPECT_THAT(call("./pipe.cu").err, HasSubstr("pipe.cu': it is no regular file"));
-  EXPECT_THAT(call("/dev/zero").err, HasSubstr("it is no regular file"));
+  EXPECT_THAT(call("./pipe.cu").err, HasSubstr("pipe.cu': it is not a regular file"));
+  EXPECT_THAT(call("/dev/zero").err, HasSubstr("it is not a regular file"));
   EXPECT_THAT(call("./large.cu").err, HasSubstr("larger than 1048576 bytes"));
   set("TUNER_TEMPLATE_PATH", folder().string());
   EXPECT_EQ(call("list").code, 0) << "the others are still listed";

@@ -111,10 +111,11 @@ TEST_F(IncludedTypes, ThatAreNotFoundAreNamedWithThePlacesThatWereRead) {
               HasSubstr("'real', the type that 'scale' has for it, has members that are not numbers"));
   folder_.write("common.h", "typedef float real;\n");
   EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner scratch other[n]\n"),
-              HasSubstr("'other' is no argument of the kernel"));
-  EXPECT_THAT(error("#include \"common.h\"", "#pragma tuner scratch other[n], more[n], last[n] : int\n"),
-              HasSubstr("'other' is no argument of the kernel (a type after ':' is that of one buffer, here of 'last' "
-                        "alone)"));
+              HasSubstr("'other' is not an argument of the kernel"));
+  EXPECT_THAT(
+      error("#include \"common.h\"", "#pragma tuner scratch other[n], more[n], last[n] : int\n"),
+      HasSubstr("'other' is not an argument of the kernel (a type after ':' is that of one buffer, here of 'last' "
+                "alone)"));
 }
 
 TEST_F(IncludedTypes, StandBesideConstantsForExpressions) {

@@ -318,7 +318,7 @@ TEST(LeftOut, IsSaidWhereTheTextDoesNot) {
       HasSubstr(
           "has no 'instantiate', and 'scale' is a template: give its arguments, as in 'instantiate scale<tile>'"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double* y, const float* x, int m) {}\n")),
-              HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is no buffer, size, scalar, "
+              HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is not a buffer, size, scalar, "
                         "texture or parameter"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double*, const float* x) {}\n")),
               HasSubstr("has no 'arguments', and 'scale' takes an argument without a name"));

@@ -127,7 +127,7 @@ void TunePrinter::on_end(std::size_t problem, ProblemResult result) {
   entry.device = result.device;
   try {
     entry.printed = print_result(jobs_.arguments, jobs_.request.jobs[problem], result, entry.device, *entry.listener);
-  } catch (const std::exception& failure) {  // the other problems go on
+  } catch (const std::exception& failure) {  // the other problems continue
     entry.printed = {};
     entry.printed.code = kFailed;
     entry.printed.error = failure.what();

@@ -17,8 +17,9 @@ struct Declaration {
   std::size_t end = npos;     ///< after its `;` or `}`
   std::size_t body = npos;    ///< of a function: at its initialisers or its `{`; of a type: its `{`
   std::size_t around = npos;  ///< the number of the type whose member it is
-  std::string name;           ///< empty if it has none
-  std::string head;           ///< without what stands in brackets
+
+  std::string name;  ///< empty if it has none
+  std::string head;  ///< without what stands in brackets
 
   bool contains(std::size_t at) const { return begin <= at && at < end; }
 };

@@ -15,8 +15,9 @@ struct StructText {
   std::size_t alignment = 1;
   std::vector<std::string> bases = {};  ///< names of its base classes
   std::string names = {};               ///< the types, aliases and constants that it defines, as a namespace would
-  std::size_t begin = 0;                ///< of its definition
-  UsedName inside = {};                 ///< how its fields use names that it does not define; without a name
+
+  std::size_t begin = 0;  ///< of its definition
+  UsedName inside = {};   ///< how its fields use names that it does not define; without a name
 };
 
 /// The struct or class \p used, without what takes no room in it: functions, static members, names of types, access

@@ -63,9 +63,10 @@ struct Environment {
 /// The highest measured rates and shortest measured times of a device, besides streaming; 0: not measured.
 struct DevicePeaks {
   double fp32 = 0, fp64 = 0, integer = 0;  ///< operations/s in multiply-adds, each of which is two
-  double latency_ns = 0;                   ///< of one load from device memory
-  double launch_ns = 0;                    ///< of an empty kernel with cold caches, measured like a sample
-  double block_ns = 0;                     ///< that each block of 128 threads adds to an empty kernel of many blocks
+
+  double latency_ns = 0;  ///< of one load from device memory
+  double launch_ns = 0;   ///< of an empty kernel with cold caches, measured like a sample
+  double block_ns = 0;    ///< for each block of 128 threads of an empty kernel
 };
 
 /// The highest measured streaming rates of a device, bytes/s, reads and writes together; 0: not measured.
@@ -73,6 +74,7 @@ struct Ceilings {
   double read = 0;   ///< reads only
   double copy = 0;   ///< half of the bytes read, half written
   double write = 0;  ///< writes only
+
   /// The time of one load, in ns, with the fewest loads in flight by which reads reach 90% of `read`: longer than that
   /// of a load alone. 0: not measured.
   double loaded_latency_ns = 0;

@@ -167,7 +167,7 @@ class NameChecker {
     if (known_.count(other.name)) {
       fail(other, in_quotes(name.name) + " is a word and cannot be compared with the number " + in_quotes(other.name));
     }
-    fail(other, in_quotes(other.name) + " is no value of " + in_quotes(name.name) + suggestion(other.name, allowed));
+    fail(other, in_quotes(other.name) + " is not a value of " + in_quotes(name.name) + suggestion(other.name, allowed));
   }
 
   const NameKind* words(const ExpressionNode& node) const {

@@ -216,7 +216,7 @@ std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem) {
   const bool is_power = a > 0 && (a & (a - 1)) == 0;
   if (op == Op::logical_not) return a == 0;
   if (op == Op::is_pow2) return is_power;
-  if (op == Op::log2 && !is_power) return no_answer(problem, "log2 of a number that is no power of two");
+  if (op == Op::log2 && !is_power) return no_answer(problem, "log2 of a number that is not a power of two");
   if (op == Op::log2) return __builtin_ctzll(static_cast<unsigned long long>(a));
   if (a == Limits::min()) return no_answer(problem, kOverflow);
   return op == Op::negate || a < 0 ? -a : a;  // else absolute

@@ -91,8 +91,8 @@ inline bool is_name(const Expression& expression) { return ExpressionAccess::roo
 
 /// The operands of top-level `and`s, in order.
 std::vector<Expression> split_conjunction(const Expression& expression);
-/// Whether one of these operands is false, even if the evaluation of others fails. enumerate() does the same. The first
-/// failure is kept in \p problem.
+/// Whether one of these operands is false, even if the evaluation of others fails. enumerate() does the same. Stores
+/// the first failure in \p problem.
 bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem);
 /// \p op applied to \p operands, for expressions that are not written in a kernel file.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text = {});

@@ -42,7 +42,7 @@ std::optional<Range> parse_range(TokenCursor& cursor) {
   if (dots == std::string_view::npos || dots >= word.size()) return std::nullopt;
   const auto low = bound(word.substr(0, dots)), high = bound(word.substr(dots + 2));
   if (!low || !high)
-    throw SpecError(place, in_quotes(word) + " is no range of integers, as in 32..1024 step 32 or 2^(0..10)");
+    throw SpecError(place, in_quotes(word) + " is not a range of integers, as in 32..1024 step 32 or 2^(0..10)");
   cursor.skip(word.size());
   Range range{*low, *high};
   if (cursor.accept("step")) {

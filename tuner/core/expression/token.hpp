@@ -47,7 +47,7 @@ struct Token {
   bool is(std::string_view expected) const { return kind != Kind::end && text == expected; }
 };
 
-/// The value of \p text. Throws SpecError at \p place if it is no decimal integer of 64 bits.
+/// The value of \p text. Throws SpecError at \p place if it is not a decimal integer of 64 bits.
 std::int64_t decimal_integer(std::string_view text, const SourceLocation& place);
 
 /// Reads the tokens of \p line, which must outlive it.

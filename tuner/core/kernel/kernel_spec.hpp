@@ -71,9 +71,10 @@ struct AnswerFile {
 struct RecordField {
   std::string name;
   ElementType type = ElementType::float32;
-  int count = 1;                      ///< of numbers
-  std::size_t offset = 0;             ///< bytes from the beginning of the record
-  bool is_bool = false;               ///< holds 0 or 1
+  int count = 1;           ///< of numbers
+  std::size_t offset = 0;  ///< bytes from the beginning of the record
+  bool is_bool = false;    ///< holds 0 or 1
+
   std::optional<FillSpec> fill = {};  ///< if not set, the fill of the buffer or Fill::by_default() holds
   std::string pointer = {};           ///< the type of a pointer, `float const*`; `type` is then uint64
 };
@@ -109,8 +110,9 @@ struct BufferSpec {
   int components = 1;  ///< how many `type`s make up one element as the file declares it: 4 for float4
   std::vector<std::string> component_names = {};  ///< of a struct's numbers. Otherwise `x y z w`, or their indices.
   std::string scope = {};                         ///< of a constant: the namespace of its variable, "convolution::"
-  std::optional<RecordType> record = {};          ///< set for structs: `type` is then uint8, `components` their bytes
-  std::string typed_neighbour = {};               ///< if it has no type: the buffer after it in its line that has one
+
+  std::optional<RecordType> record = {};  ///< set for structs: `type` is then uint8, `components` their bytes
+  std::string typed_neighbour = {};       ///< if it has no type: the buffer after it in its line that has one
 
   bool is_output() const { return role == BufferRole::out || role == BufferRole::inout; }
   bool is_work_space() const { return role == BufferRole::scratch || role == BufferRole::zeroed; }
@@ -152,8 +154,9 @@ struct ScalarSpec {
   std::string type;                       ///< a type choice or an element type name
   std::optional<RecordType> record = {};  ///< set for structs: `type` is then uint8
   std::vector<ScalarValue> values;        ///< one, or those of a struct
-  SourceLocation location = {};           ///< of the values
-  bool only = false;                      ///< results are for this value alone, see is_part_of_problem()
+
+  SourceLocation location = {};  ///< of the values
+  bool only = false;             ///< results are for this value alone, see is_part_of_problem()
 };
 
 /// An argument that is a null pointer.

@@ -26,8 +26,8 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
 /// text is the kernel: "launches kernels from the device; the host backend cannot".
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits);
 
-/// Why no configuration may run for (\p size, \p limits): a size that does not fit its type, a buffer with a negative
-/// number of elements, or a constraint on sizes alone. Nothing if some may.
+/// Why no configuration may run for (\p size, \p limits). A size does not fit its type, a buffer has a negative number
+/// of elements, or a constraint on sizes is not met. Nothing if some configuration may run.
 std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
 /// Why \p configuration may not run for (\p size, \p limits); nothing if it may. The reason is a value outside the

@@ -419,7 +419,7 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
                                     : scalar_text(usual.number));
   }
   const std::string other_values =
-      ". A call with another value gets the default configuration until it has a result of its own";
+      ". A call with another value gets the default configuration until it has its own result";
   if (!sizes.empty())
     all.push_back("results are for " + sizes +
                   " alone, as no other value can be verified: code is compiled for it, or buffers or answers come from "

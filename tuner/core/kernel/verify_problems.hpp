@@ -1,7 +1,7 @@
 #pragma once
-/// The problems on which each configuration is verified besides the problem that is tuned: those of the kernel file's
-/// `verify` lines, and, if these name no sizes, problems that tuner chooses. A result is also used for other sizes,
-/// pointers and scalars, so these have to be tried.
+/// The problems on which each configuration is verified besides the problem that is tuned. The kernel file's `verify`
+/// lines name them. If these lines name no sizes, tuner chooses more. A result is also used for other sizes, pointers
+/// and scalars, so these have to be tried.
 
 #include <cstdint>
 #include <map>
@@ -33,8 +33,8 @@ struct VerifyProblem {
 std::string scalar_text(double number);
 std::string scalar_text(float number);
 
-/// Whether results of \p spec are for one value of \p scalar alone: its line ends with `only`, the reference does not
-/// take it, or it is an integer or `bool` whose other values no `verify` line names. A problem then names any other
+/// Whether results of \p spec are for one value of \p scalar alone. Its line ends with `only`, or the reference does
+/// not take it, or it is an integer or `bool` and no `verify` line names another value. A problem then names any other
 /// value among its choices.
 bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const ProblemSize& size);
 /// Whether \p size has another value of a scalar than the kernel file.
@@ -44,7 +44,7 @@ std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const Probl
 /// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
 bool chooses_sizes(const KernelSpec& spec);
 
-/// Whether tuner verifies \p spec on problems or scalars of its own choice, or counts a result for some scalars alone.
+/// Whether tuner chooses problems or scalars for verifying \p spec, or counts a result for some scalars alone.
 bool chooses_problems(const KernelSpec& spec);
 
 /// The elements of all buffers that do not depend on parameters; a very large number if they cannot be counted.
@@ -54,18 +54,19 @@ std::size_t elements_of(const KernelSpec& spec, const ProblemSize& size, const D
 std::optional<ProblemSize> made_smaller(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                         std::size_t most, const std::vector<std::string>& names);
 
-/// The problems beside \p size, which is complete. Those of tuner's choice meet all constraints on sizes, and the
+/// The problems beside \p size, which is complete. Problems that tuner chooses meet all constraints on sizes, and the
 /// reference can be launched for them. Their sizes are near to \p size, or to a smaller one if it is large: each size
 /// one less, an odd and a larger one, a prime, one element. Where only multiples are valid, the nearest multiples.
 /// Sizes that code is compiled for, and those of buffers with contents from a file, stay as they are.
 std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 /// The sizes of which the problems of tuner's choice among \p problems have another value than \p size.
 std::set<std::string> varied_sizes(const std::vector<VerifyProblem>& problems, const ProblemSize& size);
-/// The sizes for whose values in \p size alone a result counts, because no other value of them can be verified: code is
-/// compiled for them, a buffer has contents from a file, or nothing but a file or a recording has the answers. Those
-/// that the constraints fix are left out. Empty if `verify` lines name sizes.
+/// The sizes whose other values cannot be verified, so that a result counts only for their values in \p size. Code is
+/// compiled for them, a buffer has contents from a file, or only a file or a recording has the answers. Sizes that the
+/// constraints fix are left out. Empty if `verify` lines name sizes.
 std::vector<std::string> fixed_sizes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
-/// What results for \p size are not used for, as sentences for people: for other values of some sizes and scalars.
+/// The limits of results for \p size, as sentences for people: the sizes and scalars for whose other values they are
+/// not used.
 std::vector<std::string> limits_of_results(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
 /// If \p configuration is valid for no size of tuner's choice among \p all: the nearest sizes for which it is valid, at

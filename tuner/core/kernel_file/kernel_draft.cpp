@@ -40,7 +40,7 @@ BufferSpec& named_buffer(KernelDraft& draft, const std::string& name, const Sour
 BufferSpec& named_output(KernelDraft& draft, const std::string& name, const SourceLocation& place) {
   BufferSpec& buffer = named_buffer(draft, name, place);
   if (!buffer.is_output())
-    throw SpecError(place, in_quotes(name) + " is no output: only 'out' and 'inout' buffers are compared");
+    throw SpecError(place, in_quotes(name) + " is not an output: only 'out' and 'inout' buffers are compared");
   return buffer;
 }
 
@@ -62,9 +62,9 @@ void fill_field(const KernelDraft& draft, BufferSpec& buffer, const FillDraft& p
 void apply(KernelDraft& draft, const FillDraft& pending) {
   BufferSpec& buffer = named_buffer(draft, pending.buffer, pending.location);
   if (!buffer.is_input())
-    throw SpecError(
-        pending.location,
-        in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
+    throw SpecError(pending.location,
+                    in_quotes(pending.buffer) +
+                        " is not an input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
   if (!pending.field.empty()) return fill_field(draft, buffer, pending);
   buffer.fill = pending.fill;
 }

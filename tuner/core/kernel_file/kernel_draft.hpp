@@ -85,7 +85,7 @@ struct KernelDraft {
   std::optional<ExpandedCode> expanded;  ///< see expanded()
   std::optional<ScopedCode> unchanged;   ///< see unchanged()
 
-  /// Why the text does not tell the types of buffers and scalars, by their names.
+  /// Why the types of buffers and scalars are not known from the text, by their names.
   std::map<std::string, std::string, std::less<>> untyped;
 };
 
@@ -105,7 +105,8 @@ void take_texts(KernelDraft& draft, KernelDraft from);
 ExpandedCode expanded_program(const ProgramSpec& program, const std::string& text, const KnownMacros& known);
 /// The expanded_code() of the program. Call read_texts() first.
 const ExpandedCode& expanded(KernelDraft& draft);
-/// Likewise, as it stands: with what it defines in place of the values of parameters and choices.
+/// The scoped_code() of the unchanged program: its own definitions stand in place of the values of parameters and
+/// choices. Call read_texts() first.
 const ScopedCode& unchanged(KernelDraft& draft);
 /// The constants of the program that expressions name and that the directives do not declare.
 Substitutions constants_of(KernelDraft& draft);

@@ -117,7 +117,7 @@ class Validator : public Checks {
     if (is_choice && !std::ranges::all_of(text, is_word))
       throw SpecError(place, in_quotes(text) + " is neither a word nor a number; it becomes part of a macro's name");
     if (!value.is_string()) return;
-    // Expressions could not tell a word from a name.
+    // In an expression, a word would be read as a name.
     if (is_reserved_word(text))
       throw SpecError(place, in_quotes(text) + " is a word of the expression language and cannot be a value");
     if (all_.contains(text))
@@ -135,7 +135,7 @@ class Validator : public Checks {
       std::vector<std::string> names = names_of(spec_.choices);
       std::erase_if(names, [&](const std::string& one) { return !is_type(one); });
       throw SpecError(type.location,
-                      in_quotes(type.of) + " is no type that the caller chooses" + suggestion(type.of, names));
+                      in_quotes(type.of) + " is not a type that the caller chooses" + suggestion(type.of, names));
     }
     for (const auto& [name, place] : draft_.types)
       if (!is_type(name))
@@ -160,7 +160,7 @@ class Validator : public Checks {
 
   std::string why_untyped(const std::string& name) const {
     const auto why = draft_.untyped.find(name);
-    return why != draft_.untyped.end() ? why->second : in_quotes(name) + " is no argument of the kernel";
+    return why != draft_.untyped.end() ? why->second : in_quotes(name) + " is not an argument of the kernel";
   }
 
   static void numbers(const ScalarSpec& scalar) {
@@ -328,7 +328,7 @@ class Validator : public Checks {
       const auto unknown = [&](const std::string& name) {
         std::vector<std::string> names = names_of(spec_.sizes, spec_.scalars);
         names.emplace_back("offset");
-        fail(name, in_quotes(name) + " is no size of this kernel" + suggestion(name, names));
+        fail(name, in_quotes(name) + " is not a size of this kernel" + suggestion(name, names));
       };
       const VerifySpec& problem = spec_.verification.problems[i];
       for (const auto& [name, value] : problem.sizes)
@@ -358,7 +358,7 @@ class Validator : public Checks {
       const auto fail = [&](const std::string& message) { throw SpecError(option.location, message); };
       const std::string& head = std::get<std::string>(option.parts.front());  // begins with '-'
       const std::string name = head.substr(0, head.find('='));
-      if (option_name(name).empty()) fail(in_quotes(head) + " is no option");
+      if (option_name(name).empty()) fail(in_quotes(head) + " is not an option");
       if (option.parts.size() > 1 && name == head)
         fail("the values of " + in_quotes(name) + " follow a '=', as in --maxrregcount={registers}");
       if (const std::string why = why_refused(head); !why.empty()) fail(in_quotes(name) + ' ' + why);
@@ -404,7 +404,7 @@ class Validator : public Checks {
       const SourceLocation& place = draft_.default_places.at(name);
       const TuningParameter* parameter = spec_.space.find(name);
       if (!parameter)
-        throw SpecError(place, in_quotes(name) + " is no parameter of this kernel" +
+        throw SpecError(place, in_quotes(name) + " is not a parameter of this kernel" +
                                    suggestion(name, names_of(spec_.space.parameters())));
       if (!contains(parameter->values, value)) {
         const std::vector<std::string> allowed = texts_of(parameter->values);

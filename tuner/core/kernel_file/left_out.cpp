@@ -38,7 +38,7 @@ class LeftOut {
     macros(by_name && all_by_name);
   }
 
-  /// Parameters and choices whose names the text has, if its kernels are no templates; else those that it defines as
+  /// Parameters and choices whose names the text has, if its kernels are not templates; else those that it defines as
   /// macros: they would have no effect otherwise.
   void macros(bool of_all_names) {
     for (const std::string& name : names_of(draft_.parameters, draft_.spec.choices)) {
@@ -137,7 +137,7 @@ class LeftOut {
       } else if (!contains(names, argument.name)) {
         fail(one, "arguments",
              ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
-                 " takes, is no buffer, size, scalar, texture or parameter" + suggestion(argument.name, names));
+                 " takes, is not a buffer, size, scalar, texture or parameter" + suggestion(argument.name, names));
       }
       one.launch.arguments.push_back(argument.name);
     }
@@ -215,7 +215,7 @@ class LeftOut {
         set_type(buffer, without_aliases(declarations(), std::move(*type)), "its variable");
       else
         draft_.untyped[buffer.name] = in_quotes(buffer.scope + buffer.name) +
-                                      " is no __constant__ or __device__ variable of one type in " + places();
+                                      " is not a __constant__ or __device__ variable of one type in " + places();
     }
   }
 

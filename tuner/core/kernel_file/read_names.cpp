@@ -109,7 +109,7 @@ std::string read_value_of(TokenCursor& cursor, const ValuesDraft& values) {
   const SourceLocation place = cursor.place();
   const Value value = parse_value(cursor);
   if (!contains(values.values, value)) {
-    throw SpecError(place, in_quotes(value.text()) + " is no value of " + in_quotes(values.names.front()) +
+    throw SpecError(place, in_quotes(value.text()) + " is not a value of " + in_quotes(values.names.front()) +
                                suggestion(value.text(), texts_of(values.values)));
   }
   return value.text();
@@ -122,7 +122,7 @@ void read_parents(KernelReader& kernel, TokenCursor& cursor) {
   const auto values =
       std::ranges::find_if(kernel.draft.values, [&](const ValuesDraft& one) { return contains(one.names, name); });
   if (values == kernel.draft.values.end())
-    throw SpecError(cursor.place(token), in_quotes(name) + " is no parameter or choice that was declared above");
+    throw SpecError(cursor.place(token), in_quotes(name) + " is not a parameter or choice that was declared above");
   cursor.expect("=", "the name");
   if (cursor.at_end()) cursor.fail("expected VALUE:PARENT, not " + cursor.described());
   LadderSpec ladder{name, {}};

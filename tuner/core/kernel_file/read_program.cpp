@@ -189,7 +189,7 @@ void read_launch(KernelReader& kernel, TokenCursor& cursor) {
   };
   if (std::ranges::any_of(kernel.draft.launches, same))
     throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) +
-                                             " exists already; give this one a name of its own and its kernel by "
+                                             " exists already; give this one another name and its kernel by "
                                              "'instantiate'");
   kernel.start_launch(std::string(token.text), LaunchDraft::Role::kernel);
 }

@@ -83,8 +83,8 @@ class Layout {
     alignment_ = std::max(alignment_, inner.alignment_);
   }
 
-  /// Adds the fields of a base class. Throws SpecError if the place of something depends on more than the fields: two
-  /// empty bases may have one type, and what follows a base may lie in the padding at its end.
+  /// Adds the fields of a base class. Throws SpecError if places depend on more than the fields. Two empty bases may
+  /// have one type, and a field after a base may lie in the padding at the base's end.
   void add_base(const Layout& base) {
     if (has_padded_base_ || (has_empty_base_ && (base.is_empty() || base.has_empty_base_)))
       throw SpecError({}, "bases that a compiler places");

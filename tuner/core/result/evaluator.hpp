@@ -63,8 +63,8 @@ class Evaluator {
       if (Trial* trial = std::get_if<Trial>(&*event)) return std::move(*trial);
     }
   }
-  /// Asks for the order in which waiting configurations run. Those that \p order does not name run last. Configurations
-  /// that have started already are not affected.
+  /// Requests the order in which waiting configurations run. Configurations that \p order does not name run last.
+  /// Configurations that have started already are not affected.
   virtual void prefer(std::span<const Configuration> order) { static_cast<void>(order); }
   /// Asks to take back configurations that wait for the compiler, are being compiled or wait for the device. Each one
   /// that is taken back is reported as Withdrawn.

@@ -43,7 +43,7 @@ struct Measurement {
 
   double clock_mhz = 0;                   ///< median SM clock during the kernel; 0: unknown
   std::map<std::string, double> metrics;  ///< by name, in the units of metric.hpp
-  std::string no_metrics;                 ///< why metrics that were asked for are missing; empty if none are
+  std::string no_metrics;                 ///< why requested metrics are missing; empty if none are
 };
 
 /// The compiler failed. \p log is its output.

@@ -65,7 +65,7 @@ enum class Neighbourhood {
   adjacent,  ///< exactly one parameter differs, by one step in its order of values
 };
 
-/// What an open space knows about its configurations.
+/// The configurations of an open space, known by tests of their validity.
 class ValidityTest {
  public:
   /// Position of each parameter's value in its list of values, in parameter order.
@@ -107,8 +107,8 @@ class EnumeratedSpace {
 
   /// Whether \p index is that of a configuration.
   bool has(Index index) const;
-  /// A random configuration: of a listed space uniformly, of an open one as ValidityTest::draw(). Nothing if there is
-  /// none, or none is found.
+  /// A random configuration: of a listed space uniformly, of an open one as ValidityTest::draw(). Returns nullopt if
+  /// it finds no configuration.
   std::optional<Index> draw(const ValidityTest::Below& below) const;
   /// Some configuration. Precondition: not empty.
   Index any() const { return is_open() ? any_ : 0; }

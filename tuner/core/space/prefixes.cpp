@@ -68,7 +68,7 @@ void Prefixes::schedule() {
   }
 }
 
-/// False if one of \p predicates is false. One that cannot be evaluated is kept in State::pending.
+/// False if one of \p predicates is false. Stores a predicate that cannot be evaluated in State::pending.
 bool Prefixes::admits(const List& predicates, State& state) const {
   for (const Predicate* predicate : predicates) {
     const auto verdict = predicate->compiled.check(state.digits);

@@ -107,7 +107,7 @@ void require_input_file(const fs::path& path, std::int64_t limit, std::string_vi
   if (status.type() == fs::file_type::not_found) reject_input(path, what, "there is no such file");
   if (error) reject_input(path, what, error.message());
   if (status.type() == fs::file_type::directory) reject_input(path, what, "it is a folder");
-  if (status.type() != fs::file_type::regular) reject_input(path, what, "it is no regular file");
+  if (status.type() != fs::file_type::regular) reject_input(path, what, "it is not a regular file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) reject_input(path, what, error.message());
   if (size > static_cast<std::uintmax_t>(limit)) reject_input(path, what, size_limit_text(limit));

@@ -1,7 +1,7 @@
 #pragma once
 /// The time in which the machine let a process run. All limits after which a kernel or a worker counts as hanging are
-/// of this time: a process that is paused (a container, a batch system, a suspended laptop) or gets too little of a
-/// busy machine is not to blame.
+/// limits of this time. A process may be paused by a container, a batch system or a suspended laptop, or may get too
+/// little of a busy machine. That time does not count.
 
 #include <algorithm>
 #include <chrono>

@@ -22,7 +22,7 @@ enum class RenewedPlans {
   all,      ///< new wisdom has arrived
   waiting,  ///< plans that were inserted with for_now
   none,     ///< no plan. A look for new wisdom begins, and the last one has ended
-  recent,   ///< plans with results of the user that were inserted since the last look but one, or are being made now
+  recent,   ///< plans with the user's results, if inserted since the last look but one or being made now
 };
 
 /// A kernel that calls are served with.

@@ -33,8 +33,9 @@ struct Decision {
 
   bool only_here = false;         ///< for these sizes only, not for the whole size class
   std::vector<Sizes> apart = {};  ///< sizes of the class that need another decision
-  bool measured = false;          ///< from a database or a tuning; false: the kernel's default
-  bool from_user = false;         ///< from the user's database, where a result can be removed again
+
+  bool measured = false;   ///< from a database or a tuning; false: the kernel's default
+  bool from_user = false;  ///< from the user's database, where a result can be removed again
 };
 
 struct Question {

@@ -18,10 +18,12 @@ struct ProblemResult {
   /// Whether the next request finds the answer in a database: it did before, or the tuning stored it.
   bool is_stored = false;
   bool is_interrupted = false;  ///< the batch was stopped while the problem was tuned
-  std::string database;         ///< where results are stored; empty: in memory
-  std::string error;            ///< why there is no answer; empty: there is one, or no configuration worked
-  bool ends_batch = false;      ///< tune_batch() throws the error: no other problem can be tuned either
-  Device device;                ///< the first of those that it was tuned on, with its ceilings as far as known
+
+  std::string database;     ///< where results are stored; empty: in memory
+  std::string error;        ///< why there is no answer; empty: there is one, or no configuration worked
+  bool ends_batch = false;  ///< tune_batch() throws the error: no other problem can be tuned either
+
+  Device device;  ///< the first of those that it was tuned on, with its ceilings as far as known
 };
 
 /// Receives the events of one problem. Except for on_warning(), one thread calls all functions.

@@ -22,6 +22,7 @@ struct StoredAnswer {
   std::string why_tune = {};  ///< for people; empty if that is obvious
   std::size_t tried = 0;      ///< configurations that earlier sessions tried, or that are in quarantine; 0: unknown
   std::size_t valid = 0;      ///< configurations of the space; 0: unknown
+
   std::vector<std::string> remarks = {};  ///< Spent::remarks of the earlier sessions, each once
   std::vector<Trial> trials = {};         ///< as TuningOptions::stored_trials says
   bool is_whole_space() const { return valid > 0 && tried >= valid; }

@@ -11,11 +11,12 @@
 namespace tuner {
 
 struct Spent {
-  Budget limits;                          ///< those that the session was given
-  double seconds = 0;                     ///< how long it searched
-  std::size_t valid = 0;                  ///< configurations of its space; 0: unknown
+  Budget limits;          ///< those that the session was given
+  double seconds = 0;     ///< how long it searched
+  std::size_t valid = 0;  ///< configurations of its space; 0: unknown
+
   bool nothing_left = false;              ///< its strategy had nothing more to propose
-  bool part = false;                      ///< it searched a part of the space: it is no answer for the whole
+  bool part = false;                      ///< it searched a part of the space, and does not answer for the whole
   std::vector<std::string> remarks = {};  ///< Evaluator::remarks()
 };
 

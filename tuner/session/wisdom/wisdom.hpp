@@ -32,7 +32,8 @@ struct WisdomOptions {
   bool shipped = true;  ///< also use shipped databases
   std::function<void(std::string_view)> warn;
   bool read_only = false;  ///< the user's database is neither written nor created; a broken one is an error
-  bool check = true;       ///< look for damage when the user's database is opened, which reads all of a small one
+
+  bool check = true;  ///< look for damage when the user's database is opened
   /// How long opening and reading wait for another process that has locked the user's database.
   std::chrono::milliseconds patience{10'000};
 };

@@ -64,8 +64,9 @@ struct DriverStatus {
   bool available = false;  ///< a driver and at least one device
   bool forked = false;     ///< from a process that had used CUDA
   bool passing = false;    ///< it is not available now, for a reason of the moment (core/values/passing.hpp): ask again
-  std::string reason;      ///< "libcuda.so.1 not found: …"; empty if available
-  int version = 0;         ///< 13000 for CUDA 13.0; 0 without a driver
+
+  std::string reason;  ///< "libcuda.so.1 not found: …"; empty if available
+  int version = 0;     ///< 13000 for CUDA 13.0; 0 without a driver
   int devices = 0;
 };
 

@@ -81,9 +81,10 @@ struct ProcessOptions {
 
 struct ProcessResult {
   int exit_code = -1;           ///< 128 + signal when a signal ended it
-  bool timed_out = false;       ///< it and its children were killed at the time limit
-  std::optional<double> cpu_s;  ///< the processor time of all of them until then, if it is known; only with timed_out
-  bool stopped = false;         ///< they were killed because of ProcessOptions::stop
+  bool timed_out = false;       ///< killed with its children at the time limit
+  std::optional<double> cpu_s;  ///< the processor time of all of them, if known; only with timed_out
+
+  bool stopped = false;  ///< they were killed because of ProcessOptions::stop
 
   std::string output;    ///< stdout and stderr, at most 1 MiB
   std::string error;     ///< the reason why it could not be started; empty otherwise
