@@ -1,9 +1,10 @@
 #pragma once
 /// Export and import of results: wisdom text for review, complete exports, and merging of databases.
 ///
-/// Incoming data is not trusted. Rejected are dates in the future, and best times that differ by a factor of ten or
-/// more from a stored trial of the same configuration in the same context. A database may hold dates in the future
-/// because this machine's clock was ahead: they are exported as today's date, and other measurements count as later.
+/// Incoming data is not trusted. Dates in the future are rejected. So are best times that differ by a factor of
+/// ten or more from a stored trial of the same configuration in the same context. A database may hold dates in the
+/// future because this machine's clock was ahead: they are exported as today's date, and other measurements count as
+/// later.
 ///
 /// Two results for the same (kernel, problem, device, environment) are resolved the same way everywhere. The later
 /// measurement wins, then more samples, then the lower median, then the order of their text. Merging is therefore

@@ -100,7 +100,7 @@ class Database {
   void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,
                   const std::string& configuration, const std::string& reason);
   /// Everything that is quarantined for one kernel source and problem on one device, sorted by problem and
-  /// configuration. Includes damaged records that may have meant them.
+  /// configuration. Includes damaged records that might refer to them.
   std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel,
                                             const ProblemRecord& problem);
   /// Takes back what quarantine() recorded for \p problem; for problems that are alike it may still fail. See also

@@ -172,11 +172,11 @@ void count_in_numbers(BufferSpec& buffer) {
                          components + " * (" + buffer.count.text() + ')');
 }
 
-void read_texts(KernelDraft& draft, Judged judged) {
+void read_texts(KernelDraft& draft, Validation validation) {
   include_beside_sources(draft.spec);
   const std::string program = program_text(draft.spec);
   draft.code = code_of(program);
-  if (judged == Judged::before) return;
+  if (validation == Validation::already_done) return;
   draft.spec.program.includes = includes_of(draft.spec, program);
   if (!draft.spec.has_reference_sources()) return;
   const std::string reference = program_text(draft.spec, ProgramPart::reference);
@@ -249,7 +249,7 @@ void find_scalars(KernelSpec& spec) {
 
 }  // namespace
 
-KernelSpec finish(KernelDraft draft, Judged judged) {
+KernelSpec finish(KernelDraft draft, Validation validation) {
   find_addresses(draft.spec);
   find_scalars(draft.spec);
   fill_in_from_text(draft);
@@ -262,16 +262,17 @@ KernelSpec finish(KernelDraft draft, Judged judged) {
   for (ScalarSpec& scalar : draft.spec.scalars)
     if (scalar.type.empty()) scalar.type = first_type;
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
-  for (const auto& pending : draft.answers) named_output(draft, pending.buffer, pending.location).answer = pending.said;
+  for (const auto& pending : draft.answers)
+    named_output(draft, pending.buffer, pending.location).answer = pending.value;
   for (const FillDraft& pending : draft.fills) require_one_source(draft, pending);
   for (BufferSpec& buffer : draft.spec.buffers)
     if (buffer.record) settle_record(buffer);
   for (const auto& pending : draft.compared)
-    named_output(draft, pending.buffer, pending.location).compared = pending.said;
+    named_output(draft, pending.buffer, pending.location).compared = pending.value;
   for (const bool of_kernel : {true, false})  // the others may need the kernel's
     for (const LaunchDraft& one : draft.launches)
       if ((one.role == LaunchDraft::Role::kernel) == of_kernel) add_launch(draft.spec, one);
-  if (judged == Judged::now) validate(draft);
+  if (validation == Validation::required) validate(draft);
   return std::move(draft.spec);
 }
 

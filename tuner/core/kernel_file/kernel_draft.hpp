@@ -38,11 +38,11 @@ struct FillDraft {
   SourceLocation location;
 };
 
-/// Something that a line says about an output.
-template <typename Said>
+/// One setting of an output, with its place.
+template <typename T>
 struct OutputDraft {
   std::string buffer;
-  Said said;
+  T value;
   SourceLocation location;  ///< of the buffer's name
 };
 
@@ -95,11 +95,11 @@ std::string filled_name(const FillDraft& fill);
 /// Changes the count of \p buffer from elements, as the file declares them, to numbers.
 void count_in_numbers(BufferSpec& buffer);
 
-/// Whether a kernel file was read and judged before.
-enum class Judged { now, before };
-/// Sets the program's code, and finds the files that it includes if the kernel has to be judged.
-void read_texts(KernelDraft& draft, Judged judged);
-/// Takes these over from a draft of the same file.
+/// Whether a kernel file has to be validated.
+enum class Validation { required, already_done };
+/// Sets the program's code, and finds the files that it includes if \p validation is required.
+void read_texts(KernelDraft& draft, Validation validation);
+/// Moves the sources already read out of \p from, a draft of the same file.
 void take_texts(KernelDraft& draft, KernelDraft from);
 /// The expanded_code() of \p text, the program's or a part of it, with the files that it includes.
 ExpandedCode expanded_program(const ProgramSpec& program, const std::string& text, const KnownMacros& known);
@@ -120,9 +120,9 @@ Substitutions constants_of(KernelDraft& draft);
 /// launch for which the text does not have the information.
 void fill_in_from_text(KernelDraft& draft);
 
-/// Fills in what was left out, then validates the kernel if it has to be judged. Call read_texts() first. Throws
+/// Fills in what was left out, then validates the kernel if \p validation is required. Call read_texts() first. Throws
 /// SpecError with a place.
-KernelSpec finish(KernelDraft draft, Judged judged = Judged::now);
+KernelSpec finish(KernelDraft draft, Validation validation = Validation::required);
 
 /// Throws SpecError for the first error: unknown or clashing names, values that are not allowed, missing parts,
 /// parameters where none are allowed. Every kernel is checked here, once.

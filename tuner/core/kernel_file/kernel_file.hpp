@@ -13,8 +13,8 @@ namespace tuner {
 /// Throws SpecError with line and column, and a suggestion for misspelt directives and names. \p sources: the files
 /// that the `source` directives name, in order, if they were read before (ProgramSpec::sources). Others are read now.
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources = {});
-/// The same for the text of a built-in kernel, in two thirds of the time. Such a file was judged by the tests, and it
-/// includes no file of its folder: neither is looked at again.
+/// The same for the text of a built-in kernel, in two thirds of the time. Such a file was validated by the tests, and
+/// it includes no file of its folder: neither is looked at again.
 KernelSpec parse_built_in_kernel_file(std::string_view text, std::string file_name);
 /// Throws Error if \p path is not a readable regular file of at most kMaxKernelFileBytes, SpecError as above.
 KernelSpec read_kernel_file(const std::filesystem::path& path);

@@ -56,13 +56,14 @@ class LeftOut {
     throw SpecError(one.launch.location,
                     "launch " + in_quotes(one.launch.name) + " has no " + in_quotes(directive) + why);
   }
-  static bool lacks(LaunchDraft& one, const std::string& directive) {
+  /// Returns false if it was given before.
+  static bool mark_given(LaunchDraft& one, const std::string& directive) {
     return one.given.emplace(directive, one.launch.location).second;
   }
 
   /// Whether \p one left it out.
   bool instantiate(LaunchDraft& one) {
-    if (!lacks(one, "instantiate")) return false;
+    if (!mark_given(one, "instantiate")) return false;
     const std::vector<Signature> heads = functions({one.launch.name});
     const auto is_elsewhere = [&](const Signature& other) { return qualified(other) != qualified(heads.front()); };
     if (std::ranges::any_of(heads, is_elsewhere))
@@ -121,7 +122,7 @@ class LeftOut {
   }
 
   void arguments(LaunchDraft& one) {
-    if (!lacks(one, "arguments")) return;
+    if (!mark_given(one, "arguments")) return;
     const std::vector<Signature> heads = heads_of(one);
     if (heads.empty()) fail(one, "arguments", ", and the text does not contain its function");
     const Signature* const head = &heads.front();
