@@ -7,6 +7,7 @@
 #include <tests/support/stored_tuning.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 
@@ -61,14 +62,14 @@ TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
   const Recording recording = read_one(file_);  // two sessions of one tuning are one space
   EXPECT_EQ(recording.name, "axpy T=float n=1000 GPU of 132");
   EXPECT_EQ(recording.unit, "ns");
-  EXPECT_EQ(recording.space.size(), 10u);
+  EXPECT_EQ(recording.space->size(), 10u);
   EXPECT_EQ(recording.valid_count(), 9u);
   EXPECT_EQ(Scorer(recording).optimum(), 1001);
-  const auto third = recording.space.find(Configuration{{"block", 3}, {"kind", "a"}});
+  const auto third = recording.space->find(Configuration{{"block", 3}, {"kind", "a"}});
   ASSERT_TRUE(third);
   EXPECT_EQ(recording.rows[*third].objective, 1003);
   EXPECT_EQ(recording.rows[*third].eval_seconds, 0.875) << "waiting for others is no cost of the trial";
-  const auto failed = recording.space.find(Configuration{{"block", 32}, {"kind", "a"}});
+  const auto failed = recording.space->find(Configuration{{"block", 32}, {"kind", "a"}});
   ASSERT_TRUE(failed);
   EXPECT_EQ(recording.rows[*failed].kind, OutcomeKind::timeout);
   EXPECT_THAT(warnings_, ElementsAre());
@@ -131,9 +132,9 @@ TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
     SCOPED_TRACE(name);
     const Recording recording = read_one(folder_ / name);
     EXPECT_EQ(recording.name, wanted.name);
-    ASSERT_EQ(recording.space.size(), wanted.space.size());
+    ASSERT_EQ(recording.space->size(), wanted.space->size());
     for (std::size_t i = 0; i < wanted.rows.size(); ++i) {
-      EXPECT_EQ(recording.space.configuration(i), wanted.space.configuration(i));
+      EXPECT_EQ(recording.space->configuration(i), wanted.space->configuration(i));
       EXPECT_EQ(recording.rows[i].objective, wanted.rows[i].objective);
     }
   }
@@ -157,7 +158,7 @@ TEST(KeptRecordings, AreReplayedAsTheyAre) {
       read_recordings(TUNER_SOURCE_DIR "/cache/recordings/reduce_float_2e24_h200.jsonl.gz");
   ASSERT_EQ(recordings.size(), 1u);
   EXPECT_EQ(recordings[0].name, "reduce T=float operation=sum order=fixed n=16777216 NVIDIA H200");
-  EXPECT_EQ(recordings[0].space.size(), 10080u);
+  EXPECT_EQ(recordings[0].space->size(), 10080u);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 
@@ -79,7 +80,7 @@ TEST(Replay, TriesFirstWhatItIsTold) {
   EnumeratedSpace::Index best = 0;
   while (recording.rows[best].objective != optimum) ++best;
   ReplayOptions options = quick();
-  options.first = {{{"of", "another space"}}, recording.space.configuration(best)};
+  options.first = {{{"of", "another space"}}, recording.space->configuration(best)};
   const ReplayReport report = run_replay({recording}, options);
   for (const ReplayResult& result : report.spaces[0].results)
     EXPECT_EQ(result.trials_to_percent, std::vector<std::size_t>(options.repeats, 1)) << result.strategy;

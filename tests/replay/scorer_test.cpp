@@ -43,7 +43,7 @@ TEST(Scorer, ReproducesThePublishedScoreOfRecordedTraces) {
   std::string line;
   std::vector<RankCurve> repeats;
   while (std::getline(lines, line)) {
-    const auto rows = nlohmann::json::parse(line)["rows"].get<std::vector<EnumeratedSpace::Index>>();
+    const auto rows = nlohmann::json::parse(line)["rows"].get<std::vector<std::uint64_t>>();
     repeats.push_back(scorer.rank_curve(rows));
   }
   ASSERT_EQ(repeats.size(), 20u);
@@ -61,7 +61,7 @@ Recording staircase(int count) {
 }
 
 /// Of one repeat that proposed \p row alone.
-Score score_of(const Recording& recording, EnumeratedSpace::Index row) {
+Score score_of(const Recording& recording, std::uint64_t row) {
   const Scorer scorer(recording);
   return scorer.score(std::vector<RankCurve>{scorer.rank_curve({&row, 1})});
 }
@@ -79,7 +79,7 @@ TEST(Scorer, CountsAResultFromTheTimeItIsKnownAndBackFillsTheFirst) {
   Recording recording = staircase(500);
   for (RecordedRow& row : recording.rows) row.eval_seconds = 5;
   const Scorer scorer(recording);
-  const std::vector<EnumeratedSpace::Index> rows{99, 9};
+  const std::vector<std::uint64_t> rows{99, 9};
   const RankCurve curve = scorer.rank_curve(rows);
   for (std::size_t i = 0; i < curve.size(); ++i) EXPECT_EQ(curve[i], scorer.times()[i] < 10 ? 99u : 9u);
 }
@@ -89,7 +89,7 @@ TEST(Scorer, GivesTheWorstRankToARepeatWithoutAnyValidResult) {
   for (int i = 1; i <= 50; ++i) trials.push_back({{static_cast<double>(i), 1.0, OutcomeKind::ok}, {{"i", i}}});
   const Recording recording = make_recording("failing", trials);
   const Scorer scorer(recording);
-  const EnumeratedSpace::Index failed = 0;
+  const std::uint64_t failed = 0;
   for (const std::uint32_t rank : scorer.rank_curve({&failed, 1})) EXPECT_EQ(rank, 49u);
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include <tuner/core/space/enumerated_space.hpp>
+
 namespace tuner::replay {
 
 std::size_t Recording::valid_count() const {
@@ -30,7 +32,7 @@ Recording make_recording(std::string name, std::span<const RecordedTrial> trials
     }
   }
   try {
-    out.space = EnumeratedSpace::from_configurations(configurations);
+    out.space = std::make_shared<EnumeratedSpace>(EnumeratedSpace::from_configurations(configurations));
   } catch (const std::exception& error) {
     throw RecordingError(name + ": " + error.what());
   }

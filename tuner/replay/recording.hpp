@@ -3,15 +3,19 @@
 /// milliseconds. Read from files (read_recording.hpp) or made from the trials of a database.
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <tuner/core/result/outcome.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/error.hpp>
+
+namespace tuner {
+class EnumeratedSpace;
+}
 
 namespace tuner::replay {
 
@@ -28,9 +32,9 @@ struct RecordedTrial : RecordedRow {
 };
 
 struct Recording {
-  std::string name;         ///< for tables: the file's name without its endings
-  std::string unit = "ms";  ///< of the objectives
-  EnumeratedSpace space;    ///< index i is row i
+  std::string name;                              ///< for tables: the file's name without its endings
+  std::string unit = "ms";                       ///< of the objectives
+  std::shared_ptr<const EnumeratedSpace> space;  ///< index i is row i
   std::vector<RecordedRow> rows;
 
   std::size_t valid_count() const;

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <stdexcept>
 
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/core/values/threads.hpp>
 #include <tuner/search/strategy.hpp>
@@ -35,7 +36,7 @@ struct Limits {
 };
 
 Limits limits_of(const Budget& budget, const Recording& recording, const Scorer& scorer) {
-  Limits limits{scorer.horizon(), recording.space.size()};
+  Limits limits{scorer.horizon(), recording.space->size()};
   if (budget.wall_time || budget.trials || budget.fraction) limits.seconds = HUGE_VAL;
   if (budget.wall_time) limits.seconds = budget.wall_time->count();
   limits.trials = std::min(limits.trials, budget.trials_of(limits.trials).value_or(limits.trials));
@@ -68,7 +69,7 @@ void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>&
 std::vector<search::Observation> shared_results(const Recording& prior, const Recording& recording) {
   std::vector<search::Observation> out;
   for (EnumeratedSpace::Index row = 0; row < prior.rows.size(); ++row)
-    if (const auto index = recording.space.find(prior.space.configuration(row)))
+    if (const auto index = recording.space->find(prior.space->configuration(row)))
       out.push_back({*index, prior.rows[row].objective, prior.rows[row].resources});
   return out;
 }
@@ -77,9 +78,9 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
              const ReplayOptions& options, std::span<const search::Observation> prior, std::uint64_t seed) {
   search::StrategyOptions strategy_options{seed, expected_trials(limits, scorer), options.strategy_options, {}};
   for (const Configuration& configuration : options.first)
-    if (const auto index = recording.space.find(configuration)) strategy_options.first.push_back(*index);
+    if (const auto index = recording.space->find(configuration)) strategy_options.first.push_back(*index);
   const double begin = thread_cpu_seconds();
-  const auto strategy = search::make_strategy(strategy_name, recording.space, strategy_options);
+  const auto strategy = search::make_strategy(strategy_name, *recording.space, strategy_options);
   if (!prior.empty()) strategy->seed_prior(prior, 1);
   Run run;
   std::vector<EnumeratedSpace::Index> rows;
@@ -180,7 +181,7 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
   for (const Recording& recording : recordings) {
     const Scorer scorer(recording);
     ReplaySpace& space = report.spaces.emplace_back(
-        ReplaySpace{recording.name, recording.unit, recording.space.size(), recording.valid_count(), scorer.optimum(),
+        ReplaySpace{recording.name, recording.unit, recording.space->size(), recording.valid_count(), scorer.optimum(),
                     scorer.random_draws(), scorer.times(), scorer.baseline()});
     for (const std::string& strategy : options.strategies) {
       space.results.push_back(

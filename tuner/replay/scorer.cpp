@@ -123,14 +123,14 @@ void Scorer::set_baseline() {
   baseline_.back() = smooth(draws.back());
 }
 
-RankCurve Scorer::rank_curve(std::span<const EnumeratedSpace::Index> rows) const {
+RankCurve Scorer::rank_curve(std::span<const std::uint64_t> rows) const {
   constexpr auto none = static_cast<std::uint32_t>(-1);
   RankCurve curve(times_.size(), none);
   std::uint32_t first = none;
   std::uint32_t best = none;
   double now = 0;
   std::size_t point = 0;
-  for (const EnumeratedSpace::Index index : rows) {
+  for (const std::uint64_t index : rows) {
     if (point == kPoints) break;
     const RecordedRow& row = recording_.rows[index];
     now += row.eval_seconds;

@@ -45,7 +45,7 @@ class Scorer {
 
   /// \p rows: the configurations of one repeat in the order of their evaluation. A repeat without a valid result has
   /// the worst rank.
-  RankCurve rank_curve(std::span<const EnumeratedSpace::Index> rows) const;
+  RankCurve rank_curve(std::span<const std::uint64_t> rows) const;
 
   /// \p repeats: at least one.
   Score score(std::span<const RankCurve> repeats) const;

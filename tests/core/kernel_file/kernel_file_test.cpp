@@ -3,7 +3,6 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 
 #include <filesystem>
 

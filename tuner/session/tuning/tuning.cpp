@@ -13,7 +13,6 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/reference.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
