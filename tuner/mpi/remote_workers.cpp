@@ -149,7 +149,7 @@ class Relay {
       child.in.write_to(child.process->write_fd());
       if (fds[child.polled].revents != 0) pass_on(FrameKind::data, channel, child.process->read_fd(), child.open);
       if (fds[child.polled + 1].revents != 0) pass_on(FrameKind::said, channel, child.process->error_fd(), child.says);
-      if (!child.open && has_ended(channel, child))
+      if (!child.open && report_end(channel, child))
         at = children_.erase(at);
       else
         ++at;
@@ -164,7 +164,7 @@ class Relay {
   }
 
   /// Does not wait: a worker with a hanging kernel may take seconds, and the others must continue.
-  bool has_ended(std::uint64_t channel, Child& child) {
+  bool report_end(std::uint64_t channel, Child& child) {
     while (child.says && pass_on(FrameKind::said, channel, child.process->error_fd(), child.says)) {
     }
     const std::optional<worker::WorkerEnd>& end = child.process->ended();

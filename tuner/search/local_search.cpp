@@ -236,7 +236,7 @@ class Annealing final : public Chain {
     return neighbour();
   }
   std::optional<Index> step(double objective) override {
-    if (accepts(objective)) here_ = {wanted(), objective};
+    if (draw_acceptance(objective)) here_ = {wanted(), objective};
     if (objective < best_.objective) {
       best_ = {wanted(), objective};
       rejected_ = 0;
@@ -246,7 +246,7 @@ class Annealing final : public Chain {
     return neighbour();
   }
 
-  bool accepts(double objective) {
+  bool draw_acceptance(double objective) {
     if (objective <= here_.objective) return true;
     if (!std::isfinite(objective)) return false;
     if (!std::isfinite(here_.objective)) return true;

@@ -317,7 +317,7 @@ class TuneRunOnTheHost : public ::testing::Test {
   }
   Json tune(const TuneArguments& request) {
     Output output(true, Output::Text::dropped);
-    TuneOutcome outcome = tune_jobs(read_jobs(request, host_, output), OnGpus::stop, output);
+    TuneOutcome outcome = tune_jobs(make_jobs(request, host_, output), OnGpus::stop, output);
     EXPECT_EQ(outcome.code, kDone);
     return std::move(outcome.document);
   }
@@ -356,7 +356,7 @@ TEST_F(TuneRunOnTheHost, NotesOfAKernelAreThoseOfItsFirstProblem) {
   cache::write_text(request_.what.kernel, text);
   request_.what.problems.sizes = {"n=1000;m=2"};
   Output output(true, Output::Text::dropped);
-  const TuneJobs jobs = read_jobs(request_, host_, output);
+  const TuneJobs jobs = make_jobs(request_, host_, output);
   ASSERT_EQ(jobs.request.jobs.size(), 2u);
   EXPECT_EQ(jobs.request.jobs[0].notes.size(), 1u);
   EXPECT_TRUE(jobs.request.jobs[1].notes.empty());

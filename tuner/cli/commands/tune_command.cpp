@@ -36,7 +36,7 @@ int tune_command(const Texts& words, const Join& join) {
   const DeviceChoice devices = choose_devices(request.device);
   const bool prints = request.dry_run || !request.fills_stdout();
   Output output(request.quiet, prints ? Output::Text::printed : Output::Text::dropped);
-  const TuneOutcome outcome = tune_jobs(read_jobs(request, devices, output), stop, output);
+  const TuneOutcome outcome = tune_jobs(make_jobs(request, devices, output), stop, output);
   if (request.json) print_json(outcome.document);
   return outcome.code;
 }

@@ -165,7 +165,7 @@ bool has_one_writer(const TuneArguments& arguments) {
 
 }  // namespace
 
-TuneJobs read_jobs(const TuneArguments& arguments, const DeviceChoice& devices, Console& console) {
+TuneJobs make_jobs(const TuneArguments& arguments, const DeviceChoice& devices, Console& console) {
   TuneJobs jobs{arguments, {}, arguments.what.missed ? "missed" : arguments.what.list.empty() ? "" : "problems"};
   jobs.request.devices = devices;
   jobs.request.database = arguments.database;

@@ -22,6 +22,6 @@ struct TuneJobs {
 
 /// Reads all kernels that \p arguments name. Throws UsageError and Error; for a list they begin with the line's place.
 /// With --missed, the most time spent comes first, and a kernel that cannot be read is reported on \p console.
-TuneJobs read_jobs(const TuneArguments& arguments, const DeviceChoice& devices, Console& console);
+TuneJobs make_jobs(const TuneArguments& arguments, const DeviceChoice& devices, Console& console);
 
 }  // namespace tuner::cli

@@ -209,7 +209,7 @@ class Expansion {
   }
 
   /// Whether \p file was read and has a guard.
-  bool is_done(const IncludedFile& file) {
+  bool skip_if_done(const IncludedFile& file) {
     const auto guard = read_.find(std::filesystem::path(file.path).lexically_normal().string());
     if (guard == read_.end()) return false;
     if (!guard->second.is_certain) write("\n#include\n");
@@ -308,7 +308,7 @@ class Expansion {
       macros_.may_have_others();
     }
     if (found == nullptr || files_open_ == kMostFilesOpen || files_read_ == kMostFilesRead ||
-        code_.size() >= kMostExpandedBytes || is_done(*found))
+        code_.size() >= kMostExpandedBytes || skip_if_done(*found))
       return;
     ++files_open_;
     ++files_read_;

@@ -172,7 +172,7 @@ void count_in_numbers(BufferSpec& buffer) {
                          components + " * (" + buffer.count.text() + ')');
 }
 
-void read_texts(KernelDraft& draft, Validation validation) {
+void find_texts(KernelDraft& draft, Validation validation) {
   include_beside_sources(draft.spec);
   const std::string program = program_text(draft.spec);
   draft.code = code_of(program);

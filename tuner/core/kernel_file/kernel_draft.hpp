@@ -98,15 +98,15 @@ void count_in_numbers(BufferSpec& buffer);
 /// Whether a kernel file has to be validated.
 enum class Validation { required, already_done };
 /// Sets the program's code, and finds the files that it includes if \p validation is required.
-void read_texts(KernelDraft& draft, Validation validation);
+void find_texts(KernelDraft& draft, Validation validation);
 /// Moves the sources already read out of \p from, a draft of the same file.
 void take_texts(KernelDraft& draft, KernelDraft from);
 /// The expanded_code() of \p text, the program's or a part of it, with the files that it includes.
 ExpandedCode expanded_program(const ProgramSpec& program, const std::string& text, const KnownMacros& known);
-/// The expanded_code() of the program. Call read_texts() first.
+/// The expanded_code() of the program. Call find_texts() first.
 const ExpandedCode& expanded(KernelDraft& draft);
 /// The scoped_code() of the unchanged program: its own definitions stand in place of the values of parameters and
-/// choices. Call read_texts() first.
+/// choices. Call find_texts() first.
 const ScopedCode& unchanged(KernelDraft& draft);
 /// The constants of the program that expressions name and that the directives do not declare.
 Substitutions constants_of(KernelDraft& draft);
@@ -120,7 +120,7 @@ Substitutions constants_of(KernelDraft& draft);
 /// launch for which the text does not have the information.
 void fill_in_from_text(KernelDraft& draft);
 
-/// Fills in what was left out, then validates the kernel if \p validation is required. Call read_texts() first. Throws
+/// Fills in what was left out, then validates the kernel if \p validation is required. Call find_texts() first. Throws
 /// SpecError with a place.
 KernelSpec finish(KernelDraft draft, Validation validation = Validation::required);
 

@@ -84,7 +84,7 @@ constexpr std::size_t kMostOperations = 1'000'000;
 
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources) {
   KernelDraft draft = read_directives(text, file_name, std::move(sources));
-  read_texts(draft, Validation::required);
+  find_texts(draft, Validation::required);
   if (const Substitutions constants = constants_of(draft); !constants.empty()) {
     KernelDraft with_constants = read_directives(text, std::move(file_name), draft.spec.program.sources, constants);
     take_texts(with_constants, std::move(draft));
@@ -95,7 +95,7 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::
 
 KernelSpec parse_built_in_kernel_file(std::string_view text, std::string file_name) {
   KernelDraft draft = read_directives(text, std::move(file_name), {});
-  read_texts(draft, Validation::already_done);
+  find_texts(draft, Validation::already_done);
   return finish(std::move(draft), Validation::already_done);
 }
 
