@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
@@ -14,7 +15,7 @@ inline int expect_recording_or_error(Recording (*parse)(std::string_view, const 
                                      std::size_t size) {
   try {
     const Recording recording = parse({reinterpret_cast<const char*>(data), size}, "fuzz");
-    if (recording.rows.size() != recording.space.size()) __builtin_trap();
+    if (recording.rows.size() != recording.space->size()) __builtin_trap();
     if (recording.valid_count() > recording.rows.size()) __builtin_trap();
   } catch (const RecordingError&) {
   }
