@@ -96,7 +96,7 @@ TEST(Expression, ReportsWhatHasNoAnswer) {
   EXPECT_EQ(complaint("n / zero"), "e:1:3: division by zero (of 100 and 0)");
   EXPECT_THAT(complaint("n % zero"), HasSubstr("division by zero"));
   EXPECT_THAT(complaint("ceil_div(n, zero)"), HasSubstr("e:1:1: division by zero"));
-  EXPECT_THAT(complaint("log2(n)"), HasSubstr("no power of two"));
+  EXPECT_THAT(complaint("log2(n)"), HasSubstr("not a power of two"));
   EXPECT_THAT(complaint("n << 64"), HasSubstr("0 to 63"));
   EXPECT_THAT(complaint("n >> -1"), HasSubstr("0 to 63"));
 }

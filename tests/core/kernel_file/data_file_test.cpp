@@ -99,8 +99,8 @@ TEST_F(InputFile, IsRefusedWhenItIsTooLarge) {
 
 TEST_F(InputFile, IsRefusedUnlessItIsARegularFile) {
   ASSERT_EQ(::mkfifo((folder_ / "fifo.cu").c_str(), 0600), 0);
-  EXPECT_THAT(complaint(folder_ / "fifo.cu"), HasSubstr("no regular file"));
-  EXPECT_THAT(complaint("/dev/zero"), HasSubstr("no regular file"));
+  EXPECT_THAT(complaint(folder_ / "fifo.cu"), HasSubstr("not a regular file"));
+  EXPECT_THAT(complaint("/dev/zero"), HasSubstr("not a regular file"));
   EXPECT_THAT(complaint(folder_.path()), HasSubstr("a folder"));
   EXPECT_THAT(complaint(folder_ / "none.cu"), HasSubstr("no such file"));
 }
