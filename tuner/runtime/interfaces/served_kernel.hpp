@@ -17,16 +17,13 @@
 
 namespace tuner::runtime {
 
-class ServedKernel : public Renewable {
+class ServedKernel {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
       : spec(std::move(of)),
         recorder_(LaunchRecorder::wanted_for(spec->name)),
         choices(std::move(chosen)),
-        scalar_keys_(*spec, choices) {
-    Renewal::process().add(*this);
-  }
-  virtual ~ServedKernel() { Renewal::process().remove(*this); }
+        scalar_keys_(*spec, choices) {}
   ServedKernel(const ServedKernel&) = delete;
   ServedKernel& operator=(const ServedKernel&) = delete;
 
@@ -38,9 +35,8 @@ class ServedKernel : public Renewable {
   }
   /// Returns how many bytes of work space the call's plan needs.
   std::size_t prepare(const Call& call, std::size_t captures);
-  const std::string& name() const override { return spec->name; }
   /// See PlanTable. Called by Renewal.
-  void renew(RenewedPlans which) override;
+  void renew(RenewedPlans which);
 
   /// \p given, completed with the choices that the kernel was made with.
   Choices completed(Choices given) const {
@@ -67,7 +63,19 @@ class ServedKernel : public Renewable {
   PlanKey key_for(const Call& call);
   [[gnu::always_inline]] inline void launch_on(PlannedCall& planned, const Call& call);  // on the path of every call
 
+  /// Renewal knows the kernel while this lives.
+  struct Registration final : Renewable {
+    explicit Registration(ServedKernel& owner) : kernel(owner) { Renewal::process().add(*this); }
+    ~Registration() { Renewal::process().remove(*this); }
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+    const std::string& name() const override { return kernel.spec->name; }
+    void renew(RenewedPlans which) override { kernel.renew(which); }
+    ServedKernel& kernel;
+  };
+
   ByContext<InContext> contexts_;
+  Registration registration_{*this};  // last: another thread uses the other members through it
 };
 
 /// A problem without a call, for explain(), run() and tune(), and the device for calls of this thread without pointers.
