@@ -363,21 +363,23 @@ TEST_F(HostServing, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
 }
 
 TEST_F(HostServing, ServesSizesThatAConfigurationIsNotValidForWithAnother) {
-  const Kernel kernel = writer("stripes", R"(#pragma tuner parameter width = 32 64
+  for (const std::string preset : {"#pragma tuner default block=32 width=32\n", ""}) {
+    const Kernel kernel = writer(preset.empty() ? "stripesOfTheFirst" : "stripes",
+                                 R"(#pragma tuner parameter width = 32 64
 #pragma tuner constraint whole: width == 64 or n % 64 != 0
 #pragma tuner arguments y
-#pragma tuner instantiate stripes<width>
-#pragma tuner default block=32 width=32
-template <int width> __global__ void stripes(float* y) { if (blockIdx.x == 0) y[threadIdx.x] = width; }
+#pragma tuner instantiate NAME<width>
+)" + preset + R"(template <int width> __global__ void NAME(float* y) { if (blockIdx.x == 0) y[threadIdx.x] = width; }
 )");
-  const auto width_for = [&](int n) {
-    kernel.launch(nullptr, {n}, y_.data());
-    return y_[0];
-  };
-  EXPECT_EQ(width_for(640), 64);
-  EXPECT_EQ(width_for(641), 32) << "of the same class";
-  EXPECT_EQ(width_for(704), 64);
-  EXPECT_EQ(width_for(643), 32);
+    const auto width_for = [&](int n) {
+      kernel.launch(nullptr, {n}, y_.data());
+      return y_[0];
+    };
+    EXPECT_EQ(width_for(640), 64);
+    EXPECT_EQ(width_for(641), 32) << "of the same class" << preset;
+    EXPECT_EQ(width_for(704), 64);
+    EXPECT_EQ(width_for(643), 32);
+  }
 }
 
 TEST_F(HostServing, ServesEachSizeByItselfWhereTheCodeOrAMacroIsMadeForIt) {

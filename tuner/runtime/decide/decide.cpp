@@ -130,10 +130,10 @@ bool is_for_one_size(const Question& asked, const cache::WisdomMatch& match) {
   return (match || !match.rejected.empty()) && !fixed_sizes(asked.spec, asked.size, asked.device.limits).empty();
 }
 
-/// Whether other sizes of the class may be able to use a better configuration, which these could not.
+/// Whether other sizes of the class may be able to use a better configuration, which these could not. Without a
+/// default, each size has its own first valid configuration.
 bool is_second_choice(const KernelSpec& spec, const cache::WisdomMatch& match, const Decision& decision) {
-  return !match.rejected.empty() ||
-         (!match && spec.default_configuration && decision.configuration != spec.default_configuration);
+  return !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
 }
 
 Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
