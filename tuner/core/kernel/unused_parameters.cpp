@@ -36,6 +36,8 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
     if (launch.untimed) use(*launch.untimed);
   }
   for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
+  for (const TensorMapSpec& map : spec.tensor_maps)
+    for (const Expression& number : map.numbers) use(number);
   for (const CompileOptionSpec& option : spec.program.compile_options)
     for (const std::string& name : option.names()) used.insert(name);
   for (const MacroSpec& one : spec.program.macros)

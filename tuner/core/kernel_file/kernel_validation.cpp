@@ -48,6 +48,7 @@ class Validator : public Checks {
     macros();
     constants();
     textures();
+    validate_tensor_maps(*this);
     defaults();
     for (const auto& [name, expression] : draft_.lets) check_names(expression, all_);
   }
