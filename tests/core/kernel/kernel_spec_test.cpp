@@ -38,7 +38,7 @@ TEST(Complete, NamesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of([&] { complete(spec, {{{"n", -1}}, {}}); }), HasSubstr("n=-1 is negative"));
 }
 
-/// Every expression names one of the sizes n1 to n29.
+/// Every expression names one of the sizes n1 to n31.
 const char* const kOneSizeEach =
     "#pragma tuner kernel copy\n"
     "#pragma tuner parameter items = 1 2\n"
@@ -54,6 +54,7 @@ const char* const kOneSizeEach =
     "#pragma tuner compare c when i < n11\n"
     "#pragma tuner scalar factor : float = n12\n"
     "#pragma tuner texture image = a[n13]\n"
+    "#pragma tuner tensormap map = b[n30] box n31\n"
     "#pragma tuner compile --maxrregcount={n14} when n15 > 0\n"
     "#pragma tuner define TILE = items * n16\n"
     "#pragma tuner launch one\n"
@@ -63,7 +64,7 @@ const char* const kOneSizeEach =
     "#pragma tuner shared n20\n"
     "#pragma tuner cooperative n21 > 0\n"
     "#pragma tuner untimed n22 < 0\n"
-    "#pragma tuner arguments image, a, b, s, c, room, factor, n23 * 2 : int\n"
+    "#pragma tuner arguments image, map, a, b, s, c, room, factor, n23 * 2 : int\n"
     "#pragma tuner instantiate copy<{n24 * 2}>\n"
     "#pragma tuner prepare clear\n"
     "#pragma tuner grid n25\n"
@@ -78,7 +79,7 @@ const char* const kOneSizeEach =
 
 TEST(SpecExpressions, AreTheOnesOfEveryDirective) {
   std::string text = kOneSizeEach;
-  for (int i = 1; i <= 29; ++i) text += "#pragma tuner size n" + std::to_string(i) + " = " + std::to_string(i) + "\n";
+  for (int i = 1; i <= 31; ++i) text += "#pragma tuner size n" + std::to_string(i) + " = " + std::to_string(i) + "\n";
   const KernelSpec spec = parse(text);
   std::map<std::string, ExpressionRole> found;
   for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
@@ -98,8 +99,8 @@ TEST(SpecExpressions, AreTheOnesOfEveryDirective) {
   EXPECT_THAT(of_role(ExpressionRole::constraint), ElementsAre("n1"));
   EXPECT_THAT(of_role(ExpressionRole::work_space), ElementsAre("n6"));
   EXPECT_THAT(of_role(ExpressionRole::code), ::testing::UnorderedElementsAre("n14", "n15", "n16", "n24"));
-  EXPECT_THAT(of_role(ExpressionRole::launch),
-              ::testing::UnorderedElementsAre("n17", "n18", "n19", "n20", "n21", "n22", "n23", "n25", "n26"));
+  EXPECT_THAT(of_role(ExpressionRole::launch), ::testing::UnorderedElementsAre("n17", "n18", "n19", "n20", "n21", "n22",
+                                                                               "n23", "n25", "n26", "n30", "n31"));
 }
 
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {

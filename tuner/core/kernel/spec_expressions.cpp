@@ -39,6 +39,10 @@ class ExpressionWalk {
       visit_(extent, {Role::other, "textures are the same for every configuration"});
   }
 
+  void tensor_map(const TensorMapSpec& map) const {
+    for (const Expression& number : map.numbers) visit_(number, {Role::launch});
+  }
+
   /// \p why_fixed: as in ExpressionUse, for launches that only tuning makes.
   void launch(const LaunchSpec& launch, std::string_view why_fixed = {}) const {
     ExpressionUse use{Role::launch, why_fixed, nullptr, &launch, !why_fixed.empty()};
@@ -102,6 +106,7 @@ void for_each_expression(const KernelSpec& spec,
   for (const BufferSpec& buffer : spec.buffers) walk.buffer(buffer);
   for (const ScalarSpec& scalar : spec.scalars) walk.scalar(scalar);
   for (const TextureSpec& texture : spec.textures) walk.texture(texture);
+  for (const TensorMapSpec& map : spec.tensor_maps) walk.tensor_map(map);
   for (const LaunchSpec& launch : spec.launches) walk.launch(launch);
   for (const LaunchSpec& launch : spec.prepare)
     walk.launch(launch, "what a run starts from does not depend on parameters");

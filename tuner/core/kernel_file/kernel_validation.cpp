@@ -48,6 +48,7 @@ class Validator : public Checks {
     macros();
     constants();
     textures();
+    validate_tensor_maps(*this);
     defaults();
     for (const auto& [name, expression] : draft_.lets) check_names(expression, all_);
   }
@@ -210,10 +211,7 @@ class Validator : public Checks {
 
   /// Throws SpecError for a name that is unknown or used wrongly, and for a parameter where none is allowed.
   void expression(const Expression& expression, const ExpressionUse& use) const {
-    for (const std::string& name : expression.names())
-      if (!use.why_fixed.empty() && spec_.space.find(name))
-        throw SpecError(place_of(expression, name),
-                        in_quotes(name) + " is a parameter, and " + std::string(use.why_fixed));
+    refuse_parameters(expression, use.why_fixed);
     if (use.may_be_word && is_known_name(expression)) {
       const bool is_number = !all_.at(expression.names().front()).is_word || is_floating_parameter(expression);
       if (use.role == ExpressionRole::code || is_number) return;
@@ -410,6 +408,13 @@ class Validator : public Checks {
 };
 
 }  // namespace
+
+void Checks::refuse_parameters(const Expression& expression, std::string_view why) const {
+  if (why.empty()) return;
+  for (const std::string& name : expression.names())
+    if (spec_.space.find(name))
+      throw SpecError(place_of(expression, name), in_quotes(name) + " is a parameter, and " + std::string(why));
+}
 
 bool Checks::is_known_name(const Expression& value) const {
   return is_name(value) && all_.count(value.names().front()) != 0;

@@ -118,6 +118,8 @@ class LaunchChecks : public Checks {
       if (spec_.space.find(launch.arguments[i]))
         fail_argument(launch, i, in_quotes(launch.arguments[i]) + " is a parameter, and " + why);
       require_argument(launch, i);
+      if (const TensorMapSpec* const map = spec_.find_tensor_map(launch.arguments[i]))
+        for (const Expression& number : map->numbers) refuse_parameters(number, why);
     }
   }
 
@@ -183,7 +185,7 @@ class LaunchChecks : public Checks {
     if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
       fail_argument(launch, number, in_quotes(name) + " is 'constant': a variable of the program, not an argument");
     if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
-        launch.find_computed(name) || name == kNullPointer)
+        spec_.find_tensor_map(name) || launch.find_computed(name) || name == kNullPointer)
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
@@ -199,11 +201,11 @@ class LaunchChecks : public Checks {
           launch, number,
           in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");
     }
-    const std::vector<std::string> names =
-        names_of(spec_.space.parameters(), spec_.buffers, spec_.sizes, spec_.scalars, spec_.textures);
+    const std::vector<std::string> names = names_of(spec_.space.parameters(), spec_.buffers, spec_.sizes, spec_.scalars,
+                                                    spec_.textures, spec_.tensor_maps);
     fail_argument(launch, number,
-                  "unknown argument " + in_quotes(name) + ": no buffer, size, scalar, texture or parameter" +
-                      suggestion(name, names));
+                  "unknown argument " + in_quotes(name) +
+                      ": no buffer, size, scalar, texture, tensor map or parameter" + suggestion(name, names));
   }
 
   [[noreturn]] static void fail_argument(const LaunchSpec& launch, std::size_t number, const std::string& message) {
