@@ -4,6 +4,7 @@
 
 #include <tuner/core/expression/expression_tree.hpp>
 #include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

@@ -212,6 +212,17 @@ std::vector<Expression> split_conjunction(const Expression& expression) {
   return parts;
 }
 
+bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem) {
+  try {
+    return !predicate.evaluate_boolean(bindings);
+  } catch (const EvaluationError& error) {
+    if (!problem) problem = error;
+    const std::vector<Expression> parts = split_conjunction(predicate);
+    return parts.size() > 1 &&
+           std::ranges::any_of(parts, [&](const Expression& part) { return is_false(part, bindings, problem); });
+  }
+}
+
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem) {
   const bool is_power = a > 0 && (a & (a - 1)) == 0;
   if (op == Op::logical_not) return a == 0;

@@ -133,7 +133,7 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   }
   if (Fiber* const first = next()) switch_to(&main_, first);
   if (dirty_) drop_fibers();
-  if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
+  if (!shared_.restore_canaries() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
   if (const auto outside = outside_static_shared(kNearest); outside && !failure_ && !must_stop())
     failure_ = *outside + " in " + place();
   return std::exchange(failure_, std::nullopt);
