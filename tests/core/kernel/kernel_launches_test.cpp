@@ -6,7 +6,7 @@
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
-#include <tuner/core/kernel/sub_space.hpp>
+#include <tuner/core/kernel_space/sub_space.hpp>
 
 #include <tests/core/kernel_texts.hpp>
 

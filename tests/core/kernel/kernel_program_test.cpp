@@ -3,8 +3,8 @@
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel/unused_parameters.hpp>
 #include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_space/unused_parameters.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 #include <tuner/core/kernel_file/kernel_file.hpp>
@@ -109,6 +109,16 @@ TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
   for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
     EXPECT_EQ(space.configuration(i).find("items")->integer(), 4) << space.configuration(i).text();
   EXPECT_EQ(space.size(), 6u);
+}
+
+TEST(FunctionNames, WithoutAValueMakeTheConfigurationInvalid) {
+  const KernelSpec spec = parse(edited(15, "instantiate add<T, {64 / (items - 1)}, items>"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  EXPECT_FALSE(space.empty());
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_NE(space.configuration(i).find("items")->integer(), 1) << space.configuration(i).text();
 }
 
 TEST(CompileOptions, UseTheParametersTheyName) {

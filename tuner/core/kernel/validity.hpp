@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <tuner/core/expression/expression.hpp>
 #include <tuner/core/space/search_space.hpp>
 
 namespace tuner {

@@ -2,6 +2,7 @@
 /// The directives of a kernel file, with their places for messages. KernelReader reads them one by one. finish() then
 /// does everything that needs all lines. Private to this room.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -73,6 +74,7 @@ struct KernelDraft {
   std::vector<Places> verify_places;    ///< of the names in VerificationSpec::problems
   Places default_places;                ///< of the names in KernelSpec::default_configuration
   std::vector<Expression> expressions;  ///< of all directives
+  std::int64_t least_alignment = 1;     ///< of pointers, for tensor maps
 
   /// Whether an argument called \p name is computed: a `let`, or a choice of integers.
   bool is_computed(std::string_view name) const;

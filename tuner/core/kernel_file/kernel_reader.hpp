@@ -29,7 +29,7 @@ struct KernelReader {
   void once(const std::string& key);
   /// Reads the name of a new \p what.
   std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
-  /// Reads an expression up to the end of the line, a comma or \p closing.
+  /// Reads an expression up to the end of the line, a comma or \p closing: a character, or one of several words.
   Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
   /// Reads the expression in the braces that open at \p at of \p line, and moves \p at to the closing one.
   Expression in_braces(const LogicalLine& line, std::size_t& at);
