@@ -19,8 +19,7 @@ namespace fs = std::filesystem;
 const std::map<std::string, std::vector<std::string>>& folders() {
   static const std::map<std::string, std::vector<std::string>> table{
       {"cache", {"records", "file", "query", "exchange", "tools"}},
-      {"tuner/core",
-       {"values", "expression", "device", "cpp", "space", "kernel", "kernel_space", "kernel_file", "result"}},
+      {"tuner/core", {"values", "expression", "device", "cpp", "space", "kernel", "kernel_file", "result"}},
       {"tuner/backend/cuda", {"driver", "compile", "run", "observe"}},
       {"tuner/backend/host", {"compile", "run"}},
       {"tuner/measure", {"numbers"}},

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>

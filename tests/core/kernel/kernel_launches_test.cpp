@@ -1,12 +1,12 @@
 #include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
-#include <tuner/core/kernel_space/sub_space.hpp>
+#include <tuner/core/kernel/sub_space.hpp>
 
 #include <tests/core/kernel_texts.hpp>
 

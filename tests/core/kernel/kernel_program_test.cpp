@@ -3,8 +3,8 @@
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/validity.hpp>
-#include <tuner/core/kernel_space/unused_parameters.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 #include <tuner/core/kernel_file/kernel_file.hpp>

@@ -13,7 +13,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel_space/sub_space.hpp>
+#include <tuner/core/kernel/sub_space.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>

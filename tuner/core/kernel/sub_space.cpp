@@ -1,4 +1,4 @@
-#include <tuner/core/kernel_space/sub_space.hpp>
+#include <tuner/core/kernel/sub_space.hpp>
 
 #include <numeric>
 #include <utility>
