@@ -210,8 +210,8 @@ TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
   const auto lacks = [](const std::string& what) {
     return ::testing::EndsWith(": the host backend has no " + what + ", which is for GPUs");
   };
-  EXPECT_THAT(refusal_of("#include <cuda_fp8.h>\n__global__ void k(float* x) { *x = float(__nv_fp8_e4m3(1.5f)); }\n"),
-              AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp8.h>")));
+  EXPECT_THAT(refusal_of("#include <cuda_fp4.h>\n__global__ void k(float* x) { *x = float(__nv_fp4_e2m1(1.5f)); }\n"),
+              AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp4.h>")));
   EXPECT_THAT(refusal_of("#include <cuda/barrier>\n"
                          "__global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }\n"),
               lacks("<cuda/barrier>"));
