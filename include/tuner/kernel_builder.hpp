@@ -61,6 +61,8 @@ class KernelBuilder {
   KernelBuilder& texture(Text name, Text of) { return directive("texture", name + " = " + of); }
   /// \p of: `result[nx, ny]`.
   KernelBuilder& surface(Text name, Text of) { return directive("surface", name + " = " + of); }
+  /// \p of: `x[m, k] box rows, tile swizzle 128B`.
+  KernelBuilder& tensormap(Text name, Text of) { return directive("tensormap", name + " = " + of); }
   /// \p value: the value during tuning. \p only: results are for this value alone.
   KernelBuilder& scalar(Text name, Text type, double value, bool only = false) {
     return directive("scalar", name + " : " + type + " = " + number(value) + (only ? " only" : ""));

@@ -319,7 +319,7 @@ TEST(LeftOut, IsSaidWhereTheTextDoesNot) {
           "has no 'instantiate', and 'scale' is a template: give its arguments, as in 'instantiate scale<tile>'"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double* y, const float* x, int m) {}\n")),
               HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is not a buffer, size, scalar, "
-                        "texture or parameter"));
+                        "texture, tensor map or parameter"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double*, const float* x) {}\n")),
               HasSubstr("has no 'arguments', and 'scale' takes an argument without a name"));
   EXPECT_THAT(error(scale_with("", "struct P;\n__global__ void scale(P* y, const float* x, int n) {}\n")),

@@ -47,6 +47,7 @@ const ChoiceSpec* KernelSpec::type_choice() const {
 std::vector<std::string> KernelSpec::taken_by(const LaunchSpec& launch) const {
   std::vector<std::string> names = launch.arguments;
   for (const std::string& argument : launch.arguments) {
+    if (const TensorMapSpec* const map = find_tensor_map(argument)) names.push_back(map->buffer);
     const ScalarSpec* const scalar = find_scalar(argument);
     if (scalar == nullptr) continue;
     for (const ScalarValue& value : scalar->values)

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <tuner/core/device/tensor_map.hpp>
 #include <tuner/core/expression/expression.hpp>
 #include <tuner/core/kernel/buffer_contents.hpp>
 #include <tuner/core/space/search_space.hpp>
@@ -134,6 +135,18 @@ struct TextureSpec {
   SourceLocation location;
 };
 
+/// An argument through which a kernel copies boxes of a buffer in bulk: `tensormap a = x[m, k] box rows, tile swizzle
+/// 128B`, a CUtensorMap. It is made anew for each configuration and each address.
+struct TensorMapSpec {
+  std::string name;
+  std::string buffer;
+  std::size_t rank = 1;
+  std::array<Expression, TensorMapShape::kNumbers> numbers;  ///< may use parameters; 0 where there is no dimension
+  bool is_tf32 = false;
+  bool fills_with_nan = false;
+  SourceLocation location;
+};
+
 /// A number that the kernel file gives, or computes from sizes and choices: `2.5`, `nx * ny`. In a struct also the
 /// address of a buffer.
 struct ScalarValue {
@@ -185,7 +198,8 @@ struct LaunchSpec {
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   Expression shared_bytes;  ///< dynamic shared memory
-  /// Names of buffers, sizes, scalars, textures, parameters and `computed_arguments`, and kNullPointer, in order.
+  /// Names of buffers, sizes, scalars, textures, tensor maps, parameters and `computed_arguments`, and kNullPointer.
+  /// They are in order.
   std::vector<std::string> arguments;
   std::vector<SourceLocation> argument_locations;  ///< none for arguments that the kernel file leaves out
   std::vector<ComputedArgument> computed_arguments;
@@ -293,6 +307,7 @@ struct KernelSpec {
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
   std::vector<TextureSpec> textures;
+  std::vector<TensorMapSpec> tensor_maps;
   std::vector<LaunchSpec> launches;
   /// Launched before every run, also of the reference, to set up the buffers that the run changes. Never timed. Served
   /// calls do without them, because there the caller sets up its buffers.
@@ -321,8 +336,9 @@ struct KernelSpec {
   const BufferSpec* find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
   const ScalarSpec* find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
   const TextureSpec* find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
+  const TensorMapSpec* find_tensor_map(std::string_view wanted) const { return find_named(tensor_maps, wanted); }
 
-  /// The arguments of \p launch, and after them the buffers whose addresses are in its structs.
+  /// The arguments of \p launch, and after them the buffers that its structs and tensor maps point to.
   std::vector<std::string> taken_by(const LaunchSpec& launch) const;
 };
 

@@ -11,10 +11,13 @@
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {
 namespace {
+
+constexpr int kFirstWithTensorMaps = 90;
 
 std::optional<std::string> count_problem(const BufferSpec& buffer, const Bindings& bindings) {
   try {
@@ -26,13 +29,24 @@ std::optional<std::string> count_problem(const BufferSpec& buffer, const Binding
   return std::nullopt;
 }
 
+/// \p predicate, which is required only if \p when is true or null.
+Expression guarded(const Expression* when, const Expression& predicate) {
+  return when ? combine(Op::logical_or, {combine(Op::logical_not, {*when}), predicate}) : predicate;
+}
+
+/// Adds predicates for the enumeration: everything that the program is made from can be evaluated.
+void add_code(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
+  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
+    if (use.role != ExpressionRole::code || use.only_tuning || is_name(expression)) return;
+    conjuncts.push_back({guarded(use.when, combine(Op::equal, {expression, expression})), true});
+  });
+}
+
 /// Adds the device's limits for \p launch as predicates for the enumeration.
 void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size, const DeviceLimits& limits,
                 std::vector<Conjunct>& conjuncts) {
   const auto require = [&](const Expression& predicate) {
-    const Expression guarded =
-        launch.when ? combine(Op::logical_or, {combine(Op::logical_not, {*launch.when}), predicate}) : predicate;
-    conjuncts.push_back({guarded, true});
+    conjuncts.push_back({guarded(launch.when ? &*launch.when : nullptr, predicate), true});
   };
   const auto within = [&](std::int64_t low, const Expression& value, std::int64_t high) {
     require(combine(Op::less_equal, {Expression::constant(low), value}));
@@ -111,6 +125,21 @@ bool is_made(const KernelSpec& spec, const LaunchSpec& launch, const std::string
   return true;
 }
 
+/// The first rule that a tensor map breaks. \p of_size: looks only at rules without parameters.
+std::optional<std::string> broken_rule(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings,
+                                       bool of_size) {
+  for (const TensorMapRule& rule : tensor_map_rules(spec, size)) {
+    const auto is_tuned = [&](const std::string& name) { return spec.space.find(name) != nullptr; };
+    if (of_size && std::ranges::any_of(rule.holds.names(), is_tuned)) continue;
+    if (rule.holds.evaluate_boolean(bindings)) continue;
+    std::string text = rule.broken;
+    for (const Expression& value : rule.values)
+      text.replace(text.find("{}"), 2, std::to_string(value.evaluate_integer(bindings)));
+    return text;
+  }
+  return std::nullopt;
+}
+
 /// The constraint on sizes alone that \p size does not meet, with its sizes; nothing if it meets all.
 std::optional<std::string> unmet_constraint(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings) {
   for (const Constraint& constraint : spec.space.constraints()) {
@@ -152,6 +181,11 @@ std::optional<std::string> problem_of_size(const KernelSpec& spec, const Problem
   }
   if (auto unmet = unmet_constraint(spec, size, bindings)) return unmet;
   std::optional<std::string> problem;
+  try {
+    problem = broken_rule(spec, size, bindings, true);
+  } catch (const EvaluationError& error) {
+    problem = error.what();
+  }
   for (const LaunchSpec& prepare : spec.prepare)
     if (!problem) is_made(spec, prepare, "prepare '" + prepare.name + "': ", size, limits, bindings, problem);
   return problem;
@@ -174,7 +208,8 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
   if (spec.device_launches) {
     conjuncts.push_back({combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}), true});
   }
-  add_compile_values(spec, conjuncts);
+  for (const TensorMapRule& rule : tensor_map_rules(spec, size)) conjuncts.push_back({rule.holds, true});
+  add_code(spec, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
   if (at_most == ~std::size_t{0}) return listed_or_drawn(spec.space.parameters(), conjuncts, fixed, stop);
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop, at_most);
@@ -182,8 +217,9 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
 
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits) {
   const bool on_the_host = limits.compute_capability == 0;
-  if (!spec.device_launches || !on_the_host) return std::nullopt;
-  return "launches kernels from the device; the host backend cannot";
+  if (spec.device_launches && on_the_host) return "launches kernels from the device; the host backend cannot";
+  if (spec.tensor_maps.empty() || limits.compute_capability >= kFirstWithTensorMaps) return std::nullopt;
+  return "is given tensor maps, which need a GPU of compute capability 9.0 or later";
 }
 
 std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
@@ -212,6 +248,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   for (const BufferSpec& buffer : spec.buffers)
     if ((problem = count_problem(buffer, all))) return problem;
   try {
+    if ((problem = broken_rule(spec, size, all, false))) return problem;
     pending_device_launches(spec, size, limits, configuration);
     compile_options(spec, size, limits, configuration);
     macros(spec, size, limits, configuration);

@@ -111,13 +111,15 @@ const BufferSpec* buffer_of_threads(const KernelSpec& spec, const LaunchDraft& o
   return nullptr;
 }
 
-/// Adds \p one to its list. A reference without arguments gets those of the first launch.
+/// Adds \p one to its list. A reference without arguments gets those of the first launch, with buffers for tensor maps.
 void add_launch(KernelSpec& spec, const LaunchDraft& one) {
   LaunchSpec launch = one.launch;
   const bool is_reference = one.role == LaunchDraft::Role::reference;
   if (is_reference && launch.arguments.empty() && !spec.launches.empty()) {
     launch.arguments = spec.launches.front().arguments;
     launch.computed_arguments = spec.launches.front().computed_arguments;
+    for (std::string& argument : launch.arguments)
+      if (const TensorMapSpec* const map = spec.find_tensor_map(argument)) argument = map->buffer;
   }
   if (one.role == LaunchDraft::Role::kernel) return spec.launches.push_back(std::move(launch));
   if (const BufferSpec* const buffer = buffer_of_threads(spec, one); buffer && !one.given.contains("grid"))
@@ -252,6 +254,7 @@ void find_scalars(KernelSpec& spec) {
 KernelSpec finish(KernelDraft draft, Validation validation) {
   find_addresses(draft.spec);
   find_scalars(draft.spec);
+  draft.spec.alignment = std::max(draft.spec.alignment, draft.least_alignment);
   fill_in_from_text(draft);
   complete_default(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));

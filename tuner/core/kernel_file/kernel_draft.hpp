@@ -3,6 +3,7 @@
 /// a single line shows. finish() then does everything that needs all lines. Private to this room.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -76,6 +77,7 @@ struct KernelDraft {
   std::vector<Places> verify_places;    ///< of the names in VerificationSpec::problems
   Places default_places;                ///< of the names in KernelSpec::default_configuration
   std::vector<Expression> expressions;  ///< of all directives
+  std::int64_t least_alignment = 1;     ///< of pointers, for tensor maps
 
   /// Whether an argument called \p name is computed: a `let`, or a choice of integers.
   bool is_computed(std::string_view name) const;
@@ -135,13 +137,12 @@ class Checks {
   Checks(const KernelDraft& draft, const KnownNames& names) : draft_(draft), spec_(draft.spec), all_(names) {}
 
  protected:
-  /// Throws SpecError for a name that is unknown or used wrongly. If \p why is not empty, parameters are refused: it is
-  /// the reason in the message.
-  void check(const Expression& expression, std::string_view why = {}) const;
-  /// Throws SpecError at the first parameter, unless \p why is empty.
+  /// Throws SpecError at the first parameter, unless \p why is empty: the reason in the message.
   void refuse_parameters(const Expression& expression, std::string_view why) const;
   /// Whether \p value is just one name, which may be a word.
   bool is_known_name(const Expression& value) const;
+  /// Whether \p value is just a parameter whose values are numbers with a point.
+  bool is_floating_parameter(const Expression& value) const;
 
   const KernelDraft& draft_;
   const KernelSpec& spec_;
@@ -150,6 +151,8 @@ class Checks {
 
 /// Checks the launches of the kernel, of its reference and before each run.
 void validate_launches(const Checks& checks);
+/// Checks what is known of tensor maps without their numbers. Those follow tensor_map_rules().
+void validate_tensor_maps(const Checks& checks);
 
 struct KernelReader {
   KernelDraft draft;
@@ -166,7 +169,7 @@ struct KernelReader {
   void once(const std::string& key);
   /// Reads the name of a new \p what.
   std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
-  /// Reads an expression up to the end of the line, a comma or \p closing.
+  /// Reads an expression up to the end of the line, a comma or \p closing: a character, or one of several words.
   Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
   /// Reads the expression in the braces that open at \p at of \p line, and moves \p at to the closing one.
   Expression in_braces(const LogicalLine& line, std::size_t& at);
@@ -193,6 +196,8 @@ struct Directive {
   std::string_view name;
   void (*read)(KernelReader&, TokenCursor&);
 };
+
+void read_tensor_map(KernelReader& kernel, TokenCursor& cursor);
 
 std::span<const Directive> name_directives();     ///< read_names.cpp
 std::span<const Directive> data_directives();     ///< read_data.cpp

@@ -129,7 +129,9 @@ std::string KernelReader::declare(TokenCursor& cursor, std::string_view what, bo
 
 Expression KernelReader::expression(TokenCursor& cursor, std::string_view closing, Numbers numbers) {
   Expression result = ExpressionAccess::parse(cursor, draft.lets, numbers);
-  if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is(closing)) {
+  const Token& next = cursor.peek();
+  const bool ends = next.is(closing) || (cursor.at_identifier() && has_word(closing, next.text));
+  if (!cursor.at_end() && !next.is(",") && !ends) {
     cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
   }
   operations_ += ExpressionAccess::root(result)->count;

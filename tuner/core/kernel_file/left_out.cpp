@@ -77,7 +77,8 @@ class LeftOut {
            ", and " + in_quotes(head->name) + " is a template: give its arguments, as in 'instantiate " + head->name +
                "<" + head->template_parameters.front().name + ">'");
     const KernelSpec& spec = draft_.spec;
-    const bool is_data = spec.find_buffer(head->name) || spec.find_scalar(head->name) || spec.find_texture(head->name);
+    const bool is_data = spec.find_buffer(head->name) || spec.find_scalar(head->name) ||
+                         spec.find_texture(head->name) || spec.find_tensor_map(head->name);
     if (const auto other = draft_.names.find(head->name); other != draft_.names.end() && !is_data)
       fail(one, "instantiate",
            ", and the name of its function is also that of a " + other->second.what + " in line " +
@@ -136,9 +137,14 @@ class LeftOut {
         one.launch.computed_arguments.push_back(
             {argument.name, named(argument.name, one.launch.location), number_type(argument, *head, one)});
       } else if (!contains(names, argument.name)) {
+        if (has_word(argument.type, "CUtensorMap"))
+          fail(one, "arguments",
+               ", and " + in_quotes(head->name) + " takes the tensor map " + in_quotes(argument.name) +
+                   ": declare it, as in 'tensormap " + argument.name + " = BUFFER[m, k] box 64, 64'");
         fail(one, "arguments",
              ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
-                 " takes, is not a buffer, size, scalar, texture or parameter" + suggestion(argument.name, names));
+                 " takes, is not a buffer, size, scalar, texture, tensor map or parameter" +
+                 suggestion(argument.name, names));
       }
       one.launch.arguments.push_back(argument.name);
     }
@@ -146,7 +152,8 @@ class LeftOut {
 
   std::vector<std::string> argument_names() const {
     const KernelSpec& spec = draft_.spec;
-    std::vector<std::string> names = names_of(spec.buffers, spec.sizes, spec.scalars, spec.textures, draft_.parameters);
+    std::vector<std::string> names =
+        names_of(spec.buffers, spec.sizes, spec.scalars, spec.textures, spec.tensor_maps, draft_.parameters);
     std::erase_if(names, [&](const std::string& name) {
       const BufferSpec* const buffer = spec.find_buffer(name);
       return buffer != nullptr && buffer->role == BufferRole::constant;

@@ -361,6 +361,7 @@ std::span<const Directive> data_directives() {
       {"scalar", read_scalars},
       {"texture", read_texture<false>},
       {"surface", read_texture<true>},
+      {"tensormap", read_tensor_map},
       {"verify", read_verify},
       {"aligned", read_aligned},
       {"tolerance", read_tolerance},

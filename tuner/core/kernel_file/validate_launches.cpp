@@ -21,7 +21,7 @@ class LaunchChecks : public Checks {
     for (const LaunchSpec& launch : spec_.launches) {
       if (launch.arguments.empty())
         throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
-      shape(launch);
+      arguments(launch);
       if (launch.cooperative && spec_.device_launches)
         throw SpecError(launch.location,
                         "a cooperative launch cannot launch kernels: 'cooperative' and 'device_launches' "
@@ -113,11 +113,13 @@ class LaunchChecks : public Checks {
     for (const std::string_view word : words_of(launch.instantiate)) {
       if (spec_.space.find(word)) throw SpecError(launch.location, in_quotes(word) + " is a parameter, and " + why);
     }
-    shape(launch, why);
+    arguments(launch);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       if (spec_.space.find(launch.arguments[i]))
         fail_argument(launch, i, in_quotes(launch.arguments[i]) + " is a parameter, and " + why);
       require_argument(launch, i);
+      if (const TensorMapSpec* const map = spec_.find_tensor_map(launch.arguments[i]))
+        for (const Expression& number : map->numbers) refuse_parameters(number, why);
     }
   }
 
@@ -168,24 +170,9 @@ class LaunchChecks : public Checks {
       fail("'reference default' is compiled from the kernel's text: remove 'reference_source'");
   }
 
-  void shape(const LaunchSpec& launch, std::string_view why = {}) const {
-    for (const Expression& extent : launch.grid) check(extent, why);
-    for (const Expression& extent : launch.block) check(extent, why);
-    check(launch.shared_bytes, why);
-    if (launch.when) check(*launch.when, why);
-    if (launch.cooperative) check(*launch.cooperative, why);
-    if (launch.untimed) check(*launch.untimed, why);
-    for (const ComputedText& text : launch.computed_texts) {
-      refuse_parameters(text.value, why);
-      if (!is_known_name(text.value)) check(text.value, why);
-    }
+  /// Checks computed arguments, whose expressions have been checked.
+  void arguments(const LaunchSpec& launch) const {
     for (const ComputedArgument& argument : launch.computed_arguments) {
-      refuse_parameters(argument.value, why);
-      if (is_known_name(argument.value) && all_.at(argument.value.names().front()).is_word &&
-          !is_floating_parameter(argument.value))
-        throw SpecError(argument.value.location(),
-                        in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
-      if (!is_floating_parameter(argument.value)) check(argument.value, why);
       const auto plain = element_type(argument.type);
       if (is_floating_parameter(argument.value) && plain && !info(*plain).is_floating)
         throw SpecError(argument.value.location(),
@@ -193,18 +180,12 @@ class LaunchChecks : public Checks {
     }
   }
 
-  bool is_floating_parameter(const Expression& value) const {
-    const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
-    return named != nullptr &&
-           std::ranges::all_of(named->values, [](const Value& one) { return one.fraction().has_value(); });
-  }
-
   void require_argument(const LaunchSpec& launch, std::size_t number) const {
     const std::string& name = launch.arguments[number];
     if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
       fail_argument(launch, number, in_quotes(name) + " is 'constant': a variable of the program, not an argument");
     if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
-        launch.find_computed(name) || name == kNullPointer)
+        spec_.find_tensor_map(name) || launch.find_computed(name) || name == kNullPointer)
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
@@ -220,11 +201,11 @@ class LaunchChecks : public Checks {
           launch, number,
           in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");
     }
-    const std::vector<std::string> names =
-        names_of(spec_.space.parameters(), spec_.buffers, spec_.sizes, spec_.scalars, spec_.textures);
+    const std::vector<std::string> names = names_of(spec_.space.parameters(), spec_.buffers, spec_.sizes, spec_.scalars,
+                                                    spec_.textures, spec_.tensor_maps);
     fail_argument(launch, number,
-                  "unknown argument " + in_quotes(name) + ": no buffer, size, scalar, texture or parameter" +
-                      suggestion(name, names));
+                  "unknown argument " + in_quotes(name) +
+                      ": no buffer, size, scalar, texture, tensor map or parameter" + suggestion(name, names));
   }
 
   [[noreturn]] static void fail_argument(const LaunchSpec& launch, std::size_t number, const std::string& message) {

@@ -272,6 +272,21 @@ TEST_F(NvrtcCompilerTest, GivesTheSameImageForTheSameRequestAndNamesItself) {
   EXPECT_THAT(compiler_->identity(), AllOf(HasSubstr("nvrtc "), HasSubstr("--std=c++17")));
 }
 
+TEST_F(NvrtcCompilerTest, GivesNvrtcNoOptionThatTheKeyOfImagesLacks) {
+  static std::vector<std::string> given;
+  Nvrtc listening = nvrtc();
+  listening.nvrtcCompileProgram = [](nvrtcProgram program, int count, const char* const* options) {
+    given.assign(options, options + count);
+    return nvrtc().nvrtcCompileProgram(program, count, options);
+  };
+  image(make_nvrtc_compiler(listening)->compile({kScale, "mine.cu", {"scale<float, 32>"}, {}, "sm_80"}));
+  EXPECT_THAT(given, Contains("--ptxas-options=-v"));
+  for (const std::string& option : given) {
+    if (option.starts_with("--gpu-architecture=") || option.starts_with("--include-path=")) continue;
+    EXPECT_THAT(own_part_of_images(), HasSubstr(option));
+  }
+}
+
 constexpr const char* kManyRegisters = R"(
 template <int block, int min_blocks> __global__ void __launch_bounds__(block, min_blocks) bounded(float* x, int n);
 __device__ void body(float* x, int n) {

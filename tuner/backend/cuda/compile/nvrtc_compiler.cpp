@@ -167,15 +167,25 @@ bool is_changed(const std::vector<IncludedFile>& texts, const std::vector<Includ
   return std::any_of(texts.begin() + 1, texts.end(), is_other);
 }
 
+/// An option of every compile, and the first NVRTC that has it.
+struct FixedOption {
+  const char* text;
+  int since;
+};
+constexpr FixedOption kFixedOptions[] = {
+    {"--ptxas-options=-v", 0},       // resources in the log
+    {"--diag-suppress=161", 11080},  // the warning about `#pragma tuner`
+    {"--device-int128", 11050},      // as nvcc
+    // With a hit in the driver's compute cache, the log would not contain the resources.
+    {"--no-cache", 12090},
+};
+
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
   NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
-    fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
-    if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // the warning about `#pragma tuner`
-    if (facts.version >= 11050) fixed_.emplace_back("--device-int128");      // as nvcc
-    // With a hit in the driver's compute cache, the log would not contain the resources.
-    if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
+    for (const FixedOption& option : kFixedOptions)
+      if (facts.version >= option.since) fixed_.emplace_back(option.text);
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
     identity_ = "nvrtc " + version_text(facts.version) + ' ' + kLanguage;
     for (const std::string& option : fixed_) identity_ += ' ' + option;
@@ -375,7 +385,9 @@ class NvrtcCompiler : public Compiler {
 constexpr const char* kTexts = "texts 5";
 
 std::string own_part_of_images() {
-  return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
+  std::string part = std::string(kLanguage) + "; " + kTexts;
+  for (const FixedOption& option : kFixedOptions) part += std::string(" ") + option.text;
+  return part + "; headers " + device_headers_version();
 }
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library) {

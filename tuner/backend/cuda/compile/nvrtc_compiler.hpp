@@ -22,7 +22,8 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library);
 /// Uses the process's NVRTC, which the first compile loads. Throws NvrtcError if there is none.
 std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options);
 
-/// The part of each image's key that tuner itself decides: the language and its own headers. Needs no NVRTC.
+/// The part of each image's key that tuner itself decides: the language, the options of every compile, and its own
+/// headers. Needs no NVRTC.
 std::string own_part_of_images();
 
 /// PTX of \p request as text, for the compute capability of its architecture; or why it does not compile.
