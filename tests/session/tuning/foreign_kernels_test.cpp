@@ -258,7 +258,7 @@ TEST_F(ForeignKernels, MayReadAndWriteFp8) {
 #pragma tuner size        n = 1000
 #pragma tuner parameter   block = 32 64
 #pragma tuner in          q[n] : __nv_fp8x4_e4m3
-#pragma tuner fill        q = uniform -500 500
+#pragma tuner fill        q = uniform -400 400
 #pragma tuner in          x[n] : tf32
 #pragma tuner out         y[4 * n] : e5m2
 #pragma tuner grid        ceil_div(n, block)
