@@ -133,6 +133,31 @@ __global__ void k(int* out) {
             3636);
 }
 
+TEST(HostBarriers, AreNotTheOnlyObjectsThatThreadsWaitFor) {
+  EXPECT_EQ(output<int>(R"(
+#include <cuda/latch>
+#include <cuda/semaphore>
+using latch = cuda::latch<cuda::thread_scope_block>;
+using semaphore = cuda::binary_semaphore<cuda::thread_scope_block>;
+__global__ void k(int* out) {
+  __shared__ alignas(8) char memory[sizeof(latch)], turn[sizeof(semaphore)];
+  latch& all = reinterpret_cast<latch&>(memory);
+  semaphore& one = reinterpret_cast<semaphore&>(turn);
+  if (threadIdx.x == 0) { new (memory) latch(40); new (turn) semaphore(1); }
+  __syncthreads();
+  if (threadIdx.x == 50) all.count_down(20);
+  if (threadIdx.x < 20) all.count_down();
+  all.wait();
+  one.acquire();
+  const int old = *static_cast<volatile int*>(out);
+  __nanosleep(10);
+  *static_cast<volatile int*>(out) = old + 1;
+  one.release();
+})",
+                        "k", shape(1, 64)),
+            64);
+}
+
 TEST(HostPipelines, OfABlockHaveProducersAndConsumers) {
   const std::string source = R"(
 #include <cooperative_groups.h>
