@@ -2,7 +2,6 @@
 /// The syntax tree of an Expression, and the arithmetic of its operators. Private to this room.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +10,12 @@
 #include <vector>
 
 #include <tuner/core/expression/expression.hpp>
-#include <tuner/core/expression/token.hpp>
 
 namespace tuner {
 
 // clang-format off
 enum class Op : std::uint8_t {
-  constant, boolean, name,
+  constant, boolean, name, failure,  // a failure is in programs only
   negate, logical_not,
   add, subtract, multiply, divide, modulo, shift_left, shift_right,
   equal, not_equal, less, less_equal, greater, greater_equal,
@@ -45,6 +43,10 @@ struct ExpressionNode {
 };
 
 inline bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
+inline bool gives_boolean(Op op) {
+  return is_comparison(op) || op == Op::logical_not || op == Op::logical_and || op == Op::logical_or ||
+         op == Op::member || op == Op::is_pow2;
+}
 /// Whether \p node compares doubles.
 inline bool compares_reals(const ExpressionNode& node) {
   return is_comparison(node.op) && (node.children[0]->is_real || node.children[1]->is_real);
@@ -56,19 +58,6 @@ struct Expression::Tree {
   SourceLocation location;
   std::vector<std::string> names;  // sorted, unique
 };
-
-/// The numbers that an expression may have. Integer arithmetic excludes those with a point.
-enum class Numbers { integers, any };
-
-/// Names that stand for expressions (`let`).
-using Substitutions = std::map<std::string, Expression, std::less<>>;
-
-/// Says whether a name in an expression is a number or one of some words.
-struct NameKind {
-  bool is_word = false;
-  std::vector<std::string> words;  ///< that it may be compared with
-};
-using KnownNames = std::map<std::string, NameKind, std::less<>>;
 
 inline ExpressionNode::Pointer make_leaf(ExpressionNode node) {
   return std::make_shared<const ExpressionNode>(std::move(node));
@@ -82,8 +71,6 @@ ExpressionNode::Pointer make_node(Op op, std::vector<ExpressionNode::Pointer> ch
 struct ExpressionAccess {
   static const ExpressionNode::Pointer& root(const Expression& expression) { return expression.tree_->root; }
   static Expression make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location);
-  /// Parses one expression from \p cursor and leaves it at the first token that does not belong to it.
-  static Expression parse(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers = Numbers::integers);
 };
 
 /// Whether \p expression is one name and nothing else.
@@ -97,13 +84,10 @@ bool is_false(const Expression& predicate, const Bindings& bindings, std::option
 /// \p op applied to \p operands, for expressions that are not written in a kernel file.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text = {});
 
-/// Throws SpecError at the first name that is not in \p known. Also for a word where a number is needed, and for a word
-/// that is compared with a value that it never has.
-void check_names(const Expression& expression, const KnownNames& known);
-
 /// Arithmetic that all evaluators share. If an operation fails, \p problem is set and 0 is returned.
 struct ArithmeticProblem {
   const char* message = nullptr;
+  const EvaluationError* error = nullptr;  ///< set for a part of a program that always fails
 };
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem);
 std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem);
@@ -118,15 +102,12 @@ bool compare(Op op, auto a, auto b) {
                                 : a >= b;
 }
 
-bool is_function_name(std::string_view name);
-/// `and or not in true false`.
-bool is_reserved_word(std::string_view name);
-
 /// Interval arithmetic bounds the results that are possible while some parameters are not decided yet.
 struct Interval {
   std::int64_t low = 0, high = 0;  ///< both included
   bool may_fail = false;           ///< evaluation may fail for some values of the inputs
 
+  static Interval anything() { return {INT64_MIN, INT64_MAX, true}; }
   bool is_single() const { return low == high; }
   bool surely_zero() const { return low == 0 && high == 0; }
   bool surely_nonzero() const { return low > 0 || high < 0; }
