@@ -140,6 +140,56 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   EXPECT_EQ(seen_->pending_limit, 1'000'000u) << "a run on another thread may need it";
 }
 
+/// Sizes: m; arguments: x with m * 64 elements, y with m.
+constexpr const char* kTiled = R"(
+#pragma tuner kernel NAME
+#pragma tuner size m : uint64
+#pragma tuner parameter block = 32
+#pragma tuner in x[m * 64] : float
+#pragma tuner out y[m] : float
+#pragma tuner tensormap from = x[m, 64] box 8, block
+#pragma tuner grid max(1, ceil_div(m, block))
+#pragma tuner block block
+#pragma tuner reference tiledReference
+#pragma tuner default block=32
+__global__ void NAME(const __grid_constant__ CUtensorMap from, float* y, unsigned long long m) {
+  if (threadIdx.x == 0) y[blockIdx.x] = (unsigned long long)&from + m;
+}
+__global__ void tiledReference(const float* x, float* y, unsigned long long m) {}
+)";
+
+TEST_F(FakeGpu, MakesTensorMapsAnewWhereAPointerOrASizeIsAnotherOne) {
+  const Kernel kernel = testing::kernel_named("tiled", kTiled);
+  seen_->least_parameters = 3;
+  const float* const other = allocate(1 << 16);
+  auto* const y = const_cast<float*>(other);
+  const FakeDriver before = *seen_;
+  const auto made = [&] {
+    return std::pair(seen_->tensor_maps - before.tensor_maps, seen_->moved_tensor_maps - before.moved_tensor_maps);
+  };
+  kernel.launch(nullptr, {1000}, x_, y);
+  EXPECT_EQ(seen_->parameters[0], x_);
+  EXPECT_EQ(seen_->map_extent, 1000u);
+  const auto once = made();
+  EXPECT_EQ(once, std::pair(std::size_t{1}, std::size_t{0}));
+  kernel.launch(nullptr, {1000}, x_, y);
+  EXPECT_EQ(made(), once);
+  kernel.launch(nullptr, {1000}, other, y);
+  EXPECT_EQ(seen_->parameters[0], other);
+  EXPECT_EQ(made(), std::pair(once.first, std::size_t{1}));
+  kernel.launch(nullptr, {1001}, other, y);
+  EXPECT_EQ(seen_->parameters[0], other);
+  EXPECT_EQ(seen_->map_extent, 1001u);
+  EXPECT_EQ(made(), std::pair(once.first + 1, std::size_t{1}));
+}
+
+TEST_F(FakeGpu, RefusesAPointerThatNoTensorMapCanHave) {
+  const Kernel kernel = testing::kernel_named("tiledAside", kTiled);
+  auto* const y = const_cast<float*>(x_);
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_ + 1, y); }),
+              HasSubstr("takes pointers that are multiples of 16 bytes ('aligned' or a 'tensormap' in its file)"));
+}
+
 TEST_F(FakeGpu, RunsProblemsOfTunersChoiceInWorkersOnly) {
   const testing::EnvironmentVariable none("TUNER_WORKER", "/no/worker");
   TuneOptions options;
