@@ -55,12 +55,12 @@ TEST_F(TensorMapsTest, DoNotHideWhatIsWrong) {
 
 TEST_F(TensorMapsTest, ThatTheDriverRefusesMakeAConfigurationInvalid) {
   backend.why_no_tensor_maps = "the driver refuses it";
-  EXPECT_EQ(outcome(), "Invalid: tensor map 'from' on n=1000: the driver refuses it");
+  EXPECT_EQ(outcome(), "invalid: tensor map 'from' on n=1000: the driver refuses it");
 }
 
 TEST_F(TensorMapsTest, ThatBreakARuleMakeAConfigurationInvalidWithoutAskingTheDriver) {
   spec.tensor_maps[0].numbers[TensorMapShape::extent] = parsed("n + block");
-  EXPECT_EQ(outcome(), "Invalid: tensor map 'from': its last element is number 1032 of 'a', which has 1000");
+  EXPECT_EQ(outcome(), "invalid: tensor map 'from': its last element is number 1032 of 'a', which has 1000");
   EXPECT_TRUE(backend.tensor_maps.empty());
 }
 

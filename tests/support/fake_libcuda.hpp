@@ -20,7 +20,7 @@ struct FakeDriver {
   std::size_t least_parameters = 4;                    ///< that a kernel of the test has
   void* parameters[4] = {};                            ///< the first eight bytes of each
   std::size_t tensor_maps = 0, moved_tensor_maps = 0;  ///< encoded, and given another address
-  unsigned long long map_extent = 0;  ///< the outer one of the map encoded last
+  unsigned long long map_extent = 0;                   ///< the outer one of the map encoded last
   unsigned long long context = 0;                      ///< that was current at it
   std::vector<std::thread::id> launched_by;            ///< the threads of all launches, in the launches' order
 };

@@ -111,6 +111,16 @@ TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
   EXPECT_EQ(space.size(), 6u);
 }
 
+TEST(FunctionNames, WithoutAValueMakeTheConfigurationInvalid) {
+  const KernelSpec spec = parse(edited(15, "instantiate add<T, {64 / (items - 1)}, items>"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  EXPECT_FALSE(space.empty());
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_NE(space.configuration(i).find("items")->integer(), 1) << space.configuration(i).text();
+}
+
 TEST(CompileOptions, UseTheParametersTheyName) {
   const std::string text = edited(15, "instantiate add<T>");
   EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"));

@@ -2,6 +2,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
@@ -35,6 +36,71 @@ TEST(Complete, NamesWhatItDoesNotKnow) {
               }),
               HasSubstr("size 'rows' of kernel 'add' has no default"));
   EXPECT_THAT(error_of([&] { complete(spec, {{{"n", -1}}, {}}); }), HasSubstr("n=-1 is negative"));
+}
+
+/// Every expression names one of the sizes n1 to n31.
+const char* const kOneSizeEach =
+    "#pragma tuner kernel copy\n"
+    "#pragma tuner parameter items = 1 2\n"
+    "#pragma tuner constraint fits: items <= n1\n"
+    "#pragma tuner in a[n2] : float\n"
+    "#pragma tuner in b[n3] : float\n"
+    "#pragma tuner in s[n4] : { float x; int id; }\n"
+    "#pragma tuner inout c[n5] : float\n"
+    "#pragma tuner scratch room[n6] : float\n"
+    "#pragma tuner fill a = uniform n7, n8\n"
+    "#pragma tuner fill b = expression i % n9\n"
+    "#pragma tuner fill s.id = expression i + n10\n"
+    "#pragma tuner compare c when i < n11\n"
+    "#pragma tuner scalar factor : float = n12\n"
+    "#pragma tuner texture image = a[n13]\n"
+    "#pragma tuner tensormap map = b[n30] box n31\n"
+    "#pragma tuner compile --maxrregcount={n14} when n15 > 0\n"
+    "#pragma tuner define TILE = items * n16\n"
+    "#pragma tuner launch one\n"
+    "#pragma tuner when n17 > 0\n"
+    "#pragma tuner grid n18\n"
+    "#pragma tuner block n19\n"
+    "#pragma tuner shared n20\n"
+    "#pragma tuner cooperative n21 > 0\n"
+    "#pragma tuner untimed n22 < 0\n"
+    "#pragma tuner arguments image, map, a, b, s, c, room, factor, n23 * 2 : int\n"
+    "#pragma tuner instantiate copy<{n24 * 2}>\n"
+    "#pragma tuner prepare clear\n"
+    "#pragma tuner grid n25\n"
+    "#pragma tuner block 1\n"
+    "#pragma tuner arguments c\n"
+    "#pragma tuner reference copyReference\n"
+    "#pragma tuner grid n26\n"
+    "#pragma tuner block 1\n"
+    "#pragma tuner accumulates n27\n"
+    "#pragma tuner bytes n28\n"
+    "#pragma tuner in_flight n29\n";
+
+TEST(SpecExpressions, AreTheOnesOfEveryDirective) {
+  std::string text = kOneSizeEach;
+  for (int i = 1; i <= 31; ++i) text += "#pragma tuner size n" + std::to_string(i) + " = " + std::to_string(i) + "\n";
+  const KernelSpec spec = parse(text);
+  std::map<std::string, ExpressionRole> found;
+  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
+    for (const std::string& name : expression.names())
+      if (spec.find_size(name)) found[name] = use.role;
+  });
+  std::vector<std::string> missing;
+  for (const SizeSpec& size : spec.sizes)
+    if (!found.contains(size.name)) missing.push_back(size.name);
+  EXPECT_THAT(missing, IsEmpty());
+  const auto of_role = [&](ExpressionRole role) {
+    std::set<std::string> names;
+    for (const auto& [name, its] : found)
+      if (its == role) names.insert(name);
+    return names;
+  };
+  EXPECT_THAT(of_role(ExpressionRole::constraint), ElementsAre("n1"));
+  EXPECT_THAT(of_role(ExpressionRole::work_space), ElementsAre("n6"));
+  EXPECT_THAT(of_role(ExpressionRole::code), ::testing::UnorderedElementsAre("n14", "n15", "n16", "n24"));
+  EXPECT_THAT(of_role(ExpressionRole::launch), ::testing::UnorderedElementsAre("n17", "n18", "n19", "n20", "n21", "n22",
+                                                                               "n23", "n25", "n26", "n30", "n31"));
 }
 
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {

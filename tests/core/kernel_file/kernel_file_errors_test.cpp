@@ -103,7 +103,7 @@ const Malformed kMalformed[] = {
      "unknown name 'blok'; did you mean 'block'?"},
     {"BraceInCppTextNeverClosed", edited(15, "instantiate add<T, {block * 2>"), 15, 45,
      "expected a value, not the end of the line"},
-    {"ParameterInTheReferencesBraces", edited(16, "reference add<T, {block * 2}>"), 16, 15, "'block' is a parameter"},
+    {"ParameterInTheReferencesBraces", edited(16, "reference add<T, {block * 2}>"), 16, 33, "'block' is a parameter"},
     {"ArgumentOfAnUnknownName", edited(14, "arguments a, b, c, alpha, m * 2"), 14, 41, "unknown name 'm'"},
     {"ArgumentOfAnUnknownType", edited(14, "arguments a, b, c, alpha, n * 2 : flot"), 14, 49, "unknown type 'flot'"},
     {"ArgumentThatIsMissing", edited(14, "arguments a, , c"), 14, 28, "expected an argument, not ','"},

@@ -8,7 +8,6 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/reference.hpp>
-#include <tuner/core/space/search_space.hpp>
 
 namespace tuner {
 namespace {
@@ -23,13 +22,6 @@ void add_resolved(const CompileOptionSpec& option, const Bindings& bindings, std
   }
 }
 
-/// Calls \p visit with each expression of \p option.
-void expressions_of(const CompileOptionSpec& option, const auto& visit) {
-  if (option.when) visit(*option.when);
-  for (const auto& part : option.parts)
-    if (const auto* const value = std::get_if<Expression>(&part)) visit(*value);
-}
-
 bool names_a_parameter(const KernelSpec& spec, const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; });
 }
@@ -37,18 +29,6 @@ bool names_a_parameter(const KernelSpec& spec, const std::vector<std::string>& n
 std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replacements& values) {
   const auto named = is_name(macro.value) ? values.find(macro.value.names().front()) : values.end();
   return macro.name + '=' + (named != values.end() ? named->second : cpp_text(macro.value.evaluate(bindings)));
-}
-
-void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
-  expressions_of(option, [&](const Expression& part) {
-    if (is_name(part)) return;
-    const Expression has_answer = combine(Op::equal, {part, part});
-    const bool is_condition = option.when && &part == &*option.when;
-    conjuncts.push_back({!option.when || is_condition
-                             ? has_answer
-                             : combine(Op::logical_or, {combine(Op::logical_not, {*option.when}), has_answer}),
-                         true});
-  });
 }
 
 }  // namespace
@@ -129,12 +109,6 @@ Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const
 
 std::string cpp_text(const Value& value) {
   return value.is_integer() && value.integer() < 0 ? "(" + value.text() + ")" : value.text();
-}
-
-void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
-  for (const CompileOptionSpec& option : spec.program.compile_options) add_option(option, conjuncts);
-  for (const MacroSpec& one : spec.program.macros)
-    if (!is_name(one.value)) conjuncts.push_back({combine(Op::equal, {one.value, one.value}), true});
 }
 
 }  // namespace tuner

@@ -11,7 +11,6 @@
 namespace tuner {
 
 class Configuration;
-struct Conjunct;
 struct DeviceLimits;
 struct KernelSpec;
 struct ProblemSize;
@@ -44,7 +43,5 @@ Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const
 /// The value as C++. A negative number is in parentheses: in a template argument list it could merge with a sign before
 /// it.
 std::string cpp_text(const Value& value);
-/// Adds predicates for the enumeration: every option and every macro can be evaluated.
-void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts);
 
 }  // namespace tuner

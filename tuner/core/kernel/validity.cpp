@@ -11,6 +11,7 @@
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {
@@ -28,13 +29,24 @@ std::optional<std::string> count_problem(const BufferSpec& buffer, const Binding
   return std::nullopt;
 }
 
+/// \p predicate, which is required only if \p when is true or null.
+Expression guarded(const Expression* when, const Expression& predicate) {
+  return when ? combine(Op::logical_or, {combine(Op::logical_not, {*when}), predicate}) : predicate;
+}
+
+/// Adds predicates for the enumeration: everything that the program is made from can be evaluated.
+void add_code(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
+  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
+    if (use.role != ExpressionRole::code || use.only_tuning || is_name(expression)) return;
+    conjuncts.push_back({guarded(use.when, combine(Op::equal, {expression, expression})), true});
+  });
+}
+
 /// Adds the device's limits for \p launch as predicates for the enumeration.
 void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size, const DeviceLimits& limits,
                 std::vector<Conjunct>& conjuncts) {
   const auto require = [&](const Expression& predicate) {
-    const Expression guarded =
-        launch.when ? combine(Op::logical_or, {combine(Op::logical_not, {*launch.when}), predicate}) : predicate;
-    conjuncts.push_back({guarded, true});
+    conjuncts.push_back({guarded(launch.when ? &*launch.when : nullptr, predicate), true});
   };
   const auto within = [&](std::int64_t low, const Expression& value, std::int64_t high) {
     require(combine(Op::less_equal, {Expression::constant(low), value}));
@@ -197,7 +209,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
     conjuncts.push_back({combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}), true});
   }
   for (const TensorMapRule& rule : tensor_map_rules(spec, size)) conjuncts.push_back({rule.holds, true});
-  add_compile_values(spec, conjuncts);
+  add_code(spec, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
   if (at_most == ~std::size_t{0}) return listed_or_drawn(spec.space.parameters(), conjuncts, fixed, stop);
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop, at_most);

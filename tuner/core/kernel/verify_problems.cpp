@@ -10,6 +10,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
@@ -39,23 +40,15 @@ bool is_prime(std::int64_t number) {
   return true;
 }
 
-/// The sizes that \p launch is compiled for.
-void add_compiled(const KernelSpec& spec, const LaunchSpec& launch, std::set<std::string>& fixed) {
-  for (const std::string_view word : words_of(launch.instantiate))
-    if (spec.find_size(word)) fixed.emplace(word);
-  for (const ComputedText& text : launch.computed_texts)
-    for (const std::string& name : text.value.names()) fixed.insert(name);
-}
-
 /// The sizes that may differ from those that are tuned.
 Names free_sizes(const KernelSpec& spec) {
   std::set<std::string> fixed;
   for (const auto* launches : {&spec.launches, &spec.prepare, &spec.verification.reference})
-    for (const LaunchSpec& launch : *launches) add_compiled(spec, launch, fixed);
-  for (const CompileOptionSpec& option : spec.program.compile_options)
-    for (const std::string& name : option.names()) fixed.insert(name);
-  for (const MacroSpec& macro : spec.program.macros)
-    for (const std::string& name : macro.value.names()) fixed.insert(name);
+    for (const LaunchSpec& launch : *launches)
+      for (const std::string_view word : words_of(launch.instantiate)) fixed.emplace(word);
+  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
+    if (use.role == ExpressionRole::code) fixed.insert(expression.names().begin(), expression.names().end());
+  });
   const auto from_file = [](const std::optional<FillSpec>& fill) { return fill && !fill->path.empty(); };
   for (const BufferSpec& buffer : spec.buffers) {
     bool has_file = from_file(buffer.fill) || buffer.answer;

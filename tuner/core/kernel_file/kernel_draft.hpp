@@ -137,13 +137,12 @@ class Checks {
   Checks(const KernelDraft& draft, const KnownNames& names) : draft_(draft), spec_(draft.spec), all_(names) {}
 
  protected:
-  /// Throws SpecError for a name that is unknown or used wrongly. If \p why is not empty, parameters are refused: it is
-  /// the reason in the message.
-  void check(const Expression& expression, std::string_view why = {}) const;
-  /// Throws SpecError at the first parameter, unless \p why is empty.
+  /// Throws SpecError at the first parameter, unless \p why is empty: the reason in the message.
   void refuse_parameters(const Expression& expression, std::string_view why) const;
   /// Whether \p value is just one name, which may be a word.
   bool is_known_name(const Expression& value) const;
+  /// Whether \p value is just a parameter whose values are numbers with a point.
+  bool is_floating_parameter(const Expression& value) const;
 
   const KernelDraft& draft_;
   const KernelSpec& spec_;

@@ -6,6 +6,7 @@
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/names.hpp>
 #include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/characters.hpp>
@@ -39,11 +40,10 @@ class Validator : public Checks {
     types();
     if (spec_.space.parameters().empty())
       throw SpecError(draft_.given.at("kernel"), "there is nothing to tune: the kernel has no 'parameter'");
-    for (const Constraint& constraint : spec_.space.constraints()) check(constraint.predicate);
-    buffers();
+    for_each_expression(spec_, [&](const Expression& one, const ExpressionUse& use) { expression(one, use); });
+    fills();
     validate_launches(*this);
     verifications();
-    problem_expressions();
     compile_options();
     macros();
     constants();
@@ -154,8 +154,6 @@ class Validator : public Checks {
       require_type(scalar);
       numbers(scalar);
       pointers(scalar);
-      for (const ScalarValue& value : scalar.values)
-        if (value.computed) check(*value.computed, "a scalar is the same for every configuration");
     }
   }
 
@@ -211,15 +209,30 @@ class Validator : public Checks {
            " is " + type);
   }
 
-  void buffers() const {
+  /// Throws SpecError for a name that is unknown or used wrongly, and for a parameter where none is allowed.
+  void expression(const Expression& expression, const ExpressionUse& use) const {
+    refuse_parameters(expression, use.why_fixed);
+    if (use.may_be_word && is_known_name(expression)) {
+      const bool is_number = !all_.at(expression.names().front()).is_word || is_floating_parameter(expression);
+      if (use.role == ExpressionRole::code || is_number) return;
+      throw SpecError(expression.location(),
+                      in_quotes(expression.text()) + " has words for values and cannot be an argument");
+    }
+    if (use.of_elements.empty()) return check_names(expression, all_);
+    if (all_.count("i") != 0)
+      throw SpecError(draft_.names.at("i").place,
+                      "'i' is the index of an element in " + in_quotes(use.of_elements) + ": use another name");
+    KnownNames known = all_;
+    known["i"] = {};
+    check_names(expression, known);
+  }
+
+  void fills() const {
     for (const BufferSpec& buffer : spec_.buffers) {
-      check(buffer.count, buffer.is_work_space() ? "" : "only scratch and zeroed buffers may depend on parameters");
       if (buffer.fill) fill(buffer.name, buffer.type, *buffer.fill);
       if (buffer.record)
         for (const RecordField& field : buffer.record->fields)
           if (field.fill) fill(buffer.name + '.' + field.name, info(field.type).name, *field.fill);
-      if (buffer.compared)
-        of_element(*buffer.compared, "compare " + buffer.name, "all configurations are compared alike");
     }
   }
 
@@ -246,7 +259,6 @@ class Validator : public Checks {
         fail(what + quoted + " needs numbers, but the elements of " + in_quotes(buffer->name) + " are structs");
       if (buffer->components == 3 || buffer->components > 4)
         fail(what + quoted + " has elements of 1, 2 or 4 numbers, not of " + std::to_string(buffer->components));
-      for (const Expression& extent : texture.extent) check(extent, "textures are the same for every configuration");
       if (!texture.reading.normalized && (texture.reading.outside == TextureReading::Outside::wrap ||
                                           texture.reading.outside == TextureReading::Outside::mirror))
         fail("'wrap' and 'mirror' are for 'normalized' coordinates");
@@ -257,28 +269,13 @@ class Validator : public Checks {
 
   /// Checks the fill of \p name, a buffer or a field of one, with elements of \p type_name.
   void fill(const std::string& name, std::string_view type_name, const FillSpec& fill) const {
-    const std::string why = "inputs are the same for every configuration";
-    for (const auto* bound : {&fill.low, &fill.high})
-      if (*bound) check(**bound, why);
     const bool is_constant = fill.numbers.kind == Fill::Kind::constant && !fill.low;
-    if (fill.element) of_element(*fill.element, "fill " + name + " = expression", why);
     const auto type = element_type(type_name);
     if (!type || info(*type).is_floating) return;
     if (fill.element ? fill.element->has_reals() : is_constant && !std::isfinite(fill.numbers.low))
       throw SpecError(
           fill.element ? fill.element->location() : fill.location,
           in_quotes(name) + " has elements of " + std::string(type_name) + ", which can be filled with integers only");
-  }
-
-  /// Checks an expression that may also use `i`, the index of an element.
-  void of_element(const Expression& expression, const std::string& directive, const std::string& why) const {
-    if (all_.count("i") != 0)
-      throw SpecError(draft_.names.at("i").place,
-                      "'i' is the index of an element in " + in_quotes(directive) + ": use another name");
-    refuse_parameters(expression, why);
-    KnownNames known = all_;
-    known["i"] = {};
-    check_names(expression, known);
   }
 
   /// tex1Dfetch and tex1D read different kinds of memory. On a GPU the wrong one reports no error.
@@ -345,15 +342,6 @@ class Validator : public Checks {
     }
   }
 
-  void problem_expressions() {
-    const std::string why = "it describes the problem, not a configuration";
-    for (const auto* expression : {&spec_.verification.accumulates, &spec_.work.bytes, &spec_.work.flops}) {
-      if (*expression) check(**expression, why);
-    }
-    for (const auto* expression : {&spec_.work.in_flight, &spec_.device_launches})
-      if (*expression) check(**expression);
-  }
-
   void compile_options() {
     for (const CompileOptionSpec& option : spec_.program.compile_options) {
       const auto fail = [&](const std::string& message) { throw SpecError(option.location, message); };
@@ -363,10 +351,6 @@ class Validator : public Checks {
       if (option.parts.size() > 1 && name == head)
         fail("the values of " + in_quotes(name) + " follow a '=', as in --maxrregcount={registers}");
       if (const std::string why = why_refused(head); !why.empty()) fail(in_quotes(name) + ' ' + why);
-      for (const auto& part : option.parts)
-        if (const auto* const value = std::get_if<Expression>(&part); value != nullptr && !is_known_name(*value))
-          check(*value);
-      if (option.when) check(*option.when);
     }
   }
 
@@ -386,7 +370,6 @@ class Validator : public Checks {
              ", or defines it with arguments, which would override this: put it between "
              "'#ifndef " +
              macro.name + "' and '#endif', or remove it");
-      if (!is_known_name(macro.value)) check(macro.value);
       for (std::size_t i = 0; i < spec_.verification.problems.size(); ++i) {
         for (const auto& [name, value] : spec_.verification.problems[i].sizes)
           if (contains(macro.value.names(), name))
@@ -426,11 +409,6 @@ class Validator : public Checks {
 
 }  // namespace
 
-void Checks::check(const Expression& expression, std::string_view why) const {
-  refuse_parameters(expression, why);
-  check_names(expression, all_);
-}
-
 void Checks::refuse_parameters(const Expression& expression, std::string_view why) const {
   if (why.empty()) return;
   for (const std::string& name : expression.names())
@@ -440,6 +418,12 @@ void Checks::refuse_parameters(const Expression& expression, std::string_view wh
 
 bool Checks::is_known_name(const Expression& value) const {
   return is_name(value) && all_.count(value.names().front()) != 0;
+}
+
+bool Checks::is_floating_parameter(const Expression& value) const {
+  const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
+  return named != nullptr &&
+         std::ranges::all_of(named->values, [](const Value& one) { return one.fraction().has_value(); });
 }
 
 void validate(const KernelDraft& draft) {

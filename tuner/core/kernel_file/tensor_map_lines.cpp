@@ -104,10 +104,7 @@ class TensorMapChecks : public Checks {
   explicit TensorMapChecks(const Checks& checks) : Checks(checks) {}
 
   void run() const {
-    for (const TensorMapSpec& map : spec_.tensor_maps) {
-      shows_numbers(map);
-      for (const Expression& number : map.numbers) check(number);
-    }
+    for (const TensorMapSpec& map : spec_.tensor_maps) shows_numbers(map);
   }
 
  private:

@@ -21,7 +21,7 @@ class LaunchChecks : public Checks {
     for (const LaunchSpec& launch : spec_.launches) {
       if (launch.arguments.empty())
         throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
-      shape(launch);
+      arguments(launch);
       if (launch.cooperative && spec_.device_launches)
         throw SpecError(launch.location,
                         "a cooperative launch cannot launch kernels: 'cooperative' and 'device_launches' "
@@ -113,7 +113,7 @@ class LaunchChecks : public Checks {
     for (const std::string_view word : words_of(launch.instantiate)) {
       if (spec_.space.find(word)) throw SpecError(launch.location, in_quotes(word) + " is a parameter, and " + why);
     }
-    shape(launch, why);
+    arguments(launch);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       if (spec_.space.find(launch.arguments[i]))
         fail_argument(launch, i, in_quotes(launch.arguments[i]) + " is a parameter, and " + why);
@@ -170,35 +170,14 @@ class LaunchChecks : public Checks {
       fail("'reference default' is compiled from the kernel's text: remove 'reference_source'");
   }
 
-  void shape(const LaunchSpec& launch, std::string_view why = {}) const {
-    for (const Expression& extent : launch.grid) check(extent, why);
-    for (const Expression& extent : launch.block) check(extent, why);
-    check(launch.shared_bytes, why);
-    if (launch.when) check(*launch.when, why);
-    if (launch.cooperative) check(*launch.cooperative, why);
-    if (launch.untimed) check(*launch.untimed, why);
-    for (const ComputedText& text : launch.computed_texts) {
-      refuse_parameters(text.value, why);
-      if (!is_known_name(text.value)) check(text.value, why);
-    }
+  /// Checks computed arguments, whose expressions have been checked.
+  void arguments(const LaunchSpec& launch) const {
     for (const ComputedArgument& argument : launch.computed_arguments) {
-      refuse_parameters(argument.value, why);
-      if (is_known_name(argument.value) && all_.at(argument.value.names().front()).is_word &&
-          !is_floating_parameter(argument.value))
-        throw SpecError(argument.value.location(),
-                        in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
-      if (!is_floating_parameter(argument.value)) check(argument.value, why);
       const auto plain = element_type(argument.type);
       if (is_floating_parameter(argument.value) && plain && !info(*plain).is_floating)
         throw SpecError(argument.value.location(),
                         in_quotes(argument.value.text()) + " has fractions, which " + argument.type + " cannot hold");
     }
-  }
-
-  bool is_floating_parameter(const Expression& value) const {
-    const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
-    return named != nullptr &&
-           std::ranges::all_of(named->values, [](const Value& one) { return one.fraction().has_value(); });
   }
 
   void require_argument(const LaunchSpec& launch, std::size_t number) const {

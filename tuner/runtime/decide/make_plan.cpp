@@ -8,6 +8,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
@@ -206,10 +207,10 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (happens && launch.cooperative)
       require(plan, sized, *launch.cooperative, launch.cooperative->evaluate_boolean(sized.here));
     made_of(words_of(launch.instantiate));
-    for (const ComputedText& text : launch.computed_texts) made_of(text.value.names());
   }
-  for (const CompileOptionSpec& option : spec.program.compile_options) made_of(option.names());
-  for (const MacroSpec& macro : spec.program.macros) made_of(macro.value.names());
+  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
+    if (use.role == ExpressionRole::code && !use.only_tuning) made_of(expression.names());
+  });
   std::int64_t room = 0;  // for launches by the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
