@@ -3,7 +3,7 @@
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel/unused_parameters.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 

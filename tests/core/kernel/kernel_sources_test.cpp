@@ -10,7 +10,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel/unused_parameters.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 
 namespace tuner {
 namespace {

@@ -20,6 +20,7 @@
 #include <tests/runtime/kernels.hpp>
 #include <tests/runtime/serving_environment.hpp>
 #include <tests/support/fake_libcuda.hpp>
+#include <tests/support/tile_kernel.hpp>
 
 namespace tuner {
 namespace {
@@ -140,54 +141,41 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   EXPECT_EQ(seen_->pending_limit, 1'000'000u) << "a run on another thread may need it";
 }
 
-/// Sizes: m; arguments: x with m * 64 elements, y with m.
-constexpr const char* kTiled = R"(
-#pragma tuner kernel NAME
-#pragma tuner size m : uint64
-#pragma tuner parameter block = 32
-#pragma tuner in x[m * 64] : float
-#pragma tuner out y[m] : float
-#pragma tuner tensormap from = x[m, 64] box 8, block
-#pragma tuner grid max(1, ceil_div(m, block))
-#pragma tuner block block
-#pragma tuner reference tiledReference
-#pragma tuner default block=32
-__global__ void NAME(const __grid_constant__ CUtensorMap from, float* y, unsigned long long m) {
-  if (threadIdx.x == 0) y[blockIdx.x] = (unsigned long long)&from + m;
-}
-__global__ void tiledReference(const float* x, float* y, unsigned long long m) {}
-)";
-
 TEST_F(FakeGpu, MakesTensorMapsAnewWhereAPointerOrASizeIsAnotherOne) {
-  const Kernel kernel = testing::kernel_named("tiled", kTiled);
-  seen_->least_parameters = 3;
+  const Kernel kernel = testing::kernel_named("tiled", testing::kCopyTiles);
   const float* const other = allocate(1 << 16);
   auto* const y = const_cast<float*>(other);
   const FakeDriver before = *seen_;
   const auto made = [&] {
     return std::pair(seen_->tensor_maps - before.tensor_maps, seen_->moved_tensor_maps - before.moved_tensor_maps);
   };
-  kernel.launch(nullptr, {1000}, x_, y);
+  kernel.launch(nullptr, {500, 100}, x_, y);
   EXPECT_EQ(seen_->parameters[0], x_);
-  EXPECT_EQ(seen_->map_extent, 1000u);
-  const auto once = made();
-  EXPECT_EQ(once, std::pair(std::size_t{1}, std::size_t{0}));
-  kernel.launch(nullptr, {1000}, x_, y);
-  EXPECT_EQ(made(), once);
-  kernel.launch(nullptr, {1000}, other, y);
+  EXPECT_EQ(seen_->map_extent, 500u);
+  EXPECT_EQ(made(), std::pair(std::size_t{1}, std::size_t{0}));
+  kernel.launch(nullptr, {500, 100}, x_, y);
+  EXPECT_EQ(made(), std::pair(std::size_t{1}, std::size_t{0}));
+  kernel.launch(nullptr, {500, 100}, other, y);
   EXPECT_EQ(seen_->parameters[0], other);
-  EXPECT_EQ(made(), std::pair(once.first, std::size_t{1}));
-  kernel.launch(nullptr, {1001}, other, y);
+  EXPECT_EQ(made(), std::pair(std::size_t{1}, std::size_t{1}));
+  kernel.launch(nullptr, {501, 100}, other, y);
   EXPECT_EQ(seen_->parameters[0], other);
-  EXPECT_EQ(seen_->map_extent, 1001u);
-  EXPECT_EQ(made(), std::pair(once.first + 1, std::size_t{1}));
+  EXPECT_EQ(seen_->map_extent, 501u);
+  EXPECT_EQ(made(), std::pair(std::size_t{2}, std::size_t{1}));
 }
 
-TEST_F(FakeGpu, RefusesAPointerThatNoTensorMapCanHave) {
-  const Kernel kernel = testing::kernel_named("tiledAside", kTiled);
+TEST_F(FakeGpu, RefusesPointersAndSizesThatNoTensorMapCanHave) {
+  const Kernel kernel = testing::kernel_named("tiledAside", testing::kCopyTiles);
   auto* const y = const_cast<float*>(x_);
-  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_ + 1, y); }),
+  EXPECT_THAT(error_of([&] {
+                kernel.launch(nullptr, {500, 100}, x_ + 1, y);
+              }),
               HasSubstr("takes pointers that are multiples of 16 bytes ('aligned' or a 'tensormap' in its file)"));
+  kernel.launch(nullptr, {500, 100}, x_, y);
+  EXPECT_THAT(error_of([&] {
+                kernel.launch(nullptr, {500, 98}, x_, y);
+              }),
+              HasSubstr("its stride in dimension 1 has 392 bytes, and must have a multiple of 16"));
 }
 
 TEST_F(FakeGpu, RunsProblemsOfTunersChoiceInWorkersOnly) {

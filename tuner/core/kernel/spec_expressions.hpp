@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tuner {
 
@@ -34,5 +35,9 @@ struct ExpressionUse {
 /// Calls \p visit for each expression of \p spec, in the order of the members of KernelSpec.
 void for_each_expression(const KernelSpec& spec,
                          const std::function<void(const Expression&, const ExpressionUse&)>& visit);
+
+/// The parameters that change neither the program nor its launches, whatever their values. They occur in none of these:
+/// `instantiate`, `compile`, macros that the text names, launch shapes, `when`, arguments, work space.
+std::vector<std::string> unused_parameters(const KernelSpec& spec);
 
 }  // namespace tuner

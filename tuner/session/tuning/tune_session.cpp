@@ -6,7 +6,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/core/kernel/unused_parameters.hpp>
+#include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/format.hpp>
