@@ -65,6 +65,7 @@ void visit_fields(Like<ResourceRecord> auto& r, auto&& field) {
   field("constant_bytes", r.constant_bytes, kPlain);
   field("blocks_per_sm", r.blocks_per_sm, kPlain);
   field("occupancy", r.occupancy, kPlain);
+  field("target", r.target, kOptional);
 }
 
 /// The fields of TimeRecord.

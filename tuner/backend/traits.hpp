@@ -49,4 +49,9 @@ inline std::optional<int> virtual_capability(std::string_view architecture) {
   return number_of<int>(architecture.substr(kPrefix.size()));
 }
 
+/// Whether code for \p target ("sm_90a", "compute_90a") runs on one chip alone, which is not of \p compute_capability.
+inline bool is_for_another_chip(std::string_view target, int compute_capability) {
+  return target.ends_with('a') && !target.ends_with('_' + std::to_string(compute_capability) + 'a');
+}
+
 }  // namespace tuner

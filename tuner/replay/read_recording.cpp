@@ -32,7 +32,7 @@ RecordedTrial to_recorded_trial(const cache::TrialRecord& trial, const std::stri
   if (trial.resources) {
     const cache::ResourceRecord& needs = *trial.resources;
     out.resources = Resources{needs.registers,      needs.spill_bytes,   needs.stack_bytes, needs.static_shared_bytes,
-                              needs.constant_bytes, needs.blocks_per_sm, needs.occupancy};
+                              needs.constant_bytes, needs.blocks_per_sm, needs.occupancy,   needs.target};
   }
   return out;
 }

@@ -46,7 +46,7 @@ concept Is = std::same_as<std::remove_const_t<V>, T>;
 
 auto fields(Is<Resources> auto& v) {
   return std::tie(v.registers, v.spill_bytes, v.stack_bytes, v.static_shared_bytes, v.constant_bytes, v.blocks_per_sm,
-                  v.occupancy);
+                  v.occupancy, v.target);
 }
 auto fields(Is<Measurement> auto& v) {
   return std::tie(v.samples_ns, v.median_ns, v.low_ns, v.high_ns, v.relative_noise, v.cold, v.throttled, v.converged,

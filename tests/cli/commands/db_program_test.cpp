@@ -231,6 +231,8 @@ TEST_F(DbProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatAreTh
   EXPECT_THAT(made.err, HasSubstr("0 of them were there"));
   EXPECT_THAT(call(command).err, HasSubstr(std::to_string(2 * images("sm_90")) + " of them were there"));
   EXPECT_EQ(call("db export --as images wisdom --arch 90 --kernel scale.cu").code, 2);
+  EXPECT_THAT(call("db export --as images wisdom --arch sm_90a --kernel scale.cu").err,
+              HasSubstr("give the chip without a suffix"));
 }
 
 class Freeze : public ProgramTest {

@@ -63,11 +63,12 @@ template <int block> __global__ void NAME(float* y, unsigned long long, unsigned
                         Configuration::parse(configuration));
   }
 
-  void ship(const Kernel& kernel, const std::string& architecture, const char* configuration = "block=32") {
+  void ship(const Kernel& kernel, const std::string& architecture, const char* configuration = "block=32",
+            std::string target = {}) {
     const CompileRequest made_of = request(kernel, architecture, configuration);
     Image image;
     image.code.resize(16);
-    image.functions.push_back({made_of.expressions.front(), "symbol", {}});
+    image.functions.push_back({made_of.expressions.front(), "symbol", {.target = std::move(target)}});
     ship_image(shipped(), made_of, "cuda", image);
   }
 
@@ -98,6 +99,15 @@ TEST_F(ImagesAlone, ServeAsPtxOfAnEarlierChip) {
   launch(earlier);
   ship(later, "compute_100");
   EXPECT_THAT(error_of([&] { launch(later); }), HasSubstr("no image for sm_90"));
+}
+
+TEST_F(ImagesAlone, AreNotServedIfTheyAreForAnotherChipAlone) {
+  const Kernel here = kernel("here"), elsewhere = kernel("elsewhere");
+  ship(here, "sm_90", "block=32", "sm_90a");
+  launch(here);
+  ship(elsewhere, "compute_80", "block=32", "compute_80a");
+  EXPECT_THAT(error_of([&] { launch(elsewhere); }), HasSubstr("no image for sm_90"));
+  EXPECT_THAT(warnings_.texts, IsEmpty());
 }
 
 TEST_F(ImagesAlone, ArePassedOverWhereTheyAreDamaged) {

@@ -231,7 +231,9 @@ class Check {
         device.limits.compute_capability < kVolta && returns_before_a_barrier(code_of(program_text(spec_)))
             ? "; a kernel returns before a barrier, which is legal only from sm_70 on"
             : "";
-    return fmt::format("compiles: {} registers, {} spilled bytes a thread{}", used.registers, used.spill_bytes, remark);
+    const std::string target = used.target == architecture ? "" : " for " + used.target;
+    return fmt::format("compiles{}: {} registers, {} spilled bytes a thread{}", target, used.registers,
+                       used.spill_bytes, remark);
   }
 #endif
 

@@ -55,9 +55,14 @@ std::map<std::string, Known> known_kernels(const Given& given) {
 std::vector<std::string> architectures(const Given& given, const std::map<std::string, Known>& kernels) {
   if (given.has("arch")) {
     std::vector<std::string> names = split(given.texts("arch"), ',');
-    for (const std::string& name : names)
-      if (!virtual_capability(name) && !cuda::compute_capability(name))
+    for (const std::string& name : names) {
+      if (virtual_capability(name)) continue;
+      const std::optional<int> chip = cuda::compute_capability(name);
+      if (!chip)
         throw UsageError("--arch {}: not an architecture; give a chip, as in sm_90, or PTX, as in compute_90", name);
+      if (name != cuda::architecture_name(*chip))
+        throw UsageError("--arch {}: give the chip without a suffix; kernels that need one are compiled with it", name);
+    }
     return names;
   }
   std::set<int> capabilities;

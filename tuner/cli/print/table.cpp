@@ -68,6 +68,7 @@ void to_json(Json& json, const Resources& resources) {
           {"constant_bytes", resources.constant_bytes},
           {"blocks_per_sm", resources.blocks_per_sm},
           {"occupancy", resources.occupancy}};
+  if (!resources.target.empty()) json["target"] = resources.target;
 }
 
 void to_json(Json& json, const LaunchDetail& launch) {

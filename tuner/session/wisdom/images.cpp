@@ -46,6 +46,7 @@ bool read_function(const JsonValue& object, CompiledFunction& to) {
   bool complete = resources != nullptr && read_string(object, "expression", to.expression) &&
                   read_string(object, "symbol", to.symbol);
   if (!complete) return false;
+  (void)read_string(*resources, "target", to.resources.target);
   visit_resources(to.resources, [&](const char* name, auto& number) {
     const JsonValue* const value = resources->member(name);
     const auto* const natural = value != nullptr ? value->as<std::uint64_t>() : nullptr;
@@ -97,6 +98,7 @@ cache::Image to_store(const Image& image) {
     JsonValue::Object resources;
     visit_resources(function.resources,
                     [&](const char* name, std::int64_t number) { resources.emplace_back(name, JsonValue{number}); });
+    resources.emplace_back("target", JsonValue{function.resources.target});
     functions.push_back({JsonValue::Object{
         {"expression", {function.expression}}, {"resources", {std::move(resources)}}, {"symbol", {function.symbol}}}});
   }
@@ -257,6 +259,9 @@ std::shared_ptr<const Module> LoadedModules::from_files(const CompileRequest& re
   std::shared_ptr<const Module> module;
   const auto loads = [&](const cache::Image& stored) {
     const std::optional<Image> image = image_of(stored);
+    if (image && !image->functions.empty() &&
+        is_for_another_chip(image->functions.front().resources.target, backend_.device().key.compute_capability))
+      return false;  // PTX of a kernel that needs instructions of an earlier chip
     if (image && (module = loaded(*image, key, why))) return true;
     if (!image) why.message = "another release of tuner wrote it";
     pass_over(request, why);

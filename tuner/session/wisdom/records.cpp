@@ -38,7 +38,7 @@ auto measured(Is<cache::TrialRecord> auto& r) {
 }
 auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
-                  r.occupancy);
+                  r.occupancy, r.target);
 }
 /// The best rates that a device has reached, with their names in DeviceRecord::properties and the digits that are
 /// stored. The digits are so few that two measurements usually agree.

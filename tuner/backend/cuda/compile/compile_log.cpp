@@ -105,7 +105,8 @@ std::string first_error(std::string_view log, const std::vector<std::string_view
   rest = log;
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
-    if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error"))
+    if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error") ||
+        (line.starts_with("ptxas ") && line.find("; error ") != std::string_view::npos))
       return std::string(trimmed(line));
     if (const std::size_t at = line.find(": error: "); at != std::string_view::npos) {
       // `file(line): error: message`

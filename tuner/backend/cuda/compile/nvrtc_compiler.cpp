@@ -11,6 +11,7 @@
 #include <tuner/backend/cuda/compile/compile_log.hpp>
 #include <tuner/backend/cuda/compile/device_headers.hpp>
 #include <tuner/backend/cuda/compile/device_linker.hpp>
+#include <tuner/backend/cuda/compile/target.hpp>
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/backend/left_out_code.hpp>
@@ -161,11 +162,16 @@ bool sets_language(const CompileRequest& request) {
                      [](const CompileOption& option) { return !language_in(option.text).empty(); });
 }
 
-/// Whether one of the headers among \p texts differs from its file in \p files.
-bool is_changed(const std::vector<IncludedFile>& texts, const std::vector<IncludedFile>& files) {
-  const auto is_other = [&](const IncludedFile& one) { return !tuner::contains(files, one); };
-  return std::any_of(texts.begin() + 1, texts.end(), is_other);
+/// Whether NVRTC gets the headers among \p texts as texts. Files that nothing changed are read from the disk, as any
+/// compiler reads them.
+bool is_rewritten(const CompileRequest& request, const std::vector<IncludedFile>& texts) {
+  const auto is_other = [&](const IncludedFile& one) { return !tuner::contains(request.includes->files, one); };
+  return texts.size() == 1 || !request.carried.empty() || std::any_of(texts.begin() + 1, texts.end(), is_other);
 }
+
+/// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions), or to
+/// how its target is chosen.
+constexpr const char* kTexts = "texts 6";
 
 /// An option of every compile, and the first NVRTC that has it.
 struct FixedOption {
@@ -176,6 +182,8 @@ constexpr FixedOption kFixedOptions[] = {
     {"--ptxas-options=-v", 0},       // resources in the log
     {"--diag-suppress=161", 11080},  // the warning about `#pragma tuner`
     {"--device-int128", 11050},      // as nvcc
+    // NVRTC refuses functions that are not marked, such as some of CUTLASS.
+    {"--device-as-default-execution-space", 0},
     // With a hit in the driver's compute cache, the log would not contain the resources.
     {"--no-cache", 12090},
 };
@@ -187,7 +195,7 @@ class NvrtcCompiler : public Compiler {
     for (const FixedOption& option : kFixedOptions)
       if (facts.version >= option.since) fixed_.emplace_back(option.text);
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
-    identity_ = "nvrtc " + version_text(facts.version) + ' ' + kLanguage;
+    identity_ = "nvrtc " + version_text(facts.version) + ' ' + kLanguage + "; " + kTexts;
     for (const std::string& option : fixed_) identity_ += ' ' + option;
     identity_ += "; headers " + device_headers_version();
     if (!facts.headers.empty()) identity_ += "; " + facts.headers;
@@ -198,11 +206,11 @@ class NvrtcCompiler : public Compiler {
   CompileResult compile(const CompileRequest& request) override {
     auto built = build(request);
     if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
-    auto& [program, log] = std::get<Built>(built);
-    CompileResult result = image(*program, request, log);
+    Built& made = std::get<Built>(built);
+    CompileResult result = image(made, request);
     Image* const compiled = std::get_if<Image>(&result);
     if (!request.device_launches || compiled == nullptr) return result;
-    auto linked = std::get<DeviceLinker>(linker()).link(compiled->code, request.architecture, request.file_name);
+    auto linked = std::get<DeviceLinker>(linker()).link(compiled->code, made.target, request.file_name);
     if (auto* const error = std::get_if<CompileError>(&linked)) return std::move(*error);
     compiled->code = std::get<std::vector<std::byte>>(std::move(linked));
     return result;
@@ -219,11 +227,13 @@ class NvrtcCompiler : public Compiler {
   struct Built {
     std::unique_ptr<Program> program;
     std::string log;
+    std::string target;
   };
 
   /// How the texts of a request are compiled.
   struct Form {
-    bool is_whole = true;             ///< nothing is left out, and unmarked functions are the host's
+    std::string target = {};          ///< CompileRequest::architecture, or own_target()
+    bool is_whole = true;             ///< nothing is left out
     bool in_later_language = false;   ///< kLaterLanguage
     bool with_names_of_nvcc = false;  ///< headers/tuner_nvcc.h
   };
@@ -236,18 +246,31 @@ class NvrtcCompiler : public Compiler {
       request.includes = std::make_shared<const Includes>(includes_of(request));
     const DeviceHeaders headers = device_headers(request, library().includes);
     const std::vector<IncludedFile> texts = own_texts(request, library().includes, headers);
+    const std::string own = own_target(request.architecture, library().version);
+    const bool is_own = !own.empty() && names_own_instructions(texts);
+    auto built = build(request, headers, texts, is_own ? own : request.architecture);
+    const auto* const error = std::get_if<CompileError>(&built);
+    if (error == nullptr || is_own || own.empty() || !needs_own_target(error->log)) return built;
+    auto again = build(request, headers, texts, own);
+    return std::holds_alternative<Built>(again) ? std::move(again) : std::move(built);
+  }
+
+  std::variant<Built, CompileError> build(const CompileRequest& request, const DeviceHeaders& headers,
+                                          const std::vector<IncludedFile>& texts, const std::string& target) const {
+    std::optional<CompileError> first;  // of the texts as without_host_code() compiles them first
     if (!is_program(request.source)) {
-      auto built = build(request, headers, texts, Form{});
+      auto built = build(request, headers, texts, Form{.target = target});
       auto* const error = std::get_if<CompileError>(&built);
       if (error == nullptr || refused_code(error->log).empty()) return built;
       if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
+      if (is_rewritten(request, texts)) first = std::move(*error);
     }
     std::optional<CompileError> reported;
     const bool may_be_later = !sets_language(request) && has_designators(texts);
-    for (const Form form : {Form{true, true, false}, Form{false, false, false}, Form{false, true, false}}) {
+    for (const Form& form : {Form{target, true, true}, Form{target, false}, Form{target, false, true}}) {
       if (form.in_later_language && !may_be_later) continue;
-      auto built =
-          form.is_whole ? build(request, headers, texts, form) : without_host_code(request, headers, texts, form);
+      auto built = form.is_whole ? build(request, headers, texts, form)
+                                 : without_host_code(request, headers, texts, form, first);
       if (std::holds_alternative<Built>(built)) return built;
       if (!reported && !form.is_whole) reported = std::get<CompileError>(std::move(built));
     }
@@ -256,9 +279,11 @@ class NvrtcCompiler : public Compiler {
 
   /// Compiles \p texts without the host code that NVRTC refuses.
   std::variant<Built, CompileError> without_host_code(const CompileRequest& request, const DeviceHeaders& headers,
-                                                      const std::vector<IncludedFile>& texts, Form form) const {
+                                                      const std::vector<IncludedFile>& texts, Form form,
+                                                      const std::optional<CompileError>& first) const {
     std::optional<Built> result;
     const auto compile = [&](const std::vector<IncludedFile>& left) -> std::optional<CompileError> {
+      if (&left == &texts && first && !form.in_later_language) return first;
       auto built = build(request, headers, left, form);
       if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
       result = std::get<Built>(std::move(built));
@@ -280,7 +305,7 @@ class NvrtcCompiler : public Compiler {
   CompileError with_all_missing(const CompileRequest& request, const DeviceHeaders& headers,
                                 const std::vector<IncludedFile>& texts, CompileError error) const {
     const auto compile = [&](const std::vector<IncludedFile>& left) -> std::optional<CompileError> {
-      auto built = build(request, headers, left, Form{false, false, true});
+      auto built = build(request, headers, left, Form{request.architecture, false, false, true});
       if (auto* const next = std::get_if<CompileError>(&built)) return std::move(*next);
       return std::nullopt;
     };
@@ -288,16 +313,13 @@ class NvrtcCompiler : public Compiler {
   }
 
   std::variant<Built, CompileError> build(const CompileRequest& request, DeviceHeaders headers,
-                                          const std::vector<IncludedFile>& texts, Form form) const {
+                                          const std::vector<IncludedFile>& texts, const Form& form) const {
     std::vector<std::string> more;
     if (!sets_language(request)) more.emplace_back(form.in_later_language ? kLaterLanguage : kLanguage);
     if (form.with_names_of_nvcc) more.emplace_back("--pre-include=tuner_nvcc.h");
     if (form.with_names_of_nvcc && names_operators_of_cub(texts)) more.emplace_back("--pre-include=tuner_cub.h");
-    if (!form.is_whole) more.emplace_back("--device-as-default-execution-space");
     std::string source = texts.front().text;
-    // Files that nothing changed are read from the disk, as any compiler reads them.
-    if (!form.is_whole || !request.carried.empty() || is_changed(texts, request.includes->files))
-      source = add_own_headers(request, texts, headers);
+    if (!form.is_whole || is_rewritten(request, texts)) source = add_own_headers(request, texts, headers);
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
     auto made = std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers);
     Program& program = *made;
@@ -307,7 +329,7 @@ class NvrtcCompiler : public Compiler {
     if (request.device_launches)
       if (const auto* const missing = std::get_if<std::string>(&linker())) return CompileError{*missing, {}};
     for (const std::string& expression : request.expressions) program.add(expression);
-    std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
+    std::vector<std::string> options{"--gpu-architecture=" + form.target};
     for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), fixed_.begin(), fixed_.end());
     for (const auto& path : library().includes) options.push_back("--include-path=" + path.string());
@@ -326,7 +348,7 @@ class NvrtcCompiler : public Compiler {
       if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
       return CompileError{std::move(message), std::move(log)};
     }
-    return Built{std::move(made), std::move(log)};
+    return Built{std::move(made), std::move(log), form.target};
   }
 
   std::optional<CompileError> check_architecture(const std::string& architecture) const {
@@ -349,7 +371,9 @@ class NvrtcCompiler : public Compiler {
     return linker_;
   }
 
-  static CompileResult image(Program& program, const CompileRequest& request, const std::string& log) {
+  static CompileResult image(const Built& built, const CompileRequest& request) {
+    Program& program = *built.program;
+    const std::string& log = built.log;
     Image image;
     image.code = virtual_capability(request.architecture) ? bytes_of(program.ptx()) : program.cubin();
     image.log = without_resource_lines(log);
@@ -365,6 +389,7 @@ class NvrtcCompiler : public Compiler {
       if (found == resources.end() && !resources.empty())
         return CompileError{"'" + expression + "' is not a kernel: it must be a __global__ function", log};
       image.functions.push_back({expression, *symbol, found == resources.end() ? Resources{} : found->second});
+      image.functions.back().resources.target = built.target;
     }
     return image;
   }
@@ -380,9 +405,6 @@ class NvrtcCompiler : public Compiler {
 };
 
 }  // namespace
-
-/// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
-constexpr const char* kTexts = "texts 5";
 
 std::string own_part_of_images() {
   std::string part = std::string(kLanguage) + "; " + kTexts;
