@@ -1,4 +1,5 @@
-/// libFuzzer: any bytes are an expression, or a SpecError; and the compiled form answers as the tree does.
+/// libFuzzer: any bytes are an expression, or a SpecError; and the compiled form answers as it does with all names
+/// bound.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace {
 
 using tuner::CompiledExpression;
 
-CompiledExpression::Verdict by_tree(const tuner::Expression& expression, const tuner::Bindings& bindings) {
+CompiledExpression::Verdict with_all_bound(const tuner::Expression& expression, const tuner::Bindings& bindings) {
   try {
     return expression.evaluate_boolean(bindings) ? CompiledExpression::Verdict::yes : CompiledExpression::Verdict::no;
   } catch (const tuner::EvaluationError&) {
@@ -39,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         all.set("a", parameters[0].values[a]);
         all.set("w", parameters[1].values[w]);
         const auto verdict = compiled.check(std::vector<std::uint16_t>{a, w});
-        if (verdict != by_tree(expression, all)) __builtin_trap();
+        if (verdict != with_all_bound(expression, all)) __builtin_trap();
         if (hopeless && verdict != CompiledExpression::Verdict::no) __builtin_trap();
       }
     }

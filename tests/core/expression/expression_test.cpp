@@ -105,6 +105,7 @@ TEST(Expression, KeepsWordsAndNumbersApart) {
   EXPECT_THAT(complaint("step + 1"), HasSubstr("e:1:1: the word 'shuffle' stands where a number is needed"));
   EXPECT_THAT(complaint("step == 1"), HasSubstr("compared with the number 1"));
   EXPECT_THAT(complaint("step == n"), HasSubstr("compared with the number 100"));
+  EXPECT_EQ(complaint("cached ? step : 1"), "e:1:10: the word 'shuffle' stands where a number is needed");
   EXPECT_THAT(complaint("sizeof(n)"), HasSubstr("not an element type"));
   EXPECT_EQ(complaint("n * 0.5"), "e:1:5: '0.5' is not a decimal integer");
   EXPECT_EQ(complaint("n - 0.5 > 3"), "e:1:5: '0.5' is not a decimal integer");
@@ -138,12 +139,29 @@ TEST(Expression, SurvivesDeepTreesAndRefusesDeeperOnes) {
   EXPECT_THROW(expression(std::string(1000000, '!')), SpecError);
 }
 
-TEST(CompiledExpression, AgreesWithTheTreeOnWordsOfMixedParameters) {
+TEST(CompiledExpression, AgreesWithTheExpressionOnWordsOfMixedParameters) {
   const std::vector<TuningParameter> parameters{{"p", {Value(1), Value("one")}}, {"q", {Value(1), Value(2)}}};
   const CompiledExpression compiled(expression("p == one"), parameters, {});
   EXPECT_EQ(compiled.check(std::vector<std::uint16_t>{1, 0}), CompiledExpression::Verdict::yes);
   EXPECT_EQ(compiled.check(std::vector<std::uint16_t>{0, 0}), CompiledExpression::Verdict::error);
   EXPECT_THROW(compiled.holds(std::vector<std::uint16_t>{0, 0}), EvaluationError);
+}
+
+TEST(CompiledExpression, FailsOnlyWhereAMisusedNameIsReached) {
+  const std::vector<TuningParameter> parameters{{"p", {Value(1), Value(8)}}};
+  const CompiledExpression compiled(expression("p == 1 or unknown > 2"), parameters, {});
+  EXPECT_EQ(compiled.check(std::vector<std::uint16_t>{0}), CompiledExpression::Verdict::yes);
+  EXPECT_EQ(compiled.check(std::vector<std::uint16_t>{1}), CompiledExpression::Verdict::error);
+  EXPECT_THAT(error_of<EvaluationError>([&] { compiled.holds(std::vector<std::uint16_t>{1}); }),
+              HasSubstr("e:1:11: unknown name 'unknown'"));
+}
+
+TEST(OpenExpression, RefusesNamesThatAreMissingOrWords) {
+  const std::vector<std::string> open{"n"};
+  Bindings fixed;
+  fixed.set("step", Value("shuffle"));
+  for (const char* const text : {"n + unknown", "n > 3 ? step : 1"})
+    EXPECT_THROW(OpenExpression(expression(text), open, fixed), EvaluationError) << text;
 }
 
 TEST(CompiledExpression, SeesThatNoCompletionCanHold) {

@@ -46,7 +46,7 @@ TEST(KernelFile, FillsSeveralBuffersAlike) {
   EXPECT_THAT(error_of([] { parse(edited(0, "fill a, a = iota")); }), HasSubstr("fill"));
 }
 
-/// The value of \p element for \p i. Expects the same from the tree and from its compiled form. Throws like the tree.
+/// The value of \p element for \p i. Expects the same from its compiled form. Throws like evaluate_number().
 double number_of(const Expression& element, std::int64_t i, const std::map<std::string, int>& names) {
   const std::string index = "i";
   Bindings fixed;

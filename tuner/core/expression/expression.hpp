@@ -32,7 +32,8 @@ class Expression {
   static Expression parse(std::string_view text, const SourceLocation& origin);
   static Expression constant(std::int64_t value);
 
-  /// Throws EvaluationError; an unbound name is an error that suggests the nearest bound one.
+  /// Throws EvaluationError; an unbound name is an error that suggests the nearest bound one. Only an expression that
+  /// is one name can be a word.
   Value evaluate(const Bindings& bindings) const;
   std::int64_t evaluate_integer(const Bindings& bindings) const;
   bool evaluate_boolean(const Bindings& bindings) const;

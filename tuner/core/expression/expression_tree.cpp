@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {
@@ -18,8 +19,6 @@ constexpr std::size_t kMostDepth = 1000;
 constexpr std::size_t kMostNodes = 20000;
 
 bool is_constant(const ExpressionNode& node) { return node.op == Op::constant || node.op == Op::boolean; }
-
-bool is_boolean_result(Op op) { return op == Op::logical_not || op == Op::is_pow2 || is_comparison(op); }
 
 /// Whether \p op applied to \p children is double.
 bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocation& location) {
@@ -90,8 +89,6 @@ Interval clamped(Wide low, Wide high, bool may_fail) {
   return {clamp(low), clamp(high), may_fail || low < kLow || high > kHigh};
 }
 
-Interval anything() { return {kLow, kHigh, true}; }
-
 /// For an operation that is monotonic in each operand: its extremes lie in the corners.
 Interval corners(std::initializer_list<Wide> as, std::initializer_list<Wide> bs, bool may_fail, auto operation) {
   Wide low = 0, high = 0;
@@ -118,7 +115,7 @@ Interval quotient(Op op, Interval a, Interval b, bool may_fail) {
   };
   const bool negative = b.low < 0;
   const bool positive = b.high > 0;
-  if (!negative && !positive) return anything();
+  if (!negative && !positive) return Interval::anything();
   may_fail = may_fail || (b.low <= 0 && b.high >= 0);
   const Wide least = std::max<Wide>(b.low, 1);       // of the positive divisors
   const Wide greatest = std::min<Wide>(b.high, -1);  // of the negative ones
@@ -129,14 +126,14 @@ Interval quotient(Op op, Interval a, Interval b, bool may_fail) {
 
 Interval remainder(Interval a, Interval b, bool may_fail) {
   const Wide largest = std::max<Wide>(b.high, -static_cast<Wide>(b.low)) - 1;
-  if (largest < 0) return anything();
+  if (largest < 0) return Interval::anything();
   const Wide low = a.low < 0 ? std::max<Wide>(a.low, -largest) : 0;
   const Wide high = a.high > 0 ? std::min<Wide>(a.high, largest) : 0;
   return clamped(low, high, may_fail || (b.low <= 0 && b.high >= 0));
 }
 
 Interval shifted(Op op, Interval a, Interval b, bool may_fail) {
-  if (b.low < 0 || b.high > 62) return anything();
+  if (b.low < 0 || b.high > 62) return Interval::anything();
   if (op == Op::shift_left) return product(a, {std::int64_t{1} << b.low, std::int64_t{1} << b.high}, may_fail);
   return corners({a.low, a.high}, {b.low, b.high}, may_fail, [](Wide x, Wide y) { return x >> static_cast<int>(y); });
 }
@@ -159,7 +156,7 @@ Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& lo
     const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)
                                                     : apply_binary(op, children[0]->value, children[1]->value, problem);
     if (problem.message) throw EvaluationError(location, problem.message);
-    return make_leaf({.op = is_boolean_result(op) ? Op::boolean : Op::constant, .value = value, .location = location});
+    return make_leaf({.op = gives_boolean(op) ? Op::boolean : Op::constant, .value = value, .location = location});
   }
   if ((op == Op::divide || op == Op::modulo || op == Op::ceil_div) && is_constant(*children[1]) &&
       children[1]->value == 0) {
@@ -256,6 +253,11 @@ double apply_real(Op op, double a, double b) {
   return op == Op::minimum ? std::min(a, b) : std::max(a, b);
 }
 
+std::string unknown_name(const std::string& name, const std::vector<std::string>& names) {
+  if (!is_identifier(name)) return in_quotes(name) + " is not a decimal integer";
+  return "unknown name " + in_quotes(name) + suggestion(name, names);
+}
+
 Interval hull(Interval a, Interval b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high), a.may_fail || b.may_fail};
 }
@@ -264,7 +266,7 @@ Interval apply_unary(Op op, Interval a) {
   if (a.is_single() && !a.may_fail) {
     ArithmeticProblem problem;
     const std::int64_t value = apply_unary(op, a.low, problem);
-    return problem.message ? anything() : Interval{value, value, false};
+    return problem.message ? Interval::anything() : Interval{value, value, false};
   }
   if (op == Op::negate) return clamped(-static_cast<Wide>(a.high), -static_cast<Wide>(a.low), a.may_fail);
   if (op == Op::logical_not) return {a.surely_zero(), !a.surely_nonzero(), a.may_fail};

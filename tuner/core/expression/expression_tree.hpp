@@ -17,7 +17,7 @@ namespace tuner {
 
 // clang-format off
 enum class Op : std::uint8_t {
-  constant, boolean, name,
+  constant, boolean, name, failure,  // a failure is in programs only
   negate, logical_not,
   add, subtract, multiply, divide, modulo, shift_left, shift_right,
   equal, not_equal, less, less_equal, greater, greater_equal,
@@ -45,6 +45,10 @@ struct ExpressionNode {
 };
 
 inline bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
+inline bool gives_boolean(Op op) {
+  return is_comparison(op) || op == Op::logical_not || op == Op::logical_and || op == Op::logical_or ||
+         op == Op::member || op == Op::is_pow2;
+}
 /// Whether \p node compares doubles.
 inline bool compares_reals(const ExpressionNode& node) {
   return is_comparison(node.op) && (node.children[0]->is_real || node.children[1]->is_real);
@@ -104,6 +108,7 @@ void check_names(const Expression& expression, const KnownNames& known);
 /// Arithmetic that all evaluators share. If an operation fails, \p problem is set and 0 is returned.
 struct ArithmeticProblem {
   const char* message = nullptr;
+  const EvaluationError* error = nullptr;  ///< set for a part of a program that always fails
 };
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem);
 std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem);
@@ -118,6 +123,9 @@ bool compare(Op op, auto a, auto b) {
                                 : a >= b;
 }
 
+/// The message about a name that is not one of \p names.
+std::string unknown_name(const std::string& name, const std::vector<std::string>& names);
+
 bool is_function_name(std::string_view name);
 /// `and or not in true false`.
 bool is_reserved_word(std::string_view name);
@@ -127,6 +135,7 @@ struct Interval {
   std::int64_t low = 0, high = 0;  ///< both included
   bool may_fail = false;           ///< evaluation may fail for some values of the inputs
 
+  static Interval anything() { return {INT64_MIN, INT64_MAX, true}; }
   bool is_single() const { return low == high; }
   bool surely_zero() const { return low == 0 && high == 0; }
   bool surely_nonzero() const { return low > 0 || high < 0; }

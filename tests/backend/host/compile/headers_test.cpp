@@ -212,15 +212,9 @@ TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
   };
   EXPECT_THAT(refusal_of("#include <cuda_fp8.h>\n__global__ void k(float* x) { *x = float(__nv_fp8_e4m3(1.5f)); }\n"),
               AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp8.h>")));
-  EXPECT_THAT(refusal_of("#include <cuda/barrier>\n"
-                         "__global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }\n"),
-              lacks("<cuda/barrier>"));
   EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { cuda::ptx::fence(); }\n"), lacks("<cuda/ptx>"));
   EXPECT_THAT(refusal_of("#include <cuda/no_such_part>\n__global__ void k() {}\n"), lacks("<cuda/no_such_part>"));
-  EXPECT_THAT(refusal_of("#include <cooperative_groups.h>\n"
-                         "__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"),
-              lacks("cluster_group"));
-  EXPECT_THAT(refusal_of("#include <cuda/barrier>\n__global__ void k() { typo(); }\n"), Not(lacks("<cuda/barrier>")));
+  EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { typo(); }\n"), Not(lacks("<cuda/ptx>")));
   EXPECT_THAT(refusal_of("#include \"no_such_file.h\"\n__global__ void k() {}\n"), HasSubstr("include_path"));
 }
 

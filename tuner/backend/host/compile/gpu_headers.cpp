@@ -36,8 +36,7 @@ std::string_view missing_file(std::string_view message) {
 std::string_view subject_of(std::string_view header) {
   header.remove_prefix(header.rfind('/') + 1);  // npos + 1: nothing
   if (header.starts_with("cuda_")) header.remove_prefix(5);
-  header = header.substr(0, header.find('.'));
-  return header.starts_with("awbarrier") ? header.substr(0, 9) : header;
+  return header.substr(0, header.find('.'));
 }
 
 /// \p text in small letters and without `_`, so that `block_histogram` is in "BlockHistogram is not a member".
@@ -50,9 +49,7 @@ std::string squashed(std::string_view text) {
 
 /// Whether \p message names what \p header has on a GPU.
 bool is_about(std::string_view message, std::string_view header) {
-  const std::string_view subject = subject_of(header);
-  return says(squashed(message), squashed(subject)) ||
-         ((subject == "barrier" || subject == "pipeline") && says(message, "memcpy_async"));
+  return says(squashed(message), squashed(subject_of(header)));
 }
 
 }  // namespace
@@ -81,7 +78,6 @@ std::string with_gpu_only_cause(const CompileRequest& request, const Includes& i
   std::string header = named_in(request.source);
   for (std::size_t i = 0; header.empty() && i < includes.files.size(); ++i) header = named_in(includes.files[i].text);
   if (!header.empty()) return explained(message, '<' + header + '>');
-  if (says(error, "cluster")) return explained(message, "cluster_group");
   return message;
 }
 

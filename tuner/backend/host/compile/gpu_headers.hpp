@@ -8,8 +8,8 @@
 
 namespace tuner::host {
 
-/// \p message, the first error of compiling \p request. The host backend lacks clusters and some headers of CUDA, and
-/// has some others without contents. If that is the cause, the result ends with it and kForGpus.
+/// \p message, the first error of compiling \p request. The host backend lacks some headers of CUDA, and has some
+/// others without contents. If that is the cause, the result ends with it and kForGpus.
 std::string with_gpu_only_cause(const CompileRequest& request, const Includes& includes, std::string message);
 
 }  // namespace tuner::host

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/cpp/scanner.hpp>
@@ -122,9 +123,9 @@ Declaration meaning_of(std::string_view body, const SharedMacros& macros) {
   return meaning;
 }
 
-/// The beginning of the body of the kernel whose `__launch_bounds__` begins at \p at and has its bracket at \p open.
-/// Npos for a prototype, and where a directive may decide whether the bounds hold.
-std::size_t body_after_bounds(std::string_view code, std::size_t at, std::size_t open) {
+/// The beginning of the body of the kernel whose `__launch_bounds__` or `__cluster_dims__` begins at \p at and has its
+/// bracket at \p open. Npos for a prototype, and where a directive may decide whether they hold.
+std::size_t body_after_attribute(std::string_view code, std::size_t at, std::size_t open) {
   const std::size_t arguments = code.find('(', after_brackets(code, open));
   if (arguments == npos) return npos;
   const std::size_t end = code.find_first_of(";{", after_brackets(code, arguments));
@@ -220,11 +221,11 @@ std::string own_text(const std::string& source, const SharedMacros& macros) {
     }
     copied = end;
   };
-  std::size_t body = std::string::npos;  // of a kernel with bounds
-  std::string bounds;
-  std::vector<bool> scopes;  // of each open brace: whether it is not a namespace's
+  std::size_t body = std::string::npos;  // of a kernel with attributes
+  std::string required;                  // what its beginning requires of a launch
+  std::vector<bool> scopes;              // of each open brace: whether it is not a namespace's
   for (std::size_t at = 0; at < code.size();) {
-    if (at == body) replace(at, at, " ::__tuner_require_bounds" + bounds + ';');
+    if (at == body) replace(at, at, std::exchange(required, {}));
     if (const auto line = directive_at(code, at)) directive = line->end;
     const std::string_view word = word_at(code, at);
     std::size_t end = at + std::max<std::size_t>(word.size(), 1);
@@ -238,14 +239,25 @@ std::string own_text(const std::string& source, const SharedMacros& macros) {
       // A macro may be used anywhere.
       const bool in_macro = at < directive, outside = in_macro || std::ranges::find(scopes, true) == scopes.end();
       const Replaced array = dynamic_array(code, at, in_macro ? directive : code.size(), outside, macros);
-      if (!array.text.empty()) replace(at, end = array.end, array.text);
+      const std::size_t alignment = skip_space(code, end);
+      if (!array.text.empty()) {
+        replace(at, end = array.end, array.text);
+      } else if (word == "__shared__" && word_at(code, alignment) == "alignas") {
+        // g++ takes it only before the other words.
+        const std::size_t after = skip_parentheses(code, alignment + word_at(code, alignment).size());
+        replace(at, after, source.substr(alignment, after - alignment) + " __shared__");
+        end = after;
+      }
     } else if (word == "static" && is_shared(word_at(code, skip_space(code, end)))) {
       replace(at, end, "");
-    } else if (word == "__launch_bounds__" && at >= directive) {
+    } else if ((word == "__launch_bounds__" || word == "__cluster_dims__") && at >= directive) {
       if (const std::size_t open = skip_space(code, end); code.substr(open, 1) == "(") {
-        bounds = code.substr(open, after_brackets(code, open) - open);
-        std::ranges::replace(bounds, '\n', ' ');  // the lines below keep their numbers
-        body = body_after_bounds(code, at, open);
+        std::string arguments(code.substr(open, after_brackets(code, open) - open));
+        std::ranges::replace(arguments, '\n', ' ');  // the lines below keep their numbers
+        if (const std::size_t begin = body_after_attribute(code, at, open); begin != std::exchange(body, begin))
+          required.clear();
+        required +=
+            (word == "__cluster_dims__" ? " ::__tuner_require_cluster" : " ::__tuner_require_bounds") + arguments + ';';
       }
     } else if (word == "asm" || word == "__asm__" || word == "__asm") {
       if (const Replaced ptx = inline_ptx(source, code, end); !ptx.text.empty()) replace(at, end = ptx.end, ptx.text);

@@ -1,38 +1,26 @@
 #include <tuner/backend/host/run/block_runner.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <new>
-#include <thread>
 #include <utility>
 
-#include <tuner/backend/fill_value.hpp>
+#include <tuner/backend/host/run/cluster.hpp>
 
 namespace tuner::host {
 
 namespace context = boost::context::detail;
-using fill_value::splitmix64;
 
 namespace {
 
 // The runner whose kernel runs on this OS thread.
 thread_local BlockRunner* running = nullptr;
 
-// After so many switches for each of its threads, a block switches half as often. This bounds the cost for a long
-// kernel.
-constexpr std::uint64_t kSwitchesOfThread = 16;
-
 // Threads that spin until one at __activemask has gone on do not wait for ever.
 constexpr unsigned kMostChosen = 65536;
-
-// During a pause, other blocks continue on other OS threads. If they write between a load and the store that depends on
-// it, and the update is not atomic, their value is lost.
-constexpr std::chrono::microseconds kPause{50};
-constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
 
 constexpr unsigned char kGuard = 0xd7;
 constexpr unsigned char kNothing = 0xff;  // no number, for every floating-point type
@@ -41,13 +29,19 @@ constexpr std::size_t kNearest = 256;     // bytes that are checked after each b
 }  // namespace
 
 const tuner_host::Api& api() {
-  static const tuner_host::Api table{tuner_host::kAbiVersion,     &BlockRunner::meet_block, &BlockRunner::meet_warp,
-                                     &BlockRunner::thread_exited, &BlockRunner::yield,      &BlockRunner::fail};
+  static const tuner_host::Api table{
+      tuner_host::kAbiVersion,     &BlockRunner::meet_block, &BlockRunner::meet_warp,
+      &BlockRunner::thread_exited, &BlockRunner::yield,      &BlockRunner::fail,
+      &BlockRunner::await,         &BlockRunner::change,     &BlockRunner::require_cluster};
   return table;
 }
 
-BlockRunner::BlockRunner(std::size_t max_threads, std::size_t max_shared, std::size_t stack_bytes)
-    : stacks_(max_threads, stack_bytes), shared_(max_shared), max_shared_(max_shared) {
+BlockRunner::BlockRunner(const RunnerLimits& limits, Cluster& cluster, unsigned rank)
+    : cluster_(cluster),
+      rank_(rank),
+      stacks_(limits.threads, limits.stack_bytes),
+      shared_(limits.shared_bytes),
+      max_shared_(limits.shared_bytes) {
   state_.runner = this;
   state_.api = &api();
   state_.shared = shared_.begin();
@@ -78,16 +72,7 @@ void BlockRunner::begin(const Kernel& kernel) {
     std::memset(guards_[i].begin, kGuard, guards_[i].bytes);
   }
   running = this;
-  if (kernel.accesses == nullptr) return;
-  accesses_ = kernel.accesses();
-  accesses_->private_begin = reinterpret_cast<unsigned long>(stacks_.begin());
-  accesses_->private_bytes = stacks_.bytes();
-  accesses_->due = &BlockRunner::switch_at_access;
-  accesses_->updates = 0;
-  accesses_->pause = &BlockRunner::pause_at_update;
-  accesses_->shared_begin = reinterpret_cast<unsigned long>(block.shared);
-  accesses_->shared_bytes = max_shared_;
-  pauses_of_launch_ = kPausesOfLaunch;
+  if (kernel.accesses != nullptr) bind_accesses();
 }
 
 std::optional<std::string> BlockRunner::end() {
@@ -104,11 +89,21 @@ std::optional<std::string> BlockRunner::end() {
   return outside;
 }
 
-std::optional<std::string> BlockRunner::run(std::uint64_t index) {
+void BlockRunner::share(tuner_host::Block* const* blocks, unsigned count) {
   State& block = state_;
-  block.index.x = static_cast<unsigned>(index % block.grid.x);
-  block.index.y = static_cast<unsigned>(index / block.grid.x % block.grid.y);
-  block.index.z = static_cast<unsigned>(index / block.grid.x / block.grid.y);
+  block.cluster = blocks;
+  block.cluster_blocks = count;
+  block.cluster_rank = rank_;
+  const std::array<unsigned, 3>& dim = kernel_->cluster;
+  block.cluster_dim = {std::max(1u, dim[0]), std::max(1u, dim[1]), std::max(1u, dim[2])};
+  block.shared_bytes = shared_.bytes();
+  block.static_begin = reinterpret_cast<char*>(guards_[0].begin);
+  block.static_bytes = static_cast<std::size_t>(guards_[1].begin + guards_[1].bytes - guards_[0].begin);
+}
+
+void BlockRunner::place_at(const tuner_host::Index& index) {
+  State& block = state_;
+  block.index = index;
   block.next = 0;
   block.live = block.threads;
   block.waiting = 0;
@@ -120,19 +115,17 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
     for (const auto& [offset, bytes] : kernel_->static_shared) std::memset(guards_[0].begin + offset, kNothing, bytes);
   }
   failure_.reset();
+  required_cluster_.reset();
   left_address_ = nullptr;
-  if (accesses_ != nullptr) {
-    random_ = splitmix64(splitmix64(kernel_->seed) ^ index);
-    // Some races show where threads switch at every access, others where one runs far ahead.
-    mean_ = std::uint64_t{2} << 2 * (random_ >> 62);
-    doubles_after_ = std::uint64_t{state_.threads} * kSwitchesOfThread;
-    plan_switch();
-    const bool alone = block.grid.x == 1 && block.grid.y == 1 && block.grid.z == 1;
-    pauses_of_block_ = alone ? 0 : kPausesOfBlock;
-    plan_pause();
-  }
+  if (accesses_ != nullptr) plan_accesses();
+}
+
+void BlockRunner::execute() {
   if (Fiber* const first = next()) switch_to(&main_, first);
   if (dirty_) drop_fibers();
+}
+
+std::optional<std::string> BlockRunner::finish() {
   if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
   if (const auto outside = outside_static_shared(kNearest); outside && !failure_ && !must_stop())
     failure_ = *outside + " in " + place();
@@ -166,10 +159,14 @@ void BlockRunner::ready(Fiber* fiber) {
 }
 
 BlockRunner::Fiber* BlockRunner::next() {
-  Fiber* const to = other(true);
-  if (to != nullptr || converging_.empty()) return to;
-  converge();
-  return other(true);
+  for (;;) {
+    if (Fiber* const to = other(true)) return to;
+    if (!converging_.empty()) {
+      converge();
+    } else if (state_.live == 0 || must_stop() || !cluster_.pass_turn(rank_)) {
+      return nullptr;
+    }
+  }
 }
 
 BlockRunner::Fiber* BlockRunner::other(bool started_first) {
@@ -235,18 +232,22 @@ void BlockRunner::wait(Fiber* self) {
   if (must_stop()) leave_silently();
   Fiber* to = next();
   if (to == nullptr) {
+    if (must_stop()) leave_silently();
     if (failure_ != kNoMemory) failure_ = deadlock();
     abandon();
   }
   if (to != self) switch_to(self, to);
 }
 
-void BlockRunner::yield_to_others(bool started_first) {
-  Fiber* to = other(started_first);
-  if (to == nullptr) return;
-  Fiber* self = current();
-  ready(self);
-  switch_to(self, to);
+/// Waits for a change that another thread of the cluster makes.
+void BlockRunner::park(Fiber* self) {
+  parked_.push_back(self);
+  wait(self);
+}
+
+void BlockRunner::wake_parked() {
+  for (Fiber* const fiber : parked_) ready(fiber);
+  parked_.clear();
 }
 
 void BlockRunner::abandon() {
@@ -273,44 +274,39 @@ void BlockRunner::drop_fibers() {
 
 // ---------------------------------------------------------------- other functions that kernels call
 
-void BlockRunner::yield(tuner_host::Block* block) {
+void BlockRunner::await(tuner_host::Block* block, const void* object, const char* name, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
-  if (runner.must_stop()) runner.leave_silently();
-  runner.yield_to_others(false);
+  if (!runner.is_shared_memory(object)) return yield(block);
+  Fiber* const self = runner.current();
+  self->set_wait(name, file, line);
+  runner.park(self);
 }
 
-/// Draws how much the accesses until the next switch weigh.
-void BlockRunner::plan_switch() {
-  if (--doubles_after_ == 0) {
-    mean_ *= 2;
-    doubles_after_ = std::uint64_t{state_.threads} * kSwitchesOfThread;
+void BlockRunner::change(tuner_host::Block* block) { static_cast<State*>(block)->runner->cluster_.wake_all(); }
+
+/// Whether \p address is in the shared memory of a block of the cluster.
+bool BlockRunner::is_shared_memory(const void* address) const {
+  const auto is_in = [at = reinterpret_cast<std::uintptr_t>(address)](const void* begin, std::size_t bytes) {
+    return at - reinterpret_cast<std::uintptr_t>(begin) < bytes;
+  };
+  return std::any_of(state_.cluster, state_.cluster + state_.cluster_blocks, [&](const tuner_host::Block* one) {
+    return is_in(one->shared, one->shared_bytes) || is_in(one->static_begin, one->static_bytes);
+  });
+}
+
+void BlockRunner::require_cluster(tuner_host::Block* block, tuner_host::Index dim) {
+  BlockRunner& runner = *static_cast<State*>(block)->runner;
+  const std::array<unsigned, 3> required{dim.x, dim.y, dim.z};
+  if (runner.kernel_->cluster == required) return;
+  runner.required_cluster_ = required;
+  {  // abandon() destroys nothing
+    const auto text = [](const std::array<unsigned, 3>& of) {
+      return '(' + std::to_string(of[0]) + ", " + std::to_string(of[1]) + ", " + std::to_string(of[2]) + ')';
+    };
+    runner.failure_ = "the kernel has clusters of " + text(required) +
+                      " blocks (__cluster_dims__), and the launch of " + text(runner.kernel_->cluster);
   }
-  random_ = splitmix64(random_);
-  accesses_->left = 1 + (random_ >> 8) % (2 * mean_);
-}
-
-void BlockRunner::switch_at_access() {
-  BlockRunner& runner = *running;
-  if (runner.must_stop()) runner.leave_silently();
-  runner.plan_switch();
-  runner.yield_to_others((runner.random_ & 1u) != 0);
-}
-
-/// Draws the number of updates before the next pause: few in some blocks, many in others.
-void BlockRunner::plan_pause() {
-  accesses_->updates = 0;
-  if (pauses_of_block_ == 0 || pauses_of_launch_ == 0) return;
-  random_ = splitmix64(random_);
-  accesses_->updates = 1 + (random_ >> 8) % (std::uint64_t{1} << 2 * (random_ & 3u));
-}
-
-void BlockRunner::pause_at_update() {
-  BlockRunner& runner = *running;
-  if (runner.must_stop()) runner.leave_silently();
-  --runner.pauses_of_block_;
-  --runner.pauses_of_launch_;
-  runner.plan_pause();
-  std::this_thread::sleep_for(kPause);
+  runner.abandon();
 }
 
 void BlockRunner::fail(tuner_host::Block* block, const char* message, const char* file, int line) {

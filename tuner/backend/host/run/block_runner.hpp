@@ -1,5 +1,6 @@
 #pragma once
-/// Runs thread blocks, one after the other, on one operating-system thread. Kernel threads that wait for others are
+/// Runs thread blocks, one after the other, on one operating-system thread. The blocks of a cluster run on several and
+/// take turns (cluster.hpp). Kernel threads that wait for others are
 /// fibers (Boost.Context); all others are plain calls on one fiber. Not thread-safe; each OS thread has its own runner.
 ///
 /// This uses the detail layer of Boost.Context, because a fiber that can never end (a divergent barrier, a fault) must
@@ -40,6 +41,7 @@ struct Kernel {
   std::span<const StaticShared> static_shared;
   void* const* arguments = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::array<unsigned, 3> cluster{};  ///< in blocks, and the grid is a multiple of it; zeros: each block is one
   std::size_t shared_bytes = 0;
   bool cooperative = false;                     ///< its blocks may wait for each other
   const unsigned short* order = nullptr;        ///< tuner_host::Block::order
@@ -47,29 +49,51 @@ struct Kernel {
   std::uint64_t seed = 0;                       ///< of those switches
 
   GridBarrier* barrier = nullptr;               ///< of a cooperative launch
-  const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
+  int* stop = nullptr;                          ///< not 0: a worker failed or time is up
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
 };
 
 /// The failure of a block for whose threads there is no memory. Short, so that it needs none itself.
 inline constexpr const char* kNoMemory = "no host memory";
 
+/// Of a block.
+struct RunnerLimits {
+  std::size_t threads = 0, shared_bytes = 0;  ///< dynamic shared memory
+  std::size_t stack_bytes = 0;                ///< of a thread
+};
+
+class Cluster;
+
 class BlockRunner {
  public:
-  /// \p max_threads in a block, \p max_shared bytes of dynamic shared memory.
-  BlockRunner(std::size_t max_threads, std::size_t max_shared, std::size_t stack_bytes);
+  /// For the block with number \p rank of each cluster that \p cluster runs.
+  BlockRunner(const RunnerLimits& limits, Cluster& cluster, unsigned rank);
   ~BlockRunner();
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  /// Before the first block of a launch.
+  /// Before the first block of a launch, on the thread that executes blocks, as end().
   void begin(const Kernel& kernel);
-  /// Runs block number \p index. Returns its error, or nothing. A block that ends because of kernel.stop has no error.
-  std::optional<std::string> run(std::uint64_t index);
-  /// The address at which the last run() failed; nullptr when its error has no address.
+  /// After begin() of all blocks of a cluster: where they are.
+  void share(tuner_host::Block* const* blocks, unsigned count);
+  /// A block is run in three steps. The first and the last may be called on another thread.
+  void place_at(const tuner_host::Index& index);
+  void execute();
+  /// Returns the block's error, or nothing. A block that ends because of kernel.stop has no error.
+  std::optional<std::string> finish();
+  /// The address at which the last block failed; nullptr when its error has no address.
   const void* fault_address() const { return left_address_; }
+  /// The cluster that the last block required in vain, if that was its error.
+  std::optional<std::array<unsigned, 3>> required_cluster() const { return required_cluster_; }
   /// After the last block of a launch. Returns an error that no block has reported, or nothing.
   std::optional<std::string> end();
+
+  tuner_host::Block* block() { return &state_; }
+  bool has_failed() const { return failure_.has_value(); }
+  /// Whether a thread of the block can continue.
+  bool can_run() const { return !ready_.empty() || state_.next < state_.threads || !converging_.empty(); }
+  /// Makes the threads ready that wait for a change.
+  void wake_parked();
 
   /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock, so that it
   /// can be left at any instruction.
@@ -91,8 +115,9 @@ class BlockRunner {
     boost::context::detail::fcontext_t context = nullptr;
     StackPool::Stack stack;
     sanitizer::FiberState sanitizer;
-    int result = 0;     // of a barrier or of __activemask
-    bool busy = false;  // somewhere inside a kernel
+    int result = 0;                   // of a barrier or of __activemask
+    std::uint64_t cluster_phase = 0;  // of its last arrival at the cluster's barrier
+    bool busy = false;                // somewhere inside a kernel
     const char* waits_at = nullptr;
     const char* file = nullptr;
     int line = 0;
@@ -121,6 +146,9 @@ class BlockRunner {
   static void switch_at_access();
   static void pause_at_update();
   static void fail(tuner_host::Block*, const char*, const char*, int);
+  static void await(tuner_host::Block*, const void*, const char*, const char*, int);
+  static void change(tuner_host::Block*);
+  static void require_cluster(tuner_host::Block*, tuner_host::Index);
   static void leave_now();
   friend const tuner_host::Api& api();
 
@@ -129,18 +157,23 @@ class BlockRunner {
   void prepare(Fiber& fiber);
   Fiber& new_fiber();
   void ready(Fiber* fiber);
+  /// A thread that runs now, after other blocks of the cluster if none of this block can. Null if none ever can.
   Fiber* next();
   /// Another one than the current, which continues later. Null if there is none.
   Fiber* other(bool started_first);
   void switch_to(Fiber* from, Fiber* to);
   void wait(Fiber* self);
+  void park(Fiber* self);
   /// Lets another thread run first, if there is one.
   void yield_to_others(bool started_first);
+  void pass_turn();
   /// Leaves the block. Objects on this stack are not destroyed, so failure_ must be set in an earlier statement.
   [[noreturn]] void abandon();
   [[noreturn]] void leave_silently();
   void finish(Fiber* self);
   void drop_fibers();
+  void bind_accesses();
+  void plan_accesses();
   void plan_switch();
   void plan_pause();
   /// Sets failure_ to \p what, in the current thread.
@@ -159,12 +192,16 @@ class BlockRunner {
   static void thread_exited(tuner_host::Block*);
   void complete_barrier(Fiber* self);
   void meet_other_blocks(const Fiber& first);
+  void meet_cluster(Fiber* self, bool arrives, const char* file, int line);
+  bool is_shared_memory(const void* address) const;
   unsigned needed(unsigned warp, unsigned mask) const;
   void complete_meeting(unsigned warp, std::list<Meeting>::iterator at, Fiber* self);
   void drop_meetings();
   unsigned active_mask(Fiber* self, const char* file, int line);
   void converge();
 
+  Cluster& cluster_;
+  const unsigned rank_;  // in it
   StackPool stacks_;
   State state_{};
   SharedArena shared_;
@@ -184,6 +221,9 @@ class BlockRunner {
   bool dirty_ = false;  // fibers were left in the middle
 
   std::vector<Fiber*> at_barrier_;  // of the block
+  std::vector<Fiber*> parked_;      // until a change
+  unsigned yields_ = 0;
+  std::optional<std::array<unsigned, 3>> required_cluster_;
   int barrier_sum_ = 0;
   // Warp collectives in which lanes wait, by warp. A Meeting that has ended is used again.
   std::array<std::list<Meeting>, 32> meetings_;

@@ -7,12 +7,14 @@
 #include <functional>
 
 #include <tuner/backend/host/run/block_runner.hpp>
+#include <tuner/backend/host/run/cluster.hpp>
 
 namespace tuner::host {
 namespace {
 
 constexpr const char* kBlockNames[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
                                        "this_grid().sync"};
+constexpr const char* kClusterBarrier = "the barrier of the cluster";
 constexpr const char* kWarpNames[] = {"__syncwarp",        "__shfl_sync",       "__ballot_sync",
                                       "__match_any_sync",  "__reduce_add_sync", "__reduce_min_sync",
                                       "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
@@ -34,6 +36,10 @@ std::string hex(unsigned mask) {
 int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predicate, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   Fiber* self = runner.current();
+  if (operation == tuner_host::kClusterArrive || operation == tuner_host::kClusterWait) {
+    runner.meet_cluster(self, operation == tuner_host::kClusterArrive, file, line);
+    return 0;
+  }
   self->set_wait(kBlockNames[operation], file, line);
   if (!runner.at_barrier_.empty()) {
     const Fiber* first = runner.at_barrier_.front();
@@ -74,6 +80,19 @@ void BlockRunner::complete_barrier(Fiber* self) {
   if (self != nullptr) self->waits_at = nullptr;
 }
 
+void BlockRunner::meet_cluster(Fiber* self, bool arrives, const char* file, int line) {
+  if (arrives) {
+    self->cluster_phase = cluster_.arrive();
+    return;
+  }
+  while (cluster_.phase() == self->cluster_phase) {
+    self->set_wait(kClusterBarrier, file, line);
+    ++state_.waiting;
+    park(self);
+    --state_.waiting;
+  }
+}
+
 /// Call this while all threads of this block wait. \p first: the one that came first.
 void BlockRunner::meet_other_blocks(const Fiber& first) {
   if (kernel_->barrier == nullptr) {
@@ -95,6 +114,7 @@ void BlockRunner::meet_other_blocks(const Fiber& first) {
 void BlockRunner::thread_exited(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (!runner.at_barrier_.empty() && runner.at_barrier_.size() == block->live) runner.complete_barrier(nullptr);
+  runner.cluster_.complete_barrier();
   const unsigned warp = runner.current()->thread.linear >> 5;
   std::list<Meeting>& meetings = runner.meetings_[warp];
   for (auto next = meetings.begin(); next != meetings.end();) {
@@ -245,6 +265,7 @@ void BlockRunner::converge() {
 
 void BlockRunner::drop_meetings() {
   converging_.clear();
+  parked_.clear();
   at_barrier_.clear();
   barrier_sum_ = 0;
   for (std::list<Meeting>& meetings : meetings_) free_meetings_.splice(free_meetings_.end(), meetings);

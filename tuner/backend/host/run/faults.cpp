@@ -121,6 +121,13 @@ FaultHandlers::~FaultHandlers() {
   if (--users == 0) std::ranges::for_each(kSignals, uninstall);
 }
 
+void block_signals() {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGURG, SIGPROF}) sigdelset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
 SignalStack::SignalStack() {
   memory_ = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory_ == MAP_FAILED) {

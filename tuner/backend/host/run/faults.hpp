@@ -19,6 +19,10 @@ class FaultHandlers {
   FaultHandlers& operator=(const FaultHandlers&) = delete;
 };
 
+/// For a thread that runs kernels: other threads of the process handle its signals. It takes only signals that a kernel
+/// itself can cause.
+void block_signals();
+
 /// A stack for signal handlers of the calling thread: a fiber that overflowed its own stack has none left.
 class SignalStack {
  public:

@@ -1,7 +1,5 @@
 #include <tuner/backend/host/run/pool.hpp>
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +10,7 @@
 #include <system_error>
 
 #include <tuner/backend/host/run/sanitizer.hpp>
+#include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/pulse.hpp>
 #include <tuner/error.hpp>
 
@@ -22,22 +21,17 @@ constexpr std::size_t kMaxThreads = 1024;
 constexpr std::size_t kStackBytes = sanitizer::kActive ? 262144 : 65536;  // of a kernel thread
 constexpr std::chrono::milliseconds kStopInterval{5};
 
-// Other threads of the process handle its signals; these threads take only signals that a kernel itself can cause.
-void block_signals() {
-  sigset_t set;
-  sigfillset(&set);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGURG, SIGPROF}) sigdelset(&set, signal);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-}
+// Operating-system threads for the blocks of clusters. More would only wait for each other.
+constexpr unsigned kClusterThreads = 64;
 
 }  // namespace
 
 Pool::Pool(unsigned threads, std::size_t max_shared) : Pool() {  // so that ~Pool() ends the threads if one cannot start
   for (unsigned i = 0; i < threads; ++i)
-    runners_.push_back(std::make_unique<BlockRunner>(kMaxThreads, max_shared, kStackBytes));
+    clusters_.push_back(std::make_unique<Cluster>(RunnerLimits{kMaxThreads, max_shared, kStackBytes}));
   threads_.reserve(threads);
   try {
-    for (const auto& runner : runners_) threads_.emplace_back([this, &runner = *runner] { loop(runner); });
+    for (const auto& cluster : clusters_) threads_.emplace_back([this, &cluster = *cluster] { loop(cluster); });
   } catch (const std::system_error& error) {
     // The system says "try again" also if it has no memory for a stack.
     throw Error(ErrorCode::out_of_memory, "host backend: cannot start " + std::to_string(threads) +
@@ -58,33 +52,34 @@ void Pool::set_order(const ThreadOrder& order, std::size_t threads_of_block) {
     std::ranges::shuffle(thread_order_, random);
 }
 
-std::optional<std::string> Pool::run_block(BlockRunner& runner, std::uint64_t block) try {
-  return runner.run(block);
+std::optional<std::string> Pool::run_cluster(Cluster& cluster, std::uint64_t index) try {
+  return cluster.run(index);
 } catch (const std::bad_alloc&) {
   return kNoMemory;
 }
 
-void Pool::work(BlockRunner& runner) {
-  runner.begin(kernel_);
+void Pool::work(Cluster& cluster) {
+  cluster.begin(kernel_);
   while (__atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0) {
-    const std::uint64_t first = next_block_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (first >= blocks_) break;
-    const std::uint64_t last = std::min(first + chunk_, blocks_);
+    const std::uint64_t first = next_.fetch_add(chunk_, std::memory_order_relaxed);
+    if (first >= count_) break;
+    const std::uint64_t last = std::min(first + chunk_, count_);
     for (std::uint64_t i = first; i < last && __atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0; ++i) {
-      std::optional<std::string> error = run_block(runner, backwards_ ? blocks_ - 1 - i : i);
+      std::optional<std::string> error = run_cluster(cluster, backwards_ ? count_ - 1 - i : i);
       if (!error && kernel_.barrier != nullptr) kernel_.barrier->leave();
       if (!error) continue;
       const std::lock_guard lock(mutex_);
       if (!failure_) {
         const bool no_memory = *error == kNoMemory;
-        failure_ = LaunchError{*std::move(error), reinterpret_cast<std::uintptr_t>(runner.fault_address())};
+        failure_ = LaunchError{*std::move(error), reinterpret_cast<std::uintptr_t>(cluster.fault_address())};
+        required_ = cluster.required();
         failure_->machine_fault = no_memory;
         if (no_memory) failure_->code = ErrorCode::out_of_memory;
       }
       stop_all();
     }
   }
-  std::optional<std::string> error = runner.end();
+  std::optional<std::string> error = cluster.end();
   const std::lock_guard lock(mutex_);
   open_ = false;
   if (--busy_ == 0) done_.notify_one();
@@ -100,7 +95,7 @@ Pool::~Pool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Pool::loop(BlockRunner& runner) {
+void Pool::loop(Cluster& cluster) {
   block_signals();
   const SignalStack signal_stack;
   std::uint64_t seen = 0;
@@ -111,30 +106,69 @@ void Pool::loop(BlockRunner& runner) {
       if (quit_) return;
       seen = launch_;
       if (!open_) continue;  // the others were faster: nobody waits for a thread that a busy machine starts late
+      if (cluster.most_blocks() < cluster_blocks_) continue;
       ++busy_;
     }
-    work(runner);
+    work(cluster);
   }
 }
 
-std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const ThreadOrder& order, double timeout_s) {
+/// Prepares for clusters of kernel_. Returns the reason why it cannot have them.
+std::optional<LaunchError> Pool::set_clusters() {
+  cluster_blocks_ = 1;
+  for (std::size_t i = 0; i < kernel_.cluster.size(); ++i) {
+    const unsigned width = std::max(1u, kernel_.cluster[i]);
+    if (kernel_.grid[i] % width != 0)
+      return LaunchError{"the grid has " + std::to_string(kernel_.grid[i]) + " blocks in direction " + "xyz"[i] +
+                         ", which is not a multiple of the cluster's " + std::to_string(width)};
+    cluster_blocks_ *= std::min(width, Cluster::kMostBlocks + 1);  // stays small
+  }
+  count_ = std::uint64_t{kernel_.grid[0]} * kernel_.grid[1] * kernel_.grid[2] / cluster_blocks_;
+  if (cluster_blocks_ == 1) return std::nullopt;
+  if (cluster_blocks_ > Cluster::kMostBlocks)
+    return LaunchError{"a cluster has more than " + std::to_string(Cluster::kMostBlocks) + " blocks"};
+  if (kernel_.cooperative)
+    return LaunchError{"the host backend has no cooperative launch with clusters; check this kernel on a GPU"};
+  try {
+    const std::size_t useful = std::clamp<std::size_t>(kClusterThreads / cluster_blocks_, 1, clusters_.size());
+    for (std::size_t i = 0; i < useful; ++i) clusters_[i]->grow(cluster_blocks_);
+  } catch (const Error& error) {
+    LaunchError failure{error.what()};
+    failure.machine_fault = true;
+    failure.code = ErrorCode::out_of_memory;
+    return failure;
+  }
+  return std::nullopt;
+}
+
+std::optional<Pool::Failure> Pool::run(Kernel kernel, const ThreadOrder& order, double timeout_s) {
+  const Clock::time_point begin = Clock::now();
+  std::optional<Failure> failure = run_once(kernel, order, timeout_s);
+  if (!required_ || kernel.cluster != std::array<unsigned, 3>{}) return failure;
+  kernel.cluster = *required_;
+  return run_once(kernel, order, timeout_s <= 0 ? 0 : std::max(1e-9, timeout_s - seconds_since(begin)));
+}
+
+std::optional<Pool::Failure> Pool::run_once(const Kernel& kernel, const ThreadOrder& order, double timeout_s) {
   std::unique_lock lock(mutex_);
   kernel_ = kernel;
   kernel_.stop = &stop_;
-  blocks_ = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+  required_.reset();
+  if (std::optional<LaunchError> failure = set_clusters()) return *std::move(failure);
   if (kernel.cooperative) {
-    barrier_.begin(blocks_);
+    barrier_.begin(count_);
     kernel_.barrier = &barrier_;
   }
   set_order(order, std::size_t{kernel.block[0]} * kernel.block[1] * kernel.block[2]);
   kernel_.order = thread_order_.empty() ? nullptr : thread_order_.data();
-  chunk_ = std::clamp<std::uint64_t>(blocks_ / (std::uint64_t{threads()} * 16), 1, 1024);
-  next_block_.store(0, std::memory_order_relaxed);
+  chunk_ = std::clamp<std::uint64_t>(count_ / (std::uint64_t{threads()} * 16), 1, 1024);
+  next_.store(0, std::memory_order_relaxed);
   __atomic_store_n(&stop_, 0, __ATOMIC_RELAXED);
   failure_.reset();
   open_ = true;
   ++launch_;
-  const std::uint64_t useful = std::min<std::uint64_t>(blocks_, threads());
+  // Only some threads have others for the blocks of a cluster.
+  const std::uint64_t useful = cluster_blocks_ > 1 ? threads() : std::min<std::uint64_t>(count_, threads());
   for (std::uint64_t i = 0; i < useful; ++i) start_.notify_one();
 
   const auto finished = [this] { return !open_ && busy_ == 0; };
@@ -147,6 +181,7 @@ std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const
       open_ = false;
       if (finished()) break;
       for (std::thread& thread : threads_) request_stop(thread.native_handle());
+      for (const auto& cluster : clusters_) cluster->request_stop();
       done_.wait_for(lock, kStopInterval, finished);
     } else if (timeout_s > 0) {
       left_s -= pulse.beat(Clock::now(), processor_seconds());

@@ -1,6 +1,6 @@
 #pragma once
 /// The parts of cooperative groups that kernels need (CUDA C++ Programming Guide, "Cooperative Groups"): grid_group,
-/// thread_block, thread_block_tile, thread_group, coalesced_group and their collectives.
+/// cluster_group, thread_block, thread_block_tile, thread_group, coalesced_group and their collectives.
 
 #include "tuner_host.h"
 
@@ -18,6 +18,44 @@ class thread_block {
   static dim3 dim_threads() { return tuner_host::context.block->dim; }
 };
 inline thread_block this_thread_block() { return {}; }
+
+/// All threads of the cluster.
+class cluster_group {
+ public:
+  struct arrival_token {};
+  static void sync(TUNER_HOST_SITE) {
+    ::__cluster_barrier_arrive(file, line);
+    ::__cluster_barrier_wait(file, line);
+  }
+  static arrival_token barrier_arrive(TUNER_HOST_SITE) {
+    return ::__cluster_barrier_arrive(file, line), arrival_token();
+  }
+  static void barrier_wait(TUNER_HOST_SITE) { ::__cluster_barrier_wait(file, line); }
+  static void barrier_wait(arrival_token&&, TUNER_HOST_SITE) { ::__cluster_barrier_wait(file, line); }
+  template <typename T>
+  static T* map_shared_rank(T* address, int rank, TUNER_HOST_SITE) {
+    return static_cast<T*>(::__cluster_map_shared_rank(address, static_cast<unsigned>(rank), file, line));
+  }
+  static unsigned query_shared_rank(const void* address, TUNER_HOST_SITE) {
+    return ::__cluster_query_shared_rank(address, file, line);
+  }
+  static dim3 block_index() { return ::__clusterRelativeBlockIdx(); }
+  static unsigned block_rank() { return ::__clusterRelativeBlockRank(); }
+  static dim3 dim_blocks() { return ::__clusterDim(); }
+  static unsigned num_blocks() { return ::__clusterSizeInBlocks(); }
+  static dim3 dim_threads() {
+    const dim3 blocks = dim_blocks(), threads = thread_block::dim_threads();
+    return {blocks.x * threads.x, blocks.y * threads.y, blocks.z * threads.z};
+  }
+  static dim3 thread_index() {
+    const dim3 block = block_index(), threads = thread_block::dim_threads(), at = thread_block::thread_index();
+    return {block.x * threads.x + at.x, block.y * threads.y + at.y, block.z * threads.z + at.z};
+  }
+  static unsigned thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned size() { return num_threads(); }
+};
+inline cluster_group this_cluster() { return {}; }
 
 /// All threads of the grid. They can wait for each other if the launch is cooperative.
 class grid_group {
@@ -37,6 +75,13 @@ class grid_group {
   static dim3 group_dim() { return tuner_host::context.block->grid; }
   static dim3 dim_blocks() { return group_dim(); }
   static dim3 block_index() { return tuner_host::context.block->index; }
+  static dim3 dim_clusters() { return ::__clusterGridDimInClusters(); }
+  static dim3 cluster_index() { return ::__clusterIdx(); }
+  static unsigned long long num_clusters() { return blocks(dim_clusters()); }
+  static unsigned long long cluster_rank() {
+    const dim3 at = cluster_index(), all = dim_clusters();
+    return at.x + all.x * (at.y + static_cast<unsigned long long>(all.y) * at.z);
+  }
 
  private:
   static unsigned long long blocks(dim3 of) { return static_cast<unsigned long long>(of.x) * of.y * of.z; }
@@ -227,7 +272,7 @@ inline void sync(const Group& group, TUNER_HOST_SITE) {
 TUNER_HOST_OPERATION(plus, a + b)
 TUNER_HOST_OPERATION(less, b < a ? b : a)
 TUNER_HOST_OPERATION(greater, a < b ? b : a)
-TUNER_HOST_OPERATION(bit_and, a & b)
+TUNER_HOST_OPERATION(bit_and, a& b)
 TUNER_HOST_OPERATION(bit_or, a | b)
 TUNER_HOST_OPERATION(bit_xor, a ^ b)
 
@@ -260,11 +305,25 @@ inline T exclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Opera
   return tile.thread_rank() == 0 ? T() : before;
 }
 
-/// Each thread of \p group copies its share. After wait() all shares are copied.
+/// Each thread of \p group copies its share. After wait() all shares are copied. The sizes are in bytes.
 template <typename Group, typename T>
 inline void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {
   for (size_t at = group.thread_rank(); at < bytes; at += group.size())
     reinterpret_cast<char*>(to)[at] = reinterpret_cast<const char*>(from)[at];
+}
+/// The sizes of \p to and \p from are in elements. Elements of \p to that \p from does not have are zero.
+template <typename Group, typename T, typename ToSize, typename FromSize>
+inline void memcpy_async(const Group& group, T* to, const ToSize& to_size, const T* from, const FromSize& from_size) {
+  const size_t all = to_size, given = from_size;
+  for (size_t at = group.thread_rank(); at < all; at += group.size())
+    if (at < given)
+      to[at] = from[at];
+    else
+      __builtin_memset(static_cast<void*>(to + at), 0, sizeof(T));
+}
+template <unsigned prior, typename Group>
+inline void wait_prior(const Group& group, TUNER_HOST_SITE) {
+  group.sync(file, line);
 }
 template <typename Group>
 inline void wait(const Group& group, TUNER_HOST_SITE) {

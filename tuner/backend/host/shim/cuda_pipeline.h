@@ -1,9 +1,7 @@
 #pragma once
 /// Asynchronous copies (CUDA C++ Programming Guide, "Pipeline Primitives Interface"). Here each has ended when it
 /// returns.
-#include "tuner_host.h"
-
-using __pipeline_mbarrier_t = unsigned long long;
+#include "cuda_awbarrier_primitives.h"
 
 inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, size_t zeros = 0) {
   __builtin_memcpy(to, from, bytes - zeros);
@@ -11,3 +9,4 @@ inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, si
 }
 inline void __pipeline_commit() {}
 inline void __pipeline_wait_prior(size_t) {}
+inline void __pipeline_arrive_on(__mbarrier_t*) {}

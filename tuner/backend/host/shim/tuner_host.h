@@ -69,8 +69,8 @@ struct __tuner_dynamic_shared {
   }
 };
 /// Elsewhere, where it may be repeated, it becomes `extern __tuner_dynamic T (&name)[] __tuner_dynamic_name`. All such
-/// references are this address, which each operating-system thread sets before it runs threads of a block. It is not 0 at
-/// first, so that it is not beside shared memory, which is.
+/// references are this address, which each operating-system thread sets before it runs threads of a block. It is not 0
+/// at first, so that it is not beside shared memory, which is.
 extern "C" {
 __attribute__((__visibility__("hidden"))) __thread unsigned long tuner_host_dynamic = 1;
 }
@@ -125,6 +125,11 @@ inline void __tuner_require_bounds(unsigned long most, unsigned = 0, unsigned = 
   tuner_host::api->fail(tuner_host::context.block, message, nullptr, 0);
 }
 
+/// At the beginning of a kernel with `__cluster_dims__(x, y, z)`.
+inline void __tuner_require_cluster(unsigned x, unsigned y = 1, unsigned z = 1) {
+  tuner_host::api->require_cluster(tuner_host::context.block, {x, y, z});
+}
+
 [[noreturn]] inline void __trap(TUNER_HOST_SITE) {
   tuner_host::api->fail(tuner_host::context.block, "trap", file, line);
   __builtin_unreachable();
@@ -139,6 +144,7 @@ inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+#include "tuner_host_cluster.h"
 #include "tuner_host_warp.h"
 #include "tuner_host_atomic.h"
 #include "tuner_host_math.h"

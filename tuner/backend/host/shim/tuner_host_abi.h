@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Increase this with every change below. A kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 9;
+inline constexpr unsigned kAbiVersion = 10;
 
 struct Index {
   unsigned x, y, z;
@@ -49,6 +49,13 @@ struct Block {
   const int* stop;      // not 0: leave as soon as possible
   unsigned exited[32];  // by warp: lanes that have returned
   bool cooperative;     // the blocks of the launch may wait for each other
+
+  // Shared memory, where other blocks of the cluster find it: dynamic, then static with the guards beside it.
+  unsigned long shared_bytes, static_bytes;
+  char* static_begin;
+  Block* const* cluster;  // its blocks, by rank
+  Index cluster_dim;
+  unsigned cluster_rank, cluster_blocks;
 };
 
 /// The current thread and block of a kernel's shared object; one for each operating-system thread.
@@ -77,7 +84,15 @@ struct Accesses {
   const void* read[64];  // addresses that were read lately, each at an index from its low bits
 };
 
-enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr, kGridBarrier };
+enum BlockOperation : int {
+  kBarrier,
+  kBarrierCount,
+  kBarrierAnd,
+  kBarrierOr,
+  kGridBarrier,
+  kClusterArrive,  // does not wait
+  kClusterWait     // for the threads of the cluster to arrive as often as the calling one has
+};
 
 enum WarpOperation : int {
   kSyncWarp,
@@ -111,6 +126,13 @@ struct Api {
   void (*yield)(Block*);
   /// Ends the launch with an error; does not return. \p file: null if the place is not known.
   void (*fail)(Block*, const char* message, const char* file, int line);
+  /// Waits for a change() in the block's cluster, which may concern another object than \p object. If \p object is not
+  /// in the cluster's shared memory, other blocks may change it: then this only yields.
+  void (*await)(Block*, const void* object, const char* name, const char* file, int line);
+  /// Call it when an object changed for which threads of the cluster may await().
+  void (*change)(Block*);
+  /// At the beginning of a kernel with `__cluster_dims__`. Starts the launch again if it has no clusters.
+  void (*require_cluster)(Block*, Index dim);
 };
 
 /// Functions that the shared object exports: tuner_host_bind, tuner_host_context, tuner_host_guard_before and

@@ -31,7 +31,7 @@ __tuner_unseen inline void end_thread() {
   const unsigned linear = context.thread->linear;
   block.exited[linear >> 5] |= 1u << (linear & 31u);
   --block.live;
-  if (block.waiting != 0) api->thread_exited(&block);
+  if (block.waiting != 0 || block.cluster_blocks > 1) api->thread_exited(&block);
 }
 
 template <unsigned long... I>
