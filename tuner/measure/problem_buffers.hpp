@@ -28,6 +28,7 @@ struct FillSpec;
 struct KernelSpec;
 struct LaunchSpec;
 struct ScalarValue;
+struct TensorMapSpec;
 struct TextureSpec;
 
 // ---- contents of inputs: random numbers, numbers computed from their index, or numbers from a file ------------------
