@@ -29,7 +29,7 @@
 #include <bench/gpu_clock.hpp>
 #include <bench/options.hpp>
 #include <tuner/kernel.hpp>
-#include <tuner/measure/statistics.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 #include <tuner/reduce.hpp>
 #include <tuner/sum_matrix_2d.hpp>
 

@@ -29,7 +29,7 @@
 #include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 
 namespace {

@@ -20,9 +20,9 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 #include <tuner/measure/runner.hpp>
-#include <tuner/measure/statistics.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 namespace {
 

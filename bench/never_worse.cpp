@@ -26,8 +26,8 @@
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
-#include <tuner/measure/statistics.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 

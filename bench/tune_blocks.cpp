@@ -25,8 +25,8 @@
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
-#include <tuner/measure/statistics.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace {

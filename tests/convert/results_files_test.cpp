@@ -7,7 +7,7 @@
 #include <tests/support/testing.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_results.hpp>
-#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/read_recorded_space.hpp>
 #include <tuner/replay/scorer.hpp>
 
 namespace tuner::convert {
@@ -105,11 +105,11 @@ TEST_F(ResultsFiles, BothFilesOfOneTuningAreReadBackAsTheSameRecording) {
   add(key_of(1024), all_kinds());
   const RecordedTuning tuning = tunings().front();
   for (const std::string& text : {t4_text(tuning), kernel_tuner_cache_text(tuning, {})}) {
-    const replay::Recording recording = replay::parse_recording(text, "file.json");
-    EXPECT_EQ(recording.rows.size(), 6u);
-    EXPECT_EQ(recording.valid_count(), 1u);
-    EXPECT_DOUBLE_EQ(replay::Scorer(recording).optimum(), 2.0);
-    for (const replay::RecordedRow& row : recording.rows) EXPECT_NEAR(row.eval_seconds, 0.875, 1e-12);
+    const replay::RecordedSpace recorded = replay::parse_recorded_space(text, "file.json");
+    EXPECT_EQ(recorded.rows.size(), 6u);
+    EXPECT_EQ(recorded.valid_count(), 1u);
+    EXPECT_DOUBLE_EQ(replay::Scorer(recorded).optimum(), 2.0);
+    for (const replay::RecordedRow& row : recorded.rows) EXPECT_NEAR(row.eval_seconds, 0.875, 1e-12);
   }
 }
 

@@ -1,7 +1,7 @@
-/// libFuzzer: recordings as CSV.
+/// libFuzzer: recorded spaces as CSV.
 
-#include "recordings.hpp"
+#include "recorded_spaces.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return tuner::replay::expect_recording_or_error(tuner::replay::parse_csv, data, size);
+  return tuner::replay::expect_space_or_error(tuner::replay::parse_csv, data, size);
 }

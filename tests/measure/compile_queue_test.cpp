@@ -3,7 +3,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 
 #include <tests/support/testing.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/measure/output_values.hpp>
+#include <tuner/measure/numbers/output_values.hpp>
 #include <tuner/measure/problem_buffers.hpp>
 
 #include <tests/support/testing.hpp>

@@ -22,6 +22,7 @@ const std::map<std::string, std::vector<std::string>>& folders() {
       {"tuner/core", {"values", "expression", "device", "cpp", "space", "kernel", "kernel_file", "result"}},
       {"tuner/backend/cuda", {"driver", "compile", "run", "observe"}},
       {"tuner/backend/host", {"compile", "run"}},
+      {"tuner/measure", {"numbers"}},
       {"tuner/session", {"wisdom", "tuning", "batch"}},
       {"tuner/runtime", {"background", "call", "decide", "interfaces"}},
       {"tuner/cli", {"input", "print", "commands"}}};

@@ -6,17 +6,17 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
-#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/read_recorded_space.hpp>
 #include <tuner/replay/scorer.hpp>
 
 namespace tuner::replay {
 namespace {
 
 std::string refusal_of(const std::string& text) {
-  return error_of([&] { parse_recording(text, "spaces/made.csv"); });
+  return error_of([&] { parse_recorded_space(text, "spaces/made.csv"); });
 }
 
-double optimum_of(const Recording& recording) { return Scorer(recording).optimum(); }
+double optimum_of(const RecordedSpace& recorded) { return Scorer(recorded).optimum(); }
 
 const std::string csv =
     "bx,kind,fast,eval_time_s,objective\n"
@@ -26,24 +26,24 @@ const std::string csv =
     "32,\"b,c\",true,1,1.5\n";
 
 TEST(CsvReader, ReadsValuesCostsAndFailures) {
-  const Recording recording = parse_recording(csv, "spaces/made.csv.gz");
-  EXPECT_EQ(recording.name, "made");
-  ASSERT_EQ(recording.space->size(), 3u);
-  EXPECT_EQ(recording.space->configuration(0).text(), "bx=16 fast=true kind=a");
-  EXPECT_EQ(*recording.space->configuration(2).find("kind"), Value("b,c"));
-  EXPECT_EQ(recording.rows[0].objective, 2.25);
-  EXPECT_EQ(recording.rows[1].objective, std::nullopt);
-  EXPECT_EQ(recording.rows[1].eval_seconds, 0.25);
-  EXPECT_NE(recording.rows[1].kind, OutcomeKind::ok);
-  EXPECT_EQ(recording.valid_count(), 2u);
-  EXPECT_EQ(optimum_of(recording), 1.5);
+  const RecordedSpace recorded = parse_recorded_space(csv, "spaces/made.csv.gz");
+  EXPECT_EQ(recorded.name, "made");
+  ASSERT_EQ(recorded.space->size(), 3u);
+  EXPECT_EQ(recorded.space->configuration(0).text(), "bx=16 fast=true kind=a");
+  EXPECT_EQ(*recorded.space->configuration(2).find("kind"), Value("b,c"));
+  EXPECT_EQ(recorded.rows[0].objective, 2.25);
+  EXPECT_EQ(recorded.rows[1].objective, std::nullopt);
+  EXPECT_EQ(recorded.rows[1].eval_seconds, 0.25);
+  EXPECT_NE(recorded.rows[1].kind, OutcomeKind::ok);
+  EXPECT_EQ(recorded.valid_count(), 2u);
+  EXPECT_EQ(optimum_of(recorded), 1.5);
 }
 
 TEST(CsvReader, ReadsOutcomesAndWindowsLineEnds) {
-  const Recording recording =
-      parse_recording("a,eval_time_s,objective,outcome\r\n1,0.5,,compile\r\n2,1,3,ok\r\n", "x.csv");
-  EXPECT_EQ(recording.rows[0].kind, OutcomeKind::compile);
-  EXPECT_EQ(recording.rows[1].kind, OutcomeKind::ok);
+  const RecordedSpace recorded =
+      parse_recorded_space("a,eval_time_s,objective,outcome\r\n1,0.5,,compile\r\n2,1,3,ok\r\n", "x.csv");
+  EXPECT_EQ(recorded.rows[0].kind, OutcomeKind::compile);
+  EXPECT_EQ(recorded.rows[1].kind, OutcomeKind::ok);
 }
 
 TEST(CsvReader, NamesFileAndLineOfWhatItCannotRead) {
@@ -76,36 +76,38 @@ const std::string first_entry =
 const std::string second_entry = R"("32,1":{"bx":32,"t":1,"time":"CompilationFailedConfig","compile_time":50})";
 
 TEST(KernelTunerReader, ReadsACacheFile) {
-  const Recording recording = parse_recording(cache_head + first_entry + ",\n" + second_entry + "}}", "cache.json");
-  ASSERT_EQ(recording.space->size(), 2u);
-  const auto first = recording.space->find(Configuration{{"bx", 16}, {"t", 1}});
-  const auto second = recording.space->find(Configuration{{"bx", 32}, {"t", 1}});
+  const RecordedSpace recorded =
+      parse_recorded_space(cache_head + first_entry + ",\n" + second_entry + "}}", "cache.json");
+  ASSERT_EQ(recorded.space->size(), 2u);
+  const auto first = recorded.space->find(Configuration{{"bx", 16}, {"t", 1}});
+  const auto second = recorded.space->find(Configuration{{"bx", 32}, {"t", 1}});
   ASSERT_TRUE(first && second);
-  EXPECT_EQ(recording.rows[*first].objective, 3.87);
-  EXPECT_NEAR(recording.rows[*first].eval_seconds, 1.002, 1e-12);
-  EXPECT_EQ(recording.rows[*second].kind, OutcomeKind::compile);
-  EXPECT_EQ(recording.rows[*second].objective, std::nullopt);
+  EXPECT_EQ(recorded.rows[*first].objective, 3.87);
+  EXPECT_NEAR(recorded.rows[*first].eval_seconds, 1.002, 1e-12);
+  EXPECT_EQ(recorded.rows[*second].kind, OutcomeKind::compile);
+  EXPECT_EQ(recorded.rows[*second].objective, std::nullopt);
 }
 
 TEST(KernelTunerReader, SuppliesClosingBracesThatAnInterruptedRunLeftOut) {
   for (const std::string end : {"", ",", ",\n", "}", "}}"}) {
-    const Recording recording = parse_recording(cache_head + first_entry + ",\n" + second_entry + end, "cache.json");
-    EXPECT_EQ(recording.space->size(), 2u) << "with the end '" << end << "'";
+    const RecordedSpace recorded =
+        parse_recorded_space(cache_head + first_entry + ",\n" + second_entry + end, "cache.json");
+    EXPECT_EQ(recorded.space->size(), 2u) << "with the end '" << end << "'";
   }
 }
 
 TEST(KernelTunerReader, DropsAHalfWrittenLastEntry) {
   for (std::size_t length = 1; length < second_entry.size(); ++length) {
-    const Recording recording =
-        parse_recording(cache_head + first_entry + ",\n" + second_entry.substr(0, length), "cache.json");
-    EXPECT_EQ(recording.space->size(), 1u) << "after " << second_entry.substr(0, length);
+    const RecordedSpace recorded =
+        parse_recorded_space(cache_head + first_entry + ",\n" + second_entry.substr(0, length), "cache.json");
+    EXPECT_EQ(recorded.space->size(), 1u) << "after " << second_entry.substr(0, length);
   }
 }
 
 TEST(KernelTunerReader, TellsTheKindsOfFailure) {
   const auto kind_of = [](const std::string& word) {
     const std::string entry = R"("1,1":{"bx":1,"t":1,"time":")" + word + R"("})";
-    return parse_recording(cache_head + entry + "}}", "cache.json").rows[0].kind;
+    return parse_recorded_space(cache_head + entry + "}}", "cache.json").rows[0].kind;
   };
   EXPECT_EQ(kind_of("RuntimeFailedConfig"), OutcomeKind::launch);
   EXPECT_EQ(kind_of("CompilationFailedConfig"), OutcomeKind::compile);
@@ -114,7 +116,7 @@ TEST(KernelTunerReader, TellsTheKindsOfFailure) {
 
 TEST(KernelTunerReader, TakesTheKindOfFailureFromNewerFilesThatHaveNoTimeThen) {
   const std::string entry = R"("1,1":{"bx":1,"t":1,"__error__":"CompilationFailedConfig"})";
-  EXPECT_EQ(parse_recording(cache_head + entry + "}}", "cache.json").rows[0].kind, OutcomeKind::compile);
+  EXPECT_EQ(parse_recorded_space(cache_head + entry + "}}", "cache.json").rows[0].kind, OutcomeKind::compile);
 }
 
 std::string cache_of(const std::string& objective, const std::string& entries) {
@@ -124,20 +126,20 @@ std::string cache_of(const std::string& objective, const std::string& entries) {
 TEST(KernelTunerReader, KeepsIntegersAboveThoseOf64BitsAsTheyAreWritten) {
   for (const char* const value : {"18446744073709551615", "9223372036854775808"}) {
     const std::string entry = "\"1\":{\"bx\":" + std::string(value) + ",\"time\":1}";
-    const Recording recording = parse_recording(cache_of("", entry), "cache.json");
-    EXPECT_EQ(recording.space->configuration(0).text(), "bx=" + std::string(value));
+    const RecordedSpace recorded = parse_recorded_space(cache_of("", entry), "cache.json");
+    EXPECT_EQ(recorded.space->configuration(0).text(), "bx=" + std::string(value));
   }
 }
 
 TEST(KernelTunerReader, MinimisesTheReciprocalOfARate) {
   const std::string entries =
       R"("1":{"bx":1,"time":2,"GFLOP/s":100},"2":{"bx":2,"time":1,"GFLOP/s":200},"4":{"bx":4,"time":"RuntimeFailedConfig"})";
-  const Recording recording = parse_recording(cache_of(R"("objective":"GFLOP/s",)", entries), "cache.json");
-  const auto best = recording.space->find(Configuration{{"bx", 2}});
-  EXPECT_EQ(optimum_of(recording), recording.rows[*best].objective);
-  EXPECT_EQ(optimum_of(recording), 1.0 / 200);
-  EXPECT_EQ(recording.unit, "1 / (GFLOP/s)");
-  EXPECT_EQ(recording.valid_count(), 2u);
+  const RecordedSpace recorded = parse_recorded_space(cache_of(R"("objective":"GFLOP/s",)", entries), "cache.json");
+  const auto best = recorded.space->find(Configuration{{"bx", 2}});
+  EXPECT_EQ(optimum_of(recorded), recorded.rows[*best].objective);
+  EXPECT_EQ(optimum_of(recorded), 1.0 / 200);
+  EXPECT_EQ(recorded.unit, "1 / (GFLOP/s)");
+  EXPECT_EQ(recorded.valid_count(), 2u);
 }
 
 TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
@@ -145,8 +147,8 @@ TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
   EXPECT_THAT(refusal_of(cache_of(R"("objective":"quality",)", entries)),
               HasSubstr("\"objective_higher_is_better\": true or false"));
   const std::string given = R"("objective":"quality","objective_higher_is_better":)";
-  EXPECT_EQ(optimum_of(parse_recording(cache_of(given + "true,", entries), "x")), 1.0 / 200);
-  EXPECT_EQ(optimum_of(parse_recording(cache_of(given + "false,", entries), "x")), 100);
+  EXPECT_EQ(optimum_of(parse_recorded_space(cache_of(given + "true,", entries), "x")), 1.0 / 200);
+  EXPECT_EQ(optimum_of(parse_recorded_space(cache_of(given + "false,", entries), "x")), 100);
 }
 
 TEST(KernelTunerReader, DoesNotTakeATimeForAnotherObjective) {
@@ -154,13 +156,13 @@ TEST(KernelTunerReader, DoesNotTakeATimeForAnotherObjective) {
   EXPECT_THAT(refusal_of(cache_of(R"("objective":"GB/s",)", entries)), HasSubstr("the entry '2' has no 'GB/s'"));
 }
 
-TEST(ReadRecording, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords) {
+TEST(ReadRecordedSpace, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords) {
   const std::string text = R"({"results":[{"configuration":{"cache":1},"measurements":[{"name":"time","value":3}]},)"
                            R"({"configuration":{"cache":2},"measurements":[{"name":"time","value":4}]}]})";
-  EXPECT_EQ(optimum_of(parse_recording(text, "t4.json")), 3);
+  EXPECT_EQ(optimum_of(parse_recorded_space(text, "t4.json")), 3);
 }
 
-TEST(ReadRecording, RefusesWhatIsTooLargeOrTooDeepForASpace) {
+TEST(ReadRecordedSpace, RefusesWhatIsTooLargeOrTooDeepForASpace) {
   EXPECT_THAT(refusal_of("{\"cache\":" + std::string(100000, '[')), HasSubstr("nested more than 64 levels deep"));
   std::string wide = "eval_time_s,objective";
   for (int i = 0; i < 300; ++i) wide += ",p" + std::to_string(i);
@@ -205,26 +207,27 @@ TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
      "validation":50,"runtimes":[3,4]},"invalidity":"correct","correctness":1,
      "measurements":[{"name":"energy","value":9},{"name":"time","value":3.5,"unit":"ms"}],"objectives":["time"]},
     {"configuration":{"bx":32,"pad":true},"times":{},"invalidity":"timeout","correctness":0,"measurements":[]}]})";
-  Recording recording = parse_recording(specified, "t4.json.gz");
-  ASSERT_EQ(recording.space->size(), 2u);
-  EXPECT_EQ(recording.rows[0].objective, 3.5);
-  EXPECT_NEAR(recording.rows[0].eval_seconds, 1.0, 1e-12);
-  EXPECT_EQ(recording.rows[1].kind, OutcomeKind::timeout);
+  RecordedSpace recorded = parse_recorded_space(specified, "t4.json.gz");
+  ASSERT_EQ(recorded.space->size(), 2u);
+  EXPECT_EQ(recorded.rows[0].objective, 3.5);
+  EXPECT_NEAR(recorded.rows[0].eval_seconds, 1.0, 1e-12);
+  EXPECT_EQ(recorded.rows[1].kind, OutcomeKind::timeout);
 
   const std::string wild = R"({"metadata":{"timeunit":"miliseconds"},"results":[
     {"configuration":{"bx":16.0},"times":{"compilation":800,"runtimes":[3,4]},"invalidity":"correct",
      "measurements":[{"name":"time","value":3.5}],"objectives":["time"]})";  // and cut off
-  recording = parse_recording(wild, "t4.json");
-  ASSERT_EQ(recording.space->size(), 1u);
-  EXPECT_EQ(recording.space->configuration(0).text(), "bx=16");
-  EXPECT_NEAR(recording.rows[0].eval_seconds, 0.807, 1e-12);
+  recorded = parse_recorded_space(wild, "t4.json");
+  ASSERT_EQ(recorded.space->size(), 1u);
+  EXPECT_EQ(recorded.space->configuration(0).text(), "bx=16");
+  EXPECT_NEAR(recorded.rows[0].eval_seconds, 0.807, 1e-12);
 }
 
 TEST(T4Reader, NamesTheUnitOfARate) {
   const auto unit = [](const std::string& name) {
-    return parse_recording(R"({"results":[{"configuration":{"a":1},"invalidity":"correct","measurements":[{"name":")" +
-                               name + R"(","value":4}]}]})",
-                           "t4.json")
+    return parse_recorded_space(
+               R"({"results":[{"configuration":{"a":1},"invalidity":"correct","measurements":[{"name":")" + name +
+                   R"(","value":4}]}]})",
+               "t4.json")
         .unit;
   };
   EXPECT_EQ(unit("GFLOP/s"), "1 / (GFLOP/s)") << "its reciprocal is no time, so that a target is refused";
@@ -279,38 +282,38 @@ class Files : public ::testing::Test {
 
 TEST_F(Files, AreReadPlainAndCompressed) {
   const auto plain = folder_.write("made.csv", csv);
-  EXPECT_EQ(read_recordings(plain).at(0).space->size(), 3u);
-  EXPECT_EQ(read_recordings(plain).at(0).name, "made");
-  EXPECT_EQ(read_recordings(write_gzip("zipped.csv.gz", csv)).at(0).space->size(), 3u);
+  EXPECT_EQ(read_recorded_spaces(plain).at(0).space->size(), 3u);
+  EXPECT_EQ(read_recorded_spaces(plain).at(0).name, "made");
+  EXPECT_EQ(read_recorded_spaces(write_gzip("zipped.csv.gz", csv)).at(0).space->size(), 3u);
 }
 
 TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
-  EXPECT_THAT(error_of([&] { read_recordings(folder_ / "absent.csv"); }),
+  EXPECT_THAT(error_of([&] { read_recorded_spaces(folder_ / "absent.csv"); }),
               HasSubstr("absent.csv cannot be read: No such file"));
   std::string long_text = csv;
   for (int i = 64; i < 5000; ++i)
     long_text += std::to_string(i) + ",a,true," + std::to_string(i * 7919 % 1000) + ",1\n";
   const auto cut = write_gzip("cut.csv.gz", long_text);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
-  EXPECT_THROW(read_recordings(cut), RecordingError);
+  EXPECT_THROW(read_recorded_spaces(cut), RecordedSpaceError);
 }
 
-TEST(MakeRecording, KeepsTheLastTrialOfAConfigurationAndNeverAnInfiniteObjective) {
+TEST(MakeRecordedSpace, KeepsTheLastTrialOfAConfigurationAndNeverAnInfiniteObjective) {
   const std::vector<RecordedTrial> trials{{{5.0, 1, OutcomeKind::ok}, {{"a", 1}}},
                                           {{HUGE_VAL, 1, OutcomeKind::ok}, {{"a", 2}}},
                                           {{4.0, 1, OutcomeKind::wrong}, {{"a", 3}}},
                                           {{3.0, 2, OutcomeKind::ok}, {{"a", 1}}}};
-  const Recording recording = make_recording("mine", trials, "ns");
-  ASSERT_EQ(recording.space->size(), 3u);
-  EXPECT_EQ(recording.rows[0].objective, 3.0);
-  EXPECT_EQ(recording.rows[0].eval_seconds, 2.0);
-  EXPECT_FALSE(recording.rows[1].objective);
-  EXPECT_FALSE(recording.rows[2].objective);
-  EXPECT_EQ(recording.rows[2].kind, OutcomeKind::wrong);
-  EXPECT_THROW(make_recording("none", {}), RecordingError);
+  const RecordedSpace recorded = make_recorded_space("mine", trials, "ns");
+  ASSERT_EQ(recorded.space->size(), 3u);
+  EXPECT_EQ(recorded.rows[0].objective, 3.0);
+  EXPECT_EQ(recorded.rows[0].eval_seconds, 2.0);
+  EXPECT_FALSE(recorded.rows[1].objective);
+  EXPECT_FALSE(recorded.rows[2].objective);
+  EXPECT_EQ(recorded.rows[2].kind, OutcomeKind::wrong);
+  EXPECT_THROW(make_recorded_space("none", {}), RecordedSpaceError);
   const std::vector<RecordedTrial> unequal{{{5.0, 1, OutcomeKind::ok}, {{"a", 1}}},
                                            {{5.0, 1, OutcomeKind::ok}, {{"b", 1}}}};
-  EXPECT_THROW(make_recording("unequal", unequal), RecordingError);
+  EXPECT_THROW(make_recorded_space("unequal", unequal), RecordedSpaceError);
 }
 
 }  // namespace

@@ -1,18 +1,19 @@
 #include <stdexcept>
 
 #include <tuner/core/space/enumerated_space.hpp>
-#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/read_recorded_space.hpp>
 #include <tuner/replay/replay_run.hpp>
+#include <tuner/replay/svg_report.hpp>
 
 #include <tests/support/testing.hpp>
 
 namespace tuner::replay {
 namespace {
 
-const Recording& convolution() {
-  static const Recording recording =
-      std::move(read_recordings(std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100.csv.gz").front());
-  return recording;
+const RecordedSpace& convolution() {
+  static const RecordedSpace recorded = std::move(
+      read_recorded_spaces(std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100.csv.gz").front());
+  return recorded;
 }
 
 ReplayOptions quick() {
@@ -40,7 +41,7 @@ TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
   options.strategies = {"auto"};
   options.repeats = 2;
   options.budget.trials = 40;
-  const Recording prior = convolution();
+  const RecordedSpace prior = convolution();
   options.prior = &prior;
   options.ahead = 8;
   const ReplayReport report = run_replay({convolution()}, options);
@@ -75,13 +76,13 @@ TEST(Replay, EndsARepeatAtEachKindOfBudget) {
 }
 
 TEST(Replay, TriesFirstWhatItIsTold) {
-  const Recording recording = convolution();
-  const double optimum = Scorer(recording).optimum();
+  const RecordedSpace recorded = convolution();
+  const double optimum = Scorer(recorded).optimum();
   EnumeratedSpace::Index best = 0;
-  while (recording.rows[best].objective != optimum) ++best;
+  while (recorded.rows[best].objective != optimum) ++best;
   ReplayOptions options = quick();
-  options.first = {{{"of", "another space"}}, recording.space->configuration(best)};
-  const ReplayReport report = run_replay({recording}, options);
+  options.first = {{{"of", "another space"}}, recorded.space->configuration(best)};
+  const ReplayReport report = run_replay({recorded}, options);
   for (const ReplayResult& result : report.spaces[0].results)
     EXPECT_EQ(result.trials_to_percent, std::vector<std::size_t>(options.repeats, 1)) << result.strategy;
 }
@@ -100,7 +101,7 @@ TEST(Replay, RefusesUnknownStrategiesAndOptions) {
 }
 
 TEST(Replay, IsDrawnAsXmlWhateverTheNameOfASpaceHolds) {
-  Recording hostile = convolution();
+  RecordedSpace hostile = convolution();
   hostile.name = "a\x1b[2J\x01\xff\xef\xbf\xbf<&]]>";
   const std::string svg = svg_report(run_replay({hostile}, quick()));
   EXPECT_TRUE(std::none_of(svg.begin(), svg.end(), [](unsigned char c) { return c < ' ' && c != '\n'; })) << svg;

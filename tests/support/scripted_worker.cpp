@@ -91,7 +91,7 @@ Trial run(const Configuration& configuration) {
   send(PhaseReport{Phase::verify, does.starts_with("hangs") || does == "is_stopped_once" ? 0.1 : 60,
                    does != "hangs_in_our_step"});
   if (does == "runs_until_recalled" && first_time(configuration))
-    testing::wait_until([] { return session->recalled(); });
+    testing::wait_until([] { return session->look_for_recall(); });
   if (does == "meets_others") {  // on devices 0 and 1
     const int fd = ::open(marker(std::to_string(device)).c_str(), O_CREAT | O_WRONLY, 0600);
     if (fd >= 0) ::close(fd);
@@ -183,8 +183,8 @@ int serve(const std::string& mode) {
     if (const auto* request = std::get_if<Compile>(&message)) compile(*request);
     if (const auto* evaluate = std::get_if<Evaluate>(&message)) {
       Ran answer;
-      if (!session->recalled()) answer.trials.push_back(run(evaluate->configuration));
-      if (session->recalled_running()) answer.trials.clear();
+      if (!session->look_for_recall()) answer.trials.push_back(run(evaluate->configuration));
+      if (session->look_for_recall_of_running()) answer.trials.clear();
       answer.usable = evaluate->configuration.find("does")->string() != "poisons" && !has_fallen();
       send(answer);
       if (!answer.usable) return 1;
@@ -199,7 +199,7 @@ int serve(const std::string& mode) {
         if (auto* measured = std::get_if<Measurement>(&answer.trials.back().outcome))
           measured->metrics["seconds"] = remeasure->seconds;
       }
-      if (session->recalled_running()) answer.trials.clear();
+      if (session->look_for_recall_of_running()) answer.trials.clear();
       answer.usable = !has_fallen() && !is_poisoned;
       send(answer);
       if (!answer.usable) return 1;

@@ -3,7 +3,7 @@
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/measure/statistics.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 #include <tests/support/testing.hpp>

@@ -24,7 +24,7 @@ class WorkerOfATest final : public WorkerLink {
                std::exchange(worker_->said.read, -1));
   }
   void kill() override { worker_->killed = true; }
-  bool was_stopped() override { return false; }
+  bool take_stop() override { return false; }
 
  private:
   std::optional<WorkerEnd> ask_end() override { return worker_->end; }

@@ -5,7 +5,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/error.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 
 namespace tuner {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/values/format.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 
 namespace tuner {
 namespace {

@@ -5,13 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -19,199 +15,16 @@
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/measure_options.hpp>
-#include <tuner/measure/output_values.hpp>
+#include <tuner/measure/numbers/output_values.hpp>
+#include <tuner/measure/problem_buffer.hpp>
 
 namespace tuner {
 
-struct BufferSpec;
-struct FillSpec;
 struct KernelSpec;
 struct LaunchSpec;
 struct ScalarValue;
 struct TensorMapSpec;
 struct TextureSpec;
-
-// ---- contents of inputs: random numbers, numbers computed from their index, or numbers from a file ------------------
-
-inline constexpr double kFillSeconds = 600;  ///< the longest filling: from slow disks, or by expressions on the CPU
-
-/// The numbers of a buffer, or of one field of its records, without gaps.
-struct FilledNumbers {
-  ElementType type = ElementType::float32;
-  std::size_t count = 0;
-  Fill fill;
-  std::vector<std::byte> content;  ///< if not empty: used instead of `fill`
-  std::uint64_t seed = 0;
-
-  /// Whether another seed gives other numbers.
-  bool are_random() const { return count > 0 && content.empty() && fill.kind == Fill::Kind::uniform; }
-  /// Writes them to \p to. \p other: with another seed, if they are random.
-  void write(Backend& backend, DevicePointer to, bool other) const;
-};
-
-/// The problem to which the numbers belong, for expressions and messages.
-struct FilledBy {
-  const KernelSpec& spec;
-  const Bindings& names;
-  std::string problem;  ///< "nx=33 ny=7 offset=1"
-  const MeasureOptions& options;
-};
-
-/// The numbers of \p fill, or of Fill::by_default(). \p name: the buffer, or `stars.mass`. Throws SpecError if one of
-/// them cannot be computed.
-FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const std::optional<FillSpec>& fill,
-                             ElementType type, std::size_t count, std::uint64_t seed);
-
-/// Element i is the value of \p element for this `i`. Throws SpecError if it has no value, does not fit \p type, or if
-/// this takes longer than \p most_seconds.
-std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
-                                         const Bindings& names, double most_seconds = kFillSeconds);
-
-/// Like read_data_file(), but takes the numbers from MeasureOptions::carried if they are there.
-std::vector<std::byte> read_numbers(const MeasureOptions& options, const std::filesystem::path& file, ElementType type,
-                                    std::size_t count);
-
-/// \p count numbers of the file \p path, relative to the spec of \p by. \p what: "fill" or "answer". Throws SpecError
-/// with \p place.
-std::vector<std::byte> numbers_from_file(const FilledBy& by, const std::string& name, std::string_view what,
-                                         const std::string& path, const SourceLocation& place, ElementType type,
-                                         std::size_t count);
-
-// ---- one buffer: its data, its fill, and the comparison with the expected data -------------------------------------
-
-/// Stands in messages about wrong floating-point results, before their tolerance.
-inline constexpr std::string_view kAllowed = ", tolerance ";
-
-/// Device memory with guards on both sides, which show writes out of bounds: [guard and shift][data][guard]. Each
-/// memory has different numbers in its guards, so that a copy of another buffer's guard is noticed too. Around floating
-/// numbers, every second number of a guard is NaN, so that a sum with one of them is noticed. Movable; empty when it is
-/// constructed by default.
-class GuardedMemory {
- public:
-  GuardedMemory() = default;
-  /// \p shift: bytes from an aligned address to the data. \p number: chooses the numbers in the guards. \p floating:
-  /// bytes of a floating number of the data; 0: there are none. Throws Error if there is no room.
-  GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes, std::uint64_t number,
-                std::size_t floating);
-
-  bool is_made() const { return memory_ != nullptr; }
-  DevicePointer data() const { return memory_->address() + front_; }
-  std::size_t bytes() const { return bytes_; }
-
-  /// Whether there is room for \p bytes of data and its guards.
-  bool has_room(std::size_t bytes) const { return is_made() && memory_->bytes() >= bytes + 2 * guard_bytes_; }
-  /// Changes the size of the data to \p bytes. Precondition: has_room().
-  void resize(std::size_t bytes);
-
-  void write_guards() const;
-  /// Until the next write_guards().
-  void fill_guards_with_zeros() const;
-  /// The changed byte of a guard that is nearest to the data, in bytes from its beginning; nullopt: none.
-  std::optional<std::ptrdiff_t> broken() const;
-
- private:
-  Backend* backend_ = nullptr;
-  std::unique_ptr<DeviceMemory> memory_;
-  std::size_t guard_bytes_ = 0;
-  std::size_t front_ = 0, bytes_ = 0, back_ = 0;
-  std::vector<unsigned char> guards_;  // contents, as long as the longer guard
-};
-
-/// Poisons are bytes that fill outputs before a run: the first two before the reference, the others before
-/// configurations. They differ, so that an output that is read before it is written gives another result.
-inline constexpr unsigned char kReferencePoisons[] = {0xff, 0x5a};
-inline constexpr unsigned char kPoisons[] = {0xa5, 0x96, 0x3c, 0x81};
-
-inline std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
-
-struct ProblemBuffer {
-  /// The expected data for one set of inputs.
-  struct Answer {
-    GuardedMemory expected;                  ///< out and inout
-    std::uint64_t fingerprint = 0;           ///< in and constant: of the filled data
-    std::uint64_t expected_fingerprint = 0;  ///< of `expected`
-    unsigned char poison = 0xff;             ///< for configurations
-  };
-  /// One number of a buffer.
-  struct Number {
-    ElementType type{};
-    std::size_t at = 0;  ///< bytes from the buffer's start
-    Tolerance tolerance;
-  };
-  enum class Within { nothing, tolerance };
-
-  Backend* backend = nullptr;
-  const BufferSpec* spec = nullptr;
-  ElementType type = ElementType::float32;
-  std::size_t count = 0;
-  std::size_t used = 0;  ///< the set of inputs in use
-  GuardedMemory actual;
-  GuardedMemory original;  ///< inout and consumed: the first set of inputs, for Refill; made when it is needed
-  std::array<Answer, 2> answers;
-  std::vector<FilledNumbers> fills;  ///< one, or one for each field of records
-  bool is_filled_by_field = false;
-  std::optional<std::uint64_t> filled;  ///< the fingerprint of contents from a file, once uploaded.
-  std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces.
-  std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: contents, if filled field by field.
-  std::vector<std::byte> expected_content;         ///< from the answer's file, if any.
-  std::vector<Tolerance> tolerances;               ///< one, or one for each field.
-  std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers.
-
-  bool is_changed_input() const;
-  unsigned char work_space_byte() const;
-  bool is_read_only() const;
-  bool has_integers_to_write() const;
-  bool holds_floating() const;
-  std::string type_text() const;
-  Answer& answer() { return answers[used]; }
-  const Answer& answer() const { return answers[used]; }
-  /// The memory for launches; \p reference: those of the reference, which write the expected outputs.
-  const GuardedMemory& memory(bool reference) const;
-
-  // These throw Error if an expression of the kernel's file has no valid value for this problem.
-  void set_count(const FilledBy& by);
-  /// \p recorded: a file to use instead of the fill; null: none.
-  void choose_fill(const FilledBy& by, const std::string* recorded, std::uint64_t seed);
-  void choose_compared(const FilledBy& by);
-
-  /// Does nothing if \p region still holds the contents of a file: uploading takes far longer than looking.
-  void fill(const GuardedMemory& region);
-  std::vector<std::byte> filled_records(std::size_t which) const;
-  void set_bytes(const GuardedMemory& region, unsigned char value) const;
-  std::uint64_t fingerprint(const GuardedMemory& region) const;
-  HostBuffer copy(DevicePointer from) const;
-  HostBuffer copy(const GuardedMemory& from) const { return copy(from.data()); }
-  /// Adds \p data to \p all under the buffer's name; for records, adds each field under its own name.
-  void add(HostBuffers& all, HostBuffer data) const;
-
-  /// Describes the place \p bytes from the start: "c[1024], which has 1000 elements of float".
-  std::string outside(std::ptrdiff_t bytes) const;
-  std::optional<std::string> broken_guard(const GuardedMemory& region) const;
-
-  /// The number of numbers that are compared.
-  std::size_t compared_count() const;
-  Comparison compare(Within within) const { return compare(actual, within); }
-  /// Compares \p region with the expected data.
-  Comparison compare(const GuardedMemory& region, Within within) const;
-  /// The expected numbers that are NaN.
-  Comparison expected_nan() const;
-  /// The largest of the expected numbers that are compared, without its sign. Precondition: no record.
-  double largest_expected() const;
-  /// Whether all bytes of \p element are \p value.
-  bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
-  /// Fills `actual` with copies of the first expected element. Does nothing and returns false if there is only one, or
-  /// if the last one or one of some others differs.
-  bool repeat_expected() const;
-  /// Chooses a poison that differs from each expected element; returns false if there is none.
-  bool choose_poison();
-  unsigned char poison_of(std::size_t pass) const { return pass == 0 ? answer().poison : kPoisons[1]; }
-  /// The first element that differs from the expected one.
-  std::optional<std::string> mismatch(std::size_t pass) const;
-
- private:
-  Number number_at(std::size_t element) const;
-  bool adds_to_poison(const Number& number, std::size_t pass) const;
-};
 
 /// An output whose comparison proves little.
 struct WeakComparison {
@@ -224,8 +37,6 @@ struct WeakComparison {
 struct ReferenceGivesNan : Error {
   using Error::Error;
 };
-
-// ---- all buffers of a problem ---------------------------------------------------------------------------------------
 
 class ProblemBuffers {
  public:

@@ -20,7 +20,7 @@
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/measure_options.hpp>
-#include <tuner/measure/output_values.hpp>
+#include <tuner/measure/numbers/output_values.hpp>
 #include <tuner/measure/problem_buffers.hpp>
 #include <tuner/measure/sampler.hpp>
 

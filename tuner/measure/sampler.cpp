@@ -8,7 +8,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/values/elapsed.hpp>
-#include <tuner/measure/statistics.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 
 namespace tuner {
 namespace {

@@ -10,7 +10,7 @@
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/measure_options.hpp>
-#include <tuner/measure/output_values.hpp>
+#include <tuner/measure/numbers/output_values.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {

@@ -145,7 +145,7 @@ class Relay {
     for (auto at = children_.begin(); at != children_.end();) {
       const std::uint64_t channel = at->first;
       Child& child = at->second;
-      if (ask && child.process->was_stopped()) world_.send(0, FrameKind::stopped, channel);
+      if (ask && child.process->take_stop()) world_.send(0, FrameKind::stopped, channel);
       child.in.write_to(child.process->write_fd());
       if (fds[child.polled].revents != 0) pass_on(FrameKind::data, channel, child.process->read_fd(), child.open);
       if (fds[child.polled + 1].revents != 0) pass_on(FrameKind::said, channel, child.process->error_fd(), child.says);
@@ -243,7 +243,7 @@ class Hub::RemoteWorker final : public worker::WorkerLink {
       hub_.post(
           [&hub = hub_, rank = channel_->rank, id = channel_->id] { hub.world_.send(rank, FrameKind::kill, id); });
   }
-  bool was_stopped() override {
+  bool take_stop() override {
     const std::lock_guard lock(channel_->mutex);
     return std::exchange(channel_->stopped, false);
   }

@@ -11,8 +11,8 @@
 #include <cache/file/paths.hpp>
 
 #include <tuner/core/cpp/included_file.hpp>
-#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner {

@@ -1,3 +1,5 @@
+#include <tuner/replay/json_reader.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -5,8 +7,6 @@
 
 #include <boost/interprocess/streams/bufferstream.hpp>
 #include <cache/records/json.hpp>
-
-#include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
 namespace {
@@ -52,8 +52,8 @@ json parse(std::string& text, const std::string& origin, const Path& wanted, std
       const auto is_named = [](const Open& one, const std::string& name) { return one.name == name; };
       if (std::equal(open.begin(), open.end(), wanted.begin(), wanted.end(), is_named)) found = beginning();
       if (event != Event::value && open.size() == kMostJsonDepth)
-        throw RecordingError(place_at(text, beginning(), origin) + "nested more than " +
-                             std::to_string(kMostJsonDepth) + " levels deep; is this a recorded space?");
+        throw RecordedSpaceError(place_at(text, beginning(), origin) + "nested more than " +
+                                 std::to_string(kMostJsonDepth) + " levels deep; is this a recorded space?");
       if (event != Event::value) open.push_back({event == Event::object_start ? '}' : ']', {}});
     }
     // One more character than that of a number is read.
@@ -73,7 +73,7 @@ json parse(std::string& text, const std::string& origin, const Path& wanted, std
       return parse(text, origin, wanted, found);
     }
     const std::size_t at = misplaced != nullptr ? std::max<std::size_t>(misplaced->byte, 1) - 1 : beginning();
-    throw RecordingError(place_at(text, at, origin) + "not JSON: " + json_fault(error));
+    throw RecordedSpaceError(place_at(text, at, origin) + "not JSON: " + json_fault(error));
   }
 }
 
@@ -92,12 +92,12 @@ bool find(const json& here, const json& wanted, Path& path) {
 /// A JSON text, its value, and the place of each part of the value in the text.
 class JsonFile {
  public:
-  /// Throws RecordingError with line and column when \p text is not JSON or nested too deeply, and without a place when
-  /// it is too large.
+  /// Throws RecordedSpaceError with line and column when \p text is not JSON or nested too deeply, and without a place
+  /// when it is too large.
   JsonFile(std::string_view text, std::string origin) : text_(text), origin_(std::move(origin)) {
     if (std::count(text.begin(), text.end(), ',') >= static_cast<std::ptrdiff_t>(kMostJsonValues))
-      throw RecordingError(origin_ + ": more than " + std::to_string(kMostJsonValues) +
-                           " values; is this a recorded space?");
+      throw RecordedSpaceError(origin_ + ": more than " + std::to_string(kMostJsonValues) +
+                               " values; is this a recorded space?");
     std::size_t ignored = 0;
     root_ = parse(text_, origin_, {}, ignored);
   }
@@ -105,7 +105,7 @@ class JsonFile {
   const json& root() const { return root_; }
   const std::string& origin() const { return origin_; }
 
-  /// Throws RecordingError: `file:line:column: ` and \p complaint. The place is that of member \p key of \p object,
+  /// Throws RecordedSpaceError: `file:line:column: ` and \p complaint. The place is that of member \p key of \p object,
   /// a value in root(), or of \p object itself if it has no such member.
   [[noreturn]] void fail(const json& object, const std::string& key, const std::string& complaint) const {
     Path path;
@@ -113,7 +113,7 @@ class JsonFile {
     std::string text = text_;
     std::size_t place = 0;
     parse(text, origin_, path, place);
-    throw RecordingError(place_at(text, place, origin_) + complaint);
+    throw RecordedSpaceError(place_at(text, place, origin_) + complaint);
   }
 
  private:
@@ -217,7 +217,7 @@ bool larger_is_better(const JsonFile& file, const std::string& objective) {
   return false;
 }
 
-Recording parse_kernel_tuner(const JsonFile& file) {
+RecordedSpace parse_kernel_tuner(const JsonFile& file) {
   const Fail fail = [&](const auto&... of) { file.fail(of...); };
   const json& cache = member(file.root(), "cache");
   if (!cache.is_object()) fail(file.root(), "cache", "there is no object \"cache\"");
@@ -255,7 +255,7 @@ Recording parse_kernel_tuner(const JsonFile& file) {
     for (const char* part : {"compile_time", "verification_time", "benchmark_time", "framework_time"})
       trial.eval_seconds += 1e-3 * time_or(entry, part, 0, fail);
   }
-  return make_recording(file.origin(), trials, name == "time" ? "ms" : rate ? "1 / (" + name + ")" : name);
+  return make_recorded_space(file.origin(), trials, name == "time" ? "ms" : rate ? "1 / (" + name + ")" : name);
 }
 
 // T4.
@@ -314,7 +314,7 @@ double first_measurement(const json& result, std::string& name, const Fail& fail
   return 0;
 }
 
-Recording parse_t4(const JsonFile& file) {
+RecordedSpace parse_t4(const JsonFile& file) {
   const json& results = member(file.root(), "results");
   if (!results.is_array()) file.fail(file.root(), "results", "there is no list \"results\"");
   if (results.empty()) file.fail(results, "", "the list of results is empty");
@@ -333,16 +333,16 @@ Recording parse_t4(const JsonFile& file) {
     if (trial.kind == OutcomeKind::ok) trial.objective = first_measurement(result, name, fail);
     if (member(result, "times").is_object()) trial.eval_seconds = eval_time(result["times"], fail) * unit;
   }
-  return make_recording(file.origin(), trials, is_rate(name) ? "1 / (" + name + ")" : "ms");
+  return make_recorded_space(file.origin(), trials, is_rate(name) ? "1 / (" + name + ")" : "ms");
 }
 
 }  // namespace
 
-Recording parse_json(std::string_view text, const std::string& origin) {
+RecordedSpace parse_json(std::string_view text, const std::string& origin) {
   const JsonFile file(text, origin);
   if (file.root().contains("results")) return parse_t4(file);
   if (file.root().contains("cache")) return parse_kernel_tuner(file);
-  throw RecordingError(origin + ":1:1: JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
+  throw RecordedSpaceError(origin + ":1:1: JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
 }
 
 }  // namespace tuner::replay

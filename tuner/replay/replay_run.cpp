@@ -32,17 +32,17 @@ struct Run {
 struct Limits {
   double seconds = 0;
   std::size_t trials = 0;
-  double target = -HUGE_VAL;  // in the recording's unit
+  double target = -HUGE_VAL;  // in the space's unit
 };
 
-Limits limits_of(const Budget& budget, const Recording& recording, const Scorer& scorer) {
-  Limits limits{scorer.horizon(), recording.space->size()};
+Limits limits_of(const Budget& budget, const RecordedSpace& recorded, const Scorer& scorer) {
+  Limits limits{scorer.horizon(), recorded.space->size()};
   if (budget.wall_time || budget.trials || budget.fraction) limits.seconds = HUGE_VAL;
   if (budget.wall_time) limits.seconds = budget.wall_time->count();
   limits.trials = std::min(limits.trials, budget.trials_of(limits.trials).value_or(limits.trials));
-  if (budget.target && recording.unit != "ns" && recording.unit != "ms")
-    throw std::invalid_argument("a target is a time, and the objective of '" + recording.name + "' is not a time");
-  if (budget.target) limits.target = *budget.target / (recording.unit == "ms" ? 1e6 : 1);
+  if (budget.target && recorded.unit != "ns" && recorded.unit != "ms")
+    throw std::invalid_argument("a target is a time, and the objective of '" + recorded.name + "' is not a time");
+  if (budget.target) limits.target = *budget.target / (recorded.unit == "ms" ? 1e6 : 1);
   return limits;
 }
 
@@ -65,22 +65,23 @@ void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>&
   waiting = std::move(*order);
 }
 
-/// The results in \p prior of configurations that \p recording has too.
-std::vector<search::Observation> shared_results(const Recording& prior, const Recording& recording) {
+/// The results in \p prior of configurations that \p recorded has too.
+std::vector<search::Observation> shared_results(const RecordedSpace& prior, const RecordedSpace& recorded) {
   std::vector<search::Observation> out;
   for (EnumeratedSpace::Index row = 0; row < prior.rows.size(); ++row)
-    if (const auto index = recording.space->find(prior.space->configuration(row)))
+    if (const auto index = recorded.space->find(prior.space->configuration(row)))
       out.push_back({*index, prior.rows[row].objective, prior.rows[row].resources});
   return out;
 }
 
-Run run_once(const Recording& recording, const Scorer& scorer, const Limits& limits, const std::string& strategy_name,
-             const ReplayOptions& options, std::span<const search::Observation> prior, std::uint64_t seed) {
+Run run_once(const RecordedSpace& recorded, const Scorer& scorer, const Limits& limits,
+             const std::string& strategy_name, const ReplayOptions& options, std::span<const search::Observation> prior,
+             std::uint64_t seed) {
   search::StrategyOptions strategy_options{seed, expected_trials(limits, scorer), options.strategy_options, {}};
   for (const Configuration& configuration : options.first)
-    if (const auto index = recording.space->find(configuration)) strategy_options.first.push_back(*index);
+    if (const auto index = recorded.space->find(configuration)) strategy_options.first.push_back(*index);
   const double begin = thread_cpu_seconds();
-  const auto strategy = search::make_strategy(strategy_name, *recording.space, strategy_options);
+  const auto strategy = search::make_strategy(strategy_name, *recorded.space, strategy_options);
   if (!prior.empty()) strategy->seed_prior(prior, 1);
   Run run;
   std::vector<EnumeratedSpace::Index> rows;
@@ -91,14 +92,14 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     const std::size_t room = std::min(options.ahead, limits.trials - rows.size()) - waiting.size();
     for (const auto index : strategy->propose(room)) {
       waiting.push_back(index);
-      if (options.ahead > 1 && recording.rows[index].resources)
-        strategy->compiled(index, *recording.rows[index].resources);
+      if (options.ahead > 1 && recorded.rows[index].resources)
+        strategy->compiled(index, *recorded.rows[index].resources);
     }
     if (waiting.empty()) break;
     reconsider(*strategy, waiting);
     const auto index = waiting.front();
     waiting.erase(waiting.begin());
-    const RecordedRow& row = recording.rows[index];
+    const RecordedRow& row = recorded.rows[index];
     rows.push_back(index);
     spent += row.eval_seconds;
     const search::Observation seen{index, row.objective, row.resources};
@@ -119,24 +120,24 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
 }
 
 /// The thread of a repeat changes nothing except its CPU time.
-std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, const std::string& strategy,
+std::vector<Run> run_repeats(const RecordedSpace& recorded, const Scorer& scorer, const std::string& strategy,
                              const ReplayOptions& options) {
-  const Limits limits = limits_of(options.budget, recording, scorer);
-  const auto prior = options.prior ? shared_results(*options.prior, recording) : std::vector<search::Observation>{};
+  const Limits limits = limits_of(options.budget, recorded, scorer);
+  const auto prior = options.prior ? shared_results(*options.prior, recorded) : std::vector<search::Observation>{};
   if (options.prior && prior.empty())
-    throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recording.name +
+    throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recorded.name +
                                 "'");
   std::vector<Run> runs(options.repeats);
   on_all_cores(runs.size(), [&](std::size_t r) {
-    runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
+    runs[r] = run_once(recorded, scorer, limits, strategy, options, prior, options.seed + r);
   });
   return runs;
 }
 
-ReplayResult summarise(const Recording& recording, const Scorer& scorer, const std::string& strategy,
+ReplayResult summarise(const RecordedSpace& recorded, const Scorer& scorer, const std::string& strategy,
                        const std::vector<Run>& runs) {
   ReplayResult result;
-  result.space = recording.name;
+  result.space = recorded.name;
   result.strategy = strategy;
   std::vector<RankCurve> curves;
   double trials = 0;
@@ -172,20 +173,19 @@ ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const 
 
 }  // namespace
 
-ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
+ReplayReport run_replay(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options,
                         const ReplayObserver& observer) {
   if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
   if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
-  if (recordings.empty()) throw std::invalid_argument("there is no recorded space to replay");
+  if (spaces.empty()) throw std::invalid_argument("there is no recorded space to replay");
   ReplayReport report{options.repeats, options.seed, {}, {}};
-  for (const Recording& recording : recordings) {
-    const Scorer scorer(recording);
+  for (const RecordedSpace& recorded : spaces) {
+    const Scorer scorer(recorded);
     ReplaySpace& space = report.spaces.emplace_back(
-        ReplaySpace{recording.name, recording.unit, recording.space->size(), recording.valid_count(), scorer.optimum(),
+        ReplaySpace{recorded.name, recorded.unit, recorded.space->size(), recorded.valid_count(), scorer.optimum(),
                     scorer.random_draws(), scorer.times(), scorer.baseline()});
     for (const std::string& strategy : options.strategies) {
-      space.results.push_back(
-          summarise(recording, scorer, strategy, run_repeats(recording, scorer, strategy, options)));
+      space.results.push_back(summarise(recorded, scorer, strategy, run_repeats(recorded, scorer, strategy, options)));
       if (observer) observer(space.results.back());
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
-/// Runs search strategies against recordings and scores them: `tune replay` without its command line and its output.
+/// Runs search strategies against recorded spaces and scores them: `tune replay` without its command line and its
+/// output.
 
 #include <functional>
 #include <map>
@@ -22,7 +23,7 @@ struct ReplayOptions {
   std::size_t ahead = 1;
   /// The same kernel at another size or on another device. Each strategy gets it before it begins
   /// (Strategy::seed_prior()). Must outlive run_replay().
-  const Recording* prior = nullptr;
+  const RecordedSpace* prior = nullptr;
   /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
   std::vector<Configuration> first;
 };
@@ -71,13 +72,9 @@ struct ReplayReport {
 /// Called after each (space, strategy), from one thread at a time.
 using ReplayObserver = std::function<void(const ReplayResult&)>;
 
-/// Throws std::invalid_argument for an unknown strategy or option, RecordingError for a recording without valid rows.
-/// The same options give the same report, except for CPU times, with any number of cores.
-ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
+/// Throws std::invalid_argument for an unknown strategy or option, RecordedSpaceError for a recorded space without
+/// valid rows. The same options give the same report, except for CPU times, with any number of cores.
+ReplayReport run_replay(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options,
                         const ReplayObserver& observer = {});
-
-/// A picture with a panel for each space: the mean best so far over time, relative to the optimum. Random search is
-/// dashed.
-std::string svg_report(const ReplayReport& report);
 
 }  // namespace tuner::replay

@@ -70,10 +70,11 @@ double draws_until(double portion, std::span<const double> ascending) {
 
 }  // namespace
 
-Scorer::Scorer(const Recording& recording) : recording_(recording) {
-  for (const RecordedRow& row : recording.rows)
+Scorer::Scorer(const RecordedSpace& recorded) : recorded_(recorded) {
+  for (const RecordedRow& row : recorded.rows)
     if (row.objective) ascending_.push_back(*row.objective);
-  if (ascending_.empty()) throw RecordingError(recording.name + ": no configuration of this recorded space is valid");
+  if (ascending_.empty())
+    throw RecordedSpaceError(recorded.name + ": no configuration of this recorded space is valid");
   std::sort(ascending_.begin(), ascending_.end());
   set_times();
   set_baseline();
@@ -83,7 +84,7 @@ void Scorer::set_times() {
   std::vector<double> all;
   double valid = 0;
   double invalid = 0;
-  for (const RecordedRow& row : recording_.rows) {
+  for (const RecordedRow& row : recorded_.rows) {
     all.push_back(row.eval_seconds);
     (row.objective ? valid : invalid) += row.eval_seconds;
   }
@@ -132,7 +133,7 @@ RankCurve Scorer::rank_curve(std::span<const std::uint64_t> rows) const {
   std::size_t point = 0;
   for (const std::uint64_t index : rows) {
     if (point == kPoints) break;
-    const RecordedRow& row = recording_.rows[index];
+    const RecordedRow& row = recorded_.rows[index];
     now += row.eval_seconds;
     while (point < kPoints && times_[point] < now) curve[point++] = best;
     if (!row.objective) continue;

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include <tuner/replay/recording.hpp>
+#include <tuner/replay/recorded_space.hpp>
 
 namespace tuner::replay {
 
@@ -30,8 +30,8 @@ inline double share_of_optimum(double optimum, double objective) {
 
 class Scorer {
  public:
-  /// \p recording must outlive the scorer. Throws RecordingError when no row is valid.
-  explicit Scorer(const Recording& recording);
+  /// \p recorded must outlive the scorer. Throws RecordedSpaceError when no row is valid.
+  explicit Scorer(const RecordedSpace& recorded);
 
   /// Equally spaced, seconds.
   const std::vector<double>& times() const { return times_; }
@@ -55,7 +55,7 @@ class Scorer {
   void set_times();
   void set_baseline();
 
-  const Recording& recording_;
+  const RecordedSpace& recorded_;
   std::vector<double> ascending_;  // valid objectives
   double seconds_a_draw_ = 0;
   std::vector<double> times_;

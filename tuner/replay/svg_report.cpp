@@ -1,3 +1,5 @@
+#include <tuner/replay/svg_report.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -5,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <tuner/replay/svg.hpp>
-#include <tuner/replay/replay_run.hpp>
 
 namespace tuner::replay {
 namespace {

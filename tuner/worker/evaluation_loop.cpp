@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/result/reference_failure.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/threads.hpp>

@@ -229,7 +229,7 @@ void WorkerProcess::kill() {
   if (pid_ > 0 && !reaped_) ::kill(-pid_, SIGKILL);
 }
 
-bool WorkerProcess::was_stopped() {
+bool WorkerProcess::take_stop() {
   siginfo_t change{};
   return !reaped_ && ::waitid(P_PID, static_cast<id_t>(pid_), &change, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
          change.si_pid == pid_;
@@ -381,8 +381,8 @@ bool WorkerSlot::takes(const Message& message) {
 /// All messages that have arrived were read: if this process was stopped, the answer may have come in time.
 void WorkerSlot::end_if_late() {
   if (!left_s_) return;
-  look_whether_stopped();
-  if (*left_s_ <= 0) return end({fmt::format("did not answer for {:.1f} s", limit_s_), was_stopped(), true});
+  look_for_stop();
+  if (*left_s_ <= 0) return end({fmt::format("did not answer for {:.1f} s", limit_s_), take_stop(), true});
   const double most_silent_s = was_stopped_ ? std::min(limit_s_, kMostSilentSeconds) : kMostSilentSeconds;
   if (silent_s_ > most_silent_s) end({fmt::format("did not run for {:.1f} s", silent_s_), true, true});
 }

@@ -70,8 +70,9 @@ class WorkerLink {
   virtual void kill() = 0;
   /// If not, the worker may take any time for an answer.
   virtual bool can_be_killed() const { return true; }
-  /// Whether somebody stopped or continued the process since the last call. Then a late answer is not its own fault.
-  virtual bool was_stopped() = 0;
+  /// Returns whether somebody stopped or continued the process since the last call. Then a late answer is not its own
+  /// fault.
+  virtual bool take_stop() = 0;
   /// How it ended, once it has ended and no process that it started is left. A driver can hold a process for ever.
   /// Such a worker counts as lost when `longest_end` has passed since the first call.
   const std::optional<WorkerEnd>& ended();
@@ -124,7 +125,7 @@ class WorkerProcess final : public WorkerLink {
 
   pid_t pid() const { return pid_; }
   void kill() override;
-  bool was_stopped() override;
+  bool take_stop() override;
 
  private:
   std::optional<WorkerEnd> ask_end() override;
@@ -143,7 +144,7 @@ class WorkerThread final : public WorkerLink {
 
   void kill() override;
   bool can_be_killed() const override { return false; }
-  bool was_stopped() override { return false; }
+  bool take_stop() override { return false; }
 
  private:
   std::optional<WorkerEnd> ask_end() override;
@@ -195,9 +196,9 @@ class WorkerSlot {
   void quit() {
     if (worker_) worker_->send(Quit{});
   }
-  /// WorkerLink::was_stopped().
-  bool was_stopped() {
-    look_whether_stopped();
+  /// WorkerLink::take_stop().
+  bool take_stop() {
+    look_for_stop();
     return std::exchange(was_stopped_, false);
   }
 
@@ -222,7 +223,7 @@ class WorkerSlot {
 
  private:
   std::optional<WorkerEnd> take_end();
-  void look_whether_stopped() { was_stopped_ |= worker_ && worker_->was_stopped(); }
+  void look_for_stop() { was_stopped_ |= worker_ && worker_->take_stop(); }
   bool takes(const Message& message);
   void end_if_late();
 

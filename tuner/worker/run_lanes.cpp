@@ -205,7 +205,7 @@ void RunLane::ran(Ran answer) {
   trial.times.wait = std::exchange(job.wait_s, 0);
   const bool is_sound = trial.verified || !open_.measure.verify;
   if (const Measurement* m = trial.measurement(); m != nullptr && is_sound) queue_.set_best(m->median_ns);
-  const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
+  const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.take_stop() && try_again(job);
   if (!innocent) {
     if (!answer.usable) split_off_cause(job, answer.trials);
     if (answer.usable)

@@ -49,8 +49,8 @@ class Server {
     const KernelSpec& spec = place.spec != nullptr ? *place.spec : parsed_;
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
     const auto report = [this](Phase phase, double limit_s, bool runs_kernel) {
-      if (evaluates_ && connection_.recalled_running()) throw Recalled{};
-      if (runner_ && connection_.hurried()) runner_->hurry();
+      if (evaluates_ && connection_.look_for_recall_of_running()) throw Recalled{};
+      if (runner_ && connection_.look_for_hurry()) runner_->hurry();
       connection_.send(PhaseReport{phase, limit_s, runs_kernel});
     };
     once_for_all([&] { runner_ = std::make_unique<Runner>(backend, spec, open.size, open.measure, report); });
@@ -87,7 +87,7 @@ class Server {
   }
 
   void answer(const Evaluate& message) {
-    if (connection_.recalled()) return report({});
+    if (connection_.look_for_recall()) return report({});
     std::vector<Trial> trials;
     give_up_if_recalled(
         [&] { trials.push_back(runner().evaluate(message.configuration, message.image, message.best_ns)); });
@@ -101,7 +101,7 @@ class Server {
   void answer(const Remeasure& message) {
     if (message.images.size() != message.configurations.size())
       throw ProtocolError("remeasure: not one image for each");
-    if (connection_.recalled()) return report({});
+    if (connection_.look_for_recall()) return report({});
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
       finalists.push_back({message.configurations[i], &message.images[i]});

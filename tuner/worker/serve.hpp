@@ -46,16 +46,18 @@ class Connection {
     return message;
   }
 
-  /// Whether the session has recalled its last request. Does not wait.
-  bool recalled() {
-    return has_recall([](const Recall&) { return true; });
+  // These read the messages that have arrived, and do not wait.
+
+  /// Returns whether the session recalls its last request.
+  bool look_for_recall() {
+    return look_for_recall([](const Recall&) { return true; });
   }
-  /// Whether it has recalled the request that runs. Does not wait.
-  bool recalled_running() { return has_recall(&Recall::running); }
-  /// Whether a Hurry has come, which receive() does not return. Does not wait.
-  bool hurried() {
+  /// Returns whether it recalls the request that runs.
+  bool look_for_recall_of_running() { return look_for_recall(&Recall::running); }
+  /// Returns whether a Hurry has come, which receive() does not return.
+  bool look_for_hurry() {
     read_all();
-    return hurried_;
+    return hurry_came_;
   }
 
   /// Throws PipeClosed.
@@ -86,7 +88,7 @@ class Connection {
     decoder_.feed(std::span(bytes, static_cast<std::size_t>(count)));
     while (auto message = decoder_.next()) {
       if (std::holds_alternative<Hurry>(*message))
-        hurried_ = true;
+        hurry_came_ = true;
       else
         inbox_.push_back(std::move(*message));
     }
@@ -94,7 +96,7 @@ class Connection {
   void read_all() {
     for (pollfd in{in_, POLLIN, 0}; ::poll(&in, 1, 0) > 0;) read_some();
   }
-  bool has_recall(const auto& is_meant) {
+  bool look_for_recall(const auto& is_meant) {
     read_all();
     return std::ranges::any_of(inbox_, [&](const Message& message) {
       const auto* const recall = std::get_if<Recall>(&message);
@@ -106,7 +108,7 @@ class Connection {
   bool owns_process_;
   Decoder decoder_;
   std::deque<Message> inbox_;
-  bool hurried_ = false;
+  bool hurry_came_ = false;
   std::mutex writing_;  // messages are written whole
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -5,7 +5,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/recording/recording_writer.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/wisdom/records.hpp>
 
 #include <tests/cli/commands/program.hpp>

@@ -4,7 +4,7 @@
 
 #include <tests/core/kernel_texts.hpp>
 
-#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 
 namespace tuner {
 namespace {

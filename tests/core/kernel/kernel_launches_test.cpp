@@ -1,8 +1,8 @@
 #include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/values/element_type.hpp>
 
 #include <tests/core/kernel_texts.hpp>

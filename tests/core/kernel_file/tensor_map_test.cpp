@@ -4,6 +4,7 @@
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/spec_expressions.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/space/enumerated_space.hpp>

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include <tests/support/testing.hpp>
-#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/kernel/sub_space.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 namespace tuner {
 namespace {

@@ -8,7 +8,7 @@
 #include <tuner/backend/cuda/driver/context.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/wisdom/images.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/tuner.hpp>

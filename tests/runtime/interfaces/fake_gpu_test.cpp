@@ -11,7 +11,7 @@
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/runtime/decide/by_context.hpp>
 #include <tuner/runtime/decide/served_device.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/tuner.hpp>
 
 #include <tests/support/captured_graph.hpp>

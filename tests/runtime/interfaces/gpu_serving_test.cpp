@@ -15,7 +15,7 @@
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/error.hpp>
 #include <tuner/recording/launch_recording.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/tuner.hpp>
 
 #include <tests/support/captured_graph.hpp>

@@ -8,7 +8,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/error.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>

@@ -9,7 +9,7 @@
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/error.hpp>
 #include <tuner/recording/launch_recording.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>
 #include <tuner/tuner.hpp>

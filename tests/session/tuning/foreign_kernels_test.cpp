@@ -8,7 +8,7 @@
 
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/single_run.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 #ifndef TUNER_TEST_BACKEND
 #define TUNER_TEST_BACKEND "host"

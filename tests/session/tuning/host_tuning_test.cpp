@@ -4,7 +4,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/search/strategy.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
@@ -128,14 +128,14 @@ DeviceChoice gpu(int index, int sm_count) {
 }
 
 TEST(DeviceChoices, AreOneForDevicesOfOneKind) {
-  const DeviceChoice chosen = of_one_kind({gpu(3, 132), gpu(1, 132), gpu(2, 132)}, "3,1,2");
+  const DeviceChoice chosen = join_choices({gpu(3, 132), gpu(1, 132), gpu(2, 132)}, "3,1,2");
   EXPECT_EQ(chosen.device.index, 3);
   EXPECT_THAT(chosen.more, ElementsAre(1, 2));
 }
 
 TEST(DeviceChoices, RefuseDevicesOfDifferentKindsAndNameTheDifference) {
   EXPECT_THAT(error_of([] {
-                of_one_kind({gpu(0, 132), gpu(1, 114)}, "0,1");
+                join_choices({gpu(0, 132), gpu(1, 114)}, "0,1");
               }),
               AllOf(HasSubstr("device '0,1'"), HasSubstr("sm=132 and sm=114")));
 }

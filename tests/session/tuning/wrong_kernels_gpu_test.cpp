@@ -5,7 +5,7 @@
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 

@@ -9,7 +9,7 @@
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 

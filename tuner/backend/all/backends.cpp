@@ -1,5 +1,6 @@
 #include <tuner/backend/all/backends.hpp>
 
+#include <tuner/backend/host/compile/compiler.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/error.hpp>
@@ -160,6 +161,13 @@ std::vector<Device> list_devices() {
 
 std::unique_ptr<Backend> open_backend(const Device& device, PreloadedKernels preloaded, const Warn& warn) {
   return kind_of(device.key.backend).open(device.index, preloaded, warn);
+}
+
+void measure_ceilings(Device& device) {
+  const std::unique_ptr<Backend> backend = open_backend(device, PreloadedKernels::ceilings);
+  backend->measure_ceilings();
+  device.ceilings = backend->device().ceilings;
+  device.peaks = backend->device().peaks;
 }
 
 std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus, const Warn& warn) {

@@ -36,6 +36,8 @@ std::unique_ptr<Backend> open_backend(const Device& device, PreloadedKernels pre
                                       const Warn& warn = {});
 /// Opens \p context, which is current on this thread and must stay alive. Throws Error.
 std::unique_ptr<Backend> open_backend(const ContextName& context);
+/// Measures the ceilings and peaks of \p device and stores them in it. Takes about a tenth of a second.
+void measure_ceilings(Device& device);
 /// The compute capabilities of this machine's GPUs, in order: 90 for 9.0.
 std::vector<int> compute_capabilities();
 /// The compiler of \p backend, for \p gpus. Opens no device; without \p gpus asks the driver for them. Throws Error.

@@ -19,7 +19,7 @@
 #include <tuner/core/values/characters.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #ifdef TUNER_HAS_CUDA

@@ -19,7 +19,7 @@
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/session/wisdom/records.hpp>
 
@@ -103,7 +103,7 @@ cache::Filter read_filter(const Given& given, std::span<cache::Database> databas
   if (given.has("device")) {
     const std::string device = given.text("device");
     const std::vector<cache::DeviceRecord> known = stored_devices(databases);
-    if (!names_device(device)) {
+    if (!is_device_name(device)) {
       filter.device_key = find_device(known, device, "--device", as).key;
       return filter;
     }

@@ -5,7 +5,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/core/device/metric.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/observe/chip_metrics.hpp>
 #include <tuner/backend/cuda/run/device_report.hpp>

@@ -9,8 +9,9 @@
 #include <tuner/cli/input/standard_input.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/read_recorded_space.hpp>
 #include <tuner/replay/replay_run.hpp>
+#include <tuner/replay/svg_report.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::cli {
@@ -89,12 +90,13 @@ Answer answer_of(const replay::ReplayReport& report) {
       .rows("aggregate", means_table(report));
 }
 
-std::vector<replay::Recording> read_spaces(const Texts& paths) {
-  std::vector<replay::Recording> out;
+std::vector<replay::RecordedSpace> read_spaces(const Texts& paths) {
+  std::vector<replay::RecordedSpace> out;
   for (const std::string& path : paths)
-    for (replay::Recording& recording : path == "-" ? replay::parse_recordings(standard_input(), "standard input", warn)
-                                                    : replay::read_recordings(path, warn))
-      out.push_back(std::move(recording));
+    for (replay::RecordedSpace& recorded : path == "-"
+                                               ? replay::parse_recorded_spaces(standard_input(), "standard input", warn)
+                                               : replay::read_recorded_spaces(path, warn))
+      out.push_back(std::move(recorded));
   return out;
 }
 
@@ -149,15 +151,15 @@ int run_replay(const Given& given) {
   const Texts files = given.texts("file");
   if (given.text("prior") == "-" && std::count(files.begin(), files.end(), "-") > 0)
     throw UsageError("standard input (-) can be read only once");
-  const auto recordings = read_spaces(files);
-  std::vector<replay::Recording> prior;
+  const auto spaces = read_spaces(files);
+  std::vector<replay::RecordedSpace> prior;
   if (given.has("prior")) {
     prior = read_spaces({given.text("prior")});
     if (prior.size() != 1) throw UsageError("--prior: " + given.text("prior") + " holds several tunings; give one");
     replay_options.prior = &prior.front();
   }
   Console console(stderr, given.flag("json") && !isatty(STDERR_FILENO));
-  const std::size_t runs = recordings.size() * replay_options.strategies.size();
+  const std::size_t runs = spaces.size() * replay_options.strategies.size();
   std::size_t finished = 0;
   const auto tell = [&](const replay::ReplayResult& result) {
     ++finished;
@@ -167,7 +169,7 @@ int run_replay(const Given& given) {
   };
   const replay::ReplayReport report = [&] {
     try {
-      return replay::run_replay(recordings, replay_options, tell);
+      return replay::run_replay(spaces, replay_options, tell);
     } catch (const std::invalid_argument& error) {
       throw UsageError(error.what());
     }

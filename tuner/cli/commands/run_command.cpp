@@ -12,7 +12,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/explain/explain_trial.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/cuda_backend.hpp>

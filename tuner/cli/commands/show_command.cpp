@@ -8,7 +8,7 @@
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/wisdom/stored_results.hpp>
 
 namespace tuner::cli {

@@ -6,7 +6,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 
 namespace tuner::cli {
@@ -102,7 +102,7 @@ std::string wanted_device(const Given& given) {
   if (given.has("device")) {
     const std::string text = given.text("device");
     for (const std::string& one : split({text}, ','))
-      if (!names_device(one) && one != "all")
+      if (!is_device_name(one) && one != "all")
         throw UsageError(
             "--device: unknown device {}: it is auto, host, cuda, all, or the number of a GPU, or several numbers with "
             "commas (`tune devices` lists them)",

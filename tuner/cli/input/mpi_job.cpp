@@ -136,7 +136,7 @@ void check_members(const std::vector<Member>& members) {
       throw Error(
           fmt::format("{} has another kind of device than rank 0 on {}: {}. A session is for one kind: give each "
                       "its own job",
-                      who, first.host, difference(one.device_key, first.device_key)));
+                      who, first.host, key_difference(one.device_key, first.device_key)));
     for (const auto& [what, its, theirs] :
          {std::tuple{"driver", one.driver, first.driver}, std::tuple{"compiler", one.compiler, first.compiler}})
       if (its != theirs)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tuner/core/device/device.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 namespace tuner::cli {
 

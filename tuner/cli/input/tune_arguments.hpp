@@ -7,7 +7,7 @@
 
 #include <tuner/cli/input/options.hpp>
 #include <tuner/cli/input/problems.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 
 namespace tuner::cli {

@@ -14,7 +14,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/error.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <tuner/error.hpp>
 #include <tuner/explain/explain_trial.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 #include <tuner/session/wisdom/records.hpp>
 
 namespace tuner::cli {

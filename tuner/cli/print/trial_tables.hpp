@@ -7,7 +7,7 @@
 #include <tuner/cli/print/table.hpp>
 #include <tuner/core/kernel/sub_space.hpp>
 #include <tuner/core/result/objective.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 
 namespace tuner {
 struct KernelSpec;

@@ -1,10 +1,11 @@
-#include <tuner/core/expression/expression_tree.hpp>
+#include <tuner/core/expression/expression_parser.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include <tuner/core/expression/expression_tree.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/named.hpp>
@@ -290,19 +291,12 @@ bool is_reserved_word(std::string_view name) {
   return contains(words, name);
 }
 
-Expression ExpressionAccess::parse(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers) {
+Expression parse_expression(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers) {
   const SourceLocation location = cursor.place();
   const std::size_t begin = cursor.peek().begin;
   Pointer root = Parser(cursor, substitutions, numbers).expression();
-  return make(std::move(root), cursor.line().text.substr(begin, cursor.last_stop() - begin), location);
-}
-
-Expression Expression::parse(std::string_view text, const SourceLocation& origin) {
-  const LogicalLine line = LogicalLine::from(text, origin);
-  TokenCursor cursor(line);
-  Expression result = ExpressionAccess::parse(cursor, {});
-  if (!cursor.at_end()) cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
-  return result;
+  return ExpressionAccess::make(std::move(root), cursor.line().text.substr(begin, cursor.last_stop() - begin),
+                                location);
 }
 
 }  // namespace tuner

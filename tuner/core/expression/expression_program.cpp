@@ -4,7 +4,9 @@
 #include <array>
 #include <map>
 
+#include <tuner/core/expression/expression_names.hpp>
 #include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

@@ -6,7 +6,6 @@
 #include <limits>
 #include <set>
 
-#include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {
@@ -209,6 +208,17 @@ std::vector<Expression> split_conjunction(const Expression& expression) {
   return parts;
 }
 
+bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem) {
+  try {
+    return !predicate.evaluate_boolean(bindings);
+  } catch (const EvaluationError& error) {
+    if (!problem) problem = error;
+    const std::vector<Expression> parts = split_conjunction(predicate);
+    return parts.size() > 1 &&
+           std::ranges::any_of(parts, [&](const Expression& part) { return is_false(part, bindings, problem); });
+  }
+}
+
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem) {
   const bool is_power = a > 0 && (a & (a - 1)) == 0;
   if (op == Op::logical_not) return a == 0;
@@ -251,11 +261,6 @@ double apply_real(Op op, double a, double b) {
   if (op == Op::multiply) return a * b;
   if (op == Op::divide) return a / b;
   return op == Op::minimum ? std::min(a, b) : std::max(a, b);
-}
-
-std::string unknown_name(const std::string& name, const std::vector<std::string>& names) {
-  if (!is_identifier(name)) return in_quotes(name) + " is not a decimal integer";
-  return "unknown name " + in_quotes(name) + suggestion(name, names);
 }
 
 Interval hull(Interval a, Interval b) {

@@ -2,7 +2,6 @@
 /// The syntax tree of an Expression, and the arithmetic of its operators. Private to this room.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include <tuner/core/expression/expression.hpp>
-#include <tuner/core/expression/token.hpp>
 
 namespace tuner {
 
@@ -61,19 +59,6 @@ struct Expression::Tree {
   std::vector<std::string> names;  // sorted, unique
 };
 
-/// The numbers that an expression may have. Integer arithmetic excludes those with a point.
-enum class Numbers { integers, any };
-
-/// Names that stand for expressions (`let`).
-using Substitutions = std::map<std::string, Expression, std::less<>>;
-
-/// Says whether a name in an expression is a number or one of some words.
-struct NameKind {
-  bool is_word = false;
-  std::vector<std::string> words;  ///< that it may be compared with
-};
-using KnownNames = std::map<std::string, NameKind, std::less<>>;
-
 inline ExpressionNode::Pointer make_leaf(ExpressionNode node) {
   return std::make_shared<const ExpressionNode>(std::move(node));
 }
@@ -86,8 +71,6 @@ ExpressionNode::Pointer make_node(Op op, std::vector<ExpressionNode::Pointer> ch
 struct ExpressionAccess {
   static const ExpressionNode::Pointer& root(const Expression& expression) { return expression.tree_->root; }
   static Expression make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location);
-  /// Parses one expression from \p cursor and leaves it at the first token that does not belong to it.
-  static Expression parse(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers = Numbers::integers);
 };
 
 /// Whether \p expression is one name and nothing else.
@@ -100,10 +83,6 @@ std::vector<Expression> split_conjunction(const Expression& expression);
 bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem);
 /// \p op applied to \p operands, for expressions that are not written in a kernel file.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text = {});
-
-/// Throws SpecError at the first name that is not in \p known. Also for a word where a number is needed, and for a word
-/// that is compared with a value that it never has.
-void check_names(const Expression& expression, const KnownNames& known);
 
 /// Arithmetic that all evaluators share. If an operation fails, \p problem is set and 0 is returned.
 struct ArithmeticProblem {
@@ -122,13 +101,6 @@ bool compare(Op op, auto a, auto b) {
          : op == Op::greater    ? a > b
                                 : a >= b;
 }
-
-/// The message about a name that is not one of \p names.
-std::string unknown_name(const std::string& name, const std::vector<std::string>& names);
-
-bool is_function_name(std::string_view name);
-/// `and or not in true false`.
-bool is_reserved_word(std::string_view name);
 
 /// Interval arithmetic bounds the results that are possible while some parameters are not decided yet.
 struct Interval {

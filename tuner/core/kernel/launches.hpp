@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <tuner/core/device/launch_shape.hpp>
-#include <tuner/core/device/tensor_map.hpp>
 #include <tuner/core/kernel/compile_values.hpp>
 
 namespace tuner {
@@ -15,7 +14,6 @@ class Configuration;
 struct KernelSpec;
 struct LaunchSpec;
 struct ProblemSize;
-struct TensorMapSpec;
 
 /// One launch with every name replaced by its value.
 struct ResolvedLaunch {
@@ -33,9 +31,6 @@ std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const Probl
 /// configuration.
 std::vector<ResolvedLaunch> resolve_prepare(const KernelSpec& spec, const ProblemSize& size,
                                             const DeviceLimits& limits);
-
-/// \p map with every name replaced by its value. \p type: of its buffer.
-TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindings& bindings);
 
 // Private to this folder.
 

@@ -3,7 +3,7 @@
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/words.hpp>
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/expression/expression_tree.hpp>
+#include <tuner/core/expression/expression_parser.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/expression/expression_tree.hpp>
+#include <tuner/core/expression/expression_names.hpp>
 
 namespace tuner {
 

@@ -1,10 +1,10 @@
-#include <tuner/core/kernel/launches.hpp>
-#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include <tuner/core/expression/expression_parser.hpp>
 #include <tuner/core/expression/expression_tree.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
@@ -92,7 +92,7 @@ class Rules {
   Expression parsed(const std::string& text) const {
     const LogicalLine line = LogicalLine::from(text, {});
     TokenCursor cursor(line);
-    return ExpressionAccess::parse(cursor, names_);
+    return parse_expression(cursor, names_);
   }
 
   void add(const std::string& holds, const std::string& broken, const std::vector<std::string>& values) {

@@ -12,6 +12,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/spec_expressions.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {

@@ -17,16 +17,6 @@ class EnumeratedSpace;
 struct KernelSpec;
 struct ProblemSize;
 
-/// A rule of CUDA that the numbers of a tensor map must follow.
-struct TensorMapRule {
-  Expression holds;                ///< also where no launch takes the map
-  std::string broken;              ///< the sentence if it does not hold, with `{}` for each of `values`
-  std::vector<Expression> values;  ///< for the sentence
-};
-/// The rules for the tensor maps of \p spec ("Tensor Map Object Management", CUDA Driver API), and that each map shows
-/// no more than its buffer has.
-std::vector<TensorMapRule> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size);
-
 /// The configurations of \p spec that meet its constraints and whose launches meet the limits of the device. These are
 /// threads per block, block and grid dimensions, dynamic shared memory, and resident blocks of a cooperative grid.
 /// Stops after \p at_most configurations; without that number, a space that is too large to be listed is

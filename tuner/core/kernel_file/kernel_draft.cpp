@@ -5,9 +5,12 @@
 
 #include <tuner/core/cpp/definitions.hpp>
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/expression/expression_tree.hpp>
 #include <tuner/core/kernel/names.hpp>
 #include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel_file/left_out.hpp>
 #include <tuner/core/kernel_file/record_type.hpp>
+#include <tuner/core/kernel_file/validate_kernel.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

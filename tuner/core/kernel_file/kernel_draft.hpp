@@ -1,21 +1,18 @@
 #pragma once
-/// The directives of a kernel file, read one by one, with their places for messages. KernelReader finds the errors that
-/// a single line shows. finish() then does everything that needs all lines. Private to this room.
+/// The directives of a kernel file, with their places for messages. KernelReader reads them one by one. finish() then
+/// does everything that needs all lines. Private to this room.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <tuner/core/cpp/expanded_code.hpp>
-#include <tuner/core/expression/expression_tree.hpp>
-#include <tuner/core/expression/token.hpp>
+#include <tuner/core/expression/expression_parser.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {
@@ -113,94 +110,8 @@ const ScopedCode& unchanged(KernelDraft& draft);
 /// The constants of the program that expressions name and that the directives do not declare.
 Substitutions constants_of(KernelDraft& draft);
 
-/// For each launch of the kernel, fills in the directives that were left out:
-/// - `instantiate`: the function with the name of the launch.
-/// - `arguments`: those of the function, by their names.
-/// - `block`: the parameters `block_size_x`, `_y` and `_z`, as in Kernel Tuner.
-/// If the file has no `type`, fills in the types of buffers and scalars. If all launches leave out `instantiate`, adds
-/// a `define` for each parameter and choice that occurs in the text and is not an argument. Throws SpecError at a
-/// launch for which the text does not have the information.
-void fill_in_from_text(KernelDraft& draft);
-
 /// Fills in what was left out, then validates the kernel if \p validation is required. Call find_texts() first. Throws
 /// SpecError with a place.
 KernelSpec finish(KernelDraft draft, Validation validation = Validation::required);
-
-/// Throws SpecError for the first error: unknown or clashing names, values that are not allowed, missing parts,
-/// parameters where none are allowed. Every kernel is checked here, once.
-void validate(const KernelDraft& draft);
-
-/// A base of the two parts of validate(), with everything that they share.
-class Checks {
- public:
-  /// \p names: all that expressions may use. Both must outlive this.
-  Checks(const KernelDraft& draft, const KnownNames& names) : draft_(draft), spec_(draft.spec), all_(names) {}
-
- protected:
-  /// Throws SpecError at the first parameter, unless \p why is empty: the reason in the message.
-  void refuse_parameters(const Expression& expression, std::string_view why) const;
-  /// Whether \p value is just one name, which may be a word.
-  bool is_known_name(const Expression& value) const;
-  /// Whether \p value is just a parameter whose values are numbers with a point.
-  bool is_floating_parameter(const Expression& value) const;
-
-  const KernelDraft& draft_;
-  const KernelSpec& spec_;
-  const KnownNames& all_;
-};
-
-/// Checks the launches of the kernel, of its reference and before each run.
-void validate_launches(const Checks& checks);
-/// Checks what is known of tensor maps without their numbers. Those follow tensor_map_rules().
-void validate_tensor_maps(const Checks& checks);
-
-struct KernelReader {
-  KernelDraft draft;
-  KernelSpec& spec = draft.spec;
-  Token directive;  ///< the one that is being read
-  SourceLocation directive_place;
-  std::vector<SourceFile> known_sources;  ///< the `sources` of parse_kernel_file()
-
-  KernelReader() = default;
-  KernelReader(const KernelReader&) = delete;
-  KernelReader& operator=(const KernelReader&) = delete;
-
-  /// Throws SpecError if it was called with \p key before.
-  void once(const std::string& key);
-  /// Reads the name of a new \p what.
-  std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
-  /// Reads an expression up to the end of the line, a comma or \p closing: a character, or one of several words.
-  Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
-  /// Reads the expression in the braces that open at \p at of \p line, and moves \p at to the closing one.
-  Expression in_braces(const LogicalLine& line, std::size_t& at);
-  /// Reads `= VALUE VALUE …` to the end of the line, the values of each of \p names. No value may occur twice.
-  const std::vector<Value>& values(TokenCursor& cursor, std::vector<std::string> names);
-  /// Reads the name of a type. Returns the canonical name of an element type.
-  std::string type_name(TokenCursor& cursor);
-  /// Reads `NAME=VALUE …` to the end of the line. Calls \p read with each name to read its value. Returns the places of
-  /// the names, none of which may occur twice.
-  Places assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read);
-  /// Reads the C++ name that \p of instantiates: the rest of the line, with expressions in braces and `let`s.
-  void read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of);
-
-  LaunchDraft& start_launch(const std::string& name, LaunchDraft::Role role);
-  /// The launch that the current directive belongs to. Throws SpecError if that launch has such a directive already.
-  LaunchDraft& once_in_launch();
-
- private:
-  std::size_t values_ = 0;
-  std::size_t operations_ = 0;
-};
-
-struct Directive {
-  std::string_view name;
-  void (*read)(KernelReader&, TokenCursor&);
-};
-
-void read_tensor_map(KernelReader& kernel, TokenCursor& cursor);
-
-std::span<const Directive> name_directives();     ///< read_names.cpp
-std::span<const Directive> data_directives();     ///< read_data.cpp
-std::span<const Directive> program_directives();  ///< read_program.cpp: the program and its launches
 
 }  // namespace tuner

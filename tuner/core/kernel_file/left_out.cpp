@@ -1,5 +1,4 @@
-#include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel_file/kernel_draft.hpp>
+#include <tuner/core/kernel_file/left_out.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <tuner/core/cpp/definitions.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel_file/record_type.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
@@ -164,7 +164,7 @@ class LeftOut {
   Expression named(const std::string& name, const SourceLocation& place) const {
     const LogicalLine line = LogicalLine::from(name, place);
     TokenCursor cursor(line);
-    return ExpressionAccess::parse(cursor, draft_.lets);
+    return parse_expression(cursor, draft_.lets);
   }
 
   void block(LaunchDraft& one) {

@@ -1,4 +1,4 @@
-#include <tuner/core/kernel_file/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_reader.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +11,7 @@
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/expression/token.hpp>
 #include <tuner/core/kernel_file/record_type.hpp>
+#include <tuner/core/kernel_file/tensor_map_lines.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

@@ -1,4 +1,4 @@
-#include <tuner/core/kernel_file/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_reader.hpp>
 
 #include <algorithm>
 #include <utility>

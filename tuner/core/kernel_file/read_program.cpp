@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <tuner/core/expression/token.hpp>
-#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/kernel_file/directive_lines.hpp>
-#include <tuner/core/kernel_file/kernel_draft.hpp>
+#include <tuner/core/kernel_file/kernel_reader.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/input_file.hpp>
 

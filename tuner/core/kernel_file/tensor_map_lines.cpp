@@ -1,10 +1,9 @@
-// Reads and checks `tensormap` lines.
-
-#include <tuner/core/kernel_file/kernel_draft.hpp>
+#include <tuner/core/kernel_file/tensor_map_lines.hpp>
 
 #include <algorithm>
 #include <set>
 
+#include <tuner/core/expression/expression_tree.hpp>
 #include <tuner/core/expression/token.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>

@@ -1,8 +1,9 @@
+#include <tuner/core/kernel_file/validate_launches.hpp>
+
 #include <algorithm>
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel_file/kernel_draft.hpp>
 #include <tuner/core/kernel_file/record_type.hpp>
 #include <tuner/core/values/named.hpp>
 

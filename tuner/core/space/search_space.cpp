@@ -10,6 +10,7 @@
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/space/prefixes.hpp>
 #include <tuner/core/values/elapsed.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {

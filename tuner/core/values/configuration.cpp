@@ -1,14 +1,7 @@
-// Values, configurations and problem sizes.
 #include <tuner/core/values/configuration.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <sstream>
 #include <stdexcept>
-
-#include <tuner/core/values/characters.hpp>
-#include <tuner/core/values/problem_size.hpp>
-#include <tuner/core/values/value.hpp>
 
 namespace tuner {
 namespace {
@@ -66,53 +59,6 @@ Configuration Configuration::parse(std::string_view text) {
     begin = text.find_first_not_of(separators, end);
   }
   return result;
-}
-
-std::string Value::text() const {
-  if (is_integer()) return std::to_string(std::get<std::int64_t>(data_));
-  if (is_boolean()) return std::get<bool>(data_) ? "true" : "false";
-  return std::get<std::string>(data_);
-}
-
-std::optional<double> Value::fraction() const {
-  if (!is_string() || (string().find('.') == std::string::npos && string().find("e-") == std::string::npos))
-    return std::nullopt;
-  const auto number = number_of<double>(string());
-  return number && std::isfinite(*number) ? number : std::nullopt;
-}
-
-Value Value::parse(std::string_view text) {
-  if (text == "true") return Value(true);
-  if (text == "false") return Value(false);
-  if (const auto number = number_of<std::int64_t>(text)) return Value(*number);
-  return Value(std::string(text));
-}
-
-std::string ProblemSize::choices_text() const {
-  std::string result;
-  for (const auto& [name, value] : choices) result += (result.empty() ? "" : " ") + name + '=' + value;
-  return result;
-}
-
-std::map<std::string, std::string> ProblemSize::parse_choices(const std::string& text) {
-  std::map<std::string, std::string> choices;
-  std::istringstream words(text);
-  for (std::string word; words >> word;)
-    if (const std::size_t equals = word.find('='); equals != std::string::npos)
-      choices[word.substr(0, equals)] = word.substr(equals + 1);
-  return choices;
-}
-
-std::string ProblemSize::sizes_text() const {
-  std::string result;
-  for (const auto& [name, value] : sizes) result += (result.empty() ? "" : " ") + name + '=' + std::to_string(value);
-  return result;
-}
-
-std::string ProblemSize::text() const {
-  const std::string chosen = choices_text();
-  const std::string sized = sizes_text();
-  return chosen.empty() || sized.empty() ? chosen + sized : chosen + ' ' + sized;
 }
 
 }  // namespace tuner

@@ -1,7 +1,7 @@
 #include <tuner/runtime/decide/served_device.hpp>
 
 #include <tuner/runtime/decide/by_context.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 namespace tuner::runtime {
 namespace {

@@ -19,7 +19,7 @@
 #include <tuner/core/values/threads.hpp>
 #include <tuner/error.hpp>
 #include <tuner/runtime/background/housekeeping.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 namespace tuner::runtime {
 namespace {

@@ -10,7 +10,7 @@
 #include <tuner/runtime/interfaces/leaving.hpp>
 #include <tuner/runtime/interfaces/measured_result.hpp>
 #include <tuner/runtime/interfaces/served_kernel.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 
 namespace tuner {

@@ -181,11 +181,6 @@ class Batch {
 
 }  // namespace
 
-Spread spread_of(const TuneRequest& request) {
-  if (request.jobs.size() > 1 && !request.devices.more.empty() && !request.one_at_a_time) return Spread::side_by_side;
-  return request.is_one_kernel ? Spread::together : Spread::in_turn;
-}
-
 void tune_batch(const TuneRequest& request, const std::atomic<bool>& stop, BatchListener& listener, TuneProblem tune) {
   if (!tune)
     tune = [&](const TuneJob& job, Seat& seat, ProblemListener& problem) {

@@ -7,7 +7,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/error.hpp>
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 #include <tuner/session/wisdom/records.hpp>
 #include <tuner/session/wisdom/stored_results.hpp>
 

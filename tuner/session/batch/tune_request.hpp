@@ -10,7 +10,7 @@
 #include <cache/query/browse.hpp>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 
 namespace tuner {

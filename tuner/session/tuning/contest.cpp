@@ -9,7 +9,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/message_text.hpp>
-#include <tuner/measure/statistics.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
 
 namespace tuner {

@@ -16,7 +16,7 @@
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 namespace tuner {
 namespace {

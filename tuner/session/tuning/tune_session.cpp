@@ -115,9 +115,9 @@ class Session {
   }
 
   void enumerate_space() {
-    const auto is_over = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
+    const auto must_end = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
     try {
-      space_ = enumerate(spec_, size_, device_.limits, is_over);
+      space_ = enumerate(spec_, size_, device_.limits, must_end);
       contest_.result.valid_is = space_.count().kind;
     } catch (const EnumerationStopped&) {
       if (contest_.must_not_go_on()) throw;
@@ -133,11 +133,10 @@ class Session {
   }
 
   /// Whether the session must end without waiting for anything.
-  bool is_over() {
+  bool is_over() const {
     if (options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count()) return true;
     if (contest_.must_not_go_on()) {
-      if (!interrupted_at_) interrupted_at_ = contest_.elapsed();
-      return contest_.elapsed() - *interrupted_at_ >= kLastLaunch;
+      return interrupted_at_ && contest_.elapsed() - *interrupted_at_ >= kLastLaunch;
     }
     return !first_trial_.configuration() && -contest_.time_left() >= kLastLaunch;
   }
@@ -196,6 +195,7 @@ class Session {
         contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
         return;
       }
+      if (contest_.must_not_go_on() && !interrupted_at_) interrupted_at_ = contest_.elapsed();
       if (is_over()) {
         contest_.result.stop_reason = reason.value_or(StopReason::wall_time);
         return;

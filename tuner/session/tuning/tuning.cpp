@@ -17,7 +17,7 @@
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/search/strategy.hpp>
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/host_check.hpp>
 #include <tuner/session/wisdom/images.hpp>
 #include <tuner/session/wisdom/records.hpp>

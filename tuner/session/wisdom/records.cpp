@@ -14,8 +14,8 @@
 #include <cache/records/json.hpp>
 #include <cache/records/sha256.hpp>
 
-#include <tuner/core/kernel/data_files.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/threads.hpp>
 #include <tuner/error.hpp>

@@ -9,6 +9,7 @@
 #include <tests/support/environment_variable.hpp>
 #include <tests/support/in_threads.hpp>
 #include <tests/support/no_descriptors.hpp>
+#include <tuner/backend/host/compile/compiler.hpp>
 #include <tuner/backend/host/compile/own_text.hpp>
 #include <tuner/backend/host/compile/process.hpp>
 #include <tuner/backend/host/compile/translation_unit.hpp>

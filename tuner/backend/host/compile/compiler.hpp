@@ -73,3 +73,10 @@ class HostCompiler final : public Compiler {
 };
 
 }  // namespace tuner::host
+
+namespace tuner {
+
+/// Only the compiler, for processes that compile and never run.
+std::unique_ptr<Compiler> make_host_compiler(const HostOptions& options = {});
+
+}  // namespace tuner

@@ -2,7 +2,6 @@
 /// The settings of the host backend.
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,8 +23,5 @@ struct HostOptions {
   bool cache_objects = true;
   unsigned threads = 0;  ///< operating-system threads; 0: one for each core that this process may use
 };
-
-/// Only the compiler, for processes that compile and never run.
-std::unique_ptr<Compiler> make_host_compiler(const HostOptions& options = {});
 
 }  // namespace tuner

@@ -126,7 +126,7 @@ void BlockRunner::execute() {
 }
 
 std::optional<std::string> BlockRunner::finish() {
-  if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
+  if (!shared_.restore_canaries() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
   if (const auto outside = outside_static_shared(kNearest); outside && !failure_ && !must_stop())
     failure_ = *outside + " in " + place();
   return std::exchange(failure_, std::nullopt);

@@ -94,7 +94,7 @@ void SharedArena::resize(std::size_t bytes) {
   sanitizer::poison(canaries, open_ - bytes_);
 }
 
-bool SharedArena::is_intact() {
+bool SharedArena::restore_canaries() {
   const std::size_t count = open_ - bytes_;
   if (sanitizer::kActive || count == 0) return true;  // a sanitizer sees each access
   char* const canaries = memory_.begin() + bytes_;

@@ -59,8 +59,8 @@ class SharedArena {
   std::size_t bytes() const { return bytes_; }
   /// Sets the size. Canaries follow up to the end of the last page; memory beyond it cannot be accessed.
   void resize(std::size_t bytes);
-  /// Whether no canary was overwritten since the last call.
-  bool is_intact();
+  /// Writes overwritten canaries again. Returns whether there were none.
+  bool restore_canaries();
   /// Whether \p address is in the reserved memory that cannot be accessed.
   bool is_beyond(const void* address) const;
 

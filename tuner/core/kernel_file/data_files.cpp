@@ -1,4 +1,4 @@
-#include <tuner/core/kernel/data_files.hpp>
+#include <tuner/core/kernel_file/data_files.hpp>
 
 #include <optional>
 #include <utility>

@@ -26,19 +26,16 @@ std::vector<DeviceChoice> choose_each(std::string_view devices);
 /// same on each.
 DeviceChoice choose_devices(std::string_view devices);
 /// \p devices, at least one, as one choice. \p names: how the user named them, for the message.
-DeviceChoice of_one_kind(std::vector<DeviceChoice> devices, std::string_view names);
+DeviceChoice join_choices(std::vector<DeviceChoice> devices, std::string_view names);
 /// The devices with the ordinals \p devices, for people: "GPUs 0, 2", "host 0".
 std::string ordinals_text(const DeviceKey& kind, const std::vector<int>& devices);
 
 /// How the texts of two device keys differ: "sm=132 and sm=114".
-std::string difference(const std::string& a, const std::string& b);
+std::string key_difference(const std::string& a, const std::string& b);
 
 /// Whether \p text is one of the names that choose_device() takes.
-bool names_device(std::string_view text);
+bool is_device_name(std::string_view text);
 /// A GPU's ordinal as people write it; nullopt for anything else.
 std::optional<int> gpu_ordinal(std::string_view text);
-
-/// Measures the ceilings and peaks of \p device and stores them in it. Takes about a tenth of a second.
-void measure_ceilings(Device& device);
 
 }  // namespace tuner

@@ -1,4 +1,4 @@
-#include <tuner/measure/output_values.hpp>
+#include <tuner/measure/numbers/output_values.hpp>
 
 #include <algorithm>
 #include <cmath>

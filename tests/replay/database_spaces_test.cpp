@@ -8,7 +8,7 @@
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
-#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/read_recorded_space.hpp>
 #include <tuner/replay/replay_run.hpp>
 
 namespace tuner::replay {
@@ -29,15 +29,15 @@ void record(cache::Database& database, const cache::SessionKey& key, int measure
   test::record(database, key, trials);
 }
 
-class DatabaseRecordings : public ::testing::Test {
+class DatabaseSpaces : public ::testing::Test {
  protected:
   cache::Database open() const { return cache::Database::open_user(file_); }
-  std::vector<Recording> read(const fs::path& path) {
-    return read_recordings(path, [this](const std::string& text) { warnings_.push_back(text); });
+  std::vector<RecordedSpace> read(const fs::path& path) {
+    return read_recorded_spaces(path, [this](const std::string& text) { warnings_.push_back(text); });
   }
   /// The only one.
-  Recording read_one(const fs::path& path) {
-    std::vector<Recording> all = read(path);
+  RecordedSpace read_one(const fs::path& path) {
+    std::vector<RecordedSpace> all = read(path);
     EXPECT_EQ(all.size(), 1u);
     return std::move(all.at(0));
   }
@@ -50,7 +50,7 @@ class DatabaseRecordings : public ::testing::Test {
   std::vector<std::string> warnings_;
 };
 
-TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
+TEST_F(DatabaseSpaces, HoldEveryTrialOfATuningWithItsCost) {
   {
     cache::Database database = open();
     record(database, key_of(1000), 9);
@@ -59,34 +59,34 @@ TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
     failed.kind = "timeout";
     resumed.add(failed);
   }
-  const Recording recording = read_one(file_);  // two sessions of one tuning are one space
-  EXPECT_EQ(recording.name, "axpy T=float n=1000 GPU of 132");
-  EXPECT_EQ(recording.unit, "ns");
-  EXPECT_EQ(recording.space->size(), 10u);
-  EXPECT_EQ(recording.valid_count(), 9u);
-  EXPECT_EQ(Scorer(recording).optimum(), 1001);
-  const auto third = recording.space->find(Configuration{{"block", 3}, {"kind", "a"}});
+  const RecordedSpace recorded = read_one(file_);  // two sessions of one tuning are one space
+  EXPECT_EQ(recorded.name, "axpy T=float n=1000 GPU of 132");
+  EXPECT_EQ(recorded.unit, "ns");
+  EXPECT_EQ(recorded.space->size(), 10u);
+  EXPECT_EQ(recorded.valid_count(), 9u);
+  EXPECT_EQ(Scorer(recorded).optimum(), 1001);
+  const auto third = recorded.space->find(Configuration{{"block", 3}, {"kind", "a"}});
   ASSERT_TRUE(third);
-  EXPECT_EQ(recording.rows[*third].objective, 1003);
-  EXPECT_EQ(recording.rows[*third].eval_seconds, 0.875) << "waiting for others is no cost of the trial";
-  const auto failed = recording.space->find(Configuration{{"block", 32}, {"kind", "a"}});
+  EXPECT_EQ(recorded.rows[*third].objective, 1003);
+  EXPECT_EQ(recorded.rows[*third].eval_seconds, 0.875) << "waiting for others is no cost of the trial";
+  const auto failed = recorded.space->find(Configuration{{"block", 32}, {"kind", "a"}});
   ASSERT_TRUE(failed);
-  EXPECT_EQ(recording.rows[*failed].kind, OutcomeKind::timeout);
+  EXPECT_EQ(recorded.rows[*failed].kind, OutcomeKind::timeout);
   EXPECT_THAT(warnings_, ElementsAre());
 }
 
-TEST_F(DatabaseRecordings, HoldTuningsForAHotCacheToo) {
+TEST_F(DatabaseSpaces, HoldTuningsForAHotCacheToo) {
   cache::SessionKey hot = key_of(1000);
   hot.kernel.objective = "time_hot";
   cache::Database database = open();
   record(database, hot, 9);
-  const Recording recording = read_one(file_);
-  EXPECT_EQ(recording.unit, "ns");
-  EXPECT_EQ(recording.valid_count(), 9u);
-  EXPECT_EQ(Scorer(recording).optimum(), 1001);
+  const RecordedSpace recorded = read_one(file_);
+  EXPECT_EQ(recorded.unit, "ns");
+  EXPECT_EQ(recorded.valid_count(), 9u);
+  EXPECT_EQ(Scorer(recorded).optimum(), 1001);
 }
 
-TEST_F(DatabaseRecordings, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
+TEST_F(DatabaseSpaces, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
   cache::SessionKey key = key_of(1000);
   key.kernel.objective = "max:ipc";
   {
@@ -101,19 +101,19 @@ TEST_F(DatabaseRecordings, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
   EXPECT_EQ(Scorer(read_one(file_)).optimum(), 0.5);
 }
 
-TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials) {
+TEST_F(DatabaseSpaces, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials) {
   cache::Database database = open();
   record(database, key_of(1000), 8);
   record(database, key_of(2000), 7);
   record(database, key_of(3000), 20);
   std::vector<std::string> names;
-  for (const Recording& recording : read(file_)) names.push_back(recording.name);
+  for (const RecordedSpace& recorded : read(file_)) names.push_back(recorded.name);
   EXPECT_THAT(names, UnorderedElementsAre("axpy T=float n=1000 GPU of 132", "axpy T=float n=3000 GPU of 132"));
   EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("wisdom.db: 'axpy T=float n=2000 GPU of 132' has 7 measured"),
                                            HasSubstr("too few to replay (at least 8)"))));
 }
 
-TEST_F(DatabaseRecordings, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
+TEST_F(DatabaseSpaces, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
   cache::Database database = open();
   EXPECT_THAT(refusal_of(file_), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
   record(database, key_of(1000), 7);
@@ -121,21 +121,21 @@ TEST_F(DatabaseRecordings, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
                                        HasSubstr("tune KERNEL --strategy exhaustive")));
 }
 
-TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
+TEST_F(DatabaseSpaces, AreTheSameFromTheTextOfACompleteExport) {
   cache::Database database = open();
   record(database, key_of(1000), 12);
   const std::string text = cache::export_all(database);
   cache::write_text(folder_ / "plain.jsonl", "# a comment\n" + text);
   cache::write_text(folder_ / "zipped.jsonl.gz", text);
-  const Recording wanted = read_one(file_);
+  const RecordedSpace wanted = read_one(file_);
   for (const char* name : {"plain.jsonl", "zipped.jsonl.gz"}) {
     SCOPED_TRACE(name);
-    const Recording recording = read_one(folder_ / name);
-    EXPECT_EQ(recording.name, wanted.name);
-    ASSERT_EQ(recording.space->size(), wanted.space->size());
+    const RecordedSpace recorded = read_one(folder_ / name);
+    EXPECT_EQ(recorded.name, wanted.name);
+    ASSERT_EQ(recorded.space->size(), wanted.space->size());
     for (std::size_t i = 0; i < wanted.rows.size(); ++i) {
-      EXPECT_EQ(recording.space->configuration(i), wanted.space->configuration(i));
-      EXPECT_EQ(recording.rows[i].objective, wanted.rows[i].objective);
+      EXPECT_EQ(recorded.space->configuration(i), wanted.space->configuration(i));
+      EXPECT_EQ(recorded.rows[i].objective, wanted.rows[i].objective);
     }
   }
   cache::write_text(folder_ / "best.jsonl", cache::export_wisdom(database));
@@ -144,7 +144,7 @@ TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
   EXPECT_THAT(refusal_of(folder_ / "broken.jsonl"), HasSubstr("broken.jsonl:15: not JSON"));
 }
 
-TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
+TEST_F(DatabaseSpaces, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
   folder_.write("other.db", std::string("SQLite format 3\0", 16) + std::string(8000, 'x'));
   EXPECT_THAT(refusal_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is not a wisdom database"));
   EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
@@ -153,12 +153,12 @@ TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
   EXPECT_THAT(refusal_of(folder_ / "zipped.db.gz"), HasSubstr("zipped.db.gz: a compressed database: gunzip it first"));
 }
 
-TEST(KeptRecordings, AreReplayedAsTheyAre) {
-  const std::vector<Recording> recordings =
-      read_recordings(TUNER_SOURCE_DIR "/cache/recordings/reduce_float_2e24_h200.jsonl.gz");
-  ASSERT_EQ(recordings.size(), 1u);
-  EXPECT_EQ(recordings[0].name, "reduce T=float operation=sum order=fixed n=16777216 NVIDIA H200");
-  EXPECT_EQ(recordings[0].space->size(), 10080u);
+TEST(KeptSpaces, AreReplayedAsTheyAre) {
+  const std::vector<RecordedSpace> spaces =
+      read_recorded_spaces(TUNER_SOURCE_DIR "/cache/spaces/reduce_float_2e24_h200.jsonl.gz");
+  ASSERT_EQ(spaces.size(), 1u);
+  EXPECT_EQ(spaces[0].name, "reduce T=float operation=sum order=fixed n=16777216 NVIDIA H200");
+  EXPECT_EQ(spaces[0].space->size(), 10080u);
 }
 
 }  // namespace

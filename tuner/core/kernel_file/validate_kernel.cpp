@@ -1,13 +1,17 @@
+#include <tuner/core/kernel_file/validate_kernel.hpp>
+
 #include <algorithm>
 #include <cmath>
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/expression/expression_tree.hpp>
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/names.hpp>
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/spec_expressions.hpp>
-#include <tuner/core/kernel_file/kernel_draft.hpp>
+#include <tuner/core/kernel_file/tensor_map_lines.hpp>
+#include <tuner/core/kernel_file/validate_launches.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>

@@ -1,4 +1,4 @@
-#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/read_recorded_space.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +18,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/values/characters.hpp>
+#include <tuner/replay/json_reader.hpp>
 
 namespace tuner::replay {
 namespace {
@@ -42,8 +43,8 @@ std::string title(const cache::SessionKey& key) {
                      key.device.name.empty() ? key.device.key : key.device.name);
 }
 
-std::vector<Recording> recordings_of(cache::Database& database, const std::string& origin, const Warn& warn) {
-  std::vector<Recording> out;
+std::vector<RecordedSpace> recorded_spaces_of(cache::Database& database, const std::string& origin, const Warn& warn) {
+  std::vector<RecordedSpace> out;
   std::set<decltype(cache::SessionKey().identity())> seen;
   for (const cache::SessionRecord& session : cache::sessions(database)) {
     const cache::SessionKey& key = session.key;
@@ -57,14 +58,14 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
     const auto measured =
         std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.objective.has_value(); });
     if (measured >= static_cast<std::ptrdiff_t>(kFewestMeasured)) {
-      out.push_back(make_recording(title(key), trials, Objective{key.kernel.objective}.is_time() ? "ns" : ""));
+      out.push_back(make_recorded_space(title(key), trials, Objective{key.kernel.objective}.is_time() ? "ns" : ""));
     } else if (warn) {
       warn(fmt::format("{}: '{}' has {} measured configurations: too few to replay (at least {})", origin, title(key),
                        measured, kFewestMeasured));
     }
   }
   if (!out.empty()) return out;
-  throw RecordingError(fmt::format(
+  throw RecordedSpaceError(fmt::format(
       "{}: {}. Record one with `tune KERNEL --strategy exhaustive`", origin,
       seen.empty() ? "holds no tuning, at most best configurations (`tune db export --all` writes the tunings too)"
                    : fmt::format("holds no tuning with {} measured configurations", kFewestMeasured)));
@@ -91,7 +92,8 @@ std::vector<std::string> fields_of(const std::string& line, const std::string& p
   std::vector<std::string> fields;
   for (const std::string& field : boost::tokenizer<Separator>(line, Separator("", ",", "\""))) {
     if (fields.size() == kMostColumns)
-      throw RecordingError(place + "more than " + std::to_string(kMostColumns) + " columns; is this a recorded space?");
+      throw RecordedSpaceError(place + "more than " + std::to_string(kMostColumns) +
+                               " columns; is this a recorded space?");
     fields.emplace_back(trimmed(field));
   }
   return fields;
@@ -100,7 +102,7 @@ std::vector<std::string> fields_of(const std::string& line, const std::string& p
 double number(const std::string& text, const std::string& place, const std::string& column) {
   const auto value = number_of<double>(text);
   if (!value || !std::isfinite(*value))
-    throw RecordingError(place + "column '" + column + "' holds '" + text + "', which is not a number");
+    throw RecordedSpaceError(place + "column '" + column + "' holds '" + text + "', which is not a number");
   return *value;
 }
 
@@ -114,9 +116,9 @@ Columns read_header(const std::string& line, const std::string& place) {
   Columns columns{fields_of(line, place), {}, {}};
   for (std::size_t i = 0; i < columns.names.size(); ++i) {
     const std::string& name = columns.names[i];
-    if (name.empty()) throw RecordingError(place + "column " + std::to_string(i + 1) + " has no name");
+    if (name.empty()) throw RecordedSpaceError(place + "column " + std::to_string(i + 1) + " has no name");
     if (std::count(columns.names.begin(), columns.names.end(), name) > 1)
-      throw RecordingError(place + "column '" + name + "' is given twice");
+      throw RecordedSpaceError(place + "column '" + name + "' is given twice");
     if (name == "eval_time_s" || name == "objective" || name == "outcome") {
       columns.results[name] = i;
     } else {
@@ -124,8 +126,8 @@ Columns read_header(const std::string& line, const std::string& place) {
     }
   }
   for (const char* needed : {"objective", "eval_time_s"})
-    if (!columns.results.count(needed)) throw RecordingError(place + "there is no column '" + needed + "'");
-  if (columns.parameters.empty()) throw RecordingError(place + "there is no column with a tuning parameter");
+    if (!columns.results.count(needed)) throw RecordedSpaceError(place + "there is no column '" + needed + "'");
+  if (columns.parameters.empty()) throw RecordedSpaceError(place + "there is no column with a tuning parameter");
   return columns;
 }
 
@@ -139,45 +141,45 @@ RecordedTrial read_row(const Columns& columns, const std::vector<std::string>& f
     trial.kind = OutcomeKind::launch;
   }
   trial.eval_seconds = number(fields[columns.results.at("eval_time_s")], place, "eval_time_s");
-  if (!(trial.eval_seconds >= 0)) throw RecordingError(place + "column 'eval_time_s' is negative");
+  if (!(trial.eval_seconds >= 0)) throw RecordedSpaceError(place + "column 'eval_time_s' is negative");
   const auto outcome = columns.results.find("outcome");
   if (outcome == columns.results.end() || fields[outcome->second].empty()) return trial;
   const auto kind = outcome_kind(fields[outcome->second]);
-  if (!kind) throw RecordingError(place + "unknown outcome '" + fields[outcome->second] + "'");
+  if (!kind) throw RecordedSpaceError(place + "unknown outcome '" + fields[outcome->second] + "'");
   trial.kind = *kind;
   return trial;
 }
 
 }  // namespace
 
-std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) try {
-  if (!cache::is_database_file(path)) return parse_recordings(cache::read_text(path), path.string(), warn);
+std::vector<RecordedSpace> read_recorded_spaces(const std::filesystem::path& path, const Warn& warn) try {
+  if (!cache::is_database_file(path)) return parse_recorded_spaces(cache::read_text(path), path.string(), warn);
   std::string reason;
   std::optional<cache::Database> database =
       cache::Database::open_shipped(path, {.warn = [&](const std::string& text) { reason = text; }});
-  if (!database) throw RecordingError(reason);
-  return recordings_of(*database, path.string(), warn);
+  if (!database) throw RecordedSpaceError(reason);
+  return recorded_spaces_of(*database, path.string(), warn);
 } catch (const cache::CacheError& error) {
-  throw RecordingError(error.what());
+  throw RecordedSpaceError(error.what());
 }
 
-std::vector<Recording> parse_recordings(std::string_view text, const std::string& origin, const Warn& warn) {
-  if (cache::is_database(text)) throw RecordingError(origin + ": a compressed database: gunzip it first");
-  if (!is_exported(text)) return {parse_recording(text, origin)};
+std::vector<RecordedSpace> parse_recorded_spaces(std::string_view text, const std::string& origin, const Warn& warn) {
+  if (cache::is_database(text)) throw RecordedSpaceError(origin + ": a compressed database: gunzip it first");
+  if (!is_exported(text)) return {parse_recorded_space(text, origin)};
   cache::Database database = cache::Database::in_memory();
   cache::import_text(database, text, origin);
-  return recordings_of(database, origin, warn);
+  return recorded_spaces_of(database, origin, warn);
 }
 
-Recording parse_recording(std::string_view text, const std::string& origin) {
+RecordedSpace parse_recorded_space(std::string_view text, const std::string& origin) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  if (first == std::string_view::npos) throw RecordingError(origin + ": the file is empty");
-  Recording out = text[first] == '{' ? parse_json(text, origin) : parse_csv(text, origin);
+  if (first == std::string_view::npos) throw RecordedSpaceError(origin + ": the file is empty");
+  RecordedSpace out = text[first] == '{' ? parse_json(text, origin) : parse_csv(text, origin);
   out.name = without_endings(origin);
   return out;
 }
 
-Recording parse_csv(std::string_view text, const std::string& origin) {
+RecordedSpace parse_csv(std::string_view text, const std::string& origin) {
   std::optional<Columns> columns;
   std::vector<RecordedTrial> trials;
   std::map<Configuration, std::size_t> first_line;
@@ -195,19 +197,20 @@ Recording parse_csv(std::string_view text, const std::string& origin) {
     }
     const std::vector<std::string> fields = fields_of(line, place);
     if (fields.size() != columns->names.size())
-      throw RecordingError(place + std::to_string(fields.size()) + " fields where the header names " +
-                           std::to_string(columns->names.size()));
+      throw RecordedSpaceError(place + std::to_string(fields.size()) + " fields where the header names " +
+                               std::to_string(columns->names.size()));
     if ((trials.size() + 1) * fields.size() > kMostFields)
-      throw RecordingError(place + "more than " + std::to_string(kMostFields) + " fields; is this a recorded space?");
+      throw RecordedSpaceError(place + "more than " + std::to_string(kMostFields) +
+                               " fields; is this a recorded space?");
     RecordedTrial trial = read_row(*columns, fields, place);
     const auto [earlier, is_new] = first_line.emplace(trial.configuration, line_number);
     if (!is_new)
-      throw RecordingError(place + "the configuration of line " + std::to_string(earlier->second) + " again");
+      throw RecordedSpaceError(place + "the configuration of line " + std::to_string(earlier->second) + " again");
     trials.push_back(std::move(trial));
   }
-  if (!columns) throw RecordingError(origin + ": there is no header line");
-  if (trials.empty()) throw RecordingError(origin + ": there is no row");
-  return make_recording(origin, trials);
+  if (!columns) throw RecordedSpaceError(origin + ": there is no header line");
+  if (trials.empty()) throw RecordedSpaceError(origin + ": there is no row");
+  return make_recorded_space(origin, trials);
 }
 
 }  // namespace tuner::replay

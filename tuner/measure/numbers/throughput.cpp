@@ -1,4 +1,4 @@
-#include <tuner/measure/throughput.hpp>
+#include <tuner/measure/numbers/throughput.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,11 @@
-#include <tuner/search/registry.hpp>
+#include <tuner/search/strategy.hpp>
 
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
 
 #include <tuner/core/values/message_text.hpp>
+#include <tuner/search/registry.hpp>
 
 namespace tuner::search {
 namespace {

@@ -1,4 +1,4 @@
-#include <tuner/replay/recording.hpp>
+#include <tuner/replay/recorded_space.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +8,16 @@
 
 namespace tuner::replay {
 
-std::size_t Recording::valid_count() const {
+std::size_t RecordedSpace::valid_count() const {
   return static_cast<std::size_t>(
       std::count_if(rows.begin(), rows.end(), [](const RecordedRow& row) { return row.objective.has_value(); }));
 }
 
-Recording make_recording(std::string name, std::span<const RecordedTrial> trials, std::string unit) {
-  if (trials.empty()) throw RecordingError(name + ": no trials are recorded");
+RecordedSpace make_recorded_space(std::string name, std::span<const RecordedTrial> trials, std::string unit) {
+  if (trials.empty()) throw RecordedSpaceError(name + ": no trials are recorded");
   std::map<Configuration, std::size_t> position;
   std::vector<Configuration> configurations;
-  Recording out;
+  RecordedSpace out;
   for (const RecordedTrial& trial : trials) {
     RecordedRow row = trial;
     if (row.objective && !std::isfinite(*row.objective)) row.objective.reset();
@@ -34,7 +34,7 @@ Recording make_recording(std::string name, std::span<const RecordedTrial> trials
   try {
     out.space = std::make_shared<EnumeratedSpace>(EnumeratedSpace::from_configurations(configurations));
   } catch (const std::exception& error) {
-    throw RecordingError(name + ": " + error.what());
+    throw RecordedSpaceError(name + ": " + error.what());
   }
   out.name = std::move(name);
   out.unit = std::move(unit);

@@ -1,4 +1,4 @@
-#include <tuner/measure/statistics.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>

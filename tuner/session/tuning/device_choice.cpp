@@ -1,4 +1,4 @@
-#include <tuner/session/tuning/backends.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -33,7 +33,7 @@ std::optional<int> gpu_ordinal(std::string_view text) {
   return ordinal;
 }
 
-bool names_device(std::string_view text) {
+bool is_device_name(std::string_view text) {
   return text == "auto" || text == kHostBackend || text == kCudaBackend || gpu_ordinal(text);
 }
 
@@ -59,7 +59,7 @@ std::string ordinals_text(const DeviceKey& kind, const std::vector<int>& devices
                      fmt::join(devices, ", "));
 }
 
-std::string difference(const std::string& a, const std::string& b) {
+std::string key_difference(const std::string& a, const std::string& b) {
   std::istringstream words_a(a), words_b(b);
   std::string only_a, only_b;
   for (std::string one, other; words_a >> one && words_b >> other;) {
@@ -89,25 +89,18 @@ std::vector<DeviceChoice> choose_each(std::string_view devices) {
   return chosen;
 }
 
-DeviceChoice of_one_kind(std::vector<DeviceChoice> devices, std::string_view names) {
+DeviceChoice join_choices(std::vector<DeviceChoice> devices, std::string_view names) {
   DeviceChoice all = std::move(devices.front());
   for (std::size_t i = 1; i < devices.size(); ++i) {
     if (devices[i].device.key != all.device.key)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("device '{}' names devices of different kinds ({}): give each kind its own command",
-                              names, difference(all.device.key.text(), devices[i].device.key.text())));
+                              names, key_difference(all.device.key.text(), devices[i].device.key.text())));
     all.more.push_back(devices[i].device.index);
   }
   return all;
 }
 
-DeviceChoice choose_devices(std::string_view devices) { return of_one_kind(choose_each(devices), devices); }
-
-void measure_ceilings(Device& device) {
-  const std::unique_ptr<Backend> backend = open_backend(device, PreloadedKernels::ceilings);
-  backend->measure_ceilings();
-  device.ceilings = backend->device().ceilings;
-  device.peaks = backend->device().peaks;
-}
+DeviceChoice choose_devices(std::string_view devices) { return join_choices(choose_each(devices), devices); }
 
 }  // namespace tuner

@@ -1,0 +1,7 @@
+/// libFuzzer: recorded spaces as JSON, Kernel Tuner's cache files and T4 results.
+
+#include "recorded_spaces.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return tuner::replay::expect_space_or_error(tuner::replay::parse_recorded_space, data, size);
+}
