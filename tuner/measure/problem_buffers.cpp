@@ -9,7 +9,7 @@
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/core/kernel/launches.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/error.hpp>

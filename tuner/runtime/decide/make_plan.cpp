@@ -9,7 +9,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/spec_expressions.hpp>
-#include <tuner/core/kernel/validity.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
