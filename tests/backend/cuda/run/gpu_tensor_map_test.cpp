@@ -41,8 +41,8 @@ TEST_F(GpuTensorMaps, AreMadeOfAllTypesAndProperties) {
       made.numbers[TensorMapShape::swizzle] = swizzle;
       for (const int promotion : {0, 64, 128, 256}) {
         made.numbers[TensorMapShape::promotion] = promotion;
-        made.fills_with_nan = type.is_floating && promotion == 64;
-        made.is_tf32 = type.type == ElementType::float32 && promotion == 128;
+        made.fills_with_nan = type.is_floating && type.bytes > 1 && promotion == 64;
+        made.is_tf32 = type.type == ElementType::tf32 || (type.type == ElementType::float32 && promotion == 128);
         EXPECT_NO_THROW(backend().tensor_map(made, memory->address())) << text(made);
       }
     }
