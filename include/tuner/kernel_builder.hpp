@@ -76,6 +76,12 @@ class KernelBuilder {
   KernelBuilder& when(Text predicate) { return directive("when", predicate); }
   /// Where \p predicate holds, the blocks of the launch wait for each other (this_grid().sync()). Empty: always.
   KernelBuilder& cooperative(Text predicate = "") { return directive("cooperative", predicate); }
+  /// Where \p predicate holds, the launch may begin before the launch before it has ended. Empty: always.
+  KernelBuilder& dependent(Text predicate = "") { return directive("dependent", predicate); }
+  /// Blocks of a cluster: up to three dimensions, separated by commas.
+  KernelBuilder& cluster(Text dimensions) { return directive("cluster", dimensions); }
+  /// The preferred share of shared memory, in percent; -1 leaves it to the driver.
+  KernelBuilder& carveout(Text percent) { return directive("carveout", percent); }
   /// Where \p predicate holds, the launch is part of the result but not of the time. Empty: always.
   KernelBuilder& untimed(Text predicate = "") { return directive("untimed", predicate); }
   /// Starts the next launch of a kernel that needs several.

@@ -34,6 +34,9 @@ struct RunLaunch {
   int registers = 0, spill_bytes = 0;  ///< per thread; 0 on the host backend
   double occupancy = 0;                ///< theoretical, 0..1; 0 on the host backend
   std::string limited_by;              ///< what limits the occupancy: "registers", "threads", …
+
+  std::array<std::int64_t, 3> cluster{1, 1, 1};  ///< blocks of a cluster; one: no cluster
+  bool dependent = false;                        ///< may begin before the launch before it has ended
 };
 
 struct RunResult {

@@ -138,7 +138,17 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) {
 }
 CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char*) { return CUDA_ERROR_NOT_FOUND; }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
-  return *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 16, CUDA_SUCCESS;
+  switch (which) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return *value = 1024, CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      return *value = seen.compiled_cluster, CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return *value = seen.compiled_cluster > 0 ? 1 : 0, CUDA_SUCCESS;
+    default:
+      return *value = 16, CUDA_SUCCESS;
+  }
 }
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
 CUresult cuLaunchKernel(CUfunction, unsigned grid, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
@@ -149,6 +159,8 @@ CUresult cuLaunchKernel(CUfunction, unsigned grid, unsigned, unsigned, unsigned,
     ++seen.launches;
     seen.launched_by.push_back(std::this_thread::get_id());
     seen.grid = grid;
+    seen.carveout = -1;
+    std::memset(seen.cluster, 0, sizeof seen.cluster);
     for (std::size_t i = 0; i < seen.least_parameters; ++i)
       std::memcpy(&seen.parameters[i], parameters[i], sizeof(void*));
     seen.context = top()->id;
@@ -160,6 +172,38 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid, unsigned,
                                    unsigned, CUstream stream, void** parameters) {
   ++seen.cooperative;
   return cuLaunchKernel(function, grid, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr);
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
+  const CUresult result = cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, 1, 1, 1, 0,
+                                         config->hStream, parameters, extra);
+  const std::lock_guard lock(mutex);
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const CUlaunchAttributeValue& value = config->attrs[i].value;
+    switch (config->attrs[i].id) {
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        ++seen.cooperative;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        ++seen.dependent;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        seen.cluster[0] = value.clusterDim.x;
+        seen.cluster[1] = value.clusterDim.y;
+        seen.cluster[2] = value.clusterDim.z;
+        break;
+#if CUDA_VERSION >= 12060
+      case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        seen.carveout = static_cast<int>(value.sharedMemCarveout);
+        break;
+#endif
+      default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  return result;
+}
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const CUlaunchConfig*) {
+  return *clusters = seen.clusters, CUDA_SUCCESS;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
   return *blocks = 1, CUDA_SUCCESS;

@@ -15,6 +15,11 @@ struct FakeDriver {
   std::size_t waits = 0;                     ///< for everything that runs in a context
   std::size_t captures_ended = 0;            ///< by a call that a capture forbids
   std::size_t cooperative = 0;               ///< of the launches
+  std::size_t dependent = 0;                 ///< of the launches
+  unsigned cluster[3] = {};                  ///< of the last launch; 0: it had none
+  int carveout = -1;                         ///< of the last launch
+  int compiled_cluster = 0;                  ///< of every kernel, in x; 0: none
+  int clusters = 66;                         ///< that a device holds
   std::size_t pending_limit = 2048;          ///< of launches from the device
   unsigned grid = 0;                         ///< of the last launch
   std::size_t least_parameters = 4;          ///< that a kernel of the test has

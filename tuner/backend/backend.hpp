@@ -40,8 +40,15 @@ struct Variable {
 class Module {
  public:
   virtual ~Module() = default;
-  /// The resources of a function, with the occupancy for blocks of \p shape.
+  /// The resources of a function, with the occupancy for blocks of \p shape. With a cluster, it is that of as many
+  /// clusters as the device holds, and `blocks_per_sm` is rounded down, but at least 1.
   virtual Resources resources(std::size_t function, const LaunchShape& shape) const = 0;
+  /// The cluster that is compiled into a function (`__cluster_dims__`); all 0: there is none.
+  virtual std::array<std::int64_t, 3> compiled_cluster(std::size_t /*function*/) const { return {}; }
+  /// How many clusters of \p shape the device holds at once; nullopt: this is not known.
+  virtual std::optional<std::int64_t> resident_clusters(std::size_t /*function*/, const LaunchShape&) const {
+    return std::nullopt;
+  }
   /// The C++ types of the kernel's parameters; empty if they are unknown (core/parameter_types.hpp).
   virtual std::vector<std::string> parameter_types(std::size_t /*function*/) const { return {}; }
   /// The variable whose address the expression with this number is.

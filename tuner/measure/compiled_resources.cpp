@@ -3,10 +3,60 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner {
+namespace {
+
+/// Checks limits that depend on the compiled kernel. Warps get registers in units of 256 (CUDA occupancy calculator,
+/// "register allocation unit size" since compute capability 3.0).
+std::optional<std::string> violated_limit(const std::string& expression, const LoadedLaunch& launch,
+                                          const DeviceLimits& limits) {
+  const auto& [shape, resources, resident, why_not] = launch;
+  const std::int64_t warps = (shape.threads_per_block() + limits.warp_size - 1) / limits.warp_size;
+  const std::int64_t of_warp = (std::int64_t{resources.registers} * limits.warp_size + 255) / 256 * 256;
+  if (warps * of_warp > limits.registers_per_block)
+    return fmt::format("{}: {} registers a thread in blocks of {} threads are {}, more than the {} of a block",
+                       expression, resources.registers, shape.threads_per_block(), warps * of_warp,
+                       limits.registers_per_block);
+  const std::int64_t shared = resources.static_shared_bytes + shape.shared_bytes;
+  if (shared > limits.max_shared_bytes)
+    return fmt::format("{}: {} bytes of shared memory ({} static, {} dynamic) exceed the {} of a block", expression,
+                       shared, resources.static_shared_bytes, shape.shared_bytes, limits.max_shared_bytes);
+  if (resident == 0) return std::nullopt;
+  if (const auto crowded = not_resident(shape, resident, limits))
+    return fmt::format("{}, with {} registers a thread and {} bytes of shared memory: {}", expression,
+                       resources.registers, shared, *crowded);
+  return std::nullopt;
+}
+
+}  // namespace
+
+LoadedLaunch loaded_launch(const Module& module, std::size_t function, const std::string& expression,
+                           const LaunchShape& shape, const DeviceLimits& limits) {
+  LoadedLaunch launch{shape, {}, 0, {}};
+  if (const auto contradiction = adopt_cluster(launch.shape, module.compiled_cluster(function))) {
+    launch.shape.cluster = {1, 1, 1};
+    launch.why_not = expression + ": " + *contradiction;
+  }
+  launch.resources = module.resources(function, launch.shape);
+  launch.resident = std::int64_t{launch.resources.blocks_per_sm} * limits.sm_count;
+  if (const std::int64_t blocks = launch.shape.blocks_per_cluster(); blocks != 1) {
+    const std::optional<std::int64_t> clusters = module.resident_clusters(function, launch.shape);
+    launch.resident = clusters.value_or(0) * blocks;
+    if (clusters == 0)
+      launch.why_not = fmt::format(
+          "{}: no cluster of {} blocks fits on the device, with {} threads, {} registers a "
+          "thread and {} bytes of shared memory a block",
+          expression, blocks, launch.shape.threads_per_block(), launch.resources.registers,
+          launch.resources.static_shared_bytes + shape.shared_bytes);
+  }
+  if (!launch.why_not) launch.why_not = violated_limit(expression, launch, limits);
+  return launch;
+}
 
 std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                          const Configuration& configuration, const Image& image) {

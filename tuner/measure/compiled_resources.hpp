@@ -1,6 +1,6 @@
 #pragma once
-/// The resources of a compiled configuration before it is loaded: registers and spills from the compiler's log, and the
-/// occupancy computed from them.
+/// The resources of a compiled configuration. Before it is loaded: registers and spills from the compiler's log, and
+/// the occupancy computed from them. Afterwards: also whether the device can launch it.
 
 #include <optional>
 #include <string>
@@ -30,6 +30,18 @@ struct LaunchDetail {
 /// its launch_expressions().
 std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                          const Configuration& configuration, const Image& image);
+
+/// A launch of a function that is loaded.
+struct LoadedLaunch {
+  LaunchShape shape;  ///< with the cluster that is compiled into the function
+  Resources resources;
+  std::int64_t resident = 0;           ///< how many of its blocks the device holds at once; 0: not known
+  std::optional<std::string> why_not;  ///< why a device with these limits cannot launch it
+};
+
+/// \p expression: the function's name, for messages. Precondition: \p shape meets violated_limit().
+LoadedLaunch loaded_launch(const Module& module, std::size_t function, const std::string& expression,
+                           const LaunchShape& shape, const DeviceLimits& limits);
 
 /// The resources that stand for a configuration of several launches: those of the main launch, which has the most
 /// threads, with the most bytes that any launch spills.

@@ -46,27 +46,6 @@ struct InOrderAgain {
   ~InOrderAgain() { backend.set_order({}); }
 };
 
-/// Checks limits that depend on the compiled kernel. Warps get registers in units of 256 (CUDA occupancy calculator,
-/// "register allocation unit size" since compute capability 3.0).
-std::optional<std::string> violated_limit(const std::string& expression, const Resources& resources,
-                                          const LaunchShape& shape, const DeviceLimits& limits) {
-  const std::int64_t warps = (shape.threads_per_block() + limits.warp_size - 1) / limits.warp_size;
-  const std::int64_t of_warp = (std::int64_t{resources.registers} * limits.warp_size + 255) / 256 * 256;
-  if (warps * of_warp > limits.registers_per_block)
-    return fmt::format("{}: {} registers a thread in blocks of {} threads are {}, more than the {} of a block",
-                       expression, resources.registers, shape.threads_per_block(), warps * of_warp,
-                       limits.registers_per_block);
-  const std::int64_t shared = resources.static_shared_bytes + shape.shared_bytes;
-  if (shared > limits.max_shared_bytes)
-    return fmt::format("{}: {} bytes of shared memory ({} static, {} dynamic) exceed the {} of a block", expression,
-                       shared, resources.static_shared_bytes, shape.shared_bytes, limits.max_shared_bytes);
-  if (resources.blocks_per_sm == 0) return std::nullopt;  // unknown
-  if (const auto crowded = not_resident(shape, resources.blocks_per_sm, limits))
-    return fmt::format("{}, with {} registers a thread and {} bytes of shared memory: {}", expression,
-                       resources.registers, shared, *crowded);
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool Runner::leave_out_checks(const Configuration& configuration) {
@@ -98,17 +77,17 @@ Runner::Ready Runner::ready(const ProblemBuffers& problem, const std::vector<Res
   const auto add = [&](const ResolvedLaunch& resolved) -> Resources {
     const std::optional<std::size_t> function = find_function(image, resolved.expression);
     if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec_.program.file, resolved.expression));
-    const Resources resources = module.resources(*function, resolved.shape);
-    if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
+    const LoadedLaunch loaded = loaded_launch(module, *function, resolved.expression, resolved.shape, limits());
+    if (!result.invalid) result.invalid = loaded.why_not;
     if (!result.invalid)
       result.invalid = wrong_type(spec_, *resolved.spec, resolved.expression,
                                   bind_arguments(spec_, *resolved.spec, problem.size(), configuration),
                                   module.parameter_types(*function));
     result.launches.push_back(
-        {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
+        {&module, *function, loaded.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
     result.launches.back().constants = constants;
     result.launches.back().arrays = problem.arrays(*resolved.spec, reference);
-    return resources;
+    return loaded.resources;
   };
   for (const ResolvedLaunch& resolved : resolve_prepare(spec_, problem.size(), limits())) add(resolved);
   result.prepare = result.launches;

@@ -61,10 +61,85 @@ TEST(LaunchShape, OfACooperativeLaunchNeedsADeviceThatHasThem) {
 TEST(LaunchShape, IsResidentByWhatItsKernelLeavesRoomFor) {
   DeviceLimits limits;
   limits.sm_count = 10;
-  EXPECT_EQ(not_resident(meeting(20, 1024), 2, limits), std::nullopt);
-  EXPECT_EQ(not_resident(meeting(20, 1024), 1, limits),
+  EXPECT_EQ(not_resident(meeting(20, 1024), 20, limits), std::nullopt);
+  EXPECT_EQ(not_resident(meeting(20, 1024), 10, limits),
             "a cooperative grid of 20 blocks of 1024 threads is not resident at once: 1 on each of 10 multiprocessors "
             "are 10");
+}
+
+LaunchShape clustered(std::array<std::int64_t, 3> grid, std::array<std::int64_t, 3> cluster) {
+  LaunchShape shape{grid, {128, 1, 1}, 0};
+  shape.cluster = cluster;
+  return shape;
+}
+
+DeviceLimits cluster_limits() {
+  DeviceLimits limits;
+  limits.compute_capability = 90;
+  limits.sm_count = 132;
+  return limits;
+}
+
+TEST(LaunchShape, ConsistsOfWholeClusters) {
+  EXPECT_EQ(violated_limit(clustered({4, 6, 1}, {2, 3, 1}), cluster_limits()), std::nullopt);
+  EXPECT_EQ(violated_limit(clustered({16, 1, 1}, {16, 1, 1}), cluster_limits()), std::nullopt);
+  EXPECT_EQ(violated_limit(clustered({4, 7, 1}, {2, 3, 1}), cluster_limits()),
+            "grid of 4x7x1 does not consist of clusters of 2x3x1: its extent in y is not a multiple of 3");
+  EXPECT_EQ(violated_limit(clustered({4, 6, 1}, {0, 1, 1}), cluster_limits()),
+            "cluster of 0x1x1 is empty: its extent in x is 0");
+  EXPECT_EQ(violated_limit(clustered({32, 1, 1}, {32, 1, 1}), cluster_limits()),
+            "cluster of 32x1x1 exceeds the limit of 16 in x");
+  EXPECT_EQ(violated_limit(clustered({8, 4, 1}, {8, 4, 1}), cluster_limits()),
+            "cluster of 8x4x1 = 32 blocks exceeds the limit of 16 blocks");
+}
+
+TEST(LaunchShape, HasClustersAndDependentLaunchesOnlyWhereTheDeviceDoes) {
+  DeviceLimits ampere = cluster_limits();
+  ampere.compute_capability = 86;
+  LaunchShape dependent = clustered({4, 1, 1}, {1, 1, 1});
+  EXPECT_EQ(violated_limit(dependent, ampere), std::nullopt);
+  dependent.dependent = true;
+  EXPECT_EQ(violated_limit(clustered({4, 1, 1}, {2, 1, 1}), ampere),
+            "a launch with a cluster needs compute capability 9.0, and this device has 8.6");
+  EXPECT_EQ(violated_limit(dependent, ampere),
+            "a dependent launch needs compute capability 9.0, and this device has 8.6");
+  EXPECT_EQ(violated_limit(dependent, cluster_limits()), std::nullopt);
+  EXPECT_EQ(violated_limit(clustered({4, 1, 1}, {2, 1, 1}), {}), std::nullopt) << "the host";
+}
+
+TEST(LaunchShape, PrefersAShareOfSharedMemory) {
+  LaunchShape shape = clustered({4, 1, 1}, {1, 1, 1});
+  EXPECT_FALSE(shape.has_attributes());
+  for (const std::int64_t share : {0, 50, 100}) {
+    shape.carveout = share;
+    EXPECT_TRUE(shape.has_attributes());
+    EXPECT_EQ(violated_limit(shape, {}), std::nullopt);
+  }
+  shape.carveout = 101;
+  EXPECT_EQ(violated_limit(shape, {}), "carveout of 101 is no share in percent (-1 leaves it to the driver)");
+}
+
+TEST(LaunchShape, TakesTheClusterThatItsKernelIsCompiledFor) {
+  LaunchShape shape = clustered({8, 2, 1}, {1, 1, 1});
+  EXPECT_EQ(adopt_cluster(shape, {}), std::nullopt);
+  EXPECT_EQ(shape, clustered({8, 2, 1}, {1, 1, 1}));
+  EXPECT_EQ(adopt_cluster(shape, {4, 2, 1}), std::nullopt);
+  EXPECT_EQ(shape, clustered({8, 2, 1}, {4, 2, 1}));
+  EXPECT_EQ(adopt_cluster(shape, {4, 2, 1}), std::nullopt) << "the same in the launch";
+  EXPECT_EQ(adopt_cluster(shape, {2, 1, 1}),
+            "the launch has a cluster of 4x2x1, and its kernel is compiled for one of 2x1x1 (__cluster_dims__): make "
+            "them equal, or remove one");
+  LaunchShape odd = clustered({9, 1, 1}, {1, 1, 1});
+  EXPECT_EQ(adopt_cluster(odd, {2, 1, 1}),
+            "grid of 9x1x1 does not consist of clusters of 2x1x1: its extent in x is not a multiple of 2");
+}
+
+TEST(LaunchShape, OfCooperativeClustersIsResidentByWhatTheDeviceHolds) {
+  LaunchShape shape = clustered({128, 1, 1}, {16, 1, 1});
+  shape.cooperative = true;
+  EXPECT_EQ(not_resident(shape, 128, cluster_limits()), std::nullopt);
+  EXPECT_EQ(not_resident(shape, 112, cluster_limits()),
+            "a cooperative grid of 128 blocks of 128 threads is not resident at once: the device holds 112");
 }
 
 }  // namespace

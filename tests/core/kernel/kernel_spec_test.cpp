@@ -273,6 +273,51 @@ TEST(Cooperative, LeavesOutGridsThatAreNotResidentAtOnce) {
               HasSubstr("a cooperative grid of 782 blocks"));
 }
 
+TEST(LaunchAttributes, AreExpressionsOfParametersAndSizes) {
+  const KernelSpec spec = parse(edited(13,
+                                       "block block\ncluster items, n / 500\n"
+                                       "dependent items > 1\ncarveout block - 32"));
+  const auto shape = [&](int block, int items) {
+    return resolve_launches(spec, complete(spec, {}), {}, configuration(block, items))[0].shape;
+  };
+  EXPECT_EQ(shape(64, 2).cluster, (std::array<std::int64_t, 3>{2, 2, 1}));
+  EXPECT_TRUE(shape(64, 2).dependent);
+  EXPECT_EQ(shape(64, 2).carveout, 32);
+  EXPECT_FALSE(shape(64, 1).dependent);
+  EXPECT_TRUE(spec.verification.reference.at(0).cluster == std::nullopt) << "a reference has none";
+  const KernelSpec plain = parse(kVectorAdd);
+  EXPECT_FALSE(resolve_launches(plain, complete(plain, {}), {}, configuration(64))[0].shape.has_attributes());
+}
+
+TEST(LaunchAttributes, AloneADependentLaunchAlwaysIs) {
+  const KernelSpec spec = parse(edited(13, "block block\ndependent"));
+  EXPECT_TRUE(resolve_launches(spec, complete(spec, {}), {}, configuration(64))[0].shape.dependent);
+}
+
+TEST(LaunchAttributes, LeaveOutWhatTheDeviceCannotLaunch) {
+  const KernelSpec spec = parse(edited(13, "block block\ncluster items\ndependent items == 4\ncarveout block"));
+  bool some_fit = false;
+  for (const int capability : {0, 86, 90})
+    for (const std::int64_t n : {100, 1000, 1024}) {
+      DeviceLimits limits;
+      limits.compute_capability = capability;
+      const ProblemSize size = complete(spec, {{{"n", n}}, {}});
+      const EnumeratedSpace space = enumerate(spec, size, limits);
+      for (const int block : {32, 64, 128})
+        for (const int items : {1, 2, 4}) {
+          const bool fits = space.find(configuration(block, items)).has_value();
+          EXPECT_EQ(fits, !why_invalid(spec, size, limits, configuration(block, items)))
+              << capability << ' ' << n << ' ' << block << ' ' << items;
+          EXPECT_FALSE(fits && (block == 128 || (capability == 86 && items > 1)));
+          some_fit = some_fit || (fits && items == 2);
+        }
+    }
+  EXPECT_TRUE(some_fit);
+  DeviceLimits limits;
+  EXPECT_THAT(*why_invalid(spec, complete(spec, {{{"n", 1025}}, {}}), limits, configuration(64, 4)),
+              HasSubstr("grid of 5x1x1 does not consist of clusters of 4x1x1"));
+}
+
 TEST(WhyInvalid, NamesTheConstraintOrTheForeignValue) {
   const KernelSpec spec = parse(kVectorAdd);
   const ProblemSize size = complete(spec, {});

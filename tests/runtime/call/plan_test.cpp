@@ -331,7 +331,7 @@ TEST_F(PlanTest, DoesNotAdmitSizesWhoseCooperativeGridIsNotResidentAtOnce) {
   PlannedLaunch meeting = launch({});
   meeting.shape.cooperative = true;
   meeting.sized = {{0, of_n("n")}};
-  meeting.blocks_per_sm = 3;
+  meeting.resident = 3 * std::int64_t{backend_.device().limits.sm_count};
   const Plan plan = plan_of({meeting});
   const int most = 3 * backend_.device().limits.sm_count;
   EXPECT_TRUE(run(plan, most, {}));

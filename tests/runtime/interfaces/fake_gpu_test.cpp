@@ -83,7 +83,10 @@ class FakeGpu : public testing::ServingEnvironment {
     stream_.reset();
     for (const CUdeviceptr address : allocated_) driver().cuMemFree(address);
     leave();
-    if (seen_ != nullptr) seen_->least_parameters = FakeDriver{}.least_parameters;
+    if (seen_ == nullptr) return;
+    seen_->least_parameters = FakeDriver{}.least_parameters;
+    seen_->compiled_cluster = FakeDriver{}.compiled_cluster;
+    seen_->clusters = FakeDriver{}.clusters;
   }
 
   static void use(int device) {
@@ -204,6 +207,63 @@ TEST_F(FakeGpu, RefusesACooperativeGridThatIsNotResidentAtOnceBeforeTheDriverIsA
               HasSubstr("a cooperative grid of 7393 blocks of 32 threads is not resident at once: 56 on each of 132 "
                         "multiprocessors are 7392"));
   EXPECT_EQ(seen_->launches, launches);
+}
+
+TEST_F(FakeGpu, LaunchesClustersWhereTheGridConsistsOfThemInACaptureToo) {
+  const Kernel kernel = counted("#pragma tuner cluster n > 1024 ? 2 : 1\n");
+  kernel.launch(stream_.get(), {1000}, x_);
+  EXPECT_EQ(seen_->cluster[0], 0u) << "an ordinary launch";
+  for (const std::size_t n : {2048, 2040, 4096}) {
+    kernel.launch(stream_.get(), {n}, x_);
+    EXPECT_EQ(seen_->grid, (n + 31) / 32);
+    EXPECT_THAT(seen_->cluster, ElementsAre(2, 1, 1));
+  }
+  const std::size_t launches = seen_->launches;
+  EXPECT_THAT(error_of([&] { kernel.launch(stream_.get(), {2048 + 1}, x_); }),
+              HasSubstr("grid of 65x1x1 does not consist of clusters of 2x1x1"));
+  EXPECT_EQ(seen_->launches, launches);
+  kernel.prepare(stream_.get(), {4096}, x_);
+  const Graph graph(stream_.get(), [&] { kernel.launch(stream_.get(), {4096}, x_); });
+  EXPECT_EQ(seen_->launches, launches + 1);
+  EXPECT_THAT(seen_->cluster, ElementsAre(2, 1, 1));
+}
+
+TEST_F(FakeGpu, LaunchesTheClusterThatIsCompiledIntoAKernel) {
+  seen_->compiled_cluster = 4;
+  const std::string own_module = "__global__ void pairs() {}\n";
+  const Kernel kernel = counted(own_module);
+  kernel.launch(stream_.get(), {4 * 32}, x_);
+  EXPECT_THAT(seen_->cluster, ElementsAre(4, 1, 1));
+  EXPECT_THAT(error_of([&] { kernel.launch(stream_.get(), {5 * 32}, x_); }),
+              HasSubstr("grid of 5x1x1 does not consist of clusters of 4x1x1"));
+  EXPECT_THAT(error_of([&] { counted("#pragma tuner cluster 2\n" + own_module).launch(stream_.get(), {8 * 32}, x_); }),
+              HasSubstr("the launch has a cluster of 2x1x1, and its kernel is compiled for one of 4x1x1"));
+}
+
+TEST_F(FakeGpu, RefusesAClusterThatTheDeviceHasNoRoomFor) {
+  seen_->clusters = 0;
+  EXPECT_THAT(error_of([&] { counted("#pragma tuner cluster 2\n").launch(stream_.get(), {64}, x_); }),
+              HasSubstr("no cluster of 2 blocks fits on the device, with 32 threads"));
+  seen_->clusters = 3;
+  const Kernel meeting = counted("#pragma tuner cluster 2\n#pragma tuner cooperative\n");
+  const std::size_t cooperative = seen_->cooperative;
+  meeting.launch(stream_.get(), {6 * 32}, x_);
+  EXPECT_EQ(seen_->cooperative, cooperative + 1);
+  EXPECT_THAT(seen_->cluster, ElementsAre(2, 1, 1));
+  EXPECT_THAT(error_of([&] { meeting.launch(stream_.get(), {8 * 32}, x_); }),
+              HasSubstr("a cooperative grid of 8 blocks of 32 threads is not resident at once: the device holds 6"));
+}
+
+TEST_F(FakeGpu, LaunchesDependentlyAndWithAShareOfSharedMemoryWhereTheFileSaysSo) {
+  const Kernel kernel = counted("#pragma tuner dependent n > 1000\n#pragma tuner carveout n > 2000 ? 50 : -1\n");
+  kernel.launch(stream_.get(), {1000}, x_);
+  EXPECT_EQ(seen_->dependent, 0u);
+  kernel.launch(stream_.get(), {1001}, x_);
+  EXPECT_EQ(seen_->dependent, 1u);
+  EXPECT_EQ(seen_->carveout, -1);
+  kernel.launch(stream_.get(), {2001}, x_);
+  EXPECT_EQ(seen_->dependent, 2u);
+  EXPECT_EQ(seen_->carveout, 50);
 }
 
 TEST_F(FakeGpu, AllocatesForALaunchWhatItNeedsAndNothingForCapturesOrTheReference) {

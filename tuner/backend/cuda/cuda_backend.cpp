@@ -271,7 +271,9 @@ class CudaBackend final : public Backend {
                void* stream) override {
     const CUfunction handle = static_cast<const CudaModule&>(module).entry(function).kernel.handle;
     watch(launch_kernel(handle, shape, const_cast<void**>(parameters), static_cast<CUstream>(stream)),
-          shape.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel");
+          shape.has_attributes() ? "cuLaunchKernelEx"
+          : shape.cooperative    ? "cuLaunchCooperativeKernel"
+                                 : "cuLaunchKernel");
   }
 
   std::unique_ptr<Stopwatch> stopwatch() override { return std::make_unique<EventStopwatch>(state_); }

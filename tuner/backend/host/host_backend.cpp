@@ -286,6 +286,7 @@ class HostBackend final : public Backend {
     for (std::size_t i = 0; i < 3; ++i) {
       kernel.grid[i] = static_cast<unsigned>(shape.grid[i]);
       kernel.block[i] = static_cast<unsigned>(shape.block[i]);
+      if (shape.blocks_per_cluster() != 1) kernel.cluster[i] = static_cast<unsigned>(shape.cluster[i]);
     }
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
     kernel.cooperative = shape.cooperative;

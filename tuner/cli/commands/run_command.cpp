@@ -8,6 +8,7 @@
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/input/metric_options.hpp>
 #include <tuner/cli/print/session_result.hpp>
+#include <tuner/core/device/launch_shape.hpp>
 #include <tuner/core/device/metric.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/reference.hpp>
@@ -25,6 +26,18 @@ namespace tuner::cli {
 namespace {
 
 constexpr std::size_t kLabelWidth = std::string_view("verified").size();
+
+/// How a launch differs from a plain one, for the end of a sentence; empty if it does not.
+std::string attributes(const LaunchShape& shape) {
+  std::string text;
+  if (shape.blocks_per_cluster() != 1)
+    text += fmt::format(", in clusters of {}x{}x{}", shape.cluster[0], shape.cluster[1], shape.cluster[2]);
+  if (shape.cooperative) text += ", launched cooperatively";
+  if (shape.dependent) text += ", which may begin before the launch before them has ended";
+  if (shape.carveout != LaunchShape::kNoCarveout)
+    text += fmt::format(", {}% preferred for shared memory", shape.carveout);
+  return text;
+}
 
 class OneRun {
  public:
@@ -121,9 +134,9 @@ class OneRun {
   void describe(const std::vector<LaunchDetail>& launches) {
     for (const LaunchDetail& launch : launches) {
       line("launch", launch.expression + text(launch.shape));
-      line("", fmt::format("{} of {} threads{}{}", plural(launch.shape.blocks(), "block"),
-                           launch.shape.threads_per_block(), launch.shape.cooperative ? ", launched cooperatively" : "",
-                           launch.timed ? "" : ", not part of the time"));
+      line("",
+           fmt::format("{} of {} threads{}{}", plural(launch.shape.blocks(), "block"), launch.shape.threads_per_block(),
+                       attributes(launch.shape), launch.timed ? "" : ", not part of the time"));
       if (!launch.occupancy) continue;
       line("",
            fmt::format("{} registers and {} spilled bytes a thread, {} of shared memory a block",

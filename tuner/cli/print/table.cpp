@@ -79,6 +79,9 @@ void to_json(Json& json, const LaunchDetail& launch) {
   json["grid"] = launch.shape.grid;
   json["dynamic_shared_bytes"] = launch.shape.shared_bytes;
   json["cooperative"] = launch.shape.cooperative;
+  json["cluster"] = launch.shape.cluster;
+  json["dependent"] = launch.shape.dependent;
+  if (launch.shape.carveout != LaunchShape::kNoCarveout) json["carveout_percent"] = launch.shape.carveout;
   json["timed"] = launch.timed;
 }
 

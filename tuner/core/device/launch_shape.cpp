@@ -23,6 +23,33 @@ std::optional<std::string> violated_extent(const char* what, const std::array<st
   return std::nullopt;
 }
 
+std::optional<std::string> violated_by_cluster(const LaunchShape& shape) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (shape.grid[i] % shape.cluster[i] != 0)
+      return "grid of " + joined(shape.grid) + " does not consist of clusters of " + joined(shape.cluster) +
+             ": its extent in " + kAxis[i] + " is not a multiple of " + std::to_string(shape.cluster[i]);
+  return std::nullopt;
+}
+
+/// What \p shape asks of the device besides grid, block and memory. The host, which has no compute capability, runs
+/// clusters too.
+std::optional<std::string> violated_by_attributes(const LaunchShape& shape, const DeviceLimits& limits) {
+  if (shape.carveout < LaunchShape::kNoCarveout || shape.carveout > 100)
+    return "carveout of " + std::to_string(shape.carveout) + " is no share in percent (-1 leaves it to the driver)";
+  if (auto violated = violated_extent("cluster", shape.cluster, {kMaxCluster, kMaxCluster, kMaxCluster}))
+    return violated;
+  const std::int64_t blocks = shape.blocks_per_cluster();
+  const int has = limits.compute_capability;
+  if (has != 0 && has < 90 && (shape.dependent || blocks != 1))
+    return std::string(shape.dependent ? "a dependent launch needs" : "a launch with a cluster needs") +
+           " compute capability 9.0, and this device has " + std::to_string(has / 10) + '.' + std::to_string(has % 10);
+  if (blocks == 1) return std::nullopt;
+  if (blocks > kMaxCluster)
+    return "cluster of " + joined(shape.cluster) + " = " + std::to_string(blocks) + " blocks exceeds the limit of " +
+           std::to_string(kMaxCluster) + " blocks";
+  return violated_by_cluster(shape);
+}
+
 constexpr std::int64_t kUnlimited = std::numeric_limits<int>::max();
 /// The sub-partitions of an SM, and the registers that a warp gets at a time. Fermi has others than all that followed.
 std::int64_t sub_partitions(const DeviceLimits& limits) { return limits.compute_capability / 10 == 2 ? 2 : 4; }
@@ -72,21 +99,32 @@ std::optional<std::string> violated_limit(const LaunchShape& shape, const Device
     return "dynamic shared memory of " + std::to_string(shape.shared_bytes) + " bytes exceeds the limit of " +
            std::to_string(limits.max_shared_bytes) + " bytes per block";
   }
+  if (shape.has_attributes())
+    if (auto violated = violated_by_attributes(shape, limits)) return violated;
   if (!shape.cooperative) return std::nullopt;
   if (!limits.cooperative_launch) return "this device has no cooperative launches";
   const std::int64_t warps = (threads + limits.warp_size - 1) / limits.warp_size;
   const std::int64_t by_threads = limits.max_threads_per_sm / limits.warp_size / warps;
-  return not_resident(shape, std::min<std::int64_t>(by_threads, limits.max_blocks_per_sm), limits);
+  return not_resident(shape, std::min<std::int64_t>(by_threads, limits.max_blocks_per_sm) * limits.sm_count, limits);
 }
 
-std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t blocks_per_sm,
-                                        const DeviceLimits& limits) {
-  const std::int64_t resident = blocks_per_sm * limits.sm_count;
+std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t resident, const DeviceLimits& limits) {
   if (!shape.cooperative || shape.blocks() <= resident) return std::nullopt;
+  const std::string holds = resident % limits.sm_count != 0 ? "the device holds " + std::to_string(resident)
+                                                            : std::to_string(resident / limits.sm_count) +
+                                                                  " on each of " + std::to_string(limits.sm_count) +
+                                                                  " multiprocessors are " + std::to_string(resident);
   return "a cooperative grid of " + std::to_string(shape.blocks()) + " blocks of " +
-         std::to_string(shape.threads_per_block()) +
-         " threads is not resident at once: " + std::to_string(blocks_per_sm) + " on each of " +
-         std::to_string(limits.sm_count) + " multiprocessors are " + std::to_string(resident);
+         std::to_string(shape.threads_per_block()) + " threads is not resident at once: " + holds;
+}
+
+std::optional<std::string> adopt_cluster(LaunchShape& shape, const std::array<std::int64_t, 3>& compiled) {
+  if (compiled[0] == 0) return std::nullopt;
+  if (shape.blocks_per_cluster() != 1 && shape.cluster != compiled)
+    return "the launch has a cluster of " + joined(shape.cluster) + ", and its kernel is compiled for one of " +
+           joined(compiled) + " (__cluster_dims__): make them equal, or remove one";
+  shape.cluster = compiled;
+  return violated_by_cluster(shape);
 }
 
 std::string_view name(OccupancyLimiter limiter) {

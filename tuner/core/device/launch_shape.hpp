@@ -1,6 +1,5 @@
 #pragma once
-/// Grid, block and dynamic shared memory of one launch, whether its blocks may wait for each other, and how many of
-/// them a multiprocessor holds.
+/// Grid, block, dynamic shared memory and attributes of one launch, and how many of its blocks a multiprocessor holds.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +17,18 @@ struct LaunchShape {
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::int64_t shared_bytes = 0;  ///< dynamic shared memory per block
   bool cooperative = false;       ///< its blocks may wait for each other, so all must be resident at once
+  bool dependent = false;         ///< may begin before the launch before it has ended, and waits for its results itself
+  /// Blocks of a cluster: they run at the same time, and each may access the shared memory of the others. One block: no
+  /// cluster.
+  std::array<std::int64_t, 3> cluster{1, 1, 1};
+  /// The preferred share of shared memory in the memory that it has together with the L1 cache, in percent;
+  /// kNoCarveout: the driver chooses.
+  std::int64_t carveout = kNoCarveout;
+  static constexpr std::int64_t kNoCarveout = -1;
 
+  /// Whether a launch needs more than grid, block, shared memory and `cooperative`.
+  bool has_attributes() const { return dependent || carveout != kNoCarveout || blocks_per_cluster() != 1; }
+  std::int64_t blocks_per_cluster() const { return cluster[0] * cluster[1] * cluster[2]; }
   std::int64_t threads_per_block() const { return block[0] * block[1] * block[2]; }
   std::int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
   friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
@@ -26,13 +36,20 @@ struct LaunchShape {
 
 /// Why \p shape cannot be launched on a device with \p limits, e.g. "block of 256x8x1 = 2048 threads exceeds the
 /// limit of 1024 threads per block"; nothing if it can. A cooperative launch also depends on its kernel: see
-/// not_resident().
+/// not_resident(), and so does one with a cluster: see adopt_cluster().
 std::optional<std::string> violated_limit(const LaunchShape& shape, const DeviceLimits& limits);
 
 /// Why the blocks of a cooperative \p shape cannot all be resident; nothing if they can, or if \p shape is not
-/// cooperative. A multiprocessor holds \p blocks_per_sm of them.
-std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t blocks_per_sm,
-                                        const DeviceLimits& limits);
+/// cooperative. The device holds \p resident of them.
+std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t resident, const DeviceLimits& limits);
+
+/// The largest cluster of any device; more than kPortableCluster blocks only on some.
+inline constexpr std::int64_t kMaxCluster = 16;
+inline constexpr std::int64_t kPortableCluster = 8;
+
+/// Gives \p shape the cluster that is compiled into its kernel (`__cluster_dims__`); all 0: there is none. Returns why
+/// the two contradict each other, or why the grid does not consist of such clusters; nothing if all is well.
+std::optional<std::string> adopt_cluster(LaunchShape& shape, const std::array<std::int64_t, 3>& compiled);
 
 enum class OccupancyLimiter { threads, blocks, registers, shared_memory };
 /// "threads", "blocks", "registers", "shared memory".

@@ -206,6 +206,11 @@ struct LaunchSpec {
   std::optional<Expression> when;         ///< if false, there is no such launch
   std::optional<Expression> cooperative;  ///< if true, all blocks of the grid may wait for each other
   std::optional<Expression> untimed;      ///< if true, the launch is verified but not timed
+
+  /// LaunchShape::cluster, of which missing dimensions are 1; LaunchShape::dependent and LaunchShape::carveout.
+  std::optional<std::array<Expression, 3>> cluster;
+  std::optional<Expression> dependent;
+  std::optional<Expression> carveout;
   SourceLocation location;
 
   const ComputedArgument* find_computed(std::string_view argument) const {

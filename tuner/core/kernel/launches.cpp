@@ -18,6 +18,10 @@ LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
   }
   shape.shared_bytes = launch.shared_bytes.evaluate_integer(bindings);
   shape.cooperative = launch.cooperative && launch.cooperative->evaluate_boolean(bindings);
+  shape.dependent = launch.dependent && launch.dependent->evaluate_boolean(bindings);
+  if (launch.cluster)
+    for (std::size_t i = 0; i < 3; ++i) shape.cluster[i] = (*launch.cluster)[i].evaluate_integer(bindings);
+  if (launch.carveout) shape.carveout = launch.carveout->evaluate_integer(bindings);
   return shape;
 }
 

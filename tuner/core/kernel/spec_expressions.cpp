@@ -58,6 +58,10 @@ class ExpressionWalk {
     visit_(launch.shared_bytes, use);
     visit_if(launch.cooperative, use);
     visit_if(launch.untimed, use);
+    if (launch.cluster)
+      for (const Expression& extent : *launch.cluster) visit_(extent, use);
+    visit_if(launch.dependent, use);
+    visit_if(launch.carveout, use);
     use.may_be_word = true;
     for (const ComputedArgument& argument : launch.computed_arguments) visit_(argument.value, use);
     use.role = Role::code;

@@ -70,8 +70,22 @@ void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemS
     const bool is_word = named != nullptr && named->values.front().is_string();
     if (range && !is_word) within(range->low, argument.value, range->high);
   }
-  if (!launch.cooperative) return;
   const auto number = [](std::int64_t value) { return Expression::constant(value); };
+  const bool is_new = limits.compute_capability == 0 || limits.compute_capability >= 90;
+  if (launch.cluster) {
+    const std::array<Expression, 3>& cluster = *launch.cluster;
+    for (std::size_t i = 0; i < 3; ++i) {
+      within(1, cluster[i], kMaxCluster);
+      require(combine(Op::equal, {combine(Op::modulo, {launch.grid[i], cluster[i]}), number(0)}));
+    }
+    within(1, volume(cluster), is_new ? kMaxCluster : 1);
+  }
+  if (launch.dependent) {
+    const Expression ordinary = combine(Op::logical_not, {*launch.dependent});
+    require(is_new ? combine(Op::logical_or, {*launch.dependent, ordinary}) : ordinary);  // it must have a value
+  }
+  if (launch.carveout) within(LaunchShape::kNoCarveout, *launch.carveout, 100);
+  if (!launch.cooperative) return;
   const Expression warps = combine(Op::ceil_div, {threads, number(limits.warp_size)});
   const Expression of_sm =
       combine(Op::minimum, {combine(Op::divide, {number(limits.max_threads_per_sm / limits.warp_size), warps}),

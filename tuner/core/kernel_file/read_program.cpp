@@ -111,14 +111,23 @@ void read_instantiate(KernelReader& kernel, TokenCursor& cursor) {
   kernel.read_name(cursor, "the kernel's C++ name, as in f<T, block>", current);
 }
 
-template <std::array<Expression, 3> LaunchSpec::*extents>
-void read_extents(KernelReader& kernel, TokenCursor& cursor) {
-  LaunchSpec& launch = kernel.once_in_launch().launch;
+/// `X, Y, Z`; missing dimensions stay as they are.
+void read_dimensions(KernelReader& kernel, TokenCursor& cursor, std::array<Expression, 3>& extents) {
   std::size_t dimension = 0;
   do {
     if (dimension == 3) cursor.fail(in_quotes(kernel.directive.text) + " has at most 3 dimensions");
-    (launch.*extents)[dimension++] = kernel.expression(cursor);
+    extents[dimension++] = kernel.expression(cursor);
   } while (cursor.accept(","));
+}
+
+template <std::array<Expression, 3> LaunchSpec::*extents>
+void read_extents(KernelReader& kernel, TokenCursor& cursor) {
+  read_dimensions(kernel, cursor, kernel.once_in_launch().launch.*extents);
+}
+
+void read_cluster(KernelReader& kernel, TokenCursor& cursor) {
+  const Expression one = Expression::constant(1);
+  read_dimensions(kernel, cursor, kernel.once_in_launch().launch.cluster.emplace(std::array{one, one, one}));
 }
 
 template <auto LaunchSpec::*value>
@@ -140,8 +149,9 @@ void read_untimed(KernelReader& kernel, TokenCursor& cursor) {
   current.launch.untimed = always_or(kernel, cursor);
 }
 
-void read_cooperative(KernelReader& kernel, TokenCursor& cursor) {
-  kernel.once_in_launch().launch.cooperative = always_or(kernel, cursor);
+template <std::optional<Expression> LaunchSpec::*condition>
+void read_condition(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once_in_launch().launch.*condition = always_or(kernel, cursor);
 }
 
 /// Reads `NAME` or `EXPRESSION [: TYPE]`. Returns its name among the arguments.
@@ -247,7 +257,10 @@ std::span<const Directive> program_directives() {
       {"shared", read_one<&LaunchSpec::shared_bytes>},
       {"arguments", read_arguments},
       {"when", read_one<&LaunchSpec::when>},
-      {"cooperative", read_cooperative},
+      {"cooperative", read_condition<&LaunchSpec::cooperative>},
+      {"dependent", read_condition<&LaunchSpec::dependent>},
+      {"cluster", read_cluster},
+      {"carveout", read_one<&LaunchSpec::carveout>},
       {"untimed", read_untimed},
       {"launch", read_launch},
       {"reference", read_reference},

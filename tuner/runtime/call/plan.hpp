@@ -44,9 +44,8 @@ struct PlannedLaunch {
   std::size_t function = 0;  ///< in the plan's module
   LaunchShape shape;         ///< without the sized extents
   std::vector<SizedExtent> sized;
-  bool may_exceed = false;  ///< for some sizes of the class, the shape may exceed the device's limits
-  /// For a cooperative launch: how many blocks one multiprocessor holds at once; 0: no limit is checked.
-  std::int64_t blocks_per_sm = 0;
+  bool may_exceed = false;    ///< for some sizes of the class, the shape may exceed the device's limits
+  std::int64_t resident = 0;  ///< how many blocks of a cooperative launch the device holds; 0: no limit is checked
   std::vector<ParameterSource> parameters;  ///< at most kMaxParameters
 };
 inline constexpr std::size_t kMaxParameters = 32;
@@ -99,7 +98,7 @@ struct Plan {
       const PlannedLaunch& launch = launches[i];
       const DeviceLimits& limits = backend.device().limits;
       if (launch.may_exceed && violated_limit(shapes[i], limits)) return false;
-      if (launch.blocks_per_sm > 0 && not_resident(shapes[i], launch.blocks_per_sm, limits)) return false;
+      if (launch.resident > 0 && not_resident(shapes[i], launch.resident, limits)) return false;
     }
     return true;
   }

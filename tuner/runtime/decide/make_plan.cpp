@@ -12,6 +12,7 @@
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 
 namespace tuner::runtime {
@@ -75,13 +76,21 @@ PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const 
   return launch;
 }
 
-/// Throws Error if the blocks of this call's grid do not all fit on the device at once.
-void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const Module& module,
-                   const DeviceLimits& limits) {
-  launch.blocks_per_sm = module.resources(launch.function, resolved.shape).blocks_per_sm;
-  if (launch.blocks_per_sm == 0) return;
-  if (const auto why = not_resident(resolved.shape, launch.blocks_per_sm, limits))
-    throw Error(ErrorCode::compiler, resolved.expression + ": " + *why);
+/// Requires that \p extent has the same value for each size of the plan.
+void require_same(Plan& plan, const Sized& sized, const Expression& extent) {
+  if (!sized.varies(extent)) return;
+  const std::int64_t here = extent.evaluate_integer(sized.here);
+  plan.conditions.push_back({sized.open(extent).value, here, here, false});
+}
+
+/// Takes over what depends on the loaded function. Throws Error if the device cannot launch it with this call's grid.
+void adopt(PlannedLaunch& launch, const ResolvedLaunch& resolved, const Module& module, const DeviceLimits& limits) {
+  const LoadedLaunch loaded = loaded_launch(module, launch.function, resolved.expression, resolved.shape, limits);
+  if (loaded.why_not) throw Error(ErrorCode::compiler, *loaded.why_not);
+  launch.shape = loaded.shape;
+  // Other grids may not consist of clusters.
+  launch.may_exceed = launch.may_exceed || (launch.shape.blocks_per_cluster() != 1 && !launch.sized.empty());
+  if (launch.shape.cooperative) launch.resident = loaded.resident;
 }
 
 /// Whether any launch takes \p buffer. A buffer that only the reference takes needs no memory.
@@ -183,8 +192,11 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   for (const LaunchSpec& launch : spec.launches) {
     const bool happens = !launch.when || launch.when->evaluate_boolean(sized.here);
     if (launch.when) require(plan, sized, *launch.when, happens);
-    if (happens && launch.cooperative)
-      require(plan, sized, *launch.cooperative, launch.cooperative->evaluate_boolean(sized.here));
+    for (const auto* const condition : {&launch.cooperative, &launch.dependent})
+      if (happens && *condition) require(plan, sized, **condition, (*condition)->evaluate_boolean(sized.here));
+    if (happens && launch.carveout) require_same(plan, sized, *launch.carveout);
+    if (happens && launch.cluster)
+      for (const Expression& extent : *launch.cluster) require_same(plan, sized, extent);
     made_of(words_of(launch.instantiate));
   }
   for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
@@ -208,8 +220,8 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);
     added.function = static_cast<std::size_t>(at - expressions.begin());
+    adopt(added, launch, *plan.module, limits);
     if (launch.shape.cooperative) {
-      keep_resident(added, launch, *plan.module, limits);
       // The number of resident blocks is known only for this block.
       const auto of_block = [](const SizedExtent& extent) { return extent.extent >= 3; };
       if (std::any_of(added.sized.begin(), added.sized.end(), of_block)) plan.only = bound.sizes;

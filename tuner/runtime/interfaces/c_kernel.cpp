@@ -123,7 +123,8 @@ Json json_of(const RunLaunch& launch) {
   return {{"expression", launch.expression}, {"grid", launch.grid},
           {"block", launch.block},           {"shared_bytes", launch.shared_bytes},
           {"registers", launch.registers},   {"spill_bytes", launch.spill_bytes},
-          {"occupancy", launch.occupancy},   {"limited_by", launch.limited_by}};
+          {"occupancy", launch.occupancy},   {"limited_by", launch.limited_by},
+          {"cluster", launch.cluster},       {"dependent", launch.dependent}};
 }
 
 std::string_view role_name(BufferRole role) {

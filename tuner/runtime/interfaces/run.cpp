@@ -77,7 +77,8 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   for (const LaunchDetail& launch : one.launches())
     result.launches.push_back({launch.expression, launch.shape.grid, launch.shape.block, launch.shared_bytes(),
                                launch.resources.registers, launch.resources.spill_bytes, launch.resources.occupancy,
-                               launch.occupancy ? std::string(name(launch.occupancy->limiter)) : std::string()});
+                               launch.occupancy ? std::string(name(launch.occupancy->limiter)) : std::string(),
+                               launch.shape.cluster, launch.shape.dependent});
   return result;
 } catch (...) {
   runtime::leave_with_error();

@@ -30,7 +30,12 @@ namespace tuner::cuda {
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
   X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuMemcpyDtoDAsync) X(cuTexObjectCreate) \
   X(cuTexObjectDestroy) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) \
-  TUNER_CUDA_OPTIONAL_12(X)
+  TUNER_CUDA_OPTIONAL_11_8(X) TUNER_CUDA_OPTIONAL_12(X)
+#if CUDA_VERSION >= 11080
+#define TUNER_CUDA_OPTIONAL_11_8(X) X(cuLaunchKernelEx) X(cuOccupancyMaxActiveClusters)
+#else
+#define TUNER_CUDA_OPTIONAL_11_8(X)
+#endif
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) \
   X(cuCtxGetId) X(cuStreamGetId) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject) \

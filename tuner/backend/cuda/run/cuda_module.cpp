@@ -1,6 +1,7 @@
 #include <tuner/backend/cuda/run/cuda_module.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,25 @@ int attribute(CUfunction function, CUfunction_attribute which) {
   return value;
 }
 
+/// The cluster that \p kernel is compiled for. Only drivers that know clusters know these attributes.
+std::array<std::int64_t, 3> cluster_of([[maybe_unused]] CUfunction kernel) {
+#if CUDA_VERSION >= 11080
+  if (driver().cuLaunchKernelEx != nullptr)
+    return {attribute(kernel, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH),
+            attribute(kernel, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
+            attribute(kernel, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)};
+#endif
+  return {};
+}
+
+/// Allows clusters of more than kPortableCluster blocks, where the device has them.
+void allow_large_clusters([[maybe_unused]] CUfunction kernel) {
+#if CUDA_VERSION >= 11080
+  check(driver().cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+        "cuFuncSetAttribute");
+#endif
+}
+
 std::string extent_text(const ArrayShape& shape) {
   std::string text = std::to_string(shape.extent[0]);
   for (std::size_t i = 1; i < shape.extent.size() && shape.extent[i] > 0; ++i)
@@ -28,6 +48,61 @@ std::string extent_text(const ArrayShape& shape) {
 // In the order of TextureReading::Outside.
 constexpr CUaddress_mode kModes[] = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_BORDER, CU_TR_ADDRESS_MODE_WRAP,
                                      CU_TR_ADDRESS_MODE_MIRROR};
+
+#if CUDA_VERSION >= 11080
+/// A launch as cuLaunchKernelEx takes it.
+class AttributedLaunch {
+ public:
+  AttributedLaunch(const LaunchShape& shape, CUstream stream) {
+    const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
+    config_.gridDimX = extent(shape.grid[0]);
+    config_.gridDimY = extent(shape.grid[1]);
+    config_.gridDimZ = extent(shape.grid[2]);
+    config_.blockDimX = extent(shape.block[0]);
+    config_.blockDimY = extent(shape.block[1]);
+    config_.blockDimZ = extent(shape.block[2]);
+    config_.sharedMemBytes = extent(shape.shared_bytes);
+    config_.hStream = stream;
+    config_.attrs = attributes_.data();
+    if (shape.blocks_per_cluster() == 1) return;
+    auto& cluster = add(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+    cluster.x = extent(shape.cluster[0]);
+    cluster.y = extent(shape.cluster[1]);
+    cluster.z = extent(shape.cluster[2]);
+  }
+  AttributedLaunch(const AttributedLaunch&) = delete;
+  AttributedLaunch& operator=(const AttributedLaunch&) = delete;
+
+  CUlaunchAttributeValue& add(CUlaunchAttributeID id) {
+    CUlaunchAttribute& added = attributes_.at(config_.numAttrs++);
+    added.id = id;
+    return added.value;
+  }
+  const CUlaunchConfig* config() const { return &config_; }
+
+ private:
+  CUlaunchConfig config_{};
+  std::array<CUlaunchAttribute, 4> attributes_{};
+};
+#endif
+
+/// Why this driver, or the headers that tuner was built with, have no launch with the attributes of \p shape.
+std::optional<std::string> why_no_attributes([[maybe_unused]] const LaunchShape& shape) {
+#if CUDA_VERSION < 11080
+  return "tuner was built with headers of CUDA " + version_text(CUDA_VERSION) +
+         ", and launches with 'cluster', 'dependent' or 'carveout' need those of 11.8";
+#else
+  if (driver().cuLaunchKernelEx == nullptr)
+    return "launches with 'cluster', 'dependent' or 'carveout' need a driver for CUDA 11.8, and this one is for " +
+           version_text(driver_status().version);
+#if CUDA_VERSION < 12060
+  if (shape.carveout != LaunchShape::kNoCarveout)
+    return "tuner was built with headers of CUDA " + version_text(CUDA_VERSION) +
+           ", and 'carveout' needs those of 12.6";
+#endif
+  return std::nullopt;
+#endif
+}
 
 constexpr std::pair<ElementType, CUarray_format> kFormats[] = {
     {ElementType::int8, CU_AD_FORMAT_SIGNED_INT8},   {ElementType::uint8, CU_AD_FORMAT_UNSIGNED_INT8},
@@ -70,7 +145,29 @@ std::optional<std::string> why_not_launchable(const KernelFunction& kernel, cons
   if (threads > kernel.max_threads_per_block)
     return fmt::format("block of {} threads exceeds this kernel's limit of {} (registers or __launch_bounds__)",
                        threads, kernel.max_threads_per_block);
-  return not_resident(shape, fit.blocks_per_sm, limits);
+  LaunchShape adopted = shape;
+  if (std::optional<std::string> contradiction = adopt_cluster(adopted, kernel.cluster)) return contradiction;
+  if (shape.has_attributes())
+    if (std::optional<std::string> why = why_no_attributes(shape)) return why;
+  return not_resident(shape, std::int64_t{fit.blocks_per_sm} * limits.sm_count, limits);
+}
+
+CUresult launch_with_attributes(CUfunction kernel, const LaunchShape& shape, void** arguments, CUstream stream) {
+  if (const std::optional<std::string> why = why_no_attributes(shape)) throw Error(*why);
+#if CUDA_VERSION >= 11080
+  AttributedLaunch launch(shape, stream);
+  if (shape.cooperative) launch.add(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
+  if (shape.dependent)
+    launch.add(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).programmaticStreamSerializationAllowed = 1;
+#if CUDA_VERSION >= 12060
+  if (shape.carveout != LaunchShape::kNoCarveout)
+    launch.add(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT).sharedMemCarveout =
+        static_cast<unsigned>(shape.carveout);
+#endif
+  return driver().cuLaunchKernelEx(launch.config(), kernel, arguments, nullptr);
+#else
+  return CUDA_ERROR_NOT_SUPPORTED;
+#endif
 }
 
 void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_bytes, const DeviceLimits& limits) {
@@ -108,6 +205,9 @@ CudaModule::CudaModule(SharedState state, const Image& image)
     entry.spill_bytes = compiled.resources.spill_bytes;
     const DeviceLimits& limits = state_->device.limits;
     allow_shared_memory(entry.kernel, limits.max_shared_bytes - entry.kernel.resources.static_shared_bytes, limits);
+    if (limits.compute_capability < 90) continue;
+    entry.kernel.cluster = cluster_of(entry.kernel.handle);
+    allow_large_clusters(entry.kernel.handle);
   }
   lasting_variables_ = cuda::lasting_variables(module_.get(), image.code);
 }
@@ -137,7 +237,31 @@ Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) 
                                   shape.shared_bytes + resources.static_shared_bytes);
   resources.blocks_per_sm = fit.blocks_per_sm;
   resources.occupancy = fit.fraction;
+  if (const auto clusters = resident_clusters(function, shape)) {
+    const DeviceLimits& limits = state_->device.limits;
+    const std::int64_t blocks = *clusters * shape.blocks_per_cluster();
+    if (fit.blocks_per_sm > 0)
+      resources.occupancy *= static_cast<double>(blocks) / (static_cast<double>(fit.blocks_per_sm) * limits.sm_count);
+    resources.blocks_per_sm = static_cast<int>(std::max<std::int64_t>(blocks / limits.sm_count, blocks > 0 ? 1 : 0));
+  }
   return resources;
+}
+
+std::optional<std::int64_t> CudaModule::resident_clusters([[maybe_unused]] std::size_t function,
+                                                          const LaunchShape& shape) const {
+  if (shape.blocks_per_cluster() == 1) return std::nullopt;
+#if CUDA_VERSION >= 11080
+  if (driver().cuOccupancyMaxActiveClusters != nullptr) {
+    const ContextGuard guard(state_->context.handle());
+    const AttributedLaunch launch(shape, nullptr);
+    int clusters = 0;
+    const CUresult result =
+        driver().cuOccupancyMaxActiveClusters(&clusters, entries_.at(function).kernel.handle, launch.config());
+    if (result == CUDA_SUCCESS) return clusters;
+    if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE) return 0;  // the device has no clusters of this size
+  }
+#endif
+  return std::nullopt;
 }
 
 std::vector<std::string> CudaModule::parameter_types(std::size_t function) const {

@@ -1,6 +1,8 @@
 #pragma once
 /// Kernels, modules, memory, arrays and stopwatches of the CUDA backend. Private to this folder.
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +21,8 @@ struct KernelFunction {
   CUfunction handle = nullptr;
   Resources resources;            ///< registers, local memory (stack_bytes), static shared, constant; no spills
   int max_threads_per_block = 0;  ///< from its registers and launch bounds
+
+  std::array<std::int64_t, 3> cluster{};  ///< compiled into it; all 0: none
 };
 
 /// The kernel with the lowered name \p symbol. The module's context must be current. Throws CudaError.
@@ -33,10 +37,13 @@ std::vector<Variable> lasting_variables(CUmodule module, std::span<const std::by
 /// not tell. Asking for more than there are would be an error that sanitizers report.
 std::optional<std::vector<unsigned>> parameter_sizes(CUfunction kernel, std::size_t count);
 
-/// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, or a cooperative grid that
-/// does not fit onto the device at once. nullopt: it can.
+/// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, a cooperative grid that
+/// does not fit onto the device at once, another cluster than the compiled one, or an old driver. nullopt: it can.
 std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
                                               const DeviceLimits& limits);
+
+/// launch_kernel() for a shape that has attributes, by cuLaunchKernelEx. Throws Error if this driver lacks it.
+CUresult launch_with_attributes(CUfunction kernel, const LaunchShape& shape, void** arguments, CUstream stream);
 
 /// Enqueues \p kernel on \p stream. A cooperative shape uses cuLaunchCooperativeKernel, which every supported driver
 /// has and which can be captured. \p arguments: as for cuLaunchKernel. Does not check \p shape.
@@ -44,6 +51,8 @@ inline CUresult launch_kernel(CUfunction kernel, const LaunchShape& shape, void*
   const auto grid = [&](std::size_t d) { return static_cast<unsigned>(shape.grid[d]); };
   const auto block = [&](std::size_t d) { return static_cast<unsigned>(shape.block[d]); };
   const auto shared = static_cast<unsigned>(shape.shared_bytes);
+  if (shape.has_attributes()) [[unlikely]]
+    return launch_with_attributes(kernel, shape, arguments, stream);
   if (shape.cooperative) {
     return driver().cuLaunchCooperativeKernel(kernel, grid(0), grid(1), grid(2), block(0), block(1), block(2), shared,
                                               stream, arguments);
@@ -64,6 +73,10 @@ class CudaModule final : public Module {
   ~CudaModule() override;
 
   Resources resources(std::size_t function, const LaunchShape& shape) const override;
+  std::array<std::int64_t, 3> compiled_cluster(std::size_t function) const override {
+    return entries_.at(function).kernel.cluster;
+  }
+  std::optional<std::int64_t> resident_clusters(std::size_t function, const LaunchShape& shape) const override;
 
   std::vector<std::string> parameter_types(std::size_t function) const override;
 

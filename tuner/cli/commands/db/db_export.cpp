@@ -134,6 +134,25 @@ std::string size_constraints(const KernelSpec& spec) {
   return text.empty() ? "" : "The caller must make sure that sizes meet these constraints:" + text;
 }
 
+/// The attributes of launches, which the header's user must set: it has no launches.
+std::string launch_attributes(const KernelSpec& spec) {
+  std::string text;
+  for (const LaunchSpec& launch : spec.launches) {
+    std::string of_launch;
+    const auto add = [&](const std::string& word, const std::string& value) {
+      of_launch += (of_launch.empty() ? "" : "; ") + word + (value == "1" ? "" : ' ' + value);
+    };
+    if (launch.cluster)
+      add("cluster", fmt::format("{}, {}, {}", (*launch.cluster)[0].text(), (*launch.cluster)[1].text(),
+                                 (*launch.cluster)[2].text()));
+    if (launch.cooperative) add("cooperative", launch.cooperative->text());
+    if (launch.dependent) add("dependent", launch.dependent->text());
+    if (launch.carveout) add("carveout", launch.carveout->text());
+    if (!of_launch.empty()) text += fmt::format("\n  {}: {}", launch.name, of_launch);
+  }
+  return text.empty() ? "" : "The caller must launch with these attributes, by cudaLaunchKernelEx():" + text;
+}
+
 /// The header of one kernel. Reports its contents on stderr.
 int export_header(const Given& given) {
   const std::string file = given.text("file");
@@ -150,6 +169,8 @@ int export_header(const Given& given) {
     options.source_hash = to_record(*spec, Objective()).source_hash;
     header.default_configuration = spec->default_configuration;
     header.remark = size_constraints(*spec);
+    if (const std::string attributes = launch_attributes(*spec); !attributes.empty())
+      header.remark += (header.remark.empty() ? "" : "\n") + attributes;
   }
   std::vector<cache::Database> databases = open_all_for_reading(given);
   options.device_key = read_filter(given, databases).device_key;
