@@ -109,14 +109,14 @@ Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
   decision.only_here =
       of_its_own || is_second_choice(spec, match, decision) || in_quarantine || is_for_one_size(asked, match);
   if (decision.only_here) return decision;
-  const Sizes ends = class_ends(*in_order(spec, asked.lowest.sizes));
+  const Sizes ends = class_ends(*sizes_in_order(spec, asked.lowest.sizes));
   cache::Sizes highest;
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) highest[spec.sizes[i].name] = ends[i];
   const auto known = asked.wisdom.measured_sizes(spec, asked.lowest, highest, kMostApart, asked.device);
   decision.only_here = !known;
   if (!known) return decision;
   for (const cache::Sizes& measured : *known)
-    if (measured != asked.lowest.sizes) decision.apart.push_back(*in_order(spec, measured));
+    if (measured != asked.lowest.sizes) decision.apart.push_back(*sizes_in_order(spec, measured));
   return decision;
 }
 

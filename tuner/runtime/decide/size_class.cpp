@@ -4,7 +4,7 @@
 
 namespace tuner::runtime {
 
-std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named) {
+std::optional<Sizes> sizes_in_order(const KernelSpec& spec, const cache::Sizes& named) {
   Sizes sizes;
   for (const SizeSpec& size : spec.sizes) {
     const auto at = named.find(size.name);
@@ -15,8 +15,8 @@ std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named)
 }
 
 bool is_of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest) {
-  const std::optional<Sizes> sizes = in_order(spec, measured);
-  return sizes && size_classes(*sizes) == in_order(spec, lowest.sizes);
+  const std::optional<Sizes> sizes = sizes_in_order(spec, measured);
+  return sizes && size_classes(*sizes) == sizes_in_order(spec, lowest.sizes);
 }
 
 }  // namespace tuner::runtime

@@ -15,7 +15,7 @@ struct KernelSpec;
 namespace tuner::runtime {
 
 /// The sizes in the order of a call; nullopt if they are not those of the kernel.
-std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named);
+std::optional<Sizes> sizes_in_order(const KernelSpec& spec, const cache::Sizes& named);
 /// Whether \p measured belongs to the size class that begins with \p lowest.
 bool is_of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest);
 
