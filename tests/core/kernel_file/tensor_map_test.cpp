@@ -64,6 +64,7 @@ TEST(TensorMapLine, HasDenseStridesUnlessItGivesThem) {
   EXPECT_EQ(text(shape(tiles("x[m / 2, 64] strides k box 8, 64 swizzle 128B fill nan"))),
             "half[32, 64] strides 128 box 8, 64 steps 1, 1 swizzle 128 interleave 0 promotion 0 fill nan");
   EXPECT_TRUE(shape(tiles("x[m * k] box 64 tf32 fill zero", "float")).is_tf32);
+  EXPECT_TRUE(shape(tiles("x[m * k] box 64", "tf32")).is_tf32);
 }
 
 TEST(TensorMapLine, GivesTheReferenceItsBuffer) {

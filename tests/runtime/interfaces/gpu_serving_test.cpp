@@ -116,6 +116,30 @@ TEST_F(GpuServing, AddsMatricesInPlace) {
   EXPECT_THAT(a.to_vector(), Each(3.0f));
 }
 
+TEST_F(GpuServing, TakesStructsByValue) {
+  struct Pass {
+    float factor;
+    int shift;
+  };
+  const Kernel kernel = testing::kernel_of_blocks("weigh", R"(#pragma tuner out y[n] : float
+#pragma tuner scalar pass = { 2, 1 }
+#pragma tuner arguments y, pass, n
+#pragma tuner instantiate weigh
+#pragma tuner reference weigh
+#pragma tuner default block=32
+struct Pass { float factor; int shift; };
+__global__ void weigh(float* y, Pass pass, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = pass.factor * pass.shift;
+}
+)");
+  Array<float> y(1000);
+  for (const Pass& pass : {Pass{2, 1}, Pass{1.5f, 1}, Pass{1, 40}}) {
+    kernel.launch(nullptr, {1000}, y.data(), pass);
+    EXPECT_THAT(y.to_vector(), Each(pass.factor * static_cast<float>(pass.shift)));
+  }
+}
+
 TEST_F(GpuServing, RefusesHostMemoryOnAFirstAndOnAWarmCallAndTheContextLivesOn) {
   const Array<int> device(std::vector<int>(100, 1));
   const std::vector<int> values(100, 1);

@@ -32,7 +32,7 @@ class Rules {
  public:
   Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, std::vector<TensorMapRule>& all)
       : map_(map), taken_(taken_where(spec, map)), all_(all) {
-    if (map.is_tf32 && type != ElementType::float32)
+    if (map.is_tf32 && type != ElementType::float32 && type != ElementType::tf32)
       add("false", "it is read as tf32, but its elements are " + std::string(info(type).name) + ", not float", {});
     if (map.fills_with_nan && !info(type).is_floating)
       add("false", "it is filled with NaN, but its elements are " + std::string(info(type).name), {});
@@ -112,7 +112,7 @@ class Rules {
 }  // namespace
 
 TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindings& bindings) {
-  TensorMapShape shape{type, map.is_tf32, map.fills_with_nan, map.rank, {}};
+  TensorMapShape shape{type, map.is_tf32 || type == ElementType::tf32, map.fills_with_nan, map.rank, {}};
   std::ranges::transform(map.numbers, shape.numbers.begin(),
                          [&](const Expression& number) { return number.evaluate_integer(bindings); });
   return shape;
