@@ -212,10 +212,64 @@ TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
   };
   EXPECT_THAT(refusal_of("#include <cuda_fp8.h>\n__global__ void k(float* x) { *x = float(__nv_fp8_e4m3(1.5f)); }\n"),
               AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp8.h>")));
-  EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { cuda::ptx::fence(); }\n"), lacks("<cuda/ptx>"));
+  EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { cuda::ptx::trap(); }\n"),
+              lacks("such part of <cuda/ptx>"));
   EXPECT_THAT(refusal_of("#include <cuda/no_such_part>\n__global__ void k() {}\n"), lacks("<cuda/no_such_part>"));
-  EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { typo(); }\n"), Not(lacks("<cuda/ptx>")));
+  EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { typo(); }\n"), Not(HasSubstr("<cuda/ptx>")));
   EXPECT_THAT(refusal_of("#include \"no_such_file.h\"\n__global__ void k() {}\n"), HasSubstr("include_path"));
+}
+
+TEST(HostHeaders, GiveMoreOfCudasLibraryWhereTheToolkitIsFound) {
+  const std::string source =
+      "#include <cuda/std/array>\n#include <cuda/std/mdspan>\n#include <cuda/std/span>\n"
+      "__global__ void k(int* out) {\n"
+      "  cuda::std::mdspan<int, cuda::std::extents<int, 2, cuda::std::dynamic_extent>> m(out, 3);\n"
+      "  cuda::std::array<int, 3> a{1, 2, 3};\n  cuda::std::span<int, 3> s(a);\n"
+      "  for (int i = 0; i < 2; ++i) for (int j = 0; j < 3; ++j) m(i, j) = 10 * i + s[j];\n}\n";
+  const CompileResult result = backend().compiler().compile(request(source, {"k"}));
+  if (const auto* const error = std::get_if<CompileError>(&result)) {
+    EXPECT_THAT(error->message, HasSubstr("the host backend takes <cuda/std/mdspan> from the CUDA toolkit"));
+    return;
+  }
+  std::vector<int> out(6);
+  const std::unique_ptr<Module> module = load(result);
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 20, backend(), out.data())), "done");
+  EXPECT_THAT(out, ElementsAre(1, 2, 3, 11, 12, 13));
+}
+
+TEST(HostHeaders, GiveThePartOfPtxThatHasAMeaningOnACpu) {
+  const std::vector<int> out = outputs<int>(4, R"(
+#include <cuda/ptx>
+namespace ptx = cuda::ptx;
+__device__ alignas(16) int numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+__global__ void k(int* out) {
+  __shared__ alignas(16) int copy[8];
+  __shared__ uint64_t bar;
+  if (ptx::get_sreg_tid_x() == 0) {
+    ptx::mbarrier_init(&bar, 32);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
+  __syncthreads();
+  uint64_t token;
+  if (threadIdx.x == 0) {
+    ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, copy, numbers, sizeof copy, &bar);
+    token = ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &bar, sizeof copy);
+  } else {
+    token = ptx::mbarrier_arrive(&bar);
+  }
+  while (!ptx::mbarrier_try_wait(&bar, token)) {}
+  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cta, &bar, 0)) {}
+  copy[threadIdx.x % 8] += 0;
+  ptx::fence_proxy_async(ptx::space_shared);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out, copy + 4, 16);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+  }
+})",
+                                            "k", shape(1, 32));
+  EXPECT_THAT(out, ElementsAre(5, 6, 7, 8));
 }
 
 TEST(HostHeaders, SayThatTheCompilerIsNvcc) {

@@ -80,18 +80,34 @@ __global__ void k(const int* in, int* out, int tiles) {
   }
 })";
 
-TEST(HostBarriers, CarryTilesFromOneWarpToOthersInEachOrder) {
+/// Runs \p source, which is kWarpRoles or a wrong variant, in several orders. Counts the runs that fail or are wrong.
+int wrong_sums(const std::string& source) {
   std::vector<int> in(32 * 20);
   int total = 0;
   for (std::size_t i = 0; i < in.size(); ++i) total += in[i] = static_cast<int>(i % 13);
-  const std::unique_ptr<Module> module = load(kWarpRoles, {"k"});
-  for (const auto kind : {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::interleaved}) {
-    backend().set_order({kind, 5});
-    int out = 0;
-    EXPECT_EQ(text(launch(*module, 0, shape(1, 96), 20, backend(), in.data(), &out, 20)), "done");
-    EXPECT_EQ(out, 2 * total);
+  int wrong = 0;
+  for (const bool interleaved : {false, true}) {
+    CompileRequest compile = request(source, {"k"});
+    compile.interleaved = interleaved;
+    const std::unique_ptr<Module> module = load(backend().compiler().compile(compile));
+    for (const auto kind : {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::interleaved}) {
+      backend().set_order({kind, 5});
+      int out = 0;
+      const std::optional<Outcome> failure = launch(*module, 0, shape(1, 96), 20, backend(), in.data(), &out, 20);
+      wrong += failure || out != 2 * total;
+    }
   }
   backend().set_order({});
+  return wrong;
+}
+
+TEST(HostBarriers, CarryTilesFromOneWarpToOthersInEachOrder) { EXPECT_EQ(wrong_sums(kWarpRoles), 0); }
+
+TEST(HostBarriers, ThatAreNotWaitedForShowInSomeOrder) {
+  std::string source = kWarpRoles;
+  const std::string wait = "while (!__mbarrier_test_wait_parity(&full[i % stages], i / stages % 2)) {}";
+  source.erase(source.find(wait), wait.size());
+  EXPECT_GT(wrong_sums(source), 0);
 }
 
 TEST(HostBarriers, SayWhereThreadsWaitForEver) {
@@ -131,6 +147,31 @@ __global__ void k(int* out) {
 })",
                         "k", shape(1, 32)),
             3636);
+}
+
+TEST(HostBarriers, AreNotTheOnlyObjectsThatThreadsWaitFor) {
+  EXPECT_EQ(output<int>(R"(
+#include <cuda/latch>
+#include <cuda/semaphore>
+using latch = cuda::latch<cuda::thread_scope_block>;
+using semaphore = cuda::binary_semaphore<cuda::thread_scope_block>;
+__global__ void k(int* out) {
+  __shared__ alignas(8) char memory[sizeof(latch)], turn[sizeof(semaphore)];
+  latch& all = reinterpret_cast<latch&>(memory);
+  semaphore& one = reinterpret_cast<semaphore&>(turn);
+  if (threadIdx.x == 0) { new (memory) latch(40); new (turn) semaphore(1); }
+  __syncthreads();
+  if (threadIdx.x == 50) all.count_down(20);
+  if (threadIdx.x < 20) all.count_down();
+  all.wait();
+  one.acquire();
+  const int old = *static_cast<volatile int*>(out);
+  __nanosleep(10);
+  *static_cast<volatile int*>(out) = old + 1;
+  one.release();
+})",
+                        "k", shape(1, 64)),
+            64);
 }
 
 TEST(HostPipelines, OfABlockHaveProducersAndConsumers) {

@@ -36,6 +36,19 @@ TEST(HostClusters, ReadTheSharedMemoryOfTheirOtherBlocks) {
   EXPECT_THAT(out, ElementsAre(1010, 1010, 1010, 1010, 2626, 2626, 2626, 2626, 4242, 4242, 4242, 4242));
 }
 
+TEST(HostClusters, AreThoseOfTheLaunchOrOfTheKernelWhichMustNotDiffer) {
+  LaunchShape at = shape(4, 64, 64);
+  at.cluster = {2, 1, 1};
+  std::string source = kSum;
+  const std::string dims = "__cluster_dims__(blocks, 1, 1)";
+  EXPECT_EQ(outputs<int>(4, kSum, "sum<2>", at)[3], 707);
+  std::vector<int> out(4);
+  EXPECT_THAT(text(run(kSum, "sum<4>", at, out.data())),
+              HasSubstr("the kernel has clusters of (4, 1, 1) blocks (__cluster_dims__), and the launch of (2, 1, 1)"));
+  source.erase(source.find(dims), dims.size());
+  EXPECT_EQ(outputs<int>(4, source, "sum<4>", at)[3], 707);
+}
+
 TEST(HostClusters, MayHaveMoreBlocksThanThereAreThreads) {
   const std::vector<int> out = outputs<int>(32, kSum, "sum<16>", shape(32, 64, 64));
   EXPECT_EQ(out[0], 101 * 136);

@@ -448,6 +448,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   // After the author's folders, before the system's.
   headers.push_back("-I" + (folders.shim / kLast).string());
   headers.push_back("-I" + (directory.path() / kLast).string());
+  for (const std::string& path : program.toolkit) headers.push_back("-I" + path);
   image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tuner/backend/host/compile/toolkit_std.hpp>
 #include <tuner/backend/host/compile/translation_unit.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/cpp/scanner.hpp>
@@ -12,8 +13,9 @@
 namespace tuner::host {
 namespace {
 
-/// The second line of such a header: CMakeLists.txt makes them.
+/// Comments in such headers. CMakeLists.txt makes the first.
 constexpr std::string_view kNothingThere = "The host backend has nothing of this header.";
+constexpr std::string_view kPartThere = "The host backend has only a part of this header.";
 
 bool says(std::string_view text, std::string_view words) { return text.find(words) != npos; }
 
@@ -58,6 +60,10 @@ std::string with_gpu_only_cause(const CompileRequest& request, const Includes& i
   const auto explained = [](std::string_view text, const std::string& missing) {
     return std::string(text) + ": the host backend has no " + missing + kForGpus;
   };
+  const auto is_lacking = [&](std::string_view text) {
+    return says(text, kNothingThere) || says(text, kPartThere) ||
+           (says(text, kOfToolkit) && toolkit_std_folders(request, includes).empty());
+  };
   if (misses_a_file(message)) {
     const std::string name(missing_file(message));
     if (!is_of_cuda(name)) return message;
@@ -71,14 +77,19 @@ std::string with_gpu_only_cause(const CompileRequest& request, const Includes& i
       const auto name = line.name() == "include" ? included_name(line.rest()) : std::nullopt;
       if (!name || !is_about(error, *name)) continue;
       const auto file = std::ranges::find(shim_files(), std::string_view(*name), &ShimFile::name);
-      if (file != shim_files().end() && says(file->text, kNothingThere)) return *name;
+      if (file != shim_files().end() && is_lacking(file->text)) return file->name;
     }
-    return std::string();
+    return std::string_view();
   };
-  std::string header = named_in(request.source);
+  std::string_view header = named_in(request.source);
   for (std::size_t i = 0; header.empty() && i < includes.files.size(); ++i) header = named_in(includes.files[i].text);
-  if (!header.empty()) return explained(message, '<' + header + '>');
-  return message;
+  if (header.empty()) return message;
+  const std::string_view text = std::ranges::find(shim_files(), header, &ShimFile::name)->text;
+  const std::string name = '<' + std::string(header) + '>';
+  if (says(text, kOfToolkit))
+    return message + ": the host backend takes " + name +
+           " from the CUDA toolkit, and finds none; install one, or set CUDA_PATH to its folder";
+  return explained(message, says(text, kPartThere) ? "such part of " + name : name);
 }
 
 }  // namespace tuner::host

@@ -8,6 +8,7 @@
 
 #include <tuner/backend/host/compile/gpu_headers.hpp>
 #include <tuner/backend/host/compile/own_text.hpp>
+#include <tuner/backend/host/compile/toolkit_std.hpp>
 #include <tuner/backend/program_headers.hpp>
 #include <tuner/backend/request_includes.hpp>
 #include <tuner/backend/traits.hpp>
@@ -55,6 +56,8 @@ std::string standard_headers(const std::string& source, const Includes& includes
 std::string unit_of(const CompileRequest& request, const Includes& includes, const std::string& source) {
   // All text of ours comes before the kernel's text, because the author's macros may have any name.
   std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
+  for (const std::string& folder : toolkit_std_folders(request, includes))
+    unit += "#define __tuner_toolkit_std // " + folder + '\n';  // a part of the object's key
   const AuthorFiles files = author_files(request, includes);
   const auto is_somewhere = [&](std::string_view part) {
     return request.source.find(part) != std::string::npos ||
@@ -206,7 +209,7 @@ std::vector<IncludedFile> own_texts(const CompileRequest& request, const Include
 ProgramText program_of(const CompileRequest& request, const Includes& includes,
                        const std::vector<IncludedFile>& texts) {
   return {unit_of(request, includes, texts.front().text), own_headers(request, includes, texts),
-          program_headers(request, includes)};
+          program_headers(request, includes), toolkit_std_folders(request, includes)};
 }
 
 std::vector<RefusedCode> refused_code(const std::string& log) {

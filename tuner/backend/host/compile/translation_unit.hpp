@@ -32,6 +32,8 @@ struct ProgramText {
   std::vector<IncludedFile> headers;
   /// program_headers_in() the author's files
   std::vector<std::string> of_programs = {};
+  /// toolkit_std_folders()
+  std::vector<std::string> toolkit = {};
 
   friend bool operator==(const ProgramText&, const ProgramText&) = default;
 };

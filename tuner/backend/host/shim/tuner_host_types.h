@@ -34,6 +34,24 @@ TUNER_HOST_VECTOR(long long, longlong, 16, 16)
 TUNER_HOST_VECTOR(unsigned long long, ulonglong, 16, 16)
 TUNER_HOST_VECTOR(float, float, 8, 16)
 TUNER_HOST_VECTOR(double, double, 16, 16)
+
+// CUDA 13 has two alignments of the types with 32 bytes.
+#define TUNER_HOST_ALIGNED_VECTOR(T, name, align)            \
+  struct __attribute__((aligned(align))) name##_##align##a { \
+    T x, y, z, w;                                            \
+  };                                                         \
+  inline constexpr name##_##align##a make_##name##_##align##a(T x, T y, T z, T w) { return {x, y, z, w}; }
+#define TUNER_HOST_ALIGNED_VECTORS(T, name) \
+  TUNER_HOST_ALIGNED_VECTOR(T, name, 16)    \
+  TUNER_HOST_ALIGNED_VECTOR(T, name, 32)
+TUNER_HOST_ALIGNED_VECTORS(long, long4)
+TUNER_HOST_ALIGNED_VECTORS(unsigned long, ulong4)
+TUNER_HOST_ALIGNED_VECTORS(long long, longlong4)
+TUNER_HOST_ALIGNED_VECTORS(unsigned long long, ulonglong4)
+TUNER_HOST_ALIGNED_VECTORS(double, double4)
+#undef TUNER_HOST_ALIGNED_VECTORS
+#undef TUNER_HOST_ALIGNED_VECTOR
+
 using uint3 = tuner_host::Index;
 TUNER_HOST_OTHER_VECTORS(unsigned, uint, 8, 16)
 #undef TUNER_HOST_OTHER_VECTORS
