@@ -17,6 +17,8 @@
 struct CUstream_st;    // cudaStream_t and CUstream point to it
 struct __half;         // cuda_fp16.h
 struct __nv_bfloat16;  // cuda_bf16.h
+struct __nv_fp8_e4m3;  // cuda_fp8.h
+struct __nv_fp8_e5m2;
 
 namespace tuner {
 inline namespace TUNER_ABI {
@@ -97,6 +99,10 @@ constexpr int element_code() {
     return 10;
   else if constexpr (std::is_same_v<U, double>)
     return 11;
+  else if constexpr (std::is_same_v<U, __nv_fp8_e4m3>)
+    return 12;
+  else if constexpr (std::is_same_v<U, __nv_fp8_e5m2>)
+    return 13;
   else if constexpr (std::is_integral_v<U> && !std::is_same_v<U, bool> && sizeof(U) <= 8) {
     constexpr int width = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 2 : sizeof(U) == 4 ? 4 : 6;
     return width + (std::is_signed_v<U> ? 0 : 1);
@@ -132,6 +138,9 @@ LaunchArgument launch_argument(T value) {
         static_assert(std::is_class_v<Pointee> && std::is_trivially_copyable_v<Pointee>,
                       "a pointer is to numbers, or to structs and vectors of them");
     }
+  } else if constexpr (std::is_class_v<T> && element_code<T>() >= 0) {  // half, for example
+    argument.kind = LaunchArgument::Kind::floating;
+    argument.number = static_cast<double>(static_cast<float>(value));
   } else {
     static_assert(std::is_arithmetic_v<T>, "kernel arguments are pointers and numbers");
     if constexpr (std::is_floating_point_v<T>) {

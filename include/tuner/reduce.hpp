@@ -55,7 +55,8 @@ std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptio
 
 template <typename T>
 LaunchArgument reduce_input(const T* data) {
-  static_assert(element_code<T>() >= 0, "tuner::reduce: element type not supported");
+  static_assert(element_code<T>() >= 0 && element_code<T>() <= element_code<double>(),
+                "tuner::reduce: element type not supported");
   return launch_argument(data);
 }
 }  // namespace detail

@@ -69,6 +69,8 @@ typedef enum tuner_type TUNER_IS_INT {
   TUNER_BFLOAT16,
   TUNER_FLOAT,
   TUNER_DOUBLE,
+  TUNER_E4M3, /* __nv_fp8_e4m3 */
+  TUNER_E5M2,
   TUNER_TYPE_INT = 0x7fffffff
 } tuner_type;
 

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <limits>
 
+#include <tuner/backend/fill_value.hpp>
+#include <tuner/core/kernel/bindings.hpp>
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/numbers/output_values.hpp>
@@ -20,13 +23,28 @@ TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
     ElementType type;
     double number;
     bool fits;
-  } table[] = {{ElementType::half, 65504, true},           {ElementType::half, 65519.9, true},
-               {ElementType::half, 65520, false},          {ElementType::half, -70000, false},
-               {ElementType::half, infinity, true},        {ElementType::bfloat16, 3e38, true},
-               {ElementType::bfloat16, 3.4e38, false},     {ElementType::float32, 3.4e38, true},
-               {ElementType::float32, 1e39, false},        {ElementType::float32, -infinity, true},
-               {ElementType::float32, std::nan(""), true}, {ElementType::float64, 1e300, true},
-               {ElementType::uint8, 255.9, true},          {ElementType::uint8, 256, false}};
+  } table[] = {{ElementType::half, 65504, true},
+               {ElementType::half, 65519.9, true},
+               {ElementType::half, 65520, false},
+               {ElementType::half, -70000, false},
+               {ElementType::half, infinity, true},
+               {ElementType::bfloat16, 3e38, true},
+               {ElementType::bfloat16, 3.4e38, false},
+               {ElementType::float32, 3.4e38, true},
+               {ElementType::float32, 1e39, false},
+               {ElementType::float32, -infinity, true},
+               {ElementType::float32, std::nan(""), true},
+               {ElementType::float64, 1e300, true},
+               {ElementType::uint8, 255.9, true},
+               {ElementType::uint8, 256, false},
+               {ElementType::e4m3, 448, true},
+               {ElementType::e4m3, -449, false},
+               {ElementType::e4m3, infinity, false},
+               {ElementType::e5m2, 57344, true},
+               {ElementType::e5m2, 57345, false},
+               {ElementType::e4m3, std::nan(""), true},
+               {ElementType::tf32, 3.4e38, true},
+               {ElementType::tf32, 1e39, false}};
   for (const auto& [type, number, fits] : table) {
     std::byte bytes[8];
     EXPECT_EQ(store_number(bytes, type, number), fits) << info(type).name << ' ' << number;
@@ -34,6 +52,32 @@ TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
   std::byte bytes[8];
   EXPECT_FALSE(store_number(bytes, ElementType::half, std::int64_t{70000}));
   EXPECT_TRUE(store_number(bytes, ElementType::bfloat16, std::numeric_limits<std::uint64_t>::max()));
+}
+
+TEST(Tolerance, OfFp8AllowsTheNextNumberAndNoOther) {
+  const KernelSpec spec = parse_kernel_file(
+      "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner parameter p = 1\n#pragma tuner out a[n] : e4m3\n"
+      "#pragma tuner accumulates 1000000\n#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments a\n"
+      "#pragma tuner instantiate k\n",
+      "k.cu");
+  for (const ElementType type : {ElementType::e4m3, ElementType::e5m2}) {
+    const bool is_e5m2 = type == ElementType::e5m2;
+    const auto value = [&](int bits) {
+      const auto byte = static_cast<unsigned char>(bits);
+      return static_cast<double>(is_e5m2 ? fill_value::e5m2_value(byte) : fill_value::e4m3_value(byte));
+    };
+    const Tolerance tolerance = tolerance_for(spec, complete(spec, {{{"n", 1}}, {}}), {}, type);
+    const auto differs = [&](int actual, int expected) {
+      return fill_value::differs(value(actual), value(expected), tolerance.relative, tolerance.absolute);
+    };
+    const int largest = is_e5m2 ? 0x7b : 0x7e, in_a_binade = is_e5m2 ? 4 : 8;
+    for (int bits = 0; bits < largest; ++bits) {
+      EXPECT_FALSE(differs(bits, bits + 1) || differs(bits + 1, bits)) << info(type).name << ' ' << bits;
+      if (bits < 2 * in_a_binade || bits + 3 > largest) continue;
+      EXPECT_TRUE(differs(bits, bits + 3) && differs(bits + 3, bits)) << info(type).name << ' ' << bits;
+      EXPECT_TRUE(differs(0, bits)) << info(type).name << ' ' << bits;
+    }
+  }
 }
 
 /// The error of \p fill for 1000 elements of \p type.
@@ -110,6 +154,8 @@ TEST(OutputValues, ShowElementsInAsManyDigitsAsTheyHave) {
   EXPECT_EQ(element_text(buffer<std::int8_t>(ElementType::int8, {-7}), 0), "-7");
   EXPECT_EQ(element_text(buffer<std::uint16_t>(ElementType::half, {0x3c00}), 0), "1");
   EXPECT_EQ(element_text(buffer<std::uint16_t>(ElementType::bfloat16, {0xc000}), 0), "-2");
+  EXPECT_EQ(element_text(buffer<std::uint8_t>(ElementType::e4m3, {0x7e}), 0), "448");
+  EXPECT_EQ(element_text(buffer<std::uint8_t>(ElementType::e5m2, {0x80 | 1}), 0), "-1.5258789e-05");
 }
 
 TEST(OutputValues, MeasureErrorsAgainstTheLargestExpectedElement) {

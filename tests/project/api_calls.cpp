@@ -3,7 +3,7 @@
 #include <tuner/tuner.hpp>
 
 void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half* half, const __nv_bfloat16* bfloat16,
-           std::size_t n, unsigned u, short s, CUstream_st* stream) {
+           const __nv_fp8_e4m3* e4m3, __nv_fp8_e5m2* e5m2, std::size_t n, unsigned u, short s, CUstream_st* stream) {
   kernel.launch(nullptr, {n}, in, x);
   kernel.launch(0, {n}, in, x);
   kernel.launch(0, tuner::Workspace{x, 256}, {n}, in, x);
@@ -27,11 +27,11 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half*
   tuner::trim();
   tuner::reduce_async(in, n, x, {tuner::Operation::sum, stream, tuner::Order::any, {x, 8}});
   tuner::prepare_reduce(in, n);
-  // No CUDA header here: __half and __nv_bfloat16 are incomplete.
+  // No CUDA header here: their types are incomplete.
   float of_half = tuner::reduce(half, n);
   tuner::reduce_async(half, n, &of_half, {tuner::Operation::sum, stream});
   (void)tuner::reduce_workspace_bytes(bfloat16, n);
-  kernel.launch(stream, {n}, half, bfloat16, x);
+  kernel.launch(stream, {n}, half, bfloat16, e4m3, e5m2, x);
   tuner::sum_matrix_2d(in, in, x, n, u, stream);
   (void)tuner::tune(kernel, {n, 10ULL});
   tuner::record(

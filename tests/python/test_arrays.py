@@ -254,7 +254,7 @@ class ExchangeInC(Gpus):
             contents = array.contents
             array.kept = [(ctypes.c_int64 * contents.ndim)(*extents)
                           for extents in (contents.shape, (one // contents.itemsize for one in contents.strides))]
-            code = {"i": 0, "u": 1, "f": 2}[contents.dtype.kind]
+            code = array.code if array.code is not None else {"i": 0, "u": 1, "f": 2}[contents.dtype.kind]
             to[0] = Tensor(contents.ctypes.data, *array.device, contents.ndim, code, 8 * contents.itemsize, 1, *array.kept, 0)
             return 0
 
@@ -277,10 +277,18 @@ class ExchangeInC(Gpus):
             is_cuda = False
             device = (2, 1)
 
+            code = None  # DLPack's, of a type that NumPy does not have
+
             def __init__(self, contents):
                 self.contents = contents
 
         self.array = Array
+
+    def test_tells_the_types_of_fp8(self):
+        for code, name in ((10, "e4m3"), (12, "e5m2")):
+            array = self.array(numpy.zeros(3, numpy.uint8))
+            array.code = code
+            self.assertEqual(_arrays.NAMES[_arrays.locate(array)[1]], name)
 
     def test_is_asked_once_for_each_array(self):
         x, out = self.array(numpy.ones((20, 50), numpy.float32)), self.array(numpy.zeros(1, numpy.float32))

@@ -33,7 +33,8 @@ struct ArrayShape {
 /// Throws Error if textures and surfaces cannot have such elements.
 inline void require_elements(const ArrayShape& shape) {
   const ElementTypeInfo& type = info(shape.type);
-  if (type.bytes > 4 || shape.type == ElementType::bfloat16)
+  const bool has_format = !type.is_floating || shape.type == ElementType::half || shape.type == ElementType::float32;
+  if (type.bytes > 4 || !has_format)
     throw Error("textures and surfaces hold integers of 8, 16 and 32 bits, half and float, not " +
                 std::string(type.name));
   if (shape.components != 1 && shape.components != 2 && shape.components != 4)

@@ -11,15 +11,18 @@
 
 namespace tuner {
 
-/// half and bfloat16: 16 bits and the two conversions.
-template <float (*ToFloat)(unsigned short), unsigned short (*FromFloat)(float)>
+/// A type that C++ does not have: its bits and the two conversions.
+template <typename Bits, float (*ToFloat)(Bits), Bits (*FromFloat)(float)>
 struct SmallFloat {
-  unsigned short bits = 0;
+  Bits bits = 0;
   static SmallFloat of(float value) { return {FromFloat(value)}; }
   float value() const { return ToFloat(bits); }
 };
-using Half = SmallFloat<fill_value::half_value, fill_value::half_bits>;
-using Bfloat16 = SmallFloat<fill_value::bfloat16_value, fill_value::bfloat16_bits>;
+using Half = SmallFloat<unsigned short, fill_value::half_value, fill_value::half_bits>;
+using Bfloat16 = SmallFloat<unsigned short, fill_value::bfloat16_value, fill_value::bfloat16_bits>;
+using E4m3 = SmallFloat<unsigned char, fill_value::e4m3_value, fill_value::e4m3_bits>;
+using E5m2 = SmallFloat<unsigned char, fill_value::e5m2_value, fill_value::e5m2_bits>;
+using Tf32 = SmallFloat<unsigned, fill_value::float_of, fill_value::tf32_bits>;
 
 /// \p use(T()) for the C++ type T of \p type.
 template <typename Use>
@@ -47,6 +50,12 @@ auto with_type(ElementType type, Use use) {
       return use(Bfloat16{});
     case ElementType::float32:
       return use(float{});
+    case ElementType::e4m3:
+      return use(E4m3{});
+    case ElementType::e5m2:
+      return use(E5m2{});
+    case ElementType::tf32:
+      return use(Tf32{});
     case ElementType::float64:
       break;
   }
@@ -61,7 +70,7 @@ T element_at(const void* from, std::size_t i) {
   return value;
 }
 
-/// \p value as a number: half and bfloat16 as float.
+/// \p value as a number: a type that C++ does not have as float.
 template <typename T>
 auto number(T value) {
   if constexpr (std::is_arithmetic_v<T>) {

@@ -92,6 +92,43 @@ TUNER_FILL_FUNCTION unsigned short bfloat16_bits(float value) {
 }
 TUNER_FILL_FUNCTION float bfloat16_value(unsigned short bits) { return float_of(static_cast<unsigned>(bits) << 16); }
 
+/// tf32 of \p value in the bits of a float, rounded to nearest even; NaN is quiet.
+TUNER_FILL_FUNCTION unsigned tf32_bits(float value) {
+  const unsigned bits = float_bits(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return bits | 0x400000u;
+  return (bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu;
+}
+
+/// \p value in a type of 8 bits with \p fraction bits of fraction: rounded to nearest even. Larger magnitudes and
+/// infinities become \p largest, and NaN 0x7f, as PTX's `cvt.rn.satfinite` has it.
+TUNER_FILL_FUNCTION unsigned char fp8_bits(float value, unsigned fraction, unsigned bias, unsigned largest) {
+  const unsigned sign = (float_bits(value) >> 24) & 0x80u;
+  const unsigned magnitude = float_bits(value) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7f;
+  const unsigned dropped = 23u - fraction;
+  unsigned rounded = 0;
+  if (magnitude >= (128u - bias) << 23) {  // normal
+    const unsigned half_unit = (1u << (dropped - 1u)) - 1u + ((magnitude >> dropped) & 1u);
+    rounded = (magnitude - ((127u - bias) << 23) + half_unit) >> dropped;
+  } else {  // a multiple of the smallest number, which is the last place of this one
+    const unsigned shifted = (128u - bias + dropped) << 23;
+    rounded = float_bits(float_of(magnitude) + float_of(shifted)) - shifted;
+  }
+  return static_cast<unsigned char>(sign | (rounded < largest ? rounded : largest));
+}
+TUNER_FILL_FUNCTION unsigned char e4m3_bits(float value) { return fp8_bits(value, 3, 7, 0x7e); }
+TUNER_FILL_FUNCTION unsigned char e5m2_bits(float value) { return fp8_bits(value, 2, 15, 0x7b); }
+TUNER_FILL_FUNCTION float e4m3_value(unsigned char bits) {
+  const unsigned sign = (bits & 0x80u) << 24;
+  const unsigned magnitude = bits & 0x7fu;
+  if (magnitude == 0x7fu) return float_of(sign | 0x7fc00000u);
+  if (magnitude >= 8u) return float_of(sign | ((magnitude << 20) + (120u << 23)));
+  const float subnormal = static_cast<float>(magnitude) * 0x1p-9f;  // exact
+  return sign != 0 ? -subnormal : subnormal;
+}
+/// e5m2 is the first byte of a half.
+TUNER_FILL_FUNCTION float e5m2_value(unsigned char bits) { return half_value(static_cast<unsigned short>(bits << 8)); }
+
 /// Whether \p actual differs from \p expected by more than the tolerance. NaN always differs; infinities must be equal.
 TUNER_FILL_FUNCTION bool differs(double actual, double expected, double relative, double absolute) {
   if (actual == expected) return false;
@@ -114,9 +151,10 @@ TUNER_FILL_FUNCTION double relative_error(double actual, double expected) {
 
 // The numbers of each kind of Fill (core/kernel/buffer_contents.hpp):
 //
-//   uniform   uniform(seed, i, low, high). Floating types round it, half and bfloat16 after rounding to float. Integers
-//             are floor_signed or floor_unsigned of it, truncated to the width of the type.
+//   uniform   uniform(seed, i, low, high). Floating types round it; those other than float and double after rounding
+//             to float. Integers are floor_signed or floor_unsigned of it, truncated to the width of the type.
 //
 //   constant  low, converted in the same way.
 //
-//   iota      i. Floating types round it from double, half and bfloat16 through float. Integers are i modulo 2^bits.
+//   iota      i. Floating types round it from double, those other than float and double through float. Integers are i
+//             modulo 2^bits.

@@ -36,7 +36,7 @@ bool put(std::byte* to, From value) {
 }
 
 /// Writes the number of a floating type that is nearest to \p value. Writes nothing and returns false if a finite
-/// number became infinite.
+/// number became infinite, or became the largest number of a type without infinities.
 template <typename To, typename From>
 bool put_nearest(std::byte* to, From value) {
   To nearest{};
@@ -46,6 +46,10 @@ bool put_nearest(std::byte* to, From value) {
     nearest = To::of(static_cast<float>(value));
   }
   if (std::isinf(number(nearest)) && !std::isinf(static_cast<double>(value))) return false;
+  if constexpr (sizeof nearest == 1) {
+    const double largest = number(To::of(std::numeric_limits<float>::max()));
+    if (std::abs(static_cast<double>(value)) > largest) return false;
+  }
   std::memcpy(to, &nearest, sizeof nearest);
   return true;
 }

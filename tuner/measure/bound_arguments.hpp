@@ -44,9 +44,9 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
                                       const std::vector<BoundArgument>& arguments,
                                       const std::vector<std::string>& taken);
 
-/// Writes \p value as a number of \p type (at most 8 bytes) to \p to. For integer types, the fraction is dropped; half
-/// and bfloat16 are rounded from float. Writes nothing and returns false if the type cannot hold the value, also if a
-/// finite number would become infinite.
+/// Writes \p value as a number of \p type (at most 8 bytes) to \p to. For integer types, the fraction is dropped; types
+/// that C++ does not have are rounded from float. Writes nothing and returns false if the type cannot hold the value,
+/// also if a finite number would become infinite.
 bool store_number(std::byte* to, ElementType type, double value);
 bool store_number(std::byte* to, ElementType type, std::int64_t value);
 bool store_number(std::byte* to, ElementType type, std::uint64_t value);

@@ -23,7 +23,7 @@ GuardedMemory::GuardedMemory(Backend& backend, std::size_t bytes, std::size_t sh
   // A floating number of any type with these bits is NaN.
   for (std::size_t end = floating; end <= guards_.size(); end += 2 * floating) {
     guards_[end - 1] |= 0x7f;
-    guards_[end - 2] = 0xff;
+    if (floating > 1) guards_[end - 2] = 0xff;
   }
 }
 

@@ -16,8 +16,8 @@ import sys
 from tuner.lib import _native
 
 VOID = -1
-NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double")
-CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11}
+NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double", "e4m3", "e5m2")
+CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11, "float8_e4m3fn": 12, "float8_e5m2": 13, "tf32": 10}
 # The names of the types of results in other libraries.
 THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
 # The type of a reduction's result, for each type of elements.

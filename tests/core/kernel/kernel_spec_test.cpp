@@ -367,6 +367,12 @@ TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
   EXPECT_EQ(tolerance_for(spec, size, {}, ElementType::int32).relative, 0);
 }
 
+TEST(Tolerance, OfTf32FollowsFromItsBits) {
+  const KernelSpec spec = parse(edited(0, "accumulates n"));
+  const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});
+  EXPECT_DOUBLE_EQ(tolerance_for(spec, size, {}, ElementType::tf32).relative, 0x1p-11 * 1016);
+}
+
 TEST(Tolerance, IsTheAuthorsWhereHeGivesOneExceptForIntegers) {
   const KernelSpec spec = parse(edited(0, "tolerance relative 0.5"));
   EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::half).relative, 0.5);

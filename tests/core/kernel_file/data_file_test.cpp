@@ -67,7 +67,8 @@ TEST_F(DataFile, SurvivesWhateverAHeaderSays) {
 }
 
 TEST_F(DataFile, IsWrittenAsItIsRead) {
-  for (const ElementType type : {ElementType::int8, ElementType::int16, ElementType::bfloat16, ElementType::float32}) {
+  for (const ElementType type : {ElementType::int8, ElementType::int16, ElementType::bfloat16, ElementType::float32,
+                                 ElementType::e4m3, ElementType::e5m2, ElementType::tf32}) {
     const std::string header = npy_header(type, 24 / static_cast<std::size_t>(info(type).bytes));
     EXPECT_EQ(header.size() % 64, 0u) << "as NumPy aligns its data";
     const auto bytes = read_data_file(write(header + six_), type, 24 / static_cast<std::size_t>(info(type).bytes));
@@ -75,6 +76,12 @@ TEST_F(DataFile, IsWrittenAsItIsRead) {
   }
   EXPECT_THAT(npy_header(ElementType::float32, 7),
               HasSubstr("{'descr': '<f4', 'fortran_order': False, 'shape': (7,), }"));
+}
+
+TEST_F(DataFile, HoldsFp8AsMlDtypesWritesIt) {
+  const std::string header = "{'descr': '<f1', 'fortran_order': False, 'shape': (24,), }";
+  EXPECT_EQ(read_data_file(npy(header, six_), ElementType::e4m3, 24).size(), 24u);
+  EXPECT_THAT(refused(npy(header, six_), ElementType::uint8, 24), HasSubstr("elements of type '<f1', not uint8"));
 }
 
 class InputFile : public ::testing::Test {

@@ -68,7 +68,18 @@ TEST(ElementType, IsFoundByItsNameAndItsAliases) {
   }
   EXPECT_EQ(element_type("int32"), ElementType::int32);
   EXPECT_EQ(element_type("bf16"), ElementType::bfloat16);
+  EXPECT_EQ(element_type("float8_e4m3fn"), ElementType::e4m3) << "as PyTorch and JAX have it";
   EXPECT_EQ(element_type("quad"), std::nullopt);
+}
+
+TEST(ElementType, OfFp8HasPairsAndQuadruples) {
+  const auto vector = vector_type("__nv_fp8x4_e4m3");
+  ASSERT_TRUE(vector);
+  EXPECT_EQ(vector->type, ElementType::e4m3);
+  EXPECT_EQ(vector->components, 4);
+  EXPECT_EQ(vector_type("__nv_fp8x2_e5m2")->type, ElementType::e5m2);
+  for (const char* name : {"__nv_fp8x3_e4m3", "__nv_fp8x4_half", "__nv_fp8x4", "__nv_fp8x", "__nv_fp8x44e4m3", "e4m3"})
+    EXPECT_FALSE(vector_type(name)) << name;
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_F(CArguments, AreRefusedByEveryFunction) {
     arguments[2] = argument;
     return arguments;
   };
-  tuner_argument of_no_kind = tuner_real(1), of_no_type = tuner_buffer(static_cast<tuner_type>(12), &result);
+  tuner_argument of_no_kind = tuner_real(1), of_no_type = tuner_buffer(static_cast<tuner_type>(14), &result);
   of_no_kind.kind = static_cast<tuner_argument_kind>(9);
   const auto strange = with_argument(of_no_kind), untyped = with_argument(of_no_type);
   const auto null_output = with_argument(tuner_buffer(TUNER_FLOAT, nullptr));
@@ -310,7 +310,8 @@ TEST_F(CArguments, MayBeNullWhereThereIsNothingToDo) {
 TEST_F(CArguments, OfNoTypeAndNoStatusHaveAnAnswer) {
   EXPECT_EQ(tuner_type_bytes(TUNER_VOID), 0u);
   EXPECT_EQ(tuner_type_bytes(TUNER_BFLOAT16), 2u);
-  EXPECT_EQ(tuner_type_bytes(static_cast<tuner_type>(12)), 0u);
+  EXPECT_EQ(tuner_type_bytes(TUNER_E5M2), 1u);
+  EXPECT_EQ(tuner_type_bytes(static_cast<tuner_type>(14)), 0u);
   EXPECT_EQ(tuner_type_bytes(static_cast<tuner_type>(-7)), 0u);
   EXPECT_EQ(tuner_reduce_result(static_cast<tuner_type>(12)), 12);
   EXPECT_STREQ(tuner_status_name(static_cast<tuner_status>(99)), "unknown status");

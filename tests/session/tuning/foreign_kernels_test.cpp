@@ -252,6 +252,43 @@ INSTANTIATE(half);
 }
 )";
 
+TEST_F(ForeignKernels, MayReadAndWriteFp8) {
+  const char* const directives = R"(
+#pragma tuner kernel      scale
+#pragma tuner size        n = 1000
+#pragma tuner parameter   block = 32 64
+#pragma tuner in          q[n] : __nv_fp8x4_e4m3
+#pragma tuner fill        q = uniform -400 400
+#pragma tuner in          x[n] : tf32
+#pragma tuner out         y[4 * n] : e5m2
+#pragma tuner grid        ceil_div(n, block)
+#pragma tuner block       block
+#pragma tuner arguments   y, q, x, n
+#pragma tuner reference   plain
+#pragma tuner grid        n
+#pragma tuner block       4
+#include <cuda_fp8.h>
+__global__ void scale(__nv_fp8_e5m2* y, const __nv_fp8x4_e4m3* q, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const float4 all = static_cast<float4>(q[i]);
+  reinterpret_cast<__nv_fp8x4_e5m2*>(y)[i] =
+      __nv_fp8x4_e5m2(make_float4(all.x * x[i], all.y * x[i], all.z * x[i], all.w * x[i]));
+}
+__global__ void plain(__nv_fp8_e5m2* y, const __nv_fp8_e4m3* q, const float* x, int n) {
+  const int i = blockIdx.x * 4 + threadIdx.x;
+  y[i] = __nv_fp8_e5m2(static_cast<float>(q[i]) * x[blockIdx.x]);
+}
+)";
+  for (const char* configuration : {"block=32", "block=64"}) {
+    const Trial right = trial(directives, configuration);
+    EXPECT_TRUE(right.verified) << configuration << ": " << message(right.outcome);
+  }
+  std::string wrong = directives;
+  wrong.replace(wrong.find("all.z * x[i]"), 12, "all.y * x[i]");
+  EXPECT_THAT(message(trial(wrong.c_str(), "block=32").outcome), HasSubstr("expected"));
+}
+
 TEST_F(ForeignKernels, NeedNoHeadersAndClassesOfTheHost) {
   folder_.write("theirs/project.cu", kProject);
   const char* const directives = R"(

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
@@ -12,7 +13,7 @@
 namespace tuner {
 namespace {
 
-constexpr std::array<ElementTypeInfo, 12> kTypes{{
+constexpr std::array<ElementTypeInfo, 15> kTypes{{
     {ElementType::int8, "int8", "signed char", 1, false, 0},
     {ElementType::uint8, "uint8", "unsigned char", 1, false, 0},
     {ElementType::int16, "int16", "short", 2, false, 0},
@@ -25,6 +26,9 @@ constexpr std::array<ElementTypeInfo, 12> kTypes{{
     {ElementType::bfloat16, "bfloat16", "__nv_bfloat16", 2, true, 0x1p-8},
     {ElementType::float32, "float", "float", 4, true, 0x1p-24},
     {ElementType::float64, "double", "double", 8, true, 0x1p-53},
+    {ElementType::e4m3, "e4m3", "__nv_fp8_e4m3", 1, true, 0x1p-4, 0x1p-9},
+    {ElementType::e5m2, "e5m2", "__nv_fp8_e5m2", 1, true, 0x1p-3, 0x1p-16},
+    {ElementType::tf32, "tf32", "float", 4, true, 0x1p-11},
 }};
 
 /// Other names of the types, in enum order.
@@ -33,7 +37,7 @@ struct OtherNames {
   std::array<std::string_view, 2> in_vectors;  ///< before the number of components
   std::array<std::string_view, 5> in_cpp = {};
 };
-constexpr std::array<OtherNames, 12> kOtherNames{{
+constexpr std::array<OtherNames, 15> kOtherNames{{
     {{}, {"char"}, {"char", "int8_t"}},
     {{}, {"uchar"}, {"bool", "uint8_t"}},
     {{}, {"short"}, {"int16_t", "short int"}},
@@ -46,6 +50,9 @@ constexpr std::array<OtherNames, 12> kOtherNames{{
     {{"bf16"}, {"__nv_bfloat16"}, {"nv_bfloat16"}},
     {{"float32"}, {"float"}},
     {{"float64"}, {"double"}},
+    {{"float8_e4m3fn"}, {}},
+    {{"float8_e5m2"}, {}},
+    {},
 }};
 
 /// The type that has \p name among its \p names.
@@ -79,6 +86,13 @@ std::optional<ElementType> element_type(std::string_view name) {
 }
 
 std::optional<VectorType> vector_type(std::string_view name) {
+  constexpr std::string_view kFp8 = "__nv_fp8x";  // and the components, `_` and the format
+  if (name.starts_with(kFp8)) {
+    const auto format = element_type(name.substr(std::min(name.size(), kFp8.size() + 2)));
+    const char components = name.size() > kFp8.size() + 1 && name[kFp8.size() + 1] == '_' ? name[kFp8.size()] : '0';
+    if (!format || info(*format).bytes != 1 || (components != '2' && components != '4')) return std::nullopt;
+    return VectorType{*format, components - '0'};
+  }
   if (name.empty() || name.back() < '1' || name.back() > '4') return std::nullopt;
   const auto base = type_with(name.substr(0, name.size() - 1), &OtherNames::in_vectors);
   return base ? std::optional(VectorType{*base, name.back() - '0'}) : std::nullopt;
@@ -140,7 +154,7 @@ bool may_take(std::string_view taken, ElementType declared, bool pointer) {
   const auto given = numbers_of(base);
   if (!given || given->components > 1) return true;
   const ElementTypeInfo &is = info(given->type), &wanted = info(declared);
-  const bool alike = wanted.is_floating ? is.type == wanted.type : !is.is_floating && is.bytes == wanted.bytes;
+  const bool alike = wanted.is_floating ? is.spelling == wanted.spelling : !is.is_floating && is.bytes == wanted.bytes;
   return points == pointer && alike;
 }
 

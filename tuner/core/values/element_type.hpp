@@ -12,7 +12,23 @@
 
 namespace tuner {
 
-enum class ElementType { int8, uint8, int16, uint16, int32, uint32, int64, uint64, half, bfloat16, float32, float64 };
+enum class ElementType {
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  half,
+  bfloat16,
+  float32,
+  float64,
+  e4m3,
+  e5m2,
+  tf32
+};
 
 struct ElementTypeInfo {
   ElementType type;
@@ -20,7 +36,8 @@ struct ElementTypeInfo {
   std::string_view spelling;  ///< CUDA C++: `signed char`, `__half`, `float`
   std::size_t bytes;
   bool is_floating;
-  double epsilon;  ///< unit roundoff u of this type; 0 for integers
+  double epsilon;   ///< unit roundoff u of this type; 0 for integers
+  double step = 0;  ///< the smallest positive number of a type without arithmetic (fp8); 0 for others
 };
 
 /// All types, in enum order.
@@ -31,7 +48,7 @@ struct VectorType {
   ElementType type{};
   int components = 1;
 };
-/// CUDA's vector types by their names.
+/// CUDA's vector types by their names; `__nv_fp8x4_e4m3` is one.
 std::optional<VectorType> vector_type(std::string_view name);
 
 /// The numbers in one element of the C++ type \p spelling: `unsigned char`, `size_t`, `float4`. Nothing for types that
@@ -43,7 +60,8 @@ struct IntegerRange {
 };
 /// The values of an integer of \p type, cut off where a signed 64-bit integer ends; nothing for floating types.
 std::optional<IntegerRange> integer_range(ElementType type);
-/// Canonical names and the aliases `int`, `unsigned`, `bf16`, `fp16`, `float32`, `float64`.
+/// Canonical names and the aliases `int32`, `uint32`, `bf16`, `fp16`, `float32`, `float64`, `float8_e4m3fn` and
+/// `float8_e5m2`.
 std::optional<ElementType> element_type(std::string_view name);
 
 /// The parameter types of the function, or of the function type, with this \p mangled name: `float const*`, `int`.

@@ -29,12 +29,13 @@ thread_local struct {
 template <typename... T>
 constexpr bool in_order() {
   int next = 0;
-  return ((detail::element_code<T>() == next++) && ...) && next == static_cast<int>(ElementType::float64) + 1;
+  return ((detail::element_code<T>() == next++) && ...) && next == static_cast<int>(ElementType::tf32);
 }
-static_assert(in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
-                       std::int64_t, std::uint64_t, __half, __nv_bfloat16, float, double>() &&
-              ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
-              ElementType::float32 == ElementType{10});
+static_assert(
+    in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
+             std::uint64_t, __half, __nv_bfloat16, float, double, __nv_fp8_e4m3, __nv_fp8_e5m2>() &&
+    ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
+    ElementType::float32 == ElementType{10});
 
 Error refusal_of(const KernelSpec& spec, const BufferSpec& buffer, const std::string& what) {
   return refusal(spec.name, ": '" + buffer.name + "' " + what);
@@ -66,6 +67,12 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   throw refusal(spec.name, " takes the arguments (" + signature.substr(0, signature.rfind(',')) +
                                "): " + counts(taken, " pointers and ", spec.scalars.size()) +
                                " numbers; the call has " + counts(pointers.size(), " and ", bound.scalars.size()));
+}
+
+/// Whether both element types are one in C++, as tf32 and float are.
+bool is_same_in_cpp(const std::string& a, const std::string& b) {
+  const auto first = element_type(a), second = element_type(b);
+  return first && second && info(*first).spelling == info(*second).spelling;
 }
 
 /// A buffer without elements is never accessed: its pointer may be null, or the end of an allocation.
@@ -129,7 +136,7 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     const std::string type = type_of(i);
     if (type.empty() || choice == nullptr || !choice->is_type) continue;
     const auto [at, added] = types.emplace(choice->name, type);
-    if (added || at->second == type) continue;
+    if (added || is_same_in_cpp(at->second, type)) continue;
     throw refusal_of(spec, spec.buffers[i],
                      "points to " + type + ", but " + choice->name + " is " + at->second +
                          " by another argument; all pointers to " + choice->name + " must have one type");
@@ -151,7 +158,7 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     if (bound.buffers[i] == kWorkSpace) continue;
     const BufferSpec& buffer = spec.buffers[i];
     const std::string type = type_of(i), wanted(info(resolved_type(spec, bound.size, buffer.type)).name);
-    if (!type.empty() && type != wanted)
+    if (!type.empty() && !is_same_in_cpp(type, wanted))
       throw refusal_of(spec, buffer, "is a pointer to " + type + ", the kernel takes " + wanted);
     if (buffer.role != BufferRole::in && call.arguments[bound.buffers[i]].is_const)
       throw refusal_of(spec, buffer, "is written by the kernel, and the call gives a pointer to const");

@@ -98,10 +98,10 @@ struct SizesHash {
 inline constexpr std::uint64_t kOtherScalars = 1;
 
 struct PlanKey {
-  std::array<std::uint64_t, kMaxArguments / 16> pattern{};  ///< four bits for each argument: its kind and element type
-  std::uint64_t constants = 0;                              ///< one bit for each argument: a pointer to const
-  Sizes classes;                                            ///< the lowest size of each class
-  std::uint64_t scalars = 0;                                ///< see ScalarKeys
+  std::array<std::uint64_t, kMaxArguments / 8> pattern{};  ///< a byte for each argument: its kind and element type
+  std::uint64_t constants = 0;                             ///< one bit for each argument: a pointer to const
+  Sizes classes;                                           ///< the lowest size of each class
+  std::uint64_t scalars = 0;                               ///< see ScalarKeys
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
@@ -121,9 +121,9 @@ inline PlanKey key_of(const Call& call, std::string_view kernel) {
   PlanKey key{{}, 0, size_classes(call.sizes), 0};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
-    // 0: no argument; 1 to 12: a pointer, by element type; 13: a pointer to void or structs; 14: a number.
-    const int code = !call.is_pointer(i) ? 14 : argument.element < 0 ? 13 : argument.element + 1;
-    key.pattern[i / 16] |= static_cast<std::uint64_t>(code) << (4 * (i % 16));
+    // 0: no argument; from 1: a pointer, by element type; 254: a pointer to void or structs; 255: a number.
+    const int code = !call.is_pointer(i) ? 255 : argument.element < 0 ? 254 : argument.element + 1;
+    key.pattern[i / 8] |= static_cast<std::uint64_t>(code) << (8 * (i % 8));
     key.constants |= std::uint64_t{argument.is_const} << i;
   }
   return key;

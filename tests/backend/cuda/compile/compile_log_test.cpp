@@ -88,6 +88,9 @@ TEST(CompileLog, FindsTheFirstErrorWithFileAndLine) {
        "ptxas error   : Entry function 'f' uses too much shared data"},
       {"a.h(1): error: x\n\na.h(2): catastrophic error: cannot open source file \"b.h\"\n",
        "a.h(2): catastrophic error: cannot open source file \"b.h\"" + std::string(kNameItsFolder)},
+      {"a.cu(1): catastrophic error: cannot open source file \"cuda_fp8.h\"\n",
+       "a.cu(1): catastrophic error: cannot open source file \"cuda_fp8.h\", which comes with CUDA 11.8 and later" +
+           std::string(kNameItsFolder)},
       {"nvrtc: error: invalid value for --gpu-architecture\n", "nvrtc: error: invalid value for --gpu-architecture"},
       {"odd\nlog", "odd"},
       {"", ""}};

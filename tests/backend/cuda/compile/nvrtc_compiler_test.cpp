@@ -131,6 +131,17 @@ TEST_F(NvrtcCompilerTest, PassesDefinesAndFindsTheCudaHeaders) {
   EXPECT_EQ(error(result), "");
 }
 
+TEST_F(NvrtcCompilerTest, CompilesKernelsOfFp8) {
+  if (nvrtc().version < 11080) GTEST_SKIP() << "cuda_fp8.h is a part of CUDA 11.8 and later";
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no cuda_fp8.h on this machine";
+  const CompileResult result = compile(R"(
+    #include <cuda_fp8.h>
+    template <typename T, typename T4>
+    __global__ void narrow(T* to, const T4* from) { to[threadIdx.x] = T(static_cast<float4>(from[threadIdx.x]).y); })",
+                                       {"narrow<__nv_fp8_e5m2, __nv_fp8x4_e4m3>"});
+  EXPECT_EQ(error(result), "");
+}
+
 TEST_F(NvrtcCompilerTest, NamesAHeaderThatIsMissingWithItsPlaceAndAWayOut) {
   EXPECT_THAT(error(compile("typo t;\n#include \"types.h\"\n__global__ void k(int* x) { *x = 1; }\n", {"k"})),
               AllOf(HasSubstr("(2): "), HasSubstr("cannot open source file \"types.h\""), HasSubstr("include_path")));

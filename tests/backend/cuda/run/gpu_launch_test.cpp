@@ -4,6 +4,7 @@
 #include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/driver/context.hpp>
 #include <tuner/backend/cuda/run/cuda_module.hpp>
+#include <tuner/backend/fill_value.hpp>
 #include <tuner/core/device/launch_shape.hpp>
 
 namespace tuner::cuda {
@@ -49,6 +50,49 @@ TEST_F(GpuLaunch, RunsLaunchesInOrder) {
   EXPECT_EQ(failure(backend().run(steps, 10)), "ok");
   const auto result = contents<float>(y->address(), kCount);
   for (int i = 0; i < kCount; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 1 + 4 * i);
+}
+
+// Both types of fp8, by the conversions of cuda_fp8.h.
+TEST_F(GpuLaunch, ConvertsToFp8AsFillsDo) {
+  const auto module =
+      load(R"(
+#include <cuda_fp8.h>
+template <typename T>
+__global__ void narrow(const float* from, T* to) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  to[i] = T(from[i]);
+}
+template <typename T>
+__global__ void widen(const T* from, float* to) { to[threadIdx.x] = static_cast<float>(from[threadIdx.x]); }
+)",
+           {"narrow<__nv_fp8_e4m3>", "narrow<__nv_fp8_e5m2>", "widen<__nv_fp8_e4m3>", "widen<__nv_fp8_e5m2>"});
+  constexpr int kCount = 1 << 16;
+  const auto wide = backend().allocate(kCount * 4), narrow = backend().allocate(kCount);
+  std::vector<unsigned char> all(256);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<unsigned char>(i);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const ElementType type = i == 0 ? ElementType::e4m3 : ElementType::e5m2;
+    for (const double high : {0x1p-13, 0.01, 1.0, 500.0, 1e5}) {  // below every normal number, to beyond all numbers
+      const Fill fill{Fill::Kind::uniform, -high, high};
+      backend().fill(wide->address(), ElementType::float32, kCount, fill, 7);
+      const Launch to_narrow =
+          launch(*module, i, kCount / 256, 256, {Argument::of(wide->address()), Argument::of(narrow->address())});
+      EXPECT_EQ(run(to_narrow), "ok");
+      const auto converted = contents<unsigned char>(narrow->address(), kCount);
+      backend().fill(narrow->address(), type, kCount, fill, 7);
+      EXPECT_EQ(converted, contents<unsigned char>(narrow->address(), kCount)) << info(type).name << ' ' << high;
+    }
+    backend().upload(narrow->address(), all.data(), all.size());
+    const Launch to_wide =
+        launch(*module, i + 2, 1, 256, {Argument::of(narrow->address()), Argument::of(wide->address())});
+    EXPECT_EQ(run(to_wide), "ok");
+    const auto values = contents<float>(wide->address(), 256);
+    for (const unsigned char bits : all) {
+      const float wanted = i == 0 ? fill_value::e4m3_value(bits) : fill_value::e5m2_value(bits);
+      const bool both_nan = wanted != wanted && values[bits] != values[bits];
+      EXPECT_TRUE(both_nan || values[bits] == wanted) << info(type).name << ' ' << int{bits};
+    }
+  }
 }
 
 TEST_F(GpuLaunch, OptsInToMoreThan48KilobytesOfSharedMemory) {

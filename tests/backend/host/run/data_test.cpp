@@ -1,5 +1,6 @@
-// Fills, comparisons, fingerprints, samples, the device, and half and bfloat16 arithmetic.
+// Fills, comparisons, fingerprints, samples, the device, half and bfloat16 arithmetic, and conversions to fp8.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -261,6 +262,88 @@ __global__ void arithmetic(float* out) {
   EXPECT_EQ(out[4], 2.5f);
   EXPECT_EQ(out[5], 2.5f);
   EXPECT_EQ(out[6], 4.0f);
+}
+
+/// Every number of fp8, and of half and bfloat16 as fp8, as seen from inside a kernel.
+TEST(HostFp8, ConvertsToTheNearestAndSaturates) {
+  const char* source = R"(
+#define format macros_of_any_name
+#include <cuda_fp8.h>
+__global__ void convert(float* four, float* five, unsigned char* to_four, unsigned char* to_five, int* wrong) {
+  for (unsigned i = threadIdx.x; i < 256; i += blockDim.x) {
+    __nv_fp8_e4m3 x;
+    __nv_fp8_e5m2 y;
+    x.__x = y.__x = (unsigned char)i;
+    four[i] = float(x);
+    five[i] = static_cast<float>(static_cast<__half>(y));
+    if (four[i] == four[i] && __nv_fp8_e4m3(double(x)).__x != i) atomicAdd(wrong, 1);
+    if (fabsf(five[i]) < 1e6f && __nv_fp8_e5m2(__half(y)).__x != i) atomicAdd(wrong, 1);
+    __nv_fp8x4_e4m3 both;
+    both.__x = i | 0x38u << 8 | i << 16;
+    const float4 of_four = static_cast<float4>(both);
+    if (four[i] == four[i] && (of_four.x != four[i] || of_four.y != 1 || of_four.z != four[i])) atomicAdd(wrong, 1);
+    if (four[i] == four[i] && __nv_fp8x4_e4m3(of_four).__x != both.__x) atomicAdd(wrong, 1);
+  }
+  for (unsigned i = threadIdx.x; i < 65536; i += blockDim.x) {
+    to_four[i] = __nv_fp8_e4m3(__ushort_as_half((unsigned short)i)).__x;
+    to_five[i] = __nv_fp8_e5m2(__ushort_as_bfloat16((unsigned short)i)).__x;
+  }
+  if (threadIdx.x != 0) return;
+  if (int(__nv_fp8_e4m3(-2.75f)) != -2 || (unsigned char)__nv_fp8_e4m3(448) != 255) atomicAdd(wrong, 1);
+  if (__nv_cvt_float_to_fp8(1e9f, __NV_NOSAT, __NV_E4M3) != 0x7f) atomicAdd(wrong, 1);
+  if (__nv_cvt_float_to_fp8(-61440, __NV_NOSAT, __NV_E5M2) != 0xfc) atomicAdd(wrong, 1);
+  if (__nv_cvt_float2_to_fp8x2({1, -2}, __NV_SATFINITE, __NV_E4M3) != 0xc038) atomicAdd(wrong, 1);
+  const __half2 pair = __nv_cvt_fp8x2_to_halfraw2(0x3c40, __NV_E5M2);
+  if (float(pair.x) != 2 || float(pair.y) != 1) atomicAdd(wrong, 1);
+})";
+  std::vector<float> four(256), five(256);
+  std::vector<unsigned char> to_four(65536), to_five(65536);
+  int wrong = 0;
+  EXPECT_EQ(
+      text(run(source, "convert", shape(1, 64), four.data(), five.data(), to_four.data(), to_five.data(), &wrong)),
+      "done");
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(four[0x01], 0x1p-9f);
+  EXPECT_EQ(four[0xfe], -448);
+  EXPECT_TRUE(std::isnan(four[0x7f]));
+  EXPECT_EQ(five[0x01], 0x1p-16f);
+  EXPECT_EQ(five[0x7b], 57344);
+  EXPECT_TRUE(std::isinf(five[0x7c]));
+  EXPECT_TRUE(std::isnan(five[0xfd]));
+  // Of the two nearest numbers the one with an even last bit. Beyond the largest it is the largest.
+  const auto nearest = [](const std::vector<float>& values, int largest, float wanted) {
+    int best = 0;
+    for (int bits = 1; bits <= largest; ++bits) {
+      const float now = std::abs(values[static_cast<std::size_t>(bits)] - std::abs(wanted)),
+                  before = std::abs(values[static_cast<std::size_t>(best)] - std::abs(wanted));
+      if (now < before || (now == before && bits % 2 == 0)) best = bits;
+    }
+    return best | (std::signbit(wanted) ? 0x80 : 0);
+  };
+  for (unsigned i = 0; i < 65536; ++i) {
+    const auto bits = static_cast<unsigned short>(i);
+    const float half = fill_value::half_value(bits), brief = fill_value::bfloat16_value(bits);
+    EXPECT_EQ(to_four[i], std::isnan(half) ? 0x7f : nearest(four, 0x7e, std::clamp(half, -448.0f, 448.0f))) << half;
+    EXPECT_EQ(to_five[i], std::isnan(brief) ? 0x7f : nearest(five, 0x7b, std::clamp(brief, -57344.0f, 57344.0f)))
+        << brief;
+  }
+}
+
+TEST(HostFill, RoundsToFp8AndTf32) {
+  std::vector<std::uint8_t> bytes(20);
+  backend().fill(at(bytes), ElementType::e4m3, 20, {Fill::Kind::iota, 0, 0}, 0);
+  EXPECT_EQ(fill_value::e4m3_value(bytes[16]), 16);
+  EXPECT_EQ(fill_value::e4m3_value(bytes[17]), 16) << "17 is between 16 and 18";
+  EXPECT_EQ(fill_value::e4m3_value(bytes[19]), 20);
+  backend().fill(at(bytes), ElementType::e5m2, 20, {Fill::Kind::constant, 1e9, 0}, 0);
+  EXPECT_THAT(bytes, Each(0x7b));
+  std::vector<float> floats(1000);
+  backend().fill(at(floats), ElementType::tf32, floats.size(), {Fill::Kind::uniform, -1, 1}, 3);
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    const auto unrounded = static_cast<float>(fill_value::uniform(3, i, -1, 1));
+    EXPECT_EQ(fill_value::float_bits(floats[i]) % 0x2000, 0u);
+    EXPECT_LE(std::abs(floats[i] - unrounded), 0x1p-11f * std::abs(unrounded));
+  }
 }
 
 TEST(HostShim, CountsBitsAndPermutesBytes) {

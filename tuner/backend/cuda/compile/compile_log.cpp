@@ -67,6 +67,15 @@ std::optional<CodePlace> place_of_diagnostic(std::string_view line) {
   return CodePlace{std::string(line.substr(0, open)), *number, 0};
 }
 
+/// ", which comes with CUDA 11.8 and later" if \p line names a header that older toolkits do not have.
+std::string first_release(std::string_view line) {
+  constexpr std::pair<std::string_view, const char*> kReleases[] = {
+      {"\"cuda_fp8.h\"", "11.8"}, {"\"cuda_fp6.h\"", "12.8"}, {"\"cuda_fp4.h\"", "12.8"}};
+  for (const auto& [header, release] : kReleases)
+    if (contains(line, header)) return std::string(", which comes with CUDA ") + release + " and later";
+  return {};
+}
+
 }  // namespace
 
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log) {
@@ -100,7 +109,7 @@ std::string first_error(std::string_view log, const std::vector<std::string_view
   std::string_view rest = log;
   while (!rest.empty()) {  // a file that is missing is the cause of the other errors
     const std::string_view line = take_line(rest);
-    if (misses_a_file(line)) return std::string(trimmed(line)).append(kNameItsFolder);
+    if (misses_a_file(line)) return std::string(trimmed(line)).append(first_release(line)).append(kNameItsFolder);
   }
   rest = log;
   while (!rest.empty()) {

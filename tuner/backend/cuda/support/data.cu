@@ -1,20 +1,22 @@
 // Fills, compares and fingerprints device memory. The text of tuner/backend/fill_value.hpp comes before this one, so
-// that a GPU and a CPU compute the same numbers. The element type is an argument: one kernel serves all twelve.
+// that a GPU and a CPU compute the same numbers. The element type is an argument: one kernel serves all of them.
 
 namespace tuner_support {
 
 using tuner::fill_value::Bits;
 
 // In the order of tuner::ElementType.
-enum Type { int8, uint8, int16, uint16, int32, uint32, int64, uint64, half, bfloat16, float32, float64 };
+enum Type {
+  int8, uint8, int16, uint16, int32, uint32, int64, uint64, half, bfloat16, float32, float64, e4m3, e5m2, tf32
+};
 // In the order of tuner::Fill::Kind.
 enum Kind { uniform, constant, iota };
 
 __device__ int width(int type) {
   switch (type) {
-    case int8: case uint8: return 1;
+    case int8: case uint8: case e4m3: case e5m2: return 1;
     case int16: case uint16: case half: case bfloat16: return 2;
-    case int32: case uint32: case float32: return 4;
+    case int32: case uint32: case float32: case tf32: return 4;
     default: return 8;
   }
 }
@@ -48,7 +50,9 @@ __device__ double value_of(int type, Bits bits) {
     case int64: return static_cast<double>(static_cast<long long>(bits));
     case half: return f::half_value(static_cast<unsigned short>(bits));
     case bfloat16: return f::bfloat16_value(static_cast<unsigned short>(bits));
-    case float32: return f::float_of(static_cast<unsigned>(bits));
+    case e4m3: return f::e4m3_value(static_cast<unsigned char>(bits));
+    case e5m2: return f::e5m2_value(static_cast<unsigned char>(bits));
+    case float32: case tf32: return f::float_of(static_cast<unsigned>(bits));
     case float64: return __longlong_as_double(static_cast<long long>(bits));
     default: return static_cast<double>(bits);
   }
@@ -61,6 +65,9 @@ __device__ Bits bits_of(int type, double value) {
     case int8: case int16: case int32: case int64: return static_cast<Bits>(f::floor_signed(value));
     case half: return f::half_bits(static_cast<float>(value));
     case bfloat16: return f::bfloat16_bits(static_cast<float>(value));
+    case e4m3: return f::e4m3_bits(static_cast<float>(value));
+    case e5m2: return f::e5m2_bits(static_cast<float>(value));
+    case tf32: return f::tf32_bits(static_cast<float>(value));
     case float32: return f::float_bits(static_cast<float>(value));
     case float64: return static_cast<Bits>(__double_as_longlong(value));
     default: return f::floor_unsigned(value);
