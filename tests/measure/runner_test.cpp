@@ -170,7 +170,8 @@ TEST_F(RunnerTest, StillRefusesAKernelThatIsWrongOnceOnly) {
 TEST_F(RunnerTest, NeverLaunchesACooperativeGridThatIsNotResidentAtOnce) {
   spec.launches[0].cooperative = parsed("block == 64");
   backend.compiler_.resources["scale<32>"].blocks_per_sm = 3;
-  backend.compiler_.resources["scale<64>"] = {.registers = 40, .static_shared_bytes = 100, .blocks_per_sm = 7};
+  backend.compiler_.resources["scale<64>"] = {
+      .registers = 40, .static_shared_bytes = 100, .blocks_per_sm = 7, .target = {}};
   options.second_inputs = false;
   const std::size_t before = backend.runs;
   EXPECT_EQ(failure(block(64)),

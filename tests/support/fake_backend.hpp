@@ -21,7 +21,7 @@ namespace tuner::testing {
 template <typename T>
 T argument(const Launch& launch, std::size_t i) {
   T value;
-  std::memcpy(&value, launch.arguments.at(i).bytes, sizeof value);
+  std::memcpy(&value, launch.arguments.at(i).data(), sizeof value);
   return value;
 }
 
@@ -133,6 +133,14 @@ class FakeBackend : public Backend {
   std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {
     shapes.push_back(shape);
     return std::make_unique<FakeArray>(shape, loads);
+  }
+  /// Begins with the address.
+  TensorMap tensor_map(const TensorMapShape& shape, DevicePointer address) override {
+    if (!why_no_tensor_maps.empty()) throw TensorMapError(why_no_tensor_maps);
+    tensor_maps.push_back(shape);
+    TensorMap map;
+    std::memcpy(map.bytes.data(), &address, sizeof address);
+    return map;
   }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     uploads.push_back(bytes);
@@ -249,8 +257,10 @@ class FakeBackend : public Backend {
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;
-  std::vector<ArrayShape> shapes;  // of all arrays allocated so far
-  std::size_t loads = 0;           // of all arrays
+  std::vector<ArrayShape> shapes;           // of all arrays allocated so far
+  std::vector<TensorMapShape> tensor_maps;  // all that were made
+  std::string why_no_tensor_maps;
+  std::size_t loads = 0;  // of all arrays
   std::vector<std::size_t> uploads;
   struct Counted {
     std::string expression;

@@ -129,6 +129,25 @@ CUresult cuCtxSynchronize() {
   return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+#if CUDA_VERSION >= 12000
+// A map begins with its address.
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank, void* address,
+                                const cuuint64_t* extents, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                                CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                CUtensorMapFloatOOBfill) {
+  count_call();
+  ++seen.tensor_maps;
+  map->opaque[0] = reinterpret_cast<cuuint64_t>(address);
+  seen.map_extent = extents[rank - 1];
+  return CUDA_SUCCESS;
+}
+CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
+  count_call();
+  ++seen.moved_tensor_maps;
+  return map->opaque[0] = reinterpret_cast<cuuint64_t>(address), CUDA_SUCCESS;
+}
+#endif
+
 CUresult cuModuleLoadData(CUmodule* module, const void*) {
   return *module = reinterpret_cast<CUmodule>(&seen), ++seen.modules, CUDA_SUCCESS;
 }

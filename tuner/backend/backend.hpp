@@ -22,6 +22,7 @@
 #include <tuner/backend/compiler.hpp>
 #include <tuner/core/device/device.hpp>
 #include <tuner/core/device/launch_shape.hpp>
+#include <tuner/core/device/tensor_map.hpp>
 #include <tuner/core/kernel/buffer_contents.hpp>
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/elapsed.hpp>
@@ -80,6 +81,12 @@ class DeviceArray {
   virtual void store(DevicePointer to) = 0;
 };
 
+/// The driver refuses a tensor map, or the device has none.
+class TensorMapError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A kernel argument by value: a device pointer, a number in the kernel's own type, or a struct.
 struct Argument {
   alignas(16) std::byte bytes[16] = {};
@@ -95,6 +102,7 @@ struct Argument {
     argument.size = sizeof(T);
     return argument;
   }
+  static Argument of(const TensorMap& map) { return of_struct({map.bytes.begin(), map.bytes.end()}); }
   static Argument of_struct(std::vector<std::byte> bytes) {
     Argument argument;
     argument.size = bytes.size();
@@ -269,6 +277,15 @@ class Backend {
   /// Throws Error if there is not enough memory, or if the device does not support \p shape.
   virtual std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& /*shape*/) {
     throw Error("this backend has no textures");
+  }
+  /// The CUtensorMap of \p shape over the memory at \p address. Throws TensorMapError.
+  virtual TensorMap tensor_map(const TensorMapShape& /*shape*/, DevicePointer /*address*/) {
+    throw TensorMapError("this backend has no tensor maps");
+  }
+  /// Gives \p map, which tensor_map() made of \p shape, another address. Like enqueue() it is a part of the hot path,
+  /// and the backend's context must be current. Throws TensorMapError.
+  virtual void move_tensor_map(TensorMap& map, const TensorMapShape& shape, DevicePointer address) {
+    map = tensor_map(shape, address);
   }
   virtual void upload(DevicePointer to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, DevicePointer from, std::size_t bytes) = 0;

@@ -69,6 +69,13 @@ class LeftOutCode {
     return parts;
   }
 
+  /// Whether parts are remembered, at all or for \p key.
+  bool knows_any() const {
+    const std::lock_guard lock(mutex_);
+    return !parts_.empty();
+  }
+  bool knows(const std::string& key) const { return !find(key).empty(); }
+
   /// Whether \p work compiles without the parts that are remembered for it. False if there are none.
   bool compiles_as_before(const Work& work) const {
     const std::set<HostCode::Part> parts = find(work.key);

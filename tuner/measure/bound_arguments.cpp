@@ -15,6 +15,8 @@
 namespace tuner {
 namespace {
 
+constexpr std::string_view kTensorMapType = "CUtensorMap_st";
+
 /// Whether the integer type To holds \p value.
 template <typename To, typename From>
 bool holds(From value) {
@@ -101,6 +103,8 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
       bound = {Kind::scalar, scalar, resolved_type(spec, size, spec.scalars[scalar].type), {}};
     } else if (const std::size_t texture = place_of(spec.textures, name); texture < spec.textures.size()) {
       bound = {Kind::texture, texture, ElementType::uint64, {}};
+    } else if (const std::size_t map = place_of(spec.tensor_maps, name); map < spec.tensor_maps.size()) {
+      bound = {Kind::tensor_map, map, ElementType::uint8, {}};
     } else if (const ComputedArgument* const computed = launch.find_computed(name)) {
       bound = {Kind::computed, 0, resolved_type(spec, size, computed->type), {}, &computed->value};
     } else if (const Value* value = configuration.find(name); value != nullptr && !value->is_string()) {
@@ -109,7 +113,7 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
     } else {
       const std::string place = launch.location.text();
       throw Error((place.empty() ? "kernel '" + spec.name + "'" : place) + ": argument '" + name +
-                  "' is not a buffer, size, scalar, texture or integer parameter");
+                  "' is not a buffer, size, scalar, texture, tensor map or integer parameter");
     }
   }
   return result;
@@ -146,17 +150,22 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
       return here + "'nullptr' is given for parameter " + std::to_string(i + 1) + " of " + expression + ", which is " +
              taken[i];
     }
+    if (taken[i] == kTensorMapType && argument.kind != BoundArgument::Kind::tensor_map)
+      return here + "parameter " + std::to_string(i + 1) + " of " + expression + " is a CUtensorMap, and '" +
+             launch.arguments[i] + "' is not a tensor map: declare it as in 'tensormap a = x[m, k] box 64, 64'";
+    if (argument.kind == BoundArgument::Kind::tensor_map && !is_pointer(taken[i]) && !numbers_of(taken[i])) continue;
     if (buffer && spec.buffers[argument.index].is_work_space()) continue;
     if (buffer && is_pointer_to_pointers(taken[i]) && may_hold_pointers(spec.buffers[argument.index], argument.type))
       continue;
-    if (may_take(taken[i], argument.type, buffer)) continue;
+    if (argument.kind != BoundArgument::Kind::tensor_map && may_take(taken[i], argument.type, buffer)) continue;
     const bool structs = buffer && spec.buffers[argument.index].record;
     const bool is_struct = argument.kind == BoundArgument::Kind::scalar && spec.scalars[argument.index].record;
     const std::string type = structs ? "structs" : is_struct ? "a struct" : std::string(info(argument.type).name);
     return here + "'" + launch.arguments[i] + "' is declared as " +
-           (argument.kind == BoundArgument::Kind::texture ? "a texture or surface"
-            : buffer                                      ? "a buffer of " + type
-                                                          : type) +
+           (argument.kind == BoundArgument::Kind::texture      ? "a texture or surface"
+            : argument.kind == BoundArgument::Kind::tensor_map ? "a tensor map"
+            : buffer                                           ? "a buffer of " + type
+                                                               : type) +
            ", but parameter " + std::to_string(i + 1) + " of " + expression + " is " + taken[i] +
            (buffer ? about_its_line(spec.buffers[argument.index]) : "");
   }

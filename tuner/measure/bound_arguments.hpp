@@ -21,9 +21,9 @@ struct LaunchSpec;
 
 /// The declaration that one argument of a launch refers to.
 struct BoundArgument {
-  enum class Kind { buffer, size, scalar, texture, constant, computed, null_pointer };
+  enum class Kind { buffer, size, scalar, texture, tensor_map, constant, computed, null_pointer };
   Kind kind = Kind::constant;
-  std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars or textures.
+  std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars, textures or tensor maps.
   ElementType type{};                    ///< of a buffer's elements, or of the kernel's parameter.
   Argument constant;                     ///< the value of a tuning parameter, or a null pointer.
   const Expression* computed = nullptr;  ///< in the launch; evaluated for each problem.

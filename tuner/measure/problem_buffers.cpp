@@ -9,6 +9,7 @@
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/error.hpp>
@@ -433,6 +434,13 @@ DevicePointer ProblemBuffers::address_of(const ScalarValue& value, const std::st
   return at->memory(reference).data();
 }
 
+Argument ProblemBuffers::tensor_map(const TensorMapSpec& map, const Bindings& names, bool reference) const try {
+  const auto buffer = std::ranges::find_if(buffers_, [&](const auto& one) { return one.spec->name == map.buffer; });
+  return Argument::of(backend_.tensor_map(tuner::shape_of(map, buffer->type, names), buffer->memory(reference).data()));
+} catch (const TensorMapError& error) {
+  throw TensorMapError(fmt::format("tensor map '{}' on {}: {}", map.name, text(), error.what()));
+}
+
 Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuration& configuration,
                                   bool reference) const {
   using Kind = BoundArgument::Kind;
@@ -440,6 +448,7 @@ Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuratio
   if (bound.kind == Kind::buffer) return Argument::of(buffers_[bound.index].memory(reference).data());
   if (bound.kind == Kind::size) return number_argument(bound.type, size().sizes.at(spec_.sizes[bound.index].name));
   if (bound.kind == Kind::texture) return Argument::of(textures_[bound.index].object);
+  if (bound.kind == Kind::tensor_map) return tensor_map(spec_.tensor_maps[bound.index], names(), reference);
   if (bound.kind == Kind::computed) return computed_argument(bound, names());
   if (bound.kind != Kind::scalar) return bound.constant;
   const ScalarSpec& scalar = spec_.scalars[bound.index];

@@ -23,6 +23,7 @@ namespace tuner {
 struct KernelSpec;
 struct LaunchSpec;
 struct ScalarValue;
+struct TensorMapSpec;
 struct TextureSpec;
 
 /// An output whose comparison proves little.
@@ -144,6 +145,7 @@ class ProblemBuffers {
   /// The address of the buffer that \p value names; 0 for a null pointer. Throws Error if \p pointer, the type of the
   /// struct's member, does not fit the buffer.
   DevicePointer address_of(const ScalarValue& value, const std::string& pointer, bool reference) const;
+  Argument tensor_map(const TensorMapSpec& map, const Bindings& names, bool reference) const;
   Argument argument(const BoundArgument& bound, const Configuration& configuration, bool reference) const;
   HostBuffers copies(bool reference) const;
   GuardedMemory allocate(const ProblemBuffer& buffer);

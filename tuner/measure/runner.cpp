@@ -83,8 +83,13 @@ Runner::Ready Runner::ready(const ProblemBuffers& problem, const std::vector<Res
       result.invalid = wrong_type(spec_, *resolved.spec, resolved.expression,
                                   bind_arguments(spec_, *resolved.spec, problem.size(), configuration),
                                   module.parameter_types(*function));
-    result.launches.push_back(
-        {&module, *function, loaded.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
+    std::vector<Argument> arguments;
+    try {
+      arguments = problem.arguments(*resolved.spec, configuration, reference);
+    } catch (const TensorMapError& error) {
+      if (!result.invalid) result.invalid = error.what();
+    }
+    result.launches.push_back({&module, *function, loaded.shape, std::move(arguments), pending});
     result.launches.back().constants = constants;
     result.launches.back().arrays = problem.arrays(*resolved.spec, reference);
     return loaded.resources;

@@ -106,6 +106,9 @@ TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(broken("x[m, k] box 8, 8 tf32"), "it is read as tf32, but its elements are half, not float");
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16 fill nan", "int8")),
             "tensor map 'from': it is filled with NaN, but its elements are int8");
+  EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16 fill nan", "e4m3")),
+            "tensor map 'from': it is filled with NaN, but its elements are e4m3");
+  EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16", "e4m3")), "valid");
   EXPECT_THAT(invalid(tiles("x[m, k] box 8, 9223372036854775807")), HasSubstr("overflow"));
 }
 

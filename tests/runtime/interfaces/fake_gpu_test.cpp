@@ -20,6 +20,7 @@
 #include <tests/runtime/kernels.hpp>
 #include <tests/runtime/serving_environment.hpp>
 #include <tests/support/fake_libcuda.hpp>
+#include <tests/support/tile_kernel.hpp>
 
 namespace tuner {
 namespace {
@@ -141,6 +142,43 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   seen_->pending_limit = 1'000'000;
   kernel.launch(nullptr, {8'000'000}, x_);
   EXPECT_EQ(seen_->pending_limit, 1'000'000u) << "a run on another thread may need it";
+}
+
+TEST_F(FakeGpu, MakesTensorMapsAnewWhereAPointerOrASizeIsAnotherOne) {
+  const Kernel kernel = testing::kernel_named("tiled", testing::kCopyTiles);
+  const float* const other = allocate(1 << 16);
+  auto* const y = const_cast<float*>(other);
+  const FakeDriver before = *seen_;
+  const auto made = [&] {
+    return std::pair(seen_->tensor_maps - before.tensor_maps, seen_->moved_tensor_maps - before.moved_tensor_maps);
+  };
+  kernel.launch(nullptr, {500, 100}, x_, y);
+  EXPECT_EQ(seen_->parameters[0], x_);
+  EXPECT_EQ(seen_->map_extent, 500u);
+  EXPECT_EQ(made(), std::pair(std::size_t{1}, std::size_t{0}));
+  kernel.launch(nullptr, {500, 100}, x_, y);
+  EXPECT_EQ(made(), std::pair(std::size_t{1}, std::size_t{0}));
+  kernel.launch(nullptr, {500, 100}, other, y);
+  EXPECT_EQ(seen_->parameters[0], other);
+  EXPECT_EQ(made(), std::pair(std::size_t{1}, std::size_t{1}));
+  kernel.launch(nullptr, {501, 100}, other, y);
+  EXPECT_EQ(seen_->parameters[0], other);
+  EXPECT_EQ(seen_->map_extent, 501u);
+  EXPECT_EQ(made(), std::pair(std::size_t{2}, std::size_t{1}));
+}
+
+TEST_F(FakeGpu, RefusesPointersAndSizesThatNoTensorMapCanHave) {
+  const Kernel kernel = testing::kernel_named("tiledAside", testing::kCopyTiles);
+  auto* const y = const_cast<float*>(x_);
+  EXPECT_THAT(error_of([&] {
+                kernel.launch(nullptr, {500, 100}, x_ + 1, y);
+              }),
+              HasSubstr("takes pointers that are multiples of 16 bytes ('aligned' or a 'tensormap' in its file)"));
+  kernel.launch(nullptr, {500, 100}, x_, y);
+  EXPECT_THAT(error_of([&] {
+                kernel.launch(nullptr, {500, 98}, x_, y);
+              }),
+              HasSubstr("its stride in dimension 1 has 392 bytes, and must have a multiple of 16"));
 }
 
 TEST_F(FakeGpu, RunsProblemsOfTunersChoiceInWorkersOnly) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <tuner/backend/cuda/driver/context.hpp>
+#include <tuner/backend/cuda/driver/discovery.hpp>
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/backend/work_space.hpp>
@@ -19,6 +20,7 @@
 
 #include <tests/support/captured_graph.hpp>
 #include <tests/support/in_threads.hpp>
+#include <tests/support/tile_kernel.hpp>
 
 #include <tests/runtime/kernels.hpp>
 #include <tests/runtime/serving_environment.hpp>
@@ -77,6 +79,27 @@ __global__ void add(int* x, int shift, int n) {
   if (i < n) x[i] += shift;
 }
 )");
+}
+
+TEST_F(GpuServing, GivesACallTheTensorMapsOfItsPointersAndSizes) {
+  if (cuda::query_device(0).limits.compute_capability < 90) GTEST_SKIP() << "no tensor maps before 9.0";
+  const Kernel kernel = testing::kernel_named("servedTiles", testing::kCopyTiles);
+  for (const std::size_t k : {388u, 384u}) {  // of one size class
+    for (const int first : {1, 2, 1}) {
+      std::vector<float> values(500 * k);
+      std::iota(values.begin(), values.end(), static_cast<float>(first));
+      const Array<float> x(values);
+      Array<float> y(std::vector<float>(values.size(), 0));
+      kernel.launch(nullptr, {500, k}, x.data(), y.data());
+      EXPECT_EQ(y.to_vector(), values) << "k=" << k << " first=" << first;
+    }
+  }
+  const Array<float> x(std::vector<float>(500 * 388));
+  Array<float> y(std::vector<float>(500 * 388));
+  EXPECT_THAT(error_of([&] {
+                kernel.launch(nullptr, {500, 386}, x.data(), y.data());
+              }),
+              HasSubstr("its stride in dimension 1 has 1544 bytes, and must have a multiple of 16"));
 }
 
 template <typename T>

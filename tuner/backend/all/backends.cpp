@@ -1,5 +1,7 @@
 #include <tuner/backend/all/backends.hpp>
 
+#include <utility>
+
 #include <tuner/backend/host/compile/compiler.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/traits.hpp>
@@ -28,7 +30,7 @@ struct Kind {
   std::string_view name;
   Device (*device)(int index, bool compiler, const Warn& warn);
   std::unique_ptr<Backend> (*open)(int index, PreloadedKernels preloaded, const Warn& warn);
-  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus, const Warn& warn);
+  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus, const Warn& warn, FolderOf headers);
   std::string (*own_part)();
 };
 
@@ -41,14 +43,16 @@ HostOptions warning(const Warn& warn) {
 constexpr Kind kKinds[] = {
     {kHostBackend, [](int, bool, const Warn& warn) { return host_device(warning(warn)); },
      [](int, PreloadedKernels, const Warn& warn) { return make_host_backend(warning(warn)); },
-     [](const std::vector<int>&, const Warn& warn) { return make_host_compiler(warning(warn)); },
+     [](const std::vector<int>&, const Warn& warn, FolderOf) { return make_host_compiler(warning(warn)); },
      [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, [](int index, bool compiler, const Warn&) { return cuda::query_device(index, compiler); },
      [](int index, PreloadedKernels preloaded, const Warn&) {
        return make_cuda_backend({.device = index, .preloaded = preloaded});
      },
-     [](const std::vector<int>& gpus, const Warn&) { return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus)); },
+     [](const std::vector<int>& gpus, const Warn&, FolderOf headers) {
+       return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus), {.folder_of_headers = std::move(headers)});
+     },
      &cuda::own_part_of_images},
 #endif
 };
@@ -170,8 +174,9 @@ void measure_ceilings(Device& device) {
   device.peaks = backend->device().peaks;
 }
 
-std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus, const Warn& warn) {
-  return kind_of(backend).compiler(gpus, warn);
+std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus, const Warn& warn,
+                                        FolderOf headers) {
+  return kind_of(backend).compiler(gpus, warn, std::move(headers));
 }
 
 std::string own_part_of_images(std::string_view backend) { return kind_of(backend).own_part(); }

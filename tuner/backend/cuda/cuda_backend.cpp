@@ -15,6 +15,7 @@
 #include <tuner/backend/cuda/run/cuda_module.hpp>
 #include <tuner/backend/cuda/run/stream_timer.hpp>
 #include <tuner/backend/cuda/run/support_kernels.hpp>
+#include <tuner/backend/cuda/run/tensor_map.hpp>
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/core/values/threads.hpp>
@@ -114,6 +115,15 @@ class CudaBackend final : public Backend {
     require_elements(shape);
     const ContextGuard guard = enter();
     return std::make_unique<CudaArray>(state_, shape);
+  }
+
+  TensorMap tensor_map(const TensorMapShape& shape, DevicePointer address) override {
+    const ContextGuard guard = enter();
+    return encode_tensor_map(shape, address);
+  }
+
+  void move_tensor_map(TensorMap& map, const TensorMapShape& shape, DevicePointer address) override {
+    cuda::move_tensor_map(map, shape, address);
   }
 
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {

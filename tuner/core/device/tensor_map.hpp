@@ -27,7 +27,7 @@ struct TensorMapShape {
   };
 
   ElementType type{};
-  bool is_tf32 = false;         ///< float elements are rounded to tf32 as they are copied
+  bool is_tf32 = false;         ///< elements of 4 bytes are rounded to tf32 as they are copied
   bool fills_with_nan = false;  ///< elements outside are NaN instead of zero
   std::size_t rank = 1;         ///< how many dimensions it has
   std::array<std::int64_t, kNumbers> numbers{};

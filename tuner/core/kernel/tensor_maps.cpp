@@ -30,11 +30,11 @@ std::optional<Expression> taken_where(const KernelSpec& spec, const TensorMapSpe
 /// The rules of one map. They are written with short names for its numbers.
 class Rules {
  public:
-  Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, std::vector<TensorMapRule>& all)
+  Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, std::vector<Condition>& all)
       : map_(map), taken_(taken_where(spec, map)), all_(all) {
-    if (map.is_tf32 && type != ElementType::float32)
+    if (map.is_tf32 && type != ElementType::float32 && type != ElementType::tf32)
       add("false", "it is read as tf32, but its elements are " + std::string(info(type).name) + ", not float", {});
-    if (map.fills_with_nan && !info(type).is_floating)
+    if (map.fills_with_nan && (!info(type).is_floating || info(type).bytes == 1))  // CUDA has no fp8 here
       add("false", "it is filled with NaN, but its elements are " + std::string(info(type).name), {});
     names_["bytes"] = Expression::constant(static_cast<std::int64_t>(info(type).bytes));
     names_["count"] = spec.find_buffer(map.buffer)->count;
@@ -96,30 +96,29 @@ class Rules {
   }
 
   void add(const std::string& holds, const std::string& broken, const std::vector<std::string>& values) {
-    TensorMapRule& rule = all_.emplace_back();
-    rule.holds = parsed(holds);
-    if (taken_) rule.holds = combine(Op::logical_or, {combine(Op::logical_not, {*taken_}), rule.holds});
-    rule.broken = "tensor map '" + map_.name + "': " + broken;
-    for (const std::string& value : values) rule.values.push_back(parsed(value));
+    Condition& rule = all_.emplace_back(Condition{parsed(holds), 1, 1, taken_});
+    rule.subject = "tensor map '" + map_.name + "'";
+    rule.broken = broken;
+    for (const std::string& value : values) rule.shown.push_back(parsed(value));
   }
 
   const TensorMapSpec& map_;
   const std::optional<Expression> taken_;
   Substitutions names_;
-  std::vector<TensorMapRule>& all_;
+  std::vector<Condition>& all_;
 };
 
 }  // namespace
 
 TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindings& bindings) {
-  TensorMapShape shape{type, map.is_tf32, map.fills_with_nan, map.rank, {}};
+  TensorMapShape shape{type, map.is_tf32 || type == ElementType::tf32, map.fills_with_nan, map.rank, {}};
   std::ranges::transform(map.numbers, shape.numbers.begin(),
                          [&](const Expression& number) { return number.evaluate_integer(bindings); });
   return shape;
 }
 
-std::vector<TensorMapRule> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
-  std::vector<TensorMapRule> all;
+std::vector<Condition> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
+  std::vector<Condition> all;
   for (const TensorMapSpec& map : spec.tensor_maps)
     Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
   return all;

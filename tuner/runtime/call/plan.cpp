@@ -1,5 +1,8 @@
 #include <tuner/runtime/call/plan.hpp>
 
+#include <array>
+#include <cstdint>
+
 #include <tuner/measure/bound_arguments.hpp>
 
 namespace tuner::runtime {
@@ -20,9 +23,48 @@ std::byte* store_pointer(std::byte* to, DevicePointer address) {
   return to;
 }
 
+DevicePointer memory_of(const PlannedTensorMap& map, const Call& call, const WorkSpace& work) {
+  using From = ParameterSource::Kind;
+  const ParameterSource& memory = map.memory;
+  if (memory.kind == From::zeroed) return work.zeroed + memory.index;
+  if (memory.kind == From::scratch) return work.scratch + memory.index;
+  return reinterpret_cast<DevicePointer>(call.arguments[memory.index].pointer);
+}
+
+/// The maps that this thread made last. A call that repeats a shape pays for the address alone, and one that repeats
+/// both for a copy. They depend on nothing else, so a plan may go while they stay.
+struct MadeMap {
+  TensorMapShape shape;
+  DevicePointer address = 0;  ///< 0: there is no map
+  TensorMap map;
+};
+thread_local std::array<MadeMap, kMaxTensorMaps> made_maps;
+
+/// \p shape with its values for the sizes of \p call.
+TensorMapShape sized_shape(const PlannedTensorMap& map, const Call& call) {
+  TensorMapShape shape = map.shape;
+  for (const auto& [place, value] : map.sized)
+    shape.numbers[place] = value.evaluate(call.sizes.data()).value_or(0);  // the plan's conditions ensure the value
+  return shape;
+}
+
+const TensorMap& made_map(MadeMap& last, const TensorMapShape& shape, DevicePointer address, Backend& backend) {
+  const bool fits = last.address != 0 && last.shape == shape;
+  if (fits && last.address == address) return last.map;
+  last.address = 0;  // until it is made
+  if (fits) {
+    backend.move_tensor_map(last.map, shape, address);
+  } else {
+    last.map = backend.tensor_map(shape, address);
+    last.shape = shape;
+  }
+  last.address = address;
+  return last.map;
+}
+
 /// A pointer to the value of a parameter, as the driver takes it. \p room: 8 bytes, for values that are not stored yet.
 void* parameter(const ParameterSource& source, const Call& call, const WorkSpace& work, std::byte* room,
-                const std::string& kernel) {
+                const TensorMap* maps, const std::string& kernel) {
   using From = ParameterSource::Kind;
   switch (source.kind) {
     case From::constant:  // the driver only reads
@@ -42,6 +84,8 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
     case From::size:
       store_number(room, source.type, call.sizes[source.index]);  // fits: no class crosses an integer type's limit
       return room;
+    case From::tensor_map:
+      return const_cast<TensorMap*>(&maps[source.index]);
   }
   return nullptr;
 }
@@ -49,11 +93,27 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
 }  // namespace
 
 void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const {
+  if (maps.empty()) return launch(call, shapes, space, nullptr);
+  std::array<TensorMap, kMaxTensorMaps> made;
+  const std::size_t first = reinterpret_cast<std::uintptr_t>(this) / sizeof(Plan);  // plans share few places
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    try {
+      MadeMap& last = made_maps[(first + i) % made_maps.size()];
+      const DevicePointer address = memory_of(maps[i], call, space);
+      made[i] = made_map(last, maps[i].sized.empty() ? maps[i].shape : sized_shape(maps[i], call), address, backend);
+    } catch (const TensorMapError& error) {
+      throw refusal(kernel, ": tensor map '" + maps[i].name + "': " + error.what());
+    }
+  }
+  launch(call, shapes, space, made.data());
+}
+
+void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space, const TensorMap* made) const {
   void* parameters[kMaxLaunches][kMaxParameters];
   alignas(8) std::byte rooms[kMaxLaunches][kMaxParameters][8];
   for (std::size_t i = 0; i < launches.size(); ++i)
     for (std::size_t k = 0; k < launches[i].parameters.size(); ++k)
-      parameters[i][k] = parameter(launches[i].parameters[k], call, space, rooms[i][k], kernel);
+      parameters[i][k] = parameter(launches[i].parameters[k], call, space, rooms[i][k], made, kernel);
   for (std::size_t i = 0; i < launches.size(); ++i)
     backend.enqueue(*module, launches[i].function, shapes[i], parameters[i], call.stream.handle());
 }

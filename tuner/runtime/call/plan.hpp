@@ -8,12 +8,15 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/core/device/launch_shape.hpp>
+#include <tuner/core/device/tensor_map.hpp>
 #include <tuner/core/expression/expression.hpp>
 #include <tuner/runtime/background/misses.hpp>
 #include <tuner/runtime/call/call.hpp>
@@ -22,13 +25,23 @@ namespace tuner::runtime {
 
 /// Where the value of a kernel parameter comes from at launch.
 struct ParameterSource {
-  enum class Kind { constant, pointer, number, size, computed, zeroed, scratch };
+  enum class Kind { constant, pointer, number, size, computed, zeroed, scratch, tensor_map };
   Kind kind = Kind::constant;
-  std::size_t index = 0;  ///< the caller's argument or size; for work space: bytes from its start
+  std::size_t index = 0;  ///< the caller's argument or size, or Plan::maps; for work space: bytes from its start
   ElementType type{};     ///< for a number or size: the kernel's parameter type
   Argument constant;
   OpenExpression computed = {};  ///< from the sizes; the plan's conditions ensure that it has a value that fits
 };
+
+/// A tensor map of a plan. It is made for the pointer and the sizes of each call.
+struct PlannedTensorMap {
+  std::string name;  ///< in the kernel file
+  ParameterSource memory;
+  TensorMapShape shape;  ///< without the sized numbers
+  /// Numbers that depend on the sizes, with their places in `shape`.
+  std::vector<std::pair<std::size_t, OpenExpression>> sized = {};
+};
+inline constexpr std::size_t kMaxTensorMaps = 8;
 
 /// A dimension of a launch that depends on the sizes.
 struct SizedExtent {
@@ -68,6 +81,7 @@ struct Plan {
   PlanKey key;
   std::shared_ptr<const Module> module;
   std::vector<PlannedLaunch> launches;
+  std::vector<PlannedTensorMap> maps = {};  ///< at most kMaxTensorMaps
   std::vector<SizeCondition> conditions;
   std::optional<Sizes> only;  ///< the plan is for these sizes only
   WorkNeed work;
@@ -105,6 +119,9 @@ struct Plan {
   /// Enqueues all launches on the call's stream; the backend's context must be current. Throws Error. A number that
   /// does not fit the kernel's type is found before anything is enqueued.
   void launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const;
+
+ private:
+  void launch(const Call& call, const Shapes& shapes, const WorkSpace& space, const TensorMap* made) const;
 };
 
 }  // namespace tuner::runtime

@@ -9,6 +9,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/kernel/spec_expressions.hpp>
+#include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
@@ -141,6 +142,25 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
   return {zeroed ? From::zeroed : From::scratch, work[argument.index], argument.type, {}};
 }
 
+/// A tensor map, which the launches of \p plan share.
+ParameterSource map_source(const BoundArgument& argument, Plan& plan, const KernelSpec& spec, const BoundCall& bound,
+                           const Sized& sized, const std::vector<std::size_t>& work) {
+  const TensorMapSpec& map = spec.tensor_maps[argument.index];
+  const ParameterSource source{ParameterSource::Kind::tensor_map, plan.maps.size(), argument.type, {}};
+  for (std::size_t i = 0; i < plan.maps.size(); ++i)
+    if (plan.maps[i].name == map.name) return {source.kind, i, argument.type, {}};
+  const auto buffer = std::ranges::find(spec.buffers, map.buffer, &BufferSpec::name);
+  const BoundArgument pointer{BoundArgument::Kind::buffer,
+                              static_cast<std::size_t>(buffer - spec.buffers.begin()),
+                              resolved_type(spec, bound.size, buffer->type),
+                              {}};
+  PlannedTensorMap& made = plan.maps.emplace_back(
+      PlannedTensorMap{map.name, source_of(pointer, spec, bound, work), shape_of(map, pointer.type, sized.here)});
+  for (std::size_t i = 0; i < map.numbers.size(); ++i)
+    if (sized.varies(map.numbers[i])) made.sized.emplace_back(i, sized.open(map.numbers[i]).value);
+  return source;
+}
+
 /// A number that is computed from the sizes. Throws Error if the number of this call does not fit its type.
 ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const Sized& sized) {
   using From = ParameterSource::Kind;
@@ -189,6 +209,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
       if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
   };
   for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
+  for (const Condition& rule : tensor_map_rules(spec, bound.size)) require(plan, sized, predicate(rule), true);
   for (const LaunchSpec& launch : spec.launches) {
     const bool happens = !launch.when || launch.when->evaluate_boolean(sized.here);
     if (launch.when) require(plan, sized, *launch.when, happens);
@@ -233,10 +254,13 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (arguments.size() > kMaxParameters)
       throw refused(": a launch takes more than " + std::to_string(kMaxParameters) + " arguments");
     for (const BoundArgument& argument : arguments)
-      added.parameters.push_back(argument.kind == BoundArgument::Kind::computed
-                                     ? computed_source(argument, plan, sized)
+      added.parameters.push_back(argument.kind == BoundArgument::Kind::computed ? computed_source(argument, plan, sized)
+                                 : argument.kind == BoundArgument::Kind::tensor_map
+                                     ? map_source(argument, plan, spec, bound, sized, work)
                                      : source_of(argument, spec, bound, work));
   }
+  if (plan.maps.size() > kMaxTensorMaps)
+    throw refused(": more than " + std::to_string(kMaxTensorMaps) + " tensor maps in the launches of a call");
   return made;
 }
 

@@ -2,6 +2,7 @@
 /// templates.
 
 #include <tests/backend/cuda/nvrtc_fixture.hpp>
+#include <tests/support/tile_kernel.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -231,6 +232,18 @@ TEST_F(StdHeadersTest, KnowProgrammaticLaunches) {
   CompileRequest on_80 = on_90;
   on_80.architecture = "sm_80";
   EXPECT_EQ(error(compiler_->compile(on_80)), "");
+}
+
+TEST_F(StdHeadersTest, KnowTensorMapsHoweverTheyAreIncluded) {
+  std::string text = testing::kCopyTiles;
+  text.replace(text.find("NAME"), 4, "tiles");
+  for (const char* const header : {"", "#include <cuda.h>\n", "#include <cudaTypedefs.h>\n",
+                                   "#include <cuda/barrier>\n", "#include <cuda/barrier>\n#include <cuda.h>\n"}) {
+    CompileRequest wanted = request(header + text, "sm_90");
+    wanted.expressions = {"copy_tiles<64, 32, 128>"};
+    EXPECT_EQ(error(compiler_->compile(wanted)), "") << header;
+  }
+  EXPECT_EQ(why_not("#include <cuda.h>\nstatic_assert(sizeof(CUtensorMap) == 128 && alignof(CUtensorMap) >= 64);"), "");
 }
 
 }  // namespace

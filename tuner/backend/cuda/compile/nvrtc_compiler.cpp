@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include <cache/records/sha256.hpp>
@@ -11,6 +14,9 @@
 #include <tuner/backend/cuda/compile/compile_log.hpp>
 #include <tuner/backend/cuda/compile/device_headers.hpp>
 #include <tuner/backend/cuda/compile/device_linker.hpp>
+#include <tuner/backend/cuda/compile/nvrtc_program.hpp>
+#include <tuner/backend/cuda/compile/precompiled_headers.hpp>
+#include <tuner/backend/cuda/compile/source_text.hpp>
 #include <tuner/backend/cuda/compile/target.hpp>
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/cuda/driver/driver.hpp>
@@ -29,119 +35,11 @@
 namespace tuner::cuda {
 namespace {
 
-class Program {
- public:
-  Program(const Nvrtc& nvrtc, const std::string& source, const std::string& name, const DeviceHeaders& headers)
-      : nvrtc_(nvrtc) {
-    std::vector<const char*> names, texts;
-    for (const std::string& header : headers.names) names.push_back(header.c_str());
-    for (const std::string& text : headers.texts) texts.push_back(text.c_str());
-    require(nvrtc.nvrtcCreateProgram(&program_, source.c_str(), name.c_str(), static_cast<int>(names.size()),
-                                     texts.data(), names.data()),
-            "nvrtcCreateProgram");
-  }
-  ~Program() { nvrtc_.nvrtcDestroyProgram(&program_); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  void add(const std::string& expression) {
-    require(nvrtc_.nvrtcAddNameExpression(program_, in_global_namespace(expression).c_str()), "nvrtcAddNameExpression");
-  }
-
-  nvrtcResult compile(const std::vector<std::string>& options) {
-    std::vector<const char*> raw;
-    for (const std::string& option : options) raw.push_back(option.c_str());
-    return nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(raw.size()), raw.data());
-  }
-
-  std::string log() { return text(nvrtc_.nvrtcGetProgramLogSize, nvrtc_.nvrtcGetProgramLog, "nvrtcGetProgramLog"); }
-  std::string ptx() { return text(nvrtc_.nvrtcGetPTXSize, nvrtc_.nvrtcGetPTX, "nvrtcGetPTX"); }
-
-  std::vector<std::byte> cubin() {
-    std::size_t size = 0;
-    require(nvrtc_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize");
-    std::vector<std::byte> code(size);
-    require(nvrtc_.nvrtcGetCUBIN(program_, reinterpret_cast<char*>(code.data())), "nvrtcGetCUBIN");
-    return code;
-  }
-
-  /// nullopt if \p expression names nothing.
-  std::optional<std::string> symbol(const std::string& expression) {
-    const char* lowered = nullptr;
-    if (nvrtc_.nvrtcGetLoweredName(program_, in_global_namespace(expression).c_str(), &lowered) != NVRTC_SUCCESS)
-      return std::nullopt;
-    return lowered;
-  }
-
- private:
-  /// The answer of \p get, called \p call, without zeros at its end.
-  template <typename Size, typename Get>
-  std::string text(Size size_of, Get get, const char* call) {
-    std::size_t size = 0;
-    require(size_of(program_, &size), call);
-    std::string text(size, '\0');
-    if (size > 0) require(get(program_, text.data()), call);
-    while (!text.empty() && text.back() == '\0') text.pop_back();
-    return text;
-  }
-  void require(nvrtcResult result, const char* call) {
-    if (result != NVRTC_SUCCESS) throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
-  }
-
-  const Nvrtc& nvrtc_;
-  nvrtcProgram program_ = nullptr;
-};
-
-/// Puts the macros before the text. Given as options, they would also be replaced in NVRTC's own headers, which it
-/// reads first.
-std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros) {
-  if (macros.empty()) return source;
-  std::string text;
-  for (std::string macro : macros) {
-    std::replace(macro.begin(), macro.begin() + static_cast<std::ptrdiff_t>(macro.find('=') + 1), '=', ' ');
-    text += "#define " + macro + '\n';
-  }
-  return text + line_directive(1, name) + source;
-}
-
 /// With a zero byte at the end, which marks the end of PTX for the driver.
 std::vector<std::byte> bytes_of(const std::string& ptx) {
   std::vector<std::byte> bytes(ptx.size() + 1);
   std::memcpy(bytes.data(), ptx.c_str(), bytes.size());
   return bytes;
-}
-
-/// Whether one of \p texts has designators. Like g++, nvcc accepts `{.x = 1}` in C++17; NVRTC does not.
-bool has_designators(const std::vector<IncludedFile>& texts) {
-  const auto is_in = [](const IncludedFile& one) {
-    const std::string code = code_of(one.text);
-    for (std::size_t dot = code.find('.'); dot != npos; dot = code.find('.', dot + 1)) {
-      const std::string_view before = before_space(code, dot), name = word_at(code, dot + 1);
-      const std::size_t next = skip_space(code, dot + 1 + name.size());
-      if (!name.empty() && (before.ends_with('{') || before.ends_with(',')) && code.substr(next, 1) == "=") return true;
-    }
-    return false;
-  };
-  return std::ranges::any_of(texts, is_in);
-}
-
-/// Whether one of \p texts names one of the operators that CUB 3 left out.
-bool names_operators_of_cub(const std::vector<IncludedFile>& texts) {
-  return std::ranges::any_of(texts, [](const IncludedFile& one) {
-    return std::ranges::any_of(std::array{"cub::Sum", "cub::Max", "cub::Min"},
-                               [&](const char* name) { return one.text.find(name) != npos; });
-  });
-}
-
-/// Whether NVRTC certainly refuses \p source as it is: it has a main(), or a function that launches kernels.
-bool is_program(const std::string& source) {
-  const ScopedCode code(code_of(source));
-  for (std::size_t at = find_word(code.text(), "main"); at != npos; at = find_word(code.text(), "main", at + 1)) {
-    const std::string_view type = before_space(code.text(), at);
-    if (word_before(type, type.size()) == "int" && code.is_always_there(at) && !directive_around(code.text(), at))
-      return true;
-  }
-  return false;
 }
 
 /// \p message after the place in the kernel file of the option that it names, if there is one.
@@ -188,10 +86,23 @@ constexpr FixedOption kFixedOptions[] = {
     {"--no-cache", 12090},
 };
 
+/// Whether all \p errors, of a compile that read files, are in \p texts.
+bool are_in(const std::vector<IncludedFile>& texts, const std::vector<RefusedCode>& errors) {
+  std::set<std::filesystem::path> paths;
+  for (const IncludedFile& one : texts) paths.insert(std::filesystem::path(one.path).lexically_normal());
+  return std::ranges::all_of(errors, [&](const RefusedCode& error) {
+    return paths.contains(std::filesystem::path(error.place.file).lexically_normal());
+  });
+}
+
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
-  NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
+  NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options)
+      : library_(library),
+        precompiled_(
+            facts.version >= PrecompiledHeaders::kFirstVersion ? std::move(options.folder_of_headers) : nullptr,
+            options.long_s) {
     for (const FixedOption& option : kFixedOptions)
       if (facts.version >= option.since) fixed_.emplace_back(option.text);
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
@@ -258,12 +169,13 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> build(const CompileRequest& request, const DeviceHeaders& headers,
                                           const std::vector<IncludedFile>& texts, const std::string& target) const {
     std::optional<CompileError> first;  // of the texts as without_host_code() compiles them first
-    if (!is_program(request.source)) {
+    // With or without the parts that were left out before, the image is the same.
+    if (!is_program(request.source) && !(left_out_.knows_any() && left_out_.knows(key_of(request, texts)))) {
       auto built = build(request, headers, texts, Form{.target = target});
       auto* const error = std::get_if<CompileError>(&built);
       if (error == nullptr || refused_code(error->log).empty()) return built;
       if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
-      if (is_rewritten(request, texts)) first = std::move(*error);
+      if (is_rewritten(request, texts) || are_in(texts, refused_code(error->log))) first = std::move(*error);
     }
     std::optional<CompileError> reported;
     const bool may_be_later = !sets_language(request) && has_designators(texts);
@@ -275,6 +187,10 @@ class NvrtcCompiler : public Compiler {
       if (!reported && !form.is_whole) reported = std::get<CompileError>(std::move(built));
     }
     return *std::move(reported);
+  }
+
+  static std::string key_of(const CompileRequest& request, const std::vector<IncludedFile>& texts) {
+    return cache::sha256_of_parts(LeftOutCode::key_parts(request, texts));
   }
 
   /// Compiles \p texts without the host code that NVRTC refuses.
@@ -293,8 +209,7 @@ class NvrtcCompiler : public Compiler {
     const auto add_names = [&form](const HostCode&, const auto&) {
       return !std::exchange(form.with_names_of_nvcc, true);
     };
-    const LeftOutCode::Work work{request, texts,         cache::sha256_of_parts(LeftOutCode::key_parts(request, texts)),
-                                 compile, &refused_code, add_names};
+    const LeftOutCode::Work work{request, texts, key_of(request, texts), compile, &refused_code, add_names};
     if (left_out_.compiles_as_before(work)) return *std::move(result);
     form.with_names_of_nvcc = false;
     if (auto error = left_out_.compile(work)) return *std::move(error);
@@ -321,14 +236,11 @@ class NvrtcCompiler : public Compiler {
     std::string source = texts.front().text;
     if (!form.is_whole || is_rewritten(request, texts)) source = add_own_headers(request, texts, headers);
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
-    auto made = std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers);
-    Program& program = *made;
     if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return *unsupported;
     if (request.device_launches && virtual_capability(request.architecture))
       return CompileError{"a kernel that launches kernels is linked for a chip, not for " + request.architecture, {}};
     if (request.device_launches)
       if (const auto* const missing = std::get_if<std::string>(&linker())) return CompileError{*missing, {}};
-    for (const std::string& expression : request.expressions) program.add(expression);
     std::vector<std::string> options{"--gpu-architecture=" + form.target};
     for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), fixed_.begin(), fixed_.end());
@@ -338,8 +250,22 @@ class NvrtcCompiler : public Compiler {
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
     for (const CompileOption& option : request.options) options.push_back(option.text);
 
-    const nvrtcResult result = program.compile(options);
-    std::string log = program.log();
+    const std::size_t headers_end = precompiled_ ? end_of_headers(source, texts, macro_names(request)) : 0;
+    const std::string text = with_macros(source, name, request.macros, headers_end);
+    std::unique_ptr<Program> program;
+    const auto compile = [&](const std::string& more_options) {
+      program = std::make_unique<Program>(library(), text, name, headers);
+      for (const std::string& expression : request.expressions) program->add(expression);
+      std::vector<std::string> all = options;
+      if (!more_options.empty())  // 20283 is about the #line after the headers, which does no harm
+        all.insert(all.end(), {more_options, "--pch-messages=false", "--diag-suppress=20283"});
+      return program->compile(all);
+    };
+    const nvrtcResult result = headers_end == 0
+                                   ? compile({})
+                                   : precompiled_.compile(library(), source.substr(0, headers_end), options, headers,
+                                                          std::span(texts).subspan(1), compile);
+    std::string log = program->log();
     if (result == NVRTC_ERROR_OUT_OF_MEMORY)
       throw Passing(ErrorCode::out_of_memory, "NVRTC ran out of memory in " + request.file_name);
     if (result != NVRTC_SUCCESS) {
@@ -348,7 +274,7 @@ class NvrtcCompiler : public Compiler {
       if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
       return CompileError{std::move(message), std::move(log)};
     }
-    return Built{std::move(made), std::move(log), form.target};
+    return Built{std::move(program), std::move(log), form.target};
   }
 
   std::optional<CompileError> check_architecture(const std::string& architecture) const {
@@ -402,6 +328,7 @@ class NvrtcCompiler : public Compiler {
   mutable Once linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
   mutable LeftOutCode left_out_;
+  mutable PrecompiledHeaders precompiled_;
 };
 
 }  // namespace
@@ -412,18 +339,18 @@ std::string own_part_of_images() {
   return part + "; headers " + device_headers_version();
 }
 
-std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library) {
-  return std::make_unique<NvrtcCompiler>(library, &library, NvrtcOptions{});
+std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
+  return std::make_unique<NvrtcCompiler>(library, &library, std::move(options));
 }
 
 std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options) {
   const NvrtcFacts* const facts = find_nvrtc_facts();
-  return std::make_unique<NvrtcCompiler>(facts != nullptr ? *facts : nvrtc(), nullptr, options);
+  return std::make_unique<NvrtcCompiler>(facts != nullptr ? *facts : nvrtc(), nullptr, std::move(options));
 }
 
 std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
                                                        NvrtcOptions options) {
-  return NvrtcCompiler(library, &library, options).ptx(request);
+  return NvrtcCompiler(library, &library, std::move(options)).ptx(request);
 }
 
 }  // namespace tuner::cuda

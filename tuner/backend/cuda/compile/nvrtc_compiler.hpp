@@ -2,6 +2,8 @@
 /// Compiles kernel files with NVRTC, for any architecture that it supports. Needs no GPU. The result is a cubin, or PTX
 /// for a virtual architecture ("compute_90"), which drivers translate for that chip and all later ones.
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -14,11 +16,15 @@ namespace tuner::cuda {
 
 struct NvrtcOptions {
   bool line_info = false;  ///< source lines for profilers
+  /// Returns a folder for precompiled headers. Only for a process that compiles one program at a time. Empty: they are
+  /// not used.
+  std::function<std::filesystem::path()> folder_of_headers = {};
+  double long_s = 0.4;  ///< the headers of texts that take the processor this long are precompiled
 };
 
 /// Thread-safe. \p library must outlive it; nvrtc() does. For an unknown architecture, compiling returns a CompileError
 /// that lists the known ones.
-std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library);
+std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options = {});
 /// Uses the process's NVRTC, which the first compile loads. Throws NvrtcError if there is none.
 std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options);
 

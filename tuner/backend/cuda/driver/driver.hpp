@@ -39,6 +39,7 @@ namespace tuner::cuda {
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) \
   X(cuCtxGetId) X(cuStreamGetId) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject) \
+  X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
   TUNER_CUDA_OPTIONAL_12_4(X)
 #else
 #define TUNER_CUDA_OPTIONAL_12(X)

@@ -82,6 +82,7 @@ std::string try_load(const fs::path& file, Nvrtc& table) {
   TUNER_NVRTC_FUNCTIONS(TUNER_REQUIRE)
   if (!library.missing().empty())
     return file.string() + ": lacks " + library.missing() + " (NVRTC 11.2 or newer is needed)";
+  (void)library.bind("nvrtcSetPCHHeapSize", table.set_pch_heap_size);
   int major = 0, minor = 0, count = 0;
   if (table.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || table.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS)
     return file.string() + ": its version cannot be read";

@@ -33,6 +33,8 @@ struct NvrtcFacts {
 
 struct Nvrtc : NvrtcFacts {
   TUNER_NVRTC_FUNCTIONS(TUNER_MEMBER)
+  /// nvrtcSetPCHHeapSize(), which sets the room for precompiled headers in bytes; null before NVRTC 12.8.
+  nvrtcResult (*set_pch_heap_size)(std::size_t) = nullptr;
   std::filesystem::path library;                ///< the file that was loaded
   std::vector<std::filesystem::path> includes;  ///< folders with cuda_fp16.h; empty when none was found
 };

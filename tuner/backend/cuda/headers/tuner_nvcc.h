@@ -2,6 +2,7 @@
 #define __TUNER_NVCC
 // The names that a file has under nvcc without an #include: they come from the headers of the host's C and C++
 // libraries.
+#include <cuda.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
