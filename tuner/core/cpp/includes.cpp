@@ -262,8 +262,9 @@ std::string with_places(std::string text, const std::filesystem::path& path, con
     }
     constexpr std::string_view test = "__has_include";
     for (std::size_t end = line->end; end > line->begin;) {
-      const std::size_t at = text.rfind(test, end - 1);
-      if (at == npos || at < line->begin) break;
+      const std::size_t in_line = std::string_view(text).substr(line->begin, end - line->begin).rfind(test);
+      if (in_line == npos) break;
+      const std::size_t at = line->begin + in_line;
       replace(std::min(text.find_first_of("<\"\n", at), text.size()));
       end = at;
     }
