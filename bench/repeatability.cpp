@@ -28,7 +28,7 @@
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
-#include <tuner/session/wisdom/images.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace {

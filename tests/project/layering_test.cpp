@@ -25,7 +25,7 @@ const std::map<std::string, std::vector<std::string>>& folders() {
       {"tuner/measure", {"numbers"}},
       {"tuner/session", {"wisdom", "tuning", "batch"}},
       {"tuner/runtime", {"background", "call", "decide", "interfaces"}},
-      {"tuner/cli", {"input", "print", "commands"}}};
+      {"tuner/cli", {"input", "print", "commands", "commands/db"}}};
   return table;
 }
 

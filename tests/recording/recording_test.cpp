@@ -15,7 +15,7 @@
 #include <tuner/recording/kernel_copy.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/session/tuning/tuning.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>

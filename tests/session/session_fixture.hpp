@@ -5,7 +5,7 @@
 #include <cache/query/database.hpp>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
 
 #include <tests/support/testing.hpp>

@@ -19,6 +19,7 @@ inline constexpr std::string_view kHostBackend = "host";
 /// Messages about kernels that the host backend cannot compile or run end with these: for `asm`, for tensor cores, and
 /// for headers and words of CUDA that it lacks.
 inline constexpr const char* kInlinePtx = "this is inline PTX, which only a GPU runs";
+inline constexpr const char* kGuardedCode = "code that `__CUDA_ARCH__` guards is left out on the host";
 inline constexpr const char* kTensorCores = "nvcuda::wmma is for tensor cores, which only a GPU has";
 inline constexpr const char* kForGpus = ", which is for GPUs";
 

@@ -15,7 +15,7 @@
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner {
 namespace {

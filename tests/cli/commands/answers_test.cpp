@@ -6,7 +6,7 @@
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/recording/recording_writer.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <tests/cli/commands/program.hpp>
 

@@ -187,6 +187,17 @@ TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
   EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
 }
 
+TEST(Enumerate, RefusesAConfigurationForWhichNothingIsTimed) {
+  const KernelSpec spec = parse(edited(13, "block block\nuntimed items == 1 or 8 / (items - 2) > 8"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("no launch is timed"));
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64, 2)), HasSubstr("division by zero"));
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  EXPECT_FALSE(space.empty());
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_EQ(space.configuration(i).find("items")->integer(), 4) << space.configuration(i).text();
+}
+
 DeviceLimits some_gpu() {
   DeviceLimits limits;
   limits.compute_capability = 90;

@@ -19,7 +19,7 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <tests/support/child_process.hpp>
 #include <tests/support/temporary_folder.hpp>

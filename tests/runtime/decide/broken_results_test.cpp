@@ -13,7 +13,7 @@
 
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <tests/support/environment_variable.hpp>
 #include <tests/support/no_descriptors.hpp>

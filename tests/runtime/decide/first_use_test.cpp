@@ -14,7 +14,7 @@
 #include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/runtime/decide/serving.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>
 #include <tuner/tuner.hpp>
 

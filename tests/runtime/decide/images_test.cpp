@@ -9,8 +9,8 @@
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/wisdom/images.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/tuner.hpp>
 
 #include <tests/runtime/serving_environment.hpp>

@@ -10,7 +10,7 @@
 #include <tuner/error.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>
 #include <tuner/tuner.hpp>
 

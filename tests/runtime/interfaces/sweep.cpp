@@ -28,7 +28,7 @@
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/tuner.hpp>
 
 #include <tests/support/stored_tuning.hpp>

@@ -75,6 +75,14 @@ TEST(HostCheck, SaysThatAKernelIsForGpusOnly) {
   EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("does not compile")));
 }
 
+TEST(HostCheck, DoesNotTrustTheHostWithCodeThatItLeavesOut) {
+  const KernelSpec spec =
+      does_kernel("if (i >= n) return;\n#if __CUDA_ARCH__ >= 700\n  c[i] = a[i];\n#else\n  c[i] = int(does);\n#endif",
+                  "#pragma tuner verify n=777");
+  HostCheck check(spec, {});
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("code that `__CUDA_ARCH__` guards is left out on the host")));
+}
+
 TEST(HostCheck, KnowsWhatItHasLookedAt) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
                                       "#pragma tuner default does=badly\n#pragma tuner verify n=777");

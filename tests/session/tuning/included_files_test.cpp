@@ -9,8 +9,8 @@
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/tuning/tuning.hpp>
-#include <tuner/session/wisdom/images.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <tests/support/session_fakes.hpp>
 

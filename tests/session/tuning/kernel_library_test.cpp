@@ -8,7 +8,7 @@
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>

@@ -6,7 +6,7 @@
 #include <cache/query/browse.hpp>
 
 #include <tuner/session/tuning/tuning.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>
 
 #include <tests/support/temporary_folder.hpp>

@@ -19,7 +19,9 @@
 #include <tuner/core/values/characters.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/measure/runner.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
+#include <tuner/session/tuning/host_check.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #ifdef TUNER_HAS_CUDA
@@ -115,7 +117,9 @@ class Check {
       throw;
     } catch (const std::exception& error) {
       const std::string message = error.what(), first = first_line(message);
-      if (message.find(kInlinePtx) != std::string::npos || first.ends_with(kTensorCores) || first.ends_with(kForGpus)) {
+      const bool is_for_gpus = message.find(kInlinePtx) != std::string::npos || first.ends_with(kTensorCores) ||
+                               first.ends_with(kForGpus) || first.ends_with(kGuardedCode);
+      if (is_for_gpus) {
         answer_.fact(people(where), "skipped: " + printable(first));
         entry.update({{"ok", true}, {"skipped", true}, {"message", first}});
       } else {
@@ -184,8 +188,12 @@ class Check {
     evaluator.submit(chosen, 0);
     const Trial trial = evaluator.next();
     const std::string what = fmt::format("{}  {}", size.text(), chosen.text());
-    if (trial.measurement() == nullptr)
-      throw Error(fmt::format("{}: {}\n{}", kind(trial.outcome), message(trial.outcome), what));
+    if (trial.measurement() == nullptr) {
+      const bool differs = std::holds_alternative<WrongResult>(trial.outcome) && !depends_on_order(trial.outcome);
+      const std::string_view doubt = differs ? doubt_about_host(spec_) : std::string_view();
+      throw Error(fmt::format("{}: {}{}{}\n{}", kind(trial.outcome), message(trial.outcome), doubt.empty() ? "" : ": ",
+                              doubt, what));
+    }
     return fmt::format("{}: {}", verdict(trial, chosen), what);
   }
 

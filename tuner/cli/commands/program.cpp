@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include <tuner/cli/input/tune_arguments.hpp>
+#include <tuner/cli/print/manual.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
 #include <tuner/version.hpp>
@@ -17,7 +18,6 @@ namespace tuner::cli {
 
 #ifndef TUNER_HAS_CUDA
 Command occupancy_command() { throw Error("this program was built without the CUDA headers: occupancy needs them"); }
-int export_images(const Given&) { throw Error("this program was built without the CUDA headers: images need them"); }
 #endif
 
 namespace {

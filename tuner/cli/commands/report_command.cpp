@@ -3,7 +3,7 @@
 
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/print/output_file.hpp>
-#include <tuner/cli/print/stored_report.hpp>
+#include <tuner/cli/print/stored_verdict.hpp>
 #include <tuner/report/page.hpp>
 #include <tuner/version.hpp>
 

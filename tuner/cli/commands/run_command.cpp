@@ -7,7 +7,7 @@
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/input/metric_options.hpp>
-#include <tuner/cli/print/report.hpp>
+#include <tuner/cli/print/session_result.hpp>
 #include <tuner/core/device/launch_shape.hpp>
 #include <tuner/core/device/metric.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>

@@ -19,7 +19,7 @@
 #include <tuner/error.hpp>
 #include <tuner/recording/launch_recording.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include <tuner/cli/print/output_file.hpp>
-#include <tuner/cli/print/stored_report.hpp>
+#include <tuner/cli/print/stored_verdict.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/error.hpp>
 #include <tuner/report/page.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {

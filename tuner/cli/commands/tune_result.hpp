@@ -3,7 +3,7 @@
 
 #include <tuner/cli/commands/tune_jobs.hpp>
 #include <tuner/cli/print/progress.hpp>
-#include <tuner/cli/print/report.hpp>
+#include <tuner/cli/print/session_result.hpp>
 
 namespace tuner::cli {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <tuner/cli/print/table.hpp>
-#include <tuner/core/kernel/sub_space.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/measure/numbers/throughput.hpp>
 

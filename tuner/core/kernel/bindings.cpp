@@ -58,11 +58,7 @@ std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, c
 std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                      const Configuration& configuration) {
   if (!spec.device_launches) return 0;
-  const Expression& pending = *spec.device_launches;
-  const std::int64_t count = pending.evaluate_integer(bindings(spec, size, limits, configuration));
-  if (count < 0)
-    throw EvaluationError(pending.location(), in_quotes(pending.text()) + " is negative: " + std::to_string(count));
-  return count;
+  return spec.device_launches->evaluate_integer(bindings(spec, size, limits, configuration));
 }
 
 Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type) {

@@ -30,7 +30,7 @@ std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, c
                              const DeviceLimits& limits);
 
 /// The largest number of launches from the device that \p configuration has pending at once; 0 for a kernel that makes
-/// none.
+/// none. Precondition: why_invalid() finds no reason.
 std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                      const Configuration& configuration);
 

@@ -1,11 +1,9 @@
 #include <tuner/core/kernel/sub_space.hpp>
 
-#include <numeric>
 #include <utility>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
-#include <tuner/core/kernel/validity.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
@@ -44,21 +42,6 @@ KernelSpec sub_space(const KernelSpec& spec, const Configuration& fixed, const s
   KernelSpec part = spec;
   part.space = SearchSpace(std::move(parameters), spec.space.constraints());
   return part;
-}
-
-std::vector<Impossible> impossible_configurations(const KernelSpec& spec, const ProblemSize& size,
-                                                  const DeviceLimits& limits, std::size_t most) {
-  std::vector<Impossible> all;
-  if (spec.space.product() > static_cast<double>(most)) return all;
-  std::vector<std::uint64_t> codes(static_cast<std::size_t>(spec.space.product()));
-  std::iota(codes.begin(), codes.end(), std::uint64_t{0});
-  const EnumeratedSpace space = EnumeratedSpace::from_codes(spec.space.parameters(), std::move(codes));
-  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i) {
-    Configuration configuration = space.configuration(i);
-    if (auto reason = why_invalid(spec, size, limits, configuration))
-      all.push_back({std::move(configuration), std::move(*reason)});
-  }
-  return all;
 }
 
 }  // namespace tuner

@@ -31,7 +31,7 @@ std::optional<Expression> taken_where(const KernelSpec& spec, const TensorMapSpe
 /// The rules of one map. They are written with short names for its numbers.
 class Rules {
  public:
-  Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, std::vector<TensorMapRule>& all)
+  Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, std::vector<Condition>& all)
       : map_(map), taken_(taken_where(spec, map)), all_(all) {
     if (map.is_tf32 && type != ElementType::float32 && type != ElementType::tf32)
       add("false", "it is read as tf32, but its elements are " + std::string(info(type).name) + ", not float", {});
@@ -104,17 +104,16 @@ class Rules {
   }
 
   void add(const std::string& holds, const std::string& broken, const std::vector<std::string>& values) {
-    TensorMapRule& rule = all_.emplace_back();
-    rule.holds = parsed(holds);
-    if (taken_) rule.holds = combine(Op::logical_or, {combine(Op::logical_not, {*taken_}), rule.holds});
-    rule.broken = "tensor map '" + map_.name + "': " + broken;
-    for (const std::string& value : values) rule.values.push_back(parsed(value));
+    Condition& rule = all_.emplace_back(Condition{parsed(holds), 1, 1, taken_});
+    rule.subject = "tensor map '" + map_.name + "'";
+    rule.broken = broken;
+    for (const std::string& value : values) rule.shown.push_back(parsed(value));
   }
 
   const TensorMapSpec& map_;
   const std::optional<Expression> taken_;
   Substitutions names_;
-  std::vector<TensorMapRule>& all_;
+  std::vector<Condition>& all_;
 };
 
 }  // namespace
@@ -126,8 +125,8 @@ TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindin
   return shape;
 }
 
-std::vector<TensorMapRule> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
-  std::vector<TensorMapRule> all;
+std::vector<Condition> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
+  std::vector<Condition> all;
   for (const TensorMapSpec& map : spec.tensor_maps)
     Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
   return all;

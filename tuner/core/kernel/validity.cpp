@@ -1,6 +1,9 @@
 #include <tuner/core/kernel/validity.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,40 +17,24 @@
 #include <tuner/core/kernel/spec_expressions.hpp>
 #include <tuner/core/kernel/tensor_maps.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/core/values/message_text.hpp>
 
 namespace tuner {
 namespace {
 
 constexpr int kFirstWithTensorMaps = 90;
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-std::optional<std::string> count_problem(const BufferSpec& buffer, const Bindings& bindings) {
-  try {
-    const std::int64_t count = buffer.count.evaluate_integer(bindings);
-    if (count < 0) return "buffer '" + buffer.name + "' would have " + std::to_string(count) + " elements";
-  } catch (const EvaluationError& error) {
-    return "buffer '" + buffer.name + "': " + error.what();
-  }
-  return std::nullopt;
-}
-
-/// \p predicate, which is required only if \p when is true or null.
-Expression guarded(const Expression* when, const Expression& predicate) {
+/// \p predicate, which is required only if \p when is true or not set.
+Expression guarded(const std::optional<Expression>& when, const Expression& predicate) {
   return when ? combine(Op::logical_or, {combine(Op::logical_not, {*when}), predicate}) : predicate;
 }
 
-/// Adds predicates for the enumeration: everything that the program is made from can be evaluated.
-void add_code(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
-  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
-    if (use.role != ExpressionRole::code || use.only_tuning || is_name(expression)) return;
-    conjuncts.push_back({guarded(use.when, combine(Op::equal, {expression, expression})), true});
-  });
-}
-
 /// Adds the device's limits for \p launch as predicates for the enumeration.
-void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size, const DeviceLimits& limits,
-                std::vector<Conjunct>& conjuncts) {
+void add_limits(const LaunchSpec& launch, const DeviceLimits& limits, std::vector<Conjunct>& conjuncts) {
   const auto require = [&](const Expression& predicate) {
-    conjuncts.push_back({guarded(launch.when ? &*launch.when : nullptr, predicate), true});
+    conjuncts.push_back({guarded(launch.when, predicate), true});
   };
   const auto within = [&](std::int64_t low, const Expression& value, std::int64_t high) {
     require(combine(Op::less_equal, {Expression::constant(low), value}));
@@ -63,13 +50,6 @@ void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemS
   const Expression threads = volume(launch.block);
   within(1, threads, limits.max_threads_per_block);
   within(0, launch.shared_bytes, limits.max_shared_bytes);
-  for (const ComputedArgument& argument : launch.computed_arguments) {
-    const auto range = integer_range(resolved_type(spec, size, argument.type));
-    const TuningParameter* const named =
-        is_name(argument.value) ? spec.space.find(argument.value.names().front()) : nullptr;
-    const bool is_word = named != nullptr && named->values.front().is_string();
-    if (range && !is_word) within(range->low, argument.value, range->high);
-  }
   const auto number = [](std::int64_t value) { return Expression::constant(value); };
   const bool is_new = limits.compute_capability == 0 || limits.compute_capability >= 90;
   if (launch.cluster) {
@@ -95,73 +75,102 @@ void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemS
                                    combine(Op::less_equal, {volume(launch.grid), resident})}));
 }
 
-/// The condition on which \p launch is made and timed; nothing if it always is.
-std::optional<Expression> timed_where(const LaunchSpec& launch) {
-  if (!launch.untimed) return launch.when;
-  const Expression timed = combine(Op::logical_not, {*launch.untimed});
-  return launch.when ? combine(Op::logical_and, {*launch.when, timed}) : timed;
+/// Begins messages about \p launch, if there are several.
+std::string place_of(const KernelSpec& spec, const LaunchSpec& launch, const char* end) {
+  return spec.launches.size() > 1 ? "launch '" + launch.name + "'" + end : "";
 }
 
-/// The condition on which there is something to time; nothing if there always is.
-std::optional<Expression> any_timed_launch(const KernelSpec& spec) {
-  std::optional<Expression> result;
+/// The condition on which a launch is made and, if \p timed, also timed; nothing if one always is.
+std::optional<Expression> any_launch(const std::vector<LaunchSpec>& launches, bool timed) {
+  std::optional<Expression> any;
+  for (const LaunchSpec& launch : launches) {
+    std::optional<Expression> made = launch.when;
+    if (timed && launch.untimed) {
+      const Expression is_timed = combine(Op::logical_not, {*launch.untimed});
+      made = made ? combine(Op::logical_and, {*made, is_timed}) : is_timed;
+    }
+    if (!made) return std::nullopt;
+    any = combine(Op::logical_or, {any.value_or(Expression::constant(0)), *made});
+  }
+  return any;
+}
+
+bool names_a_word(const KernelSpec& spec, const Expression& value) {
+  const TuningParameter* const named = is_name(value) ? spec.space.find(value.names().front()) : nullptr;
+  return named != nullptr && named->values.front().is_string();
+}
+
+/// All that must hold beside the constraints and the limits of launches.
+std::vector<Condition> conditions_of(const KernelSpec& spec, const ProblemSize& size) {
+  std::vector<Condition> all;
+  if (auto made = any_launch(spec.launches, false))
+    all.push_back(
+        {.value = std::move(*made), .broken = "nothing is launched: the conditions of all launches are false"});
+  const auto may_be_untimed = [](const LaunchSpec& launch) { return launch.untimed.has_value(); };
+  if (auto timed = any_launch(spec.launches, true); timed && std::ranges::any_of(spec.launches, may_be_untimed))
+    all.push_back({.value = std::move(*timed), .broken = "no launch is timed: all that are made are 'untimed'"});
+  const auto has_value = [&](const Expression& value, const std::optional<Expression>& when, std::string subject) {
+    all.push_back({.value = value, .low = kLeast, .high = kMost, .when = when, .subject = std::move(subject)});
+  };
   for (const LaunchSpec& launch : spec.launches) {
-    const std::optional<Expression> timed = timed_where(launch);
-    if (!timed) return std::nullopt;
-    result = result ? combine(Op::logical_or, {*result, *timed}) : *timed;
+    if (launch.untimed) has_value(*launch.untimed, launch.when, place_of(spec, launch, ""));
+    for (const ComputedArgument& argument : launch.computed_arguments) {
+      const ElementType type = resolved_type(spec, size, argument.type);
+      const auto range = integer_range(type);
+      if (!range || names_a_word(spec, argument.value)) continue;
+      all.push_back({argument.value, range->low, range->high, launch.when,
+                     place_of(spec, launch, ": ") + "argument '" + argument.name + "'",
+                     "{} does not fit its type " + std::string(info(type).name)});
+    }
   }
-  return result;
+  for (const BufferSpec& buffer : spec.buffers)
+    all.push_back({buffer.count, 0, kMost, {}, "buffer '" + buffer.name + "'", "it would have {} elements"});
+  if (const auto& pending = spec.device_launches)
+    all.push_back({*pending, 0, kMost, {}, "'device_launches'", in_quotes(pending->text()) + " is negative: {}"});
+  std::ranges::move(tensor_map_rules(spec, size), std::back_inserter(all));
+  for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {
+    if (use.role != ExpressionRole::code || use.only_tuning || is_name(expression)) return;
+    has_value(expression, use.when ? std::optional(*use.when) : std::nullopt,
+              use.launch ? place_of(spec, *use.launch, "") : std::string());
+  });
+  return all;
 }
 
-std::optional<std::string> argument_problem(const ComputedArgument& argument, ElementType type, const Bindings& all) {
-  const auto range = integer_range(type);
-  if (!range) return std::nullopt;
-  const std::int64_t value = argument.value.evaluate_integer(all);
-  if (value >= range->low && value <= range->high) return std::nullopt;
-  return "argument '" + argument.name + "': " + std::to_string(value) + " does not fit its type " +
-         std::string(info(type).name);
-}
-
-/// Whether the condition of \p launch is true. If \p launch cannot be made then, \p problem is set. Its text begins
-/// with \p place.
-bool is_made(const KernelSpec& spec, const LaunchSpec& launch, const std::string& place, const ProblemSize& size,
-             const DeviceLimits& limits, const Bindings& all, std::optional<std::string>& problem) {
+/// Why \p condition does not hold; nothing if it does.
+std::optional<std::string> why_broken(const Condition& condition, const Bindings& bindings) {
+  const std::string place = condition.subject.empty() ? "" : condition.subject + ": ";
   try {
-    if (launch.when && !launch.when->evaluate_boolean(all)) return false;
-    if (launch.untimed) launch.untimed->evaluate_boolean(all);
-    problem = violated_limit(shape_of(launch, all), limits);
-    if (!problem) resolved_name(launch, all, {});
-    for (const ComputedArgument& argument : launch.computed_arguments)
-      if (!problem) problem = argument_problem(argument, resolved_type(spec, size, argument.type), all);
+    if (condition.when && !condition.when->evaluate_boolean(bindings)) return std::nullopt;
+    const std::int64_t value = condition.value.evaluate_integer(bindings);
+    if (condition.low <= value && value <= condition.high) return std::nullopt;
+    std::string text = condition.broken;
+    const auto show = [&](std::int64_t number) {
+      if (const std::size_t at = text.find("{}"); at != text.npos) text.replace(at, 2, std::to_string(number));
+    };
+    for (const Expression& one : condition.shown) show(one.evaluate_integer(bindings));
+    show(value);
+    return place + text;
   } catch (const EvaluationError& error) {
-    problem = error.what();
+    return place + error.what();
   }
-  if (problem) problem->insert(0, place);
-  return true;
 }
 
-/// The first rule that a tensor map breaks. \p of_size: looks only at rules without parameters.
-std::optional<std::string> broken_rule(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings,
-                                       bool of_size) {
-  for (const TensorMapRule& rule : tensor_map_rules(spec, size)) {
-    const auto is_tuned = [&](const std::string& name) { return spec.space.find(name) != nullptr; };
-    if (of_size && std::ranges::any_of(rule.holds.names(), is_tuned)) continue;
-    if (rule.holds.evaluate_boolean(bindings)) continue;
-    std::string text = rule.broken;
-    for (const Expression& value : rule.values)
-      text.replace(text.find("{}"), 2, std::to_string(value.evaluate_integer(bindings)));
-    return text;
-  }
-  return std::nullopt;
+bool names_a_parameter(const KernelSpec& spec, const Expression& expression) {
+  return std::ranges::any_of(expression.names(),
+                             [&](const std::string& name) { return spec.space.find(name) != nullptr; });
+}
+
+/// Whether it may hold for some configurations only.
+bool is_tuned(const KernelSpec& spec, const Condition& condition) {
+  return names_a_parameter(spec, condition.value) || (condition.when && names_a_parameter(spec, *condition.when));
 }
 
 /// The constraint on sizes alone that \p size does not meet, with its sizes; nothing if it meets all.
 std::optional<std::string> unmet_constraint(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings) {
   for (const Constraint& constraint : spec.space.constraints()) {
     const std::vector<std::string>& names = constraint.predicate.names();
-    const auto is_tuned = [&](const std::string& name) { return spec.space.find(name) != nullptr; };
     const auto is_size = [&](const std::string& name) { return spec.find_size(name) != nullptr; };
-    if (std::ranges::any_of(names, is_tuned) || std::ranges::none_of(names, is_size)) continue;
+    if (names_a_parameter(spec, constraint.predicate) || std::ranges::none_of(names, is_size)) continue;
     try {
       if (constraint.predicate.evaluate_boolean(bindings)) continue;
     } catch (const EvaluationError&) {  // need not have a value if another constraint is not met
@@ -179,55 +188,112 @@ std::optional<std::string> unmet_constraint(const KernelSpec& spec, const Proble
   return std::nullopt;
 }
 
-/// Why no configuration may run for this problem.
-std::optional<std::string> problem_of_size(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                           const Bindings& bindings) {
-  for (const SizeSpec& wanted : spec.sizes) {
-    const auto at = size.sizes.find(wanted.name);
-    if (at == size.sizes.end()) return "size '" + wanted.name + "' is not given";
-    if (at->second < 0 || at->second > integer_range(wanted.type)->high) {
-      return wanted.name + "=" + std::to_string(at->second) + " does not fit its type " +
-             std::string(info(wanted.type).name);
+/// The conditions of one problem, prepared for many configurations.
+class Validity {
+ public:
+  Validity(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits)
+      : spec_(spec), size_(size), limits_(limits), fixed_(bindings(spec, size, limits)) {
+    try {
+      conditions_ = conditions_of(spec, size);
+      impossible_ = problem_of_size();
+    } catch (const EvaluationError& error) {
+      impossible_ = error.what();
     }
   }
-  for (const BufferSpec& buffer : spec.buffers) {
-    if (buffer.is_work_space()) continue;
-    if (auto problem = count_problem(buffer, bindings)) return problem;
+
+  const std::optional<std::string>& why_impossible() const { return impossible_; }
+  const Bindings& fixed() const { return fixed_; }
+
+  std::optional<std::string> why_invalid(const Configuration& configuration) const {
+    if (const auto never = why_never(spec_, limits_)) return "the kernel " + *never;
+    if (impossible_) return impossible_;
+    try {
+      if (auto violation = spec_.space.violation(configuration, fixed_)) return violation;
+    } catch (const EvaluationError& error) {
+      return error.what();
+    }
+    Bindings all = fixed_;
+    for (const auto& [name, value] : configuration.entries()) all.set(name, value);
+    for (const LaunchSpec& launch : spec_.launches)
+      if (auto problem = problem_of_launch(launch, place_of(spec_, launch, ": "), all)) return problem;
+    for (const Condition& condition : conditions_)
+      if (is_tuned(spec_, condition))
+        if (auto problem = why_broken(condition, all)) return problem;
+    return std::nullopt;
   }
-  if (auto unmet = unmet_constraint(spec, size, bindings)) return unmet;
-  std::optional<std::string> problem;
-  try {
-    problem = broken_rule(spec, size, bindings, true);
-  } catch (const EvaluationError& error) {
-    problem = error.what();
+
+  /// Of all that may differ between configurations.
+  std::vector<Conjunct> predicates() const {
+    std::vector<Conjunct> all;
+    for (const Constraint& constraint : spec_.space.constraints()) all.push_back({constraint.predicate, false});
+    for (const LaunchSpec& launch : spec_.launches) add_limits(launch, limits_, all);
+    for (const Condition& condition : conditions_)
+      if (is_tuned(spec_, condition)) all.push_back({predicate(condition), true});
+    return all;
   }
-  for (const LaunchSpec& prepare : spec.prepare)
-    if (!problem) is_made(spec, prepare, "prepare '" + prepare.name + "': ", size, limits, bindings, problem);
-  return problem;
-}
+
+ private:
+  /// Why no configuration may run for this problem.
+  std::optional<std::string> problem_of_size() const {
+    for (const SizeSpec& wanted : spec_.sizes) {
+      const auto at = size_.sizes.find(wanted.name);
+      if (at == size_.sizes.end()) return "size '" + wanted.name + "' is not given";
+      if (at->second < 0 || at->second > integer_range(wanted.type)->high) {
+        return wanted.name + "=" + std::to_string(at->second) + " does not fit its type " +
+               std::string(info(wanted.type).name);
+      }
+    }
+    if (auto unmet = unmet_constraint(spec_, size_, fixed_)) return unmet;
+    for (const Condition& condition : conditions_)
+      if (!is_tuned(spec_, condition))
+        if (auto problem = why_broken(condition, fixed_)) return problem;
+    for (const LaunchSpec& prepare : spec_.prepare)
+      if (auto problem = problem_of_launch(prepare, "prepare '" + prepare.name + "': ", fixed_)) return problem;
+    return std::nullopt;
+  }
+
+  /// Why \p launch cannot be made, which its condition may exclude. The text begins with \p place.
+  std::optional<std::string> problem_of_launch(const LaunchSpec& launch, const std::string& place,
+                                               const Bindings& bindings) const {
+    std::optional<std::string> problem;
+    try {
+      if (launch.when && !launch.when->evaluate_boolean(bindings)) return std::nullopt;
+      problem = violated_limit(shape_of(launch, bindings), limits_);
+    } catch (const EvaluationError& error) {
+      problem = error.what();
+    }
+    if (problem) problem->insert(0, place);
+    return problem;
+  }
+
+  const KernelSpec& spec_;
+  const ProblemSize& size_;
+  const DeviceLimits& limits_;
+  Bindings fixed_;  // the names that all configurations have in common
+  std::vector<Condition> conditions_;
+  std::optional<std::string> impossible_;
+};
 
 }  // namespace
 
+Expression predicate(const Condition& condition) {
+  const Expression& value = condition.value;
+  if (condition.low == 1 && condition.high == 1) return guarded(condition.when, value);
+  const Expression least =
+      guarded(condition.when, combine(Op::less_equal, {Expression::constant(condition.low), value}));
+  if (condition.high == kMost) return least;
+  const Expression most = combine(Op::less_equal, {value, Expression::constant(condition.high)});
+  return combine(Op::logical_and, {least, guarded(condition.when, most)});
+}
+
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop, std::size_t at_most) {
-  const Bindings fixed = bindings(spec, size, limits);
-  if (why_never(spec, limits) || problem_of_size(spec, size, limits, fixed))
+  const Validity validity(spec, size, limits);
+  if (why_never(spec, limits) || validity.why_impossible())
     return EnumeratedSpace::from_codes(spec.space.parameters(), {});
-  std::vector<Conjunct> conjuncts;
-  for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
-  for (const LaunchSpec& launch : spec.launches) add_limits(spec, launch, size, limits, conjuncts);
-  for (const BufferSpec& buffer : spec.buffers) {
-    if (!buffer.is_work_space()) continue;
-    conjuncts.push_back({combine(Op::greater_equal, {buffer.count, Expression::constant(0)}), true});
-  }
-  if (spec.device_launches) {
-    conjuncts.push_back({combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}), true});
-  }
-  for (const TensorMapRule& rule : tensor_map_rules(spec, size)) conjuncts.push_back({rule.holds, true});
-  add_code(spec, conjuncts);
-  if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
-  if (at_most == ~std::size_t{0}) return listed_or_drawn(spec.space.parameters(), conjuncts, fixed, stop);
-  return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop, at_most);
+  const std::vector<Conjunct> conjuncts = validity.predicates();
+  if (at_most == ~std::size_t{0}) return listed_or_drawn(spec.space.parameters(), conjuncts, validity.fixed(), stop);
+  return enumerate_conjuncts(spec.space.parameters(), conjuncts, validity.fixed(), stop, at_most);
 }
 
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits) {
@@ -238,39 +304,28 @@ std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits&
 }
 
 std::optional<std::string> why_impossible(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
-  return problem_of_size(spec, size, limits, bindings(spec, size, limits));
+  return Validity(spec, size, limits).why_impossible();
 }
 
 std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                        const Configuration& configuration) {
-  if (const auto never = why_never(spec, limits)) return "the kernel " + *never;
-  const Bindings fixed = bindings(spec, size, limits);
-  if (auto problem = problem_of_size(spec, size, limits, fixed)) return problem;
-  const Bindings all = bindings(spec, size, limits, configuration);
-  try {
-    if (auto violation = spec.space.violation(configuration, fixed)) return violation;
-  } catch (const EvaluationError& error) {
-    return error.what();
+  return Validity(spec, size, limits).why_invalid(configuration);
+}
+
+std::vector<Impossible> impossible_configurations(const KernelSpec& spec, const ProblemSize& size,
+                                                  const DeviceLimits& limits, std::size_t most) {
+  std::vector<Impossible> all;
+  if (spec.space.product() > static_cast<double>(most)) return all;
+  std::vector<std::uint64_t> codes(static_cast<std::size_t>(spec.space.product()));
+  std::iota(codes.begin(), codes.end(), std::uint64_t{0});
+  const EnumeratedSpace space = EnumeratedSpace::from_codes(spec.space.parameters(), std::move(codes));
+  const Validity validity(spec, size, limits);
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i) {
+    Configuration configuration = space.configuration(i);
+    if (auto reason = validity.why_invalid(configuration))
+      all.push_back({std::move(configuration), std::move(*reason)});
   }
-  bool launched = false;
-  std::optional<std::string> problem;
-  for (const LaunchSpec& launch : spec.launches) {
-    const std::string place = spec.launches.size() > 1 ? "launch '" + launch.name + "': " : "";
-    launched = is_made(spec, launch, place, size, limits, all, problem) || launched;
-    if (problem) return problem;
-  }
-  if (!launched) return "nothing is launched: the conditions of all launches are false";
-  for (const BufferSpec& buffer : spec.buffers)
-    if ((problem = count_problem(buffer, all))) return problem;
-  try {
-    if ((problem = broken_rule(spec, size, all, false))) return problem;
-    pending_device_launches(spec, size, limits, configuration);
-    compile_options(spec, size, limits, configuration);
-    macros(spec, size, limits, configuration);
-  } catch (const EvaluationError& error) {
-    return error.what();
-  }
-  return std::nullopt;
+  return all;
 }
 
 }  // namespace tuner

@@ -116,9 +116,11 @@ class OwnChoice {
         continue;
       conditions_.emplace_back(constraint.predicate, free_, fixed);
     }
-    for (const TensorMapRule& rule : tensor_map_rules(spec, base_))
-      if (std::ranges::none_of(rule.holds.names(), [&](const std::string& name) { return spec.space.find(name); }))
-        conditions_.emplace_back(rule.holds, free_, fixed);
+    for (const Condition& rule : tensor_map_rules(spec, base_)) {
+      const Expression holds = predicate(rule);
+      if (std::ranges::none_of(holds.names(), [&](const std::string& name) { return spec.space.find(name); }))
+        conditions_.emplace_back(holds, free_, fixed);
+    }
     Names bound;
     for (const std::string& name : free_)
       if (!add_group({name})) bound.push_back(name);

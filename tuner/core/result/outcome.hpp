@@ -25,7 +25,8 @@ struct Resources {
   std::int64_t constant_bytes = 0;
   int blocks_per_sm = 0;  ///< resident blocks by the occupancy calculation; 0: unknown
   double occupancy = 0;   ///< resident warps / maximum warps, 0..1; 0: unknown
-  std::string target;     ///< of the compiler: "sm_90", or "sm_90a" for instructions of that chip alone; empty: unknown
+  std::string target =
+      {};  ///< of the compiler: "sm_90", or "sm_90a" for instructions of that chip alone; empty: unknown
 };
 
 /// Samples of one configuration with their summary. Times are nanoseconds of one launch or, if the kernel needs

@@ -10,7 +10,7 @@
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner::runtime {
 

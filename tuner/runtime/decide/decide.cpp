@@ -4,12 +4,9 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include <cache/file/disk.hpp>
-#include <cache/query/browse.hpp>
 
-#include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/validity.hpp>
@@ -19,35 +16,19 @@
 #include <tuner/core/values/passing.hpp>
 #include <tuner/error.hpp>
 #include <tuner/runtime/call/call.hpp>
+#include <tuner/runtime/decide/first_tuning.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
+#include <tuner/runtime/decide/size_class.hpp>
 #include <tuner/session/tuning/no_result.hpp>
-#include <tuner/session/tuning/tune_session.hpp>
-#include <tuner/session/tuning/tuning.hpp>
-#include <tuner/session/wisdom/records.hpp>
-#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::runtime {
 namespace {
 
-/// After its own tuning time, a process waits this much longer for another that tunes, which has finished by then.
-constexpr std::chrono::milliseconds kLastTrial{200};
-
 /// After this part of the tuning time, nobody takes over from a process that died; the next call does.
 constexpr double kLatestTakeOver = 0.75;
 
-/// After the tuning time, the configuration that is running may continue this long.
-constexpr std::chrono::milliseconds kGrace{50};
-
 /// If more sizes of a class were measured than this, each size of a call gets its own decision.
 constexpr std::size_t kMostApart = 512;
-
-/// After a first use without a result, the next one waits this long; after each further one twice as long.
-constexpr std::int64_t kFirstWaitMs = 3'600'000, kMostDoublings = 9;  // an hour, three weeks
-
-constexpr const char* kOrigin = "first use";
-
-/// Few, because the application needs its cores for other work.
-constexpr std::size_t kMostCompilers = 16;
 
 /// Exact, stale or nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
@@ -59,28 +40,11 @@ Decision decision_from(const cache::WisdomMatch& match) {
           .from_user = !match.shipped};
 }
 
-/// The sizes in the order of a call; nullopt if they are not those of the kernel.
-std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named) {
-  Sizes sizes;
-  for (const SizeSpec& size : spec.sizes) {
-    const auto at = named.find(size.name);
-    if (at == named.end()) return std::nullopt;
-    sizes.push_back(at->second);
-  }
-  return sizes;
-}
-
-/// Whether \p measured belongs to the size class that begins with \p lowest.
-bool of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest) {
-  const std::optional<Sizes> sizes = in_order(spec, measured);
-  return sizes && size_classes(*sizes) == in_order(spec, lowest.sizes);
-}
-
 /// The decision, if the result is good enough to be used without tuning; otherwise nullopt.
 std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
   if (!good_enough(match)) return std::nullopt;
   Decision decision = decision_from(match);
-  if (match.tier == cache::Tier::nearest_size && !of_class(spec, match.best->problem.sizes, lowest))
+  if (match.tier == cache::Tier::nearest_size && !is_of_class(spec, match.best->problem.sizes, lowest))
     decision.missed = name(match.tier);
   return decision;
 }
@@ -145,14 +109,14 @@ Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
   decision.only_here =
       of_its_own || is_second_choice(spec, match, decision) || in_quarantine || is_for_one_size(asked, match);
   if (decision.only_here) return decision;
-  const Sizes ends = class_ends(*in_order(spec, asked.lowest.sizes));
+  const Sizes ends = class_ends(*sizes_in_order(spec, asked.lowest.sizes));
   cache::Sizes highest;
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) highest[spec.sizes[i].name] = ends[i];
   const auto known = asked.wisdom.measured_sizes(spec, asked.lowest, highest, kMostApart, asked.device);
   decision.only_here = !known;
   if (!known) return decision;
   for (const cache::Sizes& measured : *known)
-    if (measured != asked.lowest.sizes) decision.apart.push_back(*in_order(spec, measured));
+    if (measured != asked.lowest.sizes) decision.apart.push_back(*sizes_in_order(spec, measured));
   return decision;
 }
 
@@ -178,101 +142,6 @@ Decision decide_untuned(const Question& asked, const cache::WisdomMatch& match) 
   return decision;
 }
 
-/// Why nothing can be tuned on \p device; empty when it can.
-std::string why_never_tuned(const Device& device) try {
-  (void)find_worker_program();
-  return device.environment.compiler.empty() ? why_no_gpu() : std::string();
-} catch (const WorkerError& error) {
-  return error.what();
-}
-
-/// Tunes in worker processes, within the settings' tuning time from \p start on, and stores the result. Returns nullopt
-/// when no configuration worked or workers cannot run.
-std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device& device, const KernelSpec& spec,
-                                      const ProblemSize& size, Clock::time_point start) {
-  const std::string what = "kernel '" + spec.name + "'";
-  if (const std::string why = why_never_tuned(device); !why.empty()) {
-    terms.serving.warn("nothing is tuned on first use: " + why);
-    return std::nullopt;
-  }
-  if (!IsolatedEvaluator::can_isolate(spec)) {
-    terms.serving.warn(what +
-                       " is described in code alone, which worker processes cannot read: it is not tuned on first use, "
-                       "but served with its default until tuner::tune() was called for it");
-    return std::nullopt;
-  }
-  TuningOptions options;
-  options.session.budget.wall_time = terms.settings.tuning_time;
-  options.session.started = start;
-  options.session.grace = kGrace;
-  options.compile_workers = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostCompilers);
-  options.origin = kOrigin;
-  try {
-    const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
-    if (result.best) return result.best->configuration;
-    const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
-    terms.serving.warn(no_winner(spec, size, result).what() +
-                       std::string(". Calls are served with what was known, or the default. ") +
-                       (too_short ? "Finished trials are stored, and the next tuning begins after an hour at the "
-                                    "earliest. `tune` has no such limit"
-                                  : "`tune` prints the reasons"));
-  } catch (const std::exception& error) {
-    terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
-  }
-  return std::nullopt;
-}
-
-bool tunes(const Settings& settings, const ServedDevice& device) {
-  const bool is_gpu = traits(device.device().key).is_gpu;
-  return settings.tune == TuneOnMiss::on_first_use || (settings.tune == TuneOnMiss::automatic && is_gpu);
-}
-
-/// A text for the size class and all that decides its results.
-std::string problem_name(const KernelSpec& spec, const ProblemSize& lowest, const Device& device) {
-  const cache::Context about = context_of(spec, lowest, device, {});
-  std::string what;
-  for (const std::string& part :
-       {about.kernel.name, about.kernel.source_hash, about.problem.choices, cache::sizes_text(about.problem.sizes),
-        about.device.key, about.environment.driver, about.environment.compiler})
-    what += part + '\n';
-  return what;
-}
-
-/// The claim to tune a size class. Null if no database is shared with other processes.
-std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest,
-                                       const Device& device) {
-  if (wisdom.user().is_in_memory()) return nullptr;
-  return std::make_unique<cache::Claim>(wisdom.user().path(), problem_name(spec, lowest, device));
-}
-
-/// Waits until \p claim is free and takes it. Polls, because waiting for a file lock has no time limit.
-bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
-  const auto start = Clock::now();
-  while (seconds_since(start) < limit.count()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (claim.take()) return true;
-  }
-  return false;
-}
-
-/// Whether a tuning on first use in any process has ended without a result for the class of \p lowest, so recently that
-/// the next one must wait. Throws cache::Unavailable if the database cannot be asked now.
-bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest, const Device& device) {
-  const cache::Context about = context_of(spec, lowest, device, {});
-  std::int64_t last = 0, tries = 0;
-  for (const cache::SessionRecord& session :
-       cache::sessions(wisdom.user(), {about.kernel.name, about.device.key, about.kernel.source_hash})) {
-    const cache::ProblemRecord& problem = session.key.problem;
-    if (session.origin != kOrigin || problem.choices != about.problem.choices || !of_class(spec, problem.sizes, lowest))
-      continue;
-    last = std::max(last, session.started_ms);
-    ++tries;
-  }
-  const std::int64_t now = cache::now_ms();
-  // A clock that was set back must not keep it waiting for years.
-  return tries > 0 && last <= now && now - last < kFirstWaitMs << std::min(tries - 1, kMostDoublings);
-}
-
 /// The result of a first use.
 struct FirstResult {
   std::optional<Decision> decision = {};  ///< none: use what was known before, or the default
@@ -294,7 +163,7 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
   const Device with_compiler = device.tuned_device();
   const auto claim = claim_on(terms.wisdom, spec, lowest, with_compiler);
   const bool at_once = !claim || claim->take();
-  const bool mine = at_once || (!first.in_vain() && take_within(*claim, time + kLastTrial));
+  const bool mine = at_once || (!first.in_vain() && take_after_others(*claim, time));
   if (!mine) first.set_in_vain();
   if (claim)
     if (auto decision = known_by_now()) return {std::move(decision)};
@@ -342,7 +211,7 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const Questio
   if (!can_tune || answer(asked.spec, match, asked.lowest)) {
     for_now = false;
   } else if (may_tune && !has_other_scalars(asked.spec, asked.size) && !for_now && match.unavailable.empty() &&
-             tunes(terms.settings, device)) {
+             tunes_on_first_use(terms.settings, device.device())) {
     FirstUse first(device.first_use, problem_name(asked.spec, asked.lowest, device.device()));
     FirstResult result = use_first(first, terms, device, asked);
     if (result.decision) return std::move(*result.decision);

@@ -16,7 +16,7 @@
 #include <tuner/backend/work_space.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/runtime/decide/serving.hpp>
-#include <tuner/session/wisdom/images.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
 
 namespace tuner::runtime {
 

@@ -18,7 +18,7 @@
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/runtime/decide/serving.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::runtime {

@@ -8,7 +8,7 @@
 
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/values/named.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/spent.hpp>
 
 namespace tuner {

@@ -8,7 +8,7 @@
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/numbers/throughput.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/stored_results.hpp>
 
 namespace tuner {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/validity.hpp>
@@ -40,6 +42,20 @@ MeasureOptions only_verifying(std::uint64_t seed) {
 }
 
 }  // namespace
+
+std::string_view doubt_about_host(const KernelSpec& spec) {
+  constexpr std::string_view words[] = {"__CUDA_ARCH__", "__CUDA_ARCH_FEAT_SM90_ALL", "__CUDA_ARCH_SPECIFIC__",
+                                        "__CUDA_ARCH_FAMILY_SPECIFIC__"};
+  const auto has_guards = [&](const std::string& text) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return occurs_in_code(text, word); });
+  };
+  const Includes* const includes = spec.program.includes.get();
+  const bool has_any = has_guards(spec.program.text) ||
+                       (includes != nullptr && std::ranges::any_of(includes->files, [&](const IncludedFile& file) {
+                          return has_guards(file.text);
+                        }));
+  return has_any ? kGuardedCode : std::string_view();
+}
 
 HostCheck::HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options)
     : spec_(spec), size_(complete(spec, size)), options_(std::move(options)) {}
@@ -126,6 +142,8 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   const Answer wrong{WrongResult{"on the host backend: " + said}, {}};
   if (depends_on_order(trial->outcome)) return wrong;
   const bool differs = std::holds_alternative<WrongResult>(trial->outcome);
+  if (const std::string_view doubt = doubt_about_host(spec_); differs && !doubt.empty())
+    return {{}, first_line(said) + ": " + std::string(doubt)};
   if (differs && !problem->made_smaller) return wrong;
   if (differs && spec_.default_configuration && configuration != *spec_.default_configuration &&
       !why_invalid(spec_, problem->size, limits_, *spec_.default_configuration)) {

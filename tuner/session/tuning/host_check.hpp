@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <string_view>
 
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
@@ -24,6 +25,10 @@ struct HostCheckOptions {
   std::optional<std::chrono::steady_clock::time_point> until = {};
 };
 
+/// The reason to distrust a result of \p spec that is wrong on the host: a file of it has code that `__CUDA_ARCH__`
+/// guards, and the host backend leaves that out. Empty if none has.
+std::string_view doubt_about_host(const KernelSpec& spec);
+
 class HostCheck final : public FinalistCheck {
  public:
   /// \p spec and options.stop must outlive it. \p size: the problem that is tuned. Starts no process until it is asked.
@@ -37,7 +42,7 @@ class HostCheck final : public FinalistCheck {
 
   /// Uses the largest problem that is small enough: the tuned one or one of a `verify` line. Without such a problem, it
   /// uses a smaller one of the same kind, which the kernel may not support. A result that is wrong there in every order
-  /// counts only if the kernel's default configuration gives the right one.
+  /// counts only if the kernel's default configuration gives the right one, and if there is no doubt_about_host().
   Answer ask(const Configuration& configuration) override;
   /// The longest check so far.
   double seconds() const override { return longest_s_; }

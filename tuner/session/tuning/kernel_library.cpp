@@ -11,7 +11,7 @@
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner {
 

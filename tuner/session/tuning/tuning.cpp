@@ -19,8 +19,8 @@
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/host_check.hpp>
-#include <tuner/session/wisdom/images.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
 
 namespace tuner {

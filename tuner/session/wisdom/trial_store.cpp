@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner {
 

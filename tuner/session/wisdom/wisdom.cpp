@@ -13,7 +13,7 @@
 #include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/passing.hpp>
 #include <tuner/error.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner {
 namespace {

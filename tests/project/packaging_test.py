@@ -1,4 +1,4 @@
-"""The recipes of packaging/ for one archive: recipes_test.py SOURCE_FOLDER
+"""The recipes of packaging/ for one archive: packaging_test.py SOURCE_FOLDER
 
 Fills them in, reads them as their tools would (JSON, Python, CMake; conda's YAML line by line), and compares them with the
 build: each option that they set exists there, and each names the libraries that the build looks for.

@@ -1,10 +1,13 @@
 // `tune db export`: results as reviewable text, and in the files of other programs.
-#include <tuner/cli/commands/program.hpp>
+#include <tuner/cli/commands/db/db_export.hpp>
 
 #include <algorithm>
 #include <set>
 
 #include <tuner/cli/commands/database_options.hpp>
+#include <tuner/cli/commands/db/db_actions.hpp>
+#include <tuner/cli/commands/db/export_images.hpp>
+#include <tuner/cli/commands/program.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/convert/results_files.hpp>
@@ -13,7 +16,7 @@
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -187,6 +190,10 @@ int export_header(const Given& given) {
 }
 
 }  // namespace
+
+#ifndef TUNER_HAS_CUDA
+int export_images(const Given&) { throw Error("this program was built without the CUDA headers: images need them"); }
+#endif
 
 int db_export(const Given& given) {
   if (given.texts("file").size() != 1) throw UsageError("export writes one file: tune db export FILE");

@@ -1,4 +1,4 @@
-#include <tuner/session/wisdom/images.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,20 +1,18 @@
-#include <tuner/cli/print/report.hpp>
+#include <tuner/cli/print/session_result.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include <tuner/cli/print/stored_report.hpp>
 #include <tuner/cli/print/metrics.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/session/wisdom/records.hpp>
 
 #include <tests/support/testing.hpp>
 
 namespace tuner::cli {
 namespace {
 
-class Report : public ::testing::Test {
+class PrintedResult : public ::testing::Test {
  protected:
-  Report() {
+  PrintedResult() {
     size.choices["T"] = "float";
     size.sizes["n"] = 1'000'000;
     device.key.backend = "cuda";
@@ -69,7 +67,7 @@ class Report : public ::testing::Test {
   Style plain{false};
 };
 
-TEST_F(Report, OrdersTheBestByTimeWithRatesAndTheCeiling) {
+TEST_F(PrintedResult, OrdersTheBestByTimeWithRatesAndTheCeiling) {
   const std::string table =
       best_table(subject, {measured(32, 20e3), measured(64, 10e3), failed(128, Timeout{"hangs"})}, plain);
   EXPECT_THAT(table, HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%         32                  75.0%  block=64"));
@@ -77,13 +75,13 @@ TEST_F(Report, OrdersTheBestByTimeWithRatesAndTheCeiling) {
   EXPECT_THAT(table, Not(HasSubstr("block=128")));
 }
 
-TEST_F(Report, ExplainsARateThatMemoryDoesNotGive) {
+TEST_F(PrintedResult, ExplainsARateThatMemoryDoesNotGive) {
   EXPECT_THAT(speed_text(subject, 8e3),
               AllOf(HasSubstr("100.0% of this device's copy rate"), Not(HasSubstr("more than"))));
   EXPECT_THAT(speed_text(subject, 5), HasSubstr("more than memory gives: served by caches, or not measured here"));
 }
 
-TEST_F(Report, SaysWhatARateIsAFractionOf) {
+TEST_F(PrintedResult, SaysWhatARateIsAFractionOf) {
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of copy  "));
   spec.buffers[0].role = BufferRole::in;
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of reads  "));
@@ -92,25 +90,25 @@ TEST_F(Report, SaysWhatARateIsAFractionOf) {
   EXPECT_EQ(json_result(subject, result, "")["best"]["ceiling"], "reads");
 }
 
-TEST_F(Report, SaysThatOccupancyIsTheoreticalAndOfWhichLaunch) {
+TEST_F(PrintedResult, SaysThatOccupancyIsTheoreticalAndOfWhichLaunch) {
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain),
               AllOf(HasSubstr("theoretical occupancy"), Not(HasSubstr("several launches"))));
   spec.launches.push_back(spec.launches[0]);
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("of the one that is worst off"));
 }
 
-TEST_F(Report, ShowsNoMoreRowsThanAskedFor) {
+TEST_F(PrintedResult, ShowsNoMoreRowsThanAskedFor) {
   const std::string table = best_table(subject, {measured(32, 3), measured(64, 2), measured(128, 1)}, plain, 2);
   EXPECT_THAT(table, Not(HasSubstr("block=32")));
 }
 
-TEST_F(Report, ShowsAConfigurationOnceWithItsLatestMeasurement) {
+TEST_F(PrintedResult, ShowsAConfigurationOnceWithItsLatestMeasurement) {
   const std::string table = best_table(subject, {measured(32, 1e3), measured(64, 2e3), measured(32, 3e3)}, plain);
   EXPECT_THAT(table, HasSubstr("2  3.00 us"));
   EXPECT_THAT(table, Not(HasSubstr("3  ")));
 }
 
-TEST_F(Report, ShowsMetricsThatWereAskedForAsColumns) {
+TEST_F(PrintedResult, ShowsMetricsThatWereAskedForAsColumns) {
   Trial finalist = measured(32, 1e3), other = measured(64, 2e3);
   std::get<Measurement>(finalist.outcome).metrics = {{"gld_efficiency", 87.5}, {"clock_step_ns", 500}};
   subject.metrics = {"gld_efficiency", "stall_sync"};
@@ -120,7 +118,7 @@ TEST_F(Report, ShowsMetricsThatWereAskedForAsColumns) {
   EXPECT_THAT(table, Not(HasSubstr("clock_step_ns")));
 }
 
-TEST_F(Report, NamesTheFrontOfATradeOff) {
+TEST_F(PrintedResult, NamesTheFrontOfATradeOff) {
   SessionResult result;
   result.trials = {measured(32, 1e3), measured(64, 2e3), measured(128, 3e3)};
   for (std::size_t i = 0; i < 3; ++i)
@@ -132,13 +130,13 @@ TEST_F(Report, NamesTheFrontOfATradeOff) {
             (nlohmann::ordered_json{"block=32", "block=64"}));
 }
 
-TEST_F(Report, NeverListsWhatWasNotVerified) {
+TEST_F(PrintedResult, NeverListsWhatWasNotVerified) {
   Trial unverified = measured(32, 1);
   unverified.verified = false;
   EXPECT_EQ(best_table(subject, {unverified}, plain), "");
 }
 
-TEST_F(Report, CountsFailuresByKindWithTheirMostFrequentReason) {
+TEST_F(PrintedResult, CountsFailuresByKindWithTheirMostFrequentReason) {
   const std::string text =
       failure_summary({measured(32, 1), failed(64, Invalid{"too big"}), failed(64, Invalid{"too big"}),
                        failed(64, Invalid{"odd"}), failed(128, WrongResult{"y[0] is 1, not 2\nmore"})},
@@ -147,7 +145,7 @@ TEST_F(Report, CountsFailuresByKindWithTheirMostFrequentReason) {
   EXPECT_EQ(failure_summary({measured(32, 1)}, plain), "");
 }
 
-TEST_F(Report, EndsWithTheNumberThatMatters) {
+TEST_F(PrintedResult, EndsWithTheNumberThatMatters) {
   const SessionResult result = won({measured(32, 20e3), measured(64, 10e3)});
   const std::string memory = "10.0 us  800 GB/s  80.0% of this device's copy rate";
   EXPECT_THAT(winner(subject, result, "/cache/wisdom.db", plain),
@@ -161,7 +159,7 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
 }
 
-TEST_F(Report, SaysWhyTheFirstRowIsNotTheBest) {
+TEST_F(PrintedResult, SaysWhyTheFirstRowIsNotTheBest) {
   const auto text = [&](const SessionResult& result) { return winner(subject, result, "", plain); };
   SessionResult result = won({measured(32, 10e3), measured(64, 20e3)});
   EXPECT_THAT(text(result), HasSubstr("the rows above the best were measured once"));
@@ -174,7 +172,7 @@ TEST_F(Report, SaysWhyTheFirstRowIsNotTheBest) {
   EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best"))) << "it is no row";
 }
 
-TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
+TEST_F(PrintedResult, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   spec.work.flops = Expression::parse("400 * n", {});
   const SessionResult result = won({measured(64, 100e3)});
   EXPECT_THAT(winner(subject, result, "", plain),
@@ -192,95 +190,19 @@ TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   EXPECT_DOUBLE_EQ(known.document()["best"]["flops_per_s"], 4e12);
 }
 
-TEST_F(Report, ColoursOnlyWhenAskedTo) {
+TEST_F(PrintedResult, ColoursOnlyWhenAskedTo) {
   const SessionResult result = won({measured(32, 20e3)});
   EXPECT_THAT(winner(subject, result, "", plain), Not(HasSubstr("\x1b")));
   EXPECT_THAT(winner(subject, result, "", Style(true)), HasSubstr("\x1b[1;32m"));
 }
 
-TEST_F(Report, JsonHoldsEveryTrialAndTheBest) {
+TEST_F(PrintedResult, JsonHoldsEveryTrialAndTheBest) {
   const SessionResult result = won({failed(64, CompileError{"no", "log \xff"}), measured(32, 20e3)});
   const Json json = json_result(subject, result, "db");
   EXPECT_EQ(json["trials"].size(), 2u);
   EXPECT_EQ(json["best"]["configuration"]["block"], 32);
   EXPECT_EQ(json["outcomes"]["compile"], 1);
   EXPECT_DOUBLE_EQ(json["best"]["ceiling_fraction"], 0.4);
-}
-
-/// A copy of 400 MB, by blocks of 64.
-KernelSpec copy_kernel() {
-  return parse_kernel_file(R"(
-#pragma tuner kernel      copy
-#pragma tuner size        n = 50M
-#pragma tuner parameter   block = 64 256
-#pragma tuner in          x[n] : float
-#pragma tuner out         y[n] : float
-#pragma tuner grid        ceil_div(n, block)
-#pragma tuner block       block
-#pragma tuner arguments   x, y, n
-#pragma tuner instantiate copy<block>
-#pragma tuner bytes       8 * n
-#pragma tuner default     block=256
-template <int block>
-__global__ void copy(const float* x, float* y, int n) {}
-)",
-                           "copy.cu");
-}
-
-/// The best takes 100 us: 4 TB/s.
-report::Tuning copy_tuning(const std::string& properties) {
-  report::Tuning tuning;
-  tuning.key.device.sm_count = 132;
-  tuning.key.device.properties = properties;
-  tuning.key.problem.sizes = {{"n", 50'000'000}};
-  tuning.best.emplace();
-  tuning.best->configuration = "block=64";
-  tuning.best->median_ns = 100e3;
-  return tuning;
-}
-
-std::optional<Verdict> verdict_on(const report::Tuning& tuning) {
-  return stored_verdict(copy_kernel(), tuning, from_record(tuning.key.device));
-}
-
-constexpr const char* kSeen = R"({"copy_bytes_per_s":4.2e12,"read_bytes_per_s":4.5e12,"launch_ns":2000})";
-
-TEST(StoredVerdict, IsDrawnFromWhatTheTuningsSawOfTheDevice) {
-  const auto verdict = verdict_on(copy_tuning(kSeen));
-  ASSERT_TRUE(verdict);
-  EXPECT_EQ(verdict->limit, Limit::dram);
-  EXPECT_THAT(verdict->reason, HasSubstr("it moves 4.00 TB/s, 95% of the 4.20 TB/s"));
-  EXPECT_FALSE(verdict->counted);
-  EXPECT_THAT(verdict->numbers, ElementsAre(HasSubstr("a kernel that does nothing takes 2.00 us")));
-  EXPECT_THAT(verdict->remarks, IsEmpty());
-}
-
-TEST(StoredVerdict, IsUnknownWhereNothingWasSeenOfTheDevice) {
-  for (const char* const properties : {"{}", "[1]", "", R"({"copy_bytes_per_s":"much"})"}) {
-    const auto verdict = verdict_on(copy_tuning(properties));
-    ASSERT_TRUE(verdict);
-    EXPECT_EQ(verdict->limit, Limit::unknown) << properties;
-  }
-}
-
-TEST(StoredVerdict, TakesTheCountersOfTheBestsLatestTrial) {
-  report::Tuning tuning = copy_tuning(kSeen);
-  for (const double busy : {10.0, 91.0}) {
-    report::PlacedTrial& placed = tuning.trials.emplace_back();
-    placed.trial.configuration = "block=64";
-    placed.trial.kind = "ok";
-    placed.trial.median_ns = 100e3;
-    placed.trial.metrics["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = busy;
-  }
-  const auto verdict = verdict_on(tuning);
-  EXPECT_TRUE(verdict->counted);
-  EXPECT_THAT(verdict->reason, HasSubstr("device memory is 91% busy by its counters"));
-}
-
-TEST(StoredVerdict, IsNoneWithoutABest) {
-  report::Tuning tuning = copy_tuning(kSeen);
-  tuning.best.reset();
-  EXPECT_FALSE(verdict_on(tuning));
 }
 
 }  // namespace

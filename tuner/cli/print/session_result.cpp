@@ -1,4 +1,4 @@
-#include <tuner/cli/print/report.hpp>
+#include <tuner/cli/print/session_result.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <tuner/cli/print/stored_report.hpp>
+#include <tuner/cli/print/stored_verdict.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 #include <tuner/error.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/numbers/throughput.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner::cli {
 namespace {

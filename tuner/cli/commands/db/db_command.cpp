@@ -10,6 +10,8 @@
 #include <cache/query/shipped.hpp>
 
 #include <tuner/cli/commands/database_options.hpp>
+#include <tuner/cli/commands/db/db_actions.hpp>
+#include <tuner/cli/commands/db/db_export.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 
@@ -296,17 +298,6 @@ int run_db(const Given& given) {
 }
 
 }  // namespace
-
-int run_action(const Given& given, const std::vector<Action>& actions, const std::string& name,
-               std::string_view before) {
-  require_known(fmt::format("{} of {}", before.starts_with('-') ? "value" : "action", before), name, names_of(actions));
-  const Action& action = *find_named(actions, name);
-  for (const char* option :
-       {"db", "kernel", "device", "size", "choice", "config", "all", "as", "arch", "force", "json"})
-    if (!contains(action.uses, option))
-      given.refuse({option}, fmt::format("with `{}{}{}`", before, name.empty() ? "" : " ", name));
-  return action.run(given);
-}
 
 Command db_command() {
   Options options(

@@ -1,4 +1,4 @@
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 #include <sys/utsname.h>
 

@@ -1,6 +1,7 @@
+#include <tuner/cli/print/manual.hpp>
+
 #include <functional>
 
-#include <tuner/cli/input/options.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {

@@ -1,4 +1,4 @@
-#include <tuner/cli/commands/program.hpp>
+#include <tuner/cli/commands/db/export_images.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +11,7 @@
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/commands/database_options.hpp>
+#include <tuner/cli/commands/program.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/core/kernel/choices.hpp>
@@ -18,8 +19,8 @@
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/threads.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/session/wisdom/images.hpp>
-#include <tuner/session/wisdom/records.hpp>
+#include <tuner/session/wisdom/kept_images.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner::cli {
 namespace {
