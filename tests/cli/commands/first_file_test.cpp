@@ -164,6 +164,7 @@ __global__ void tiles(const __grid_constant__ CUtensorMap from, float* y, int m,
   EXPECT_EQ(call("init tiles.cu -o mine.cu").code, 0);
   EXPECT_THAT(contents(folder() / "mine.cu"),
               Holds("in          from_data[m * k] : float\n", "tensormap   from = from_data[m, k] box 64, 64\n"));
+  EXPECT_THAT(call("check ./mine.cu").out, HasSubstr("skipped: the kernel is given a tensor map, which is for GPUs"));
 }
 
 TEST_F(FirstFile, TakesTheUsualValuesOfATemplateForItsDefaults) {
