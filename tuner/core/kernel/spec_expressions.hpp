@@ -15,21 +15,27 @@ struct LaunchSpec;
 
 enum class ExpressionRole {
   constraint,  ///< decides which configurations are valid
-  code,        ///< a part of the program or of its compilation: in the name of a function, an option, a macro
+
+  code,  ///< a part of the program or of its compilation: in the name of a function, an option, a macro
+
   launch,      ///< the shape, a condition or an argument of a launch
   work_space,  ///< the number of elements of a scratch or zeroed buffer
-  other,       ///< changes neither program nor launches: inputs, rates, checks
+
+  other,  ///< changes neither program nor launches: inputs, rates, checks
 };
 
 struct ExpressionUse {
   ExpressionRole role = ExpressionRole::other;
-  std::string_view why_fixed = {};     ///< the reason why it must not name parameters; empty: it may
+  std::string_view why_fixed = {};  ///< the reason why it must not name parameters; empty: it may
+
   const Expression* when = nullptr;    ///< not null: it is evaluated only if this is true
   const LaunchSpec* launch = nullptr;  ///< the launch that it belongs to
-  bool only_tuning = false;            ///< belongs to the reference, or to a launch before each run
-  bool may_be_word = false;            ///< one name alone may be a word or a type
-  std::string_view stands_for = {};    ///< the text in the program that it replaces: `TILE`, `{tile * 2}`
-  std::string of_elements = {};        ///< the directive, if `i` is the index of an element: "compare out"
+
+  bool only_tuning = false;  ///< belongs to the reference, or to a launch before each run
+  bool may_be_word = false;  ///< one name alone may be a word or a type
+
+  std::string_view stands_for = {};  ///< the text in the program that it replaces: `TILE`, `{tile * 2}`
+  std::string of_elements = {};      ///< the directive, if `i` is the index of an element: "compare out"
 };
 
 /// Calls \p visit for each expression of \p spec, in the order of the members of KernelSpec.

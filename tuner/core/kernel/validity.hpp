@@ -23,9 +23,10 @@ struct Condition {
   Expression value;
   std::int64_t low = 1, high = 1;       ///< it holds if its value lies between them; `true` is 1
   std::optional<Expression> when = {};  ///< nothing is required where this is false
-  std::string subject = {};             ///< of the reason: "buffer 'partials'"
-  std::string broken = {};              ///< the reason, with `{}` for each of `shown`
-  std::vector<Expression> shown = {};   ///< empty: the value
+
+  std::string subject = {};            ///< of the reason: "buffer 'partials'"
+  std::string broken = {};             ///< the reason, with `{}` for each of `shown`
+  std::vector<Expression> shown = {};  ///< empty: the value
 };
 Expression predicate(const Condition& condition);
 

@@ -209,7 +209,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
       if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
   };
   for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
-  for (const TensorMapRule& rule : tensor_map_rules(spec, bound.size)) require(plan, sized, rule.holds, true);
+  for (const Condition& rule : tensor_map_rules(spec, bound.size)) require(plan, sized, predicate(rule), true);
   for (const LaunchSpec& launch : spec.launches) {
     const bool happens = !launch.when || launch.when->evaluate_boolean(sized.here);
     if (launch.when) require(plan, sized, *launch.when, happens);
