@@ -59,9 +59,10 @@ class Kernel {
   /// Enqueues the kernel on \p stream and returns. On the host backend it returns when the kernel has ended. The
   /// context is this thread's current one, else that of the pointers, else the first GPU's primary context.
   ///
-  /// \p arguments: pointers in the order of the kernel's in, out, inout and consumed buffers, and numbers in the order
-  /// of its scalars. The two may be mixed. Element types follow from the pointers. Pointers must lead to memory that
-  /// this GPU can reach. A pointer to const cannot be an output. A pointer may be null if its buffer has no elements.
+  /// \p arguments: pointers in the order of the kernel's in, out, inout and consumed buffers, and numbers and structs
+  /// of plain data in the order of its scalars. The two may be mixed. Element types follow from the pointers. Pointers
+  /// must lead to memory that this GPU can reach. A pointer to const cannot be an output. A pointer may be null if its
+  /// buffer has no elements.
   ///
   /// The library provides one work space for each stream. While \p stream is captured into a graph, each launch takes
   /// its own work space, which is free again when the last graph made from the capture is destroyed. During a capture

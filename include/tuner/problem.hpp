@@ -111,19 +111,20 @@ constexpr int element_code() {
   }
 }
 
-/// One launch argument: a pointer with the code of its element type, or a number.
+/// One launch argument: a pointer with the code of its element type, a number, or a struct.
 struct LaunchArgument {
-  enum class Kind : std::uint8_t { pointer, floating, signed_integer, unsigned_integer };
+  enum class Kind : std::uint8_t { pointer, floating, signed_integer, unsigned_integer, structure };
   Kind kind = Kind::pointer;
-  bool is_const = false;     ///< a pointer to const, which cannot be an output
-  std::int8_t element = -1;  ///< a pointer's element type; -1: void or a struct
-  const void* pointer = nullptr;
-  double number = 0;          ///< floating
-  std::uint64_t integer = 0;  ///< the bits of an integer
+  bool is_const = false;          ///< a pointer to const, which cannot be an output
+  std::int8_t element = -1;       ///< a pointer's element type; -1: void or a struct
+  const void* pointer = nullptr;  ///< to the struct
+  double number = 0;              ///< floating
+  std::uint64_t integer = 0;      ///< the bits of an integer, or the bytes of a struct
 };
 
+/// \p value must live as long as the result, which points to a struct.
 template <typename T>
-LaunchArgument launch_argument(T value) {
+LaunchArgument launch_argument(const T& value) {
   LaunchArgument argument;
   if constexpr (std::is_null_pointer_v<T>) {
     (void)value;  // a null pointer to elements of any type
@@ -141,8 +142,13 @@ LaunchArgument launch_argument(T value) {
   } else if constexpr (std::is_class_v<T> && element_code<T>() >= 0) {  // half, for example
     argument.kind = LaunchArgument::Kind::floating;
     argument.number = static_cast<double>(static_cast<float>(value));
+  } else if constexpr (std::is_class_v<T>) {
+    static_assert(std::is_trivially_copyable_v<T>, "a struct that a kernel takes by value holds plain data");
+    argument.kind = LaunchArgument::Kind::structure;
+    argument.pointer = &value;
+    argument.integer = sizeof(T);
   } else {
-    static_assert(std::is_arithmetic_v<T>, "kernel arguments are pointers and numbers");
+    static_assert(std::is_arithmetic_v<T>, "kernel arguments are pointers, numbers and structs");
     if constexpr (std::is_floating_point_v<T>) {
       argument.kind = LaunchArgument::Kind::floating;
       argument.number = static_cast<double>(value);

@@ -154,6 +154,7 @@ typedef enum tuner_argument_kind TUNER_IS_INT {
   TUNER_ARGUMENT_REAL,
   TUNER_ARGUMENT_SIGNED,
   TUNER_ARGUMENT_UNSIGNED,
+  TUNER_ARGUMENT_STRUCT,
   TUNER_ARGUMENT_INT = 0x7fffffff
 } tuner_argument_kind;
 /// An argument of a launch: made by the functions below.
@@ -161,8 +162,9 @@ typedef struct tuner_argument {
   tuner_argument_kind kind;
   tuner_type type; /* of a buffer's elements */
   int is_const;    /* a buffer that cannot be an output */
+  unsigned bytes;  /* of a struct */
   union {
-    const void* buffer;
+    const void* buffer; /* or struct */
     double real;
     int64_t integer;
     uint64_t natural;
@@ -170,35 +172,42 @@ typedef struct tuner_argument {
 } tuner_argument;
 
 static inline tuner_argument tuner_buffer(tuner_type type, void* data) {
-  tuner_argument argument = {TUNER_ARGUMENT_BUFFER, type, 0, {data}};
+  tuner_argument argument = {TUNER_ARGUMENT_BUFFER, type, 0, 0, {data}};
   return argument;
 }
 /// Data that only an input may be.
 static inline tuner_argument tuner_input(tuner_type type, const void* data) {
-  tuner_argument argument = {TUNER_ARGUMENT_BUFFER, type, 1, {data}};
+  tuner_argument argument = {TUNER_ARGUMENT_BUFFER, type, 1, 0, {data}};
   return argument;
 }
+/// A number of any floating type, also of half, bfloat16 and fp8.
 static inline tuner_argument tuner_real(double value) {
-  tuner_argument argument = {TUNER_ARGUMENT_REAL, TUNER_VOID, 0, {0}};
+  tuner_argument argument = {TUNER_ARGUMENT_REAL, TUNER_VOID, 0, 0, {0}};
   argument.value.real = value;
   return argument;
 }
 static inline tuner_argument tuner_signed(int64_t value) {
-  tuner_argument argument = {TUNER_ARGUMENT_SIGNED, TUNER_VOID, 0, {0}};
+  tuner_argument argument = {TUNER_ARGUMENT_SIGNED, TUNER_VOID, 0, 0, {0}};
   argument.value.integer = value;
   return argument;
 }
 static inline tuner_argument tuner_unsigned(uint64_t value) {
-  tuner_argument argument = {TUNER_ARGUMENT_UNSIGNED, TUNER_VOID, 0, {0}};
+  tuner_argument argument = {TUNER_ARGUMENT_UNSIGNED, TUNER_VOID, 0, 0, {0}};
   argument.value.natural = value;
   return argument;
 }
+/// A struct that the kernel takes by value: \p bytes of plain data at \p data, which the call reads.
+static inline tuner_argument tuner_struct(const void* data, size_t bytes) {
+  tuner_argument argument = {TUNER_ARGUMENT_STRUCT, TUNER_VOID, 0, 0, {data}};
+  argument.bytes = bytes < 0xffffffffu ? (unsigned)bytes : 0xffffffffu;
+  return argument;
+}
 
-/// The most arguments of a launch.
-#define TUNER_MAX_ARGUMENTS 32
+/// The most arguments of a launch. CUDA has less room for parameters: 4 KB, or 32 KB with CUDA 12.1 and later.
+#define TUNER_MAX_ARGUMENTS 8192
 
 /// One call of a kernel. \p sizes: in the order of the kernel file, at most 8. \p arguments: buffers in the order of
-/// the kernel's in, out, inout and consumed ones, and numbers in that of its scalars; the two may be mixed.
+/// the kernel's in, out, inout and consumed ones, and numbers and structs in that of its scalars; the two may be mixed.
 typedef struct tuner_call {
   size_t bytes; /* sizeof(tuner_call) */
   const int64_t* sizes;

@@ -352,7 +352,7 @@ std::optional<WorkerEnd> WorkerSlot::react(const std::vector<pollfd>& fds, const
         auto message = worker_->next();
         if (!message) break;
         silent_s_ = 0;
-        if (!takes(*message)) handle(std::move(*message));
+        if (!take_own(*message)) handle(std::move(*message));
       }
     } catch (const ProtocolError& error) {
       end({error.what()});
@@ -367,8 +367,8 @@ std::optional<WorkerEnd> WorkerSlot::react(const std::vector<pollfd>& fds, const
   return end_ && generation_ == generation ? take_end() : std::nullopt;
 }
 
-/// Whether \p message is about the worker itself.
-bool WorkerSlot::takes(const Message& message) {
+/// Takes \p message if it is about the worker itself. Returns whether it is.
+bool WorkerSlot::take_own(const Message& message) {
   if (const auto* beat = std::get_if<Beat>(&message)) {
     if (left_s_) *left_s_ -= beat->seconds;
     return true;

@@ -224,7 +224,7 @@ class WorkerSlot {
  private:
   std::optional<WorkerEnd> take_end();
   void look_for_stop() { was_stopped_ |= worker_ && worker_->take_stop(); }
-  bool takes(const Message& message);
+  bool take_own(const Message& message);
   void end_if_late();
 
   Clock::time_point (*now_)();

@@ -215,6 +215,10 @@ tuner_argument argument_of(nb::handle given) {
     return is_const ? tuner_input(static_cast<tuner_type>(type), memory_at(address))
                     : tuner_buffer(static_cast<tuner_type>(type), memory_at(address));
   }
+  if (nb::isinstance<nb::bytes>(given)) {  // of a struct; the list of arguments keeps them
+    const auto bytes = nb::cast<nb::bytes>(given);
+    return tuner_struct(bytes.c_str(), bytes.size());
+  }
   if (PyFloat_Check(given.ptr())) return tuner_real(nb::cast<double>(given));
   std::int64_t integer = 0;
   if (nb::try_cast(given, integer)) return tuner_signed(integer);
@@ -310,13 +314,19 @@ class Kernel {
         [&](char** text) { return tuner_kernel_explain(kernel_, sizes.data(), sizes.size(), c_text(choices), text); });
   }
   Numbers elements(const Numbers& sizes, const std::string& choices) const {
-    Numbers counts(TUNER_MAX_ARGUMENTS);
-    std::size_t needed = 0;
-    unlocked([&] {
-      return tuner_kernel_elements(kernel_, sizes.data(), sizes.size(), c_text(choices), counts.data(), counts.size(),
-                                   &needed);
-    });
-    counts.resize(std::min(needed, counts.size()));
+    Numbers counts(32);
+    const auto fill = [&] {
+      std::size_t needed = 0;
+      unlocked([&] {
+        return tuner_kernel_elements(kernel_, sizes.data(), sizes.size(), c_text(choices), counts.data(), counts.size(),
+                                     &needed);
+      });
+      return needed;
+    };
+    const std::size_t needed = fill();
+    const bool is_short = needed > counts.size();
+    counts.resize(needed);
+    if (is_short) fill();
     return counts;
   }
   std::string tune(const Numbers& sizes, const std::string& choices, double wall_time_s, std::size_t trials,

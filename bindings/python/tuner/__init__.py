@@ -314,6 +314,9 @@ class Kernel:
         sizes, arrays = _integers(sizes), []
         handle, given = 0 if stream is None else _arrays.handle_of(stream), []
         for number, one in enumerate(arguments, 1):
+            if (structure := _arrays.bytes_of_struct(one)) is not None:
+                given.append(structure)
+                continue
             if one is not None and _arrays.is_number(one):
                 given.append(_whole(f"{self.name}: argument {number}", one, -2**63, 2**64 - 1)
                              if isinstance(one, numbers.Integral) else float(one))

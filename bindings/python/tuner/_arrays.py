@@ -153,8 +153,15 @@ def item_bytes(array):
 
 
 def is_number(value):
-    """NumPy's scalars are numbers, though they have the interface of arrays."""
-    return isinstance(value, (int, float)) or isinstance(value, numbers.Real)
+    """NumPy's and ml_dtypes' scalars are numbers, though they have the interface of arrays."""
+    return isinstance(value, (int, float, numbers.Real)) or type(value).__name__ in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
+
+def bytes_of_struct(value):
+    """The bytes of a struct: of ctypes', or of an element of NumPy's arrays of structs; None for anything else."""
+    if isinstance(value, ctypes.Structure):
+        return bytes(value)
+    return value.tobytes() if type(value).__name__ in ("void", "record") and hasattr(value, "tobytes") else None
 
 
 @functools.cache

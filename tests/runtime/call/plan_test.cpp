@@ -1,5 +1,8 @@
 #include <tuner/runtime/call/plan.hpp>
 #include <tuner/runtime/call/plan_table.hpp>
+#include <tuner/runtime/call/scalar_key.hpp>
+
+#include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <atomic>
 #include <bit>
@@ -14,6 +17,32 @@
 
 namespace tuner::runtime {
 namespace {
+
+TEST(ScalarKeys, OfAStructWithOtherIntegersAreThoseWithoutAResult) {
+  const KernelSpec spec = parse_kernel_file(
+      "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner parameter p = 1\n#pragma tuner out y[n] : float\n"
+      "#pragma tuner scalar a : int = 3\n#pragma tuner scalar pass : { float factor; int shift[2]; } = { 2, n, 5 }\n"
+      "#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments y, a, pass\n"
+      "#pragma tuner instantiate k\n#pragma tuner reference k\n",
+      "k.cu");
+  struct Pass {
+    float factor;
+    int shift[2];
+  };
+  ScalarKeys keys(spec, {});
+  const auto key = [&](int a, const Pass& pass) {
+    float* const y = nullptr;
+    const detail::LaunchArgument list[] = {detail::launch_argument(a), detail::launch_argument(y),
+                                           detail::launch_argument(pass)};
+    const Sizes sizes{10};
+    return keys.of({nullptr, {}, sizes, list, 3});
+  };
+  EXPECT_EQ(key(3, {2, {10, 5}}), 0u);
+  EXPECT_EQ(key(3, {7, {10, 5}}), 0u) << "a floating member may have any value";
+  EXPECT_EQ(key(3, {2, {11, 5}}), kOtherScalars);
+  EXPECT_EQ(key(3, {2, {10, 6}}), kOtherScalars);
+  EXPECT_GT(key(4, {2, {10, 5}}), kOtherScalars);
+}
 
 class PlanTableTest : public ::testing::Test {
  protected:

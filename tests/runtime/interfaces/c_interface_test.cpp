@@ -74,6 +74,93 @@ TEST_F(CInterface, ReducesWithEveryOperation) {
   }
 }
 
+TEST_F(CInterface, LaunchesKernelsWithAnyNumberOfArguments) {
+  for (const std::size_t count : {40u, 600u, 1100u}) {
+    const std::string name = "sum" + std::to_string(count);
+    std::string lines, list, parameters, sum;
+    std::vector<tuner_argument> arguments;
+    std::vector<float> y(33);
+    arguments.push_back(tuner_buffer(TUNER_FLOAT, y.data()));
+    float wanted = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string one = "a" + std::to_string(i);
+      lines += "#pragma tuner scalar " + one + " : float = 1\n";
+      list += ", " + one;
+      parameters += ", float " + one;
+      sum += " + " + std::to_string(i % 7) + " * " + one;
+      arguments.push_back(tuner_real(static_cast<double>(i % 5)));
+      wanted += static_cast<float>((i % 7) * (i % 5));
+    }
+    const std::string text =
+        "#pragma tuner kernel " + name +
+        "\n#pragma tuner size n\n#pragma tuner parameter block = 32 64\n"
+        "#pragma tuner out y[n] : float\n" +
+        lines +
+        "#pragma tuner grid ceil_div(n, block)\n#pragma tuner block block\n"
+        "#pragma tuner arguments y" +
+        list + ", n\n#pragma tuner instantiate " + name +
+        "\n#pragma tuner default block=32\n#pragma tuner reference default\n"
+        "__global__ void " +
+        name + "(float* y" + parameters +
+        ", int n) {\n  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 0" + sum + ";\n}\n";
+    tuner_kernel* kernel = nullptr;
+    ASSERT_EQ(tuner_kernel_from_text(text.c_str(), (name + ".cu").c_str(), &kernel), TUNER_OK) << tuner_last_error();
+    const std::int64_t n = 33;
+    tuner_call call = TUNER_CALL;
+    call.sizes = &n;
+    call.size_count = 1;
+    call.arguments = arguments.data();
+    call.argument_count = arguments.size();
+    for (int time = 0; time < 2; ++time) {
+      std::fill(y.begin(), y.end(), -1.0f);
+      EXPECT_EQ(tuner_kernel_launch(kernel, &call), TUNER_OK) << tuner_last_error();
+      EXPECT_THAT(y, Each(wanted)) << count;
+    }
+    tuner_kernel_free(kernel);
+  }
+}
+
+TEST_F(CInterface, PassesStructsByValue) {
+  tuner_kernel* kernel = nullptr;
+  ASSERT_EQ(tuner_kernel_from_text(R"(#pragma tuner kernel      weigh_in_c
+#pragma tuner size        n
+#pragma tuner parameter   block = 32 64
+#pragma tuner out         y[n] : float
+#pragma tuner scalar      pass = { 2, 1 }
+#pragma tuner grid        ceil_div(n, block)
+#pragma tuner block       block
+#pragma tuner arguments   y, pass, n
+#pragma tuner default     block=32
+#pragma tuner reference   default
+struct Pass { float factor; int shift; };
+extern "C" __global__ void weigh_in_c(float* y, Pass pass, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = pass.factor * pass.shift;
+}
+)",
+                                   "weigh_in_c.cu", &kernel),
+            TUNER_OK)
+      << tuner_last_error();
+  struct {
+    float factor;
+    int shift;
+  } pass = {1.5f, 4};
+  std::vector<float> y(33);
+  const tuner_argument arguments[] = {tuner_buffer(TUNER_FLOAT, y.data()), tuner_struct(&pass, sizeof pass)};
+  const std::int64_t n = 33;
+  tuner_call call = TUNER_CALL;
+  call.sizes = &n;
+  call.size_count = 1;
+  call.arguments = arguments;
+  call.argument_count = 2;
+  EXPECT_EQ(tuner_kernel_launch(kernel, &call), TUNER_OK) << tuner_last_error();
+  EXPECT_THAT(y, Each(6.0f));
+  const tuner_argument none[] = {arguments[0], tuner_struct(nullptr, 8)};
+  call.arguments = none;
+  EXPECT_THAT(refusal(tuner_kernel_launch(kernel, &call), TUNER_INVALID_ARGUMENT), HasSubstr("a struct is null"));
+  tuner_kernel_free(kernel);
+}
+
 TEST_F(CInterface, NamesTheTypeThatAReductionWrites) {
   const std::vector<std::int8_t> small(100'000, 127);
   ASSERT_EQ(tuner_reduce_result(TUNER_INT8), TUNER_INT64);

@@ -20,6 +20,12 @@
 #include <tests/runtime/kernels.hpp>
 #include <tests/runtime/serving_environment.hpp>
 
+/// As cuda_fp16.h defines it for programs: it has a conversion to float.
+struct __half {  // NOLINT(bugprone-reserved-identifier)
+  float value;
+  explicit operator float() const { return value; }
+};
+
 namespace tuner {
 namespace {
 
@@ -92,7 +98,7 @@ extern "C" __global__ void age(const Star* stars, Star* older, int n) {
   EXPECT_EQ(older[99].id, 7);
 }
 
-TEST_F(HostServing, RefusesAKernelThatTakesTexturesOrAStruct) {
+TEST_F(HostServing, RefusesAKernelThatTakesTexturesOrAStructWithPointers) {
   const std::pair<const char*, const char*> cases[] = {
       {R"(#pragma tuner texture t = x[n]
 extern "C" __global__ void look(cudaTextureObject_t t, float* y, int n) { y[block_size_x] = tex1D<float>(t, n); })",
@@ -100,7 +106,7 @@ extern "C" __global__ void look(cudaTextureObject_t t, float* y, int n) { y[bloc
       {R"(#pragma tuner scalar f = { x, y }
 struct Fields { const float* x; float* y; };
 extern "C" __global__ void look(Fields f) { f.y[block_size_x] = f.x[0]; })",
-       "takes a struct by value ('f'), which calls cannot pass: pass its members one by one"}};
+       "takes a struct with pointers by value ('f'), which calls cannot check: pass the pointers one by one"}};
   for (const auto& [kernel, why] : cases) {
     const Kernel look = testing::kernel_named("look", std::string(R"(#pragma tuner kernel NAME
 #pragma tuner size n
@@ -113,6 +119,49 @@ extern "C" __global__ void look(Fields f) { f.y[block_size_x] = f.x[0]; })",
 )") + kernel);
     EXPECT_THAT(error_of([&] { look.launch(nullptr, {1000}, x_.data(), y_.data()); }), HasSubstr(why));
   }
+}
+
+TEST_F(HostServing, TakesStructsOfPlainDataByValue) {
+  struct Pass {
+    float factor;
+    int shift;
+    double weights[2];
+  };
+  struct Larger {
+    Pass pass;
+    int more;
+  };
+  const Kernel kernel = writer("weigh", R"(#pragma tuner scalar pass = { 2, n, { 1, 3 } }
+#pragma tuner verify n=33
+#pragma tuner default block=32
+#pragma tuner arguments y, pass, n
+#pragma tuner instantiate weigh
+#pragma tuner reference weigh
+struct Pass { float factor; int shift; double weights[2]; };
+__global__ void weigh(float* y, Pass pass, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = pass.factor * (i + pass.shift) + pass.weights[1];
+}
+)");
+  TuneOptions options;
+  options.trials = 1;
+  tune(kernel, {1000}, {}, options);
+  for (const Pass& pass : {Pass{2, 1000, {1, 3}}, Pass{0.5f, 1000, {0, 7}}, Pass{1, -4, {0, 0}}}) {
+    kernel.launch(nullptr, {1000}, y_.data(), pass);
+    for (std::size_t i = 0; i < y_.size(); i += 37)
+      EXPECT_EQ(y_[i], pass.factor * static_cast<float>(static_cast<int>(i) + pass.shift) + pass.weights[1]);
+  }
+  const auto refusal = [&](auto given) { return error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), given); }); };
+  EXPECT_THAT(refusal(2.0f), HasSubstr("takes a struct of 24 bytes as 'pass', and the call gives a number"));
+  EXPECT_THAT(refusal(Larger{}), HasSubstr("as a struct of 24 bytes, and the call gives 32"));
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), Pass{}, y_.data()); }),
+              HasSubstr("takes a number as 'factor', and the call gives a struct"));
+}
+
+TEST_F(HostServing, TakesNumbersOfTypesThatCppDoesNotHave) {
+  const detail::LaunchArgument argument = detail::launch_argument(__half{1.5f});
+  EXPECT_EQ(argument.kind, detail::LaunchArgument::Kind::floating);
+  EXPECT_EQ(argument.number, 1.5);
 }
 
 TEST_F(HostServing, AddsToWhatTheCallerLeftWhateverATuningPrepares) {

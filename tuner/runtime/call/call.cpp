@@ -15,14 +15,14 @@ namespace {
 
 const void* first_pointer(const Call& call) {
   for (std::size_t i = 0; i < call.count; ++i)
-    if (call.arguments[i].pointer != nullptr) return call.arguments[i].pointer;
+    if (call.is_pointer(i) && call.arguments[i].pointer != nullptr) return call.arguments[i].pointer;
   return nullptr;
 }
 
-/// The pointers of this thread's last good call: the driver need not check the same buffers again.
+/// The first pointers of this thread's last good call: the driver need not check the same buffers again.
 thread_local struct {
   std::uint64_t context = 0;
-  const void* pointers[kMaxArguments] = {};
+  const void* pointers[64] = {};
 } checked;
 
 // The public headers refer to element types by number.
@@ -41,13 +41,27 @@ Error refusal_of(const KernelSpec& spec, const BufferSpec& buffer, const std::st
   return refusal(spec.name, ": '" + buffer.name + "' " + what);
 }
 
-/// Assigns the caller's pointers and numbers, in order, to buffers and scalars.
+/// Throws Error unless \p given is a number, or a struct, as \p scalar is.
+void require_same_kind(const KernelSpec& spec, const ScalarSpec& scalar, const detail::LaunchArgument& given) {
+  const bool is_struct = given.kind == detail::LaunchArgument::Kind::structure;
+  const std::string bytes = scalar.record ? std::to_string(scalar.record->bytes) : "";
+  if (!scalar.record && is_struct)
+    throw refusal(spec.name, " takes a number as '" + scalar.name + "', and the call gives a struct");
+  if (scalar.record && !is_struct)
+    throw refusal(spec.name, " takes a struct of " + bytes + " bytes as '" + scalar.name +
+                                 "', and the call gives a number: pass the struct by value");
+  if (scalar.record && given.integer != scalar.record->bytes)
+    throw refusal(spec.name, " takes a struct of " + bytes + " bytes as '" + scalar.name + "', and the call gives " +
+                                 std::to_string(given.integer) + " bytes");
+}
+
+/// Assigns the caller's pointers to buffers, and numbers and structs to scalars, in order.
 void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   for (const ScalarSpec& scalar : spec.scalars)
-    if (scalar.record)
+    if (scalar.record && scalar.record->has_pointers())
       throw refusal(spec.name,
-                    " takes a struct by value ('" + scalar.name +
-                        "'), which calls cannot pass: pass its members one by one, or launch the kernel yourself",
+                    " takes a struct with pointers by value ('" + scalar.name +
+                        "'), which calls cannot check: pass the pointers one by one, or launch the kernel yourself",
                     ErrorCode::invalid_kernel);
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < call.count; ++i) (call.is_pointer(i) ? pointers : bound.scalars).push_back(i);
@@ -60,7 +74,11 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
     if (callers) signature += buffer.name + ", ";
   }
   for (const ScalarSpec& scalar : spec.scalars) signature += scalar.name + ", ";
-  if (taken == pointers.size() && spec.scalars.size() == bound.scalars.size()) return;
+  if (taken == pointers.size() && spec.scalars.size() == bound.scalars.size()) {
+    for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+      require_same_kind(spec, spec.scalars[i], call.arguments[bound.scalars[i]]);
+    return;
+  }
   const auto counts = [](std::size_t of_pointers, const char* between, std::size_t of_numbers) {
     return std::to_string(of_pointers) + between + std::to_string(of_numbers);
   };
@@ -95,7 +113,7 @@ CallPlace::CallPlace(const Call& call, int ordinal)
   for (std::size_t i = 0; i < call.count; ++i) {
     if (!call.is_pointer(i) || (call.value != nullptr && call.value->place == &call.arguments[i])) continue;
     const void* const pointer = call.arguments[i].pointer;
-    same = same && pointer == checked.pointers[i];
+    same = same && i < std::size(checked.pointers) && pointer == checked.pointers[i];
     if (pointer == nullptr) {
       suspects.push_back({i, {}});
     } else if (!same) {
@@ -106,7 +124,8 @@ CallPlace::CallPlace(const Call& call, int ordinal)
   if (same || !suspects.empty()) return;
   if (checked.context != context.id()) std::fill(std::begin(checked.pointers), std::end(checked.pointers), nullptr);
   checked.context = context.id();
-  for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
+  for (std::size_t i = 0; i < std::min(call.count, std::size(checked.pointers)); ++i)
+    checked.pointers[i] = call.arguments[i].pointer;
 }
 
 ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices) {

@@ -2,6 +2,7 @@
 /// A call as the caller makes it, the place where it runs, the key by which calls share a plan, and its match with the
 /// kernel's declaration. A warm call needs only its place and its key.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -30,7 +31,7 @@ struct Value {
   std::size_t bytes;
 };
 
-/// Calls \p act with the number that \p argument is: a double, std::uint64_t or std::int64_t.
+/// Calls \p act with the number that \p argument is: a double, std::uint64_t or std::int64_t. Precondition: it is one.
 template <typename Act>
 auto with_number(const detail::LaunchArgument& argument, const Act& act) {
   using Kind = detail::LaunchArgument::Kind;
@@ -50,7 +51,8 @@ struct Call {
 
   bool is_pointer(std::size_t i) const { return arguments[i].kind == detail::LaunchArgument::Kind::pointer; }
 };
-inline constexpr std::size_t kMaxArguments = 32;
+/// More than the parameters of a kernel have room for, if most have 4 bytes.
+inline constexpr std::size_t kMaxArguments = 8192;
 
 /// "kernel 'NAME'" and \p what.
 inline Error refusal(std::string_view kernel, const std::string& what, ErrorCode code = ErrorCode::invalid_argument) {
@@ -98,15 +100,16 @@ struct SizesHash {
 inline constexpr std::uint64_t kOtherScalars = 1;
 
 struct PlanKey {
-  std::array<std::uint64_t, kMaxArguments / 8> pattern{};  ///< a byte for each argument: its kind and element type
-  std::uint64_t constants = 0;                             ///< one bit for each argument: a pointer to const
-  Sizes classes;                                           ///< the lowest size of each class
-  std::uint64_t scalars = 0;                               ///< see ScalarKeys
+  static constexpr std::size_t kExact = 32;
+  std::array<std::uint64_t, kExact / 8> pattern{};  ///< code_of() each of the first arguments, a byte each
+  std::uint64_t rest = 0;                           ///< a digest of the codes of all others
+  Sizes classes;                                    ///< the lowest size of each class
+  std::uint64_t scalars = 0;                        ///< see ScalarKeys
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
   std::uint64_t hash() const {
-    std::uint64_t hash = (constants << 32) ^ scalars;
+    std::uint64_t hash = rest ^ scalars;
     for (const std::uint64_t part : pattern) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
     return hash_with(hash, classes);
   }
@@ -114,17 +117,25 @@ struct PlanKey {
   std::uint64_t hash_of(const Sizes& sizes) const { return hash_with(hash(), sizes); }
 };
 
+/// What a plan depends on in \p argument: its kind, for a pointer also its element type and whether it is to const.
+/// Never 0.
+inline std::uint64_t code_of(const detail::LaunchArgument& argument) {
+  using Kind = detail::LaunchArgument::Kind;
+  if (argument.kind == Kind::structure) return 0x81;
+  if (argument.kind != Kind::pointer) return 0x80;
+  return (argument.is_const ? 0x40u : 0u) | static_cast<unsigned>(argument.element + 2);
+}
+
 /// Throws Error for more than kMaxArguments arguments.
 inline PlanKey key_of(const Call& call, std::string_view kernel) {
   if (call.count > kMaxArguments)
     throw refusal(kernel, ": more than " + std::to_string(kMaxArguments) + " arguments in a launch");
   PlanKey key{{}, 0, size_classes(call.sizes), 0};
-  for (std::size_t i = 0; i < call.count; ++i) {
-    const detail::LaunchArgument& argument = call.arguments[i];
-    // 0: no argument; from 1: a pointer, by element type; 254: a pointer to void or structs; 255: a number.
-    const int code = !call.is_pointer(i) ? 255 : argument.element < 0 ? 254 : argument.element + 1;
-    key.pattern[i / 8] |= static_cast<std::uint64_t>(code) << (8 * (i % 8));
-    key.constants |= std::uint64_t{argument.is_const} << i;
+  const std::size_t exact = std::min(call.count, PlanKey::kExact);
+  for (std::size_t i = 0; i < exact; ++i) key.pattern[i / 8] |= code_of(call.arguments[i]) << (8 * (i % 8));
+  for (std::size_t i = exact; i < call.count; ++i) {
+    key.rest = (key.rest ^ code_of(call.arguments[i])) * 0xff51afd7ed558ccdu;
+    key.rest ^= key.rest >> 32;
   }
   return key;
 }

@@ -67,6 +67,12 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
                 const TensorMap* maps, const std::string& kernel) {
   using From = ParameterSource::Kind;
   switch (source.kind) {
+    case From::structure:
+      if (call.arguments[source.index].integer != source.constant.size)
+        throw refusal(kernel, " takes argument " + std::to_string(source.index + 1) + " of the call as a struct of " +
+                                  std::to_string(source.constant.size) + " bytes, and the call gives " +
+                                  std::to_string(call.arguments[source.index].integer));
+      return const_cast<void*>(call.arguments[source.index].pointer);
     case From::constant:  // the driver only reads
       return const_cast<std::byte*>(source.constant.bytes);
     case From::pointer:
@@ -90,6 +96,26 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
   return nullptr;
 }
 
+/// Enqueues the launches of \p plan, which have at most \p most parameters. Their room is on the stack, because a warm
+/// call allocates nothing. A kernel with few parameters needs a small stack.
+template <std::size_t most>
+[[gnu::noinline]] void launch_with(const Plan& plan, const Call& call, const Plan::Shapes& shapes,
+                                   const WorkSpace& space, const TensorMap* maps) {
+  void* parameters[most];
+  alignas(8) std::byte rooms[most][8];
+  std::size_t at = 0;
+  for (const PlannedLaunch& launch : plan.launches)
+    for (const ParameterSource& source : launch.parameters) {
+      parameters[at] = parameter(source, call, space, rooms[at], maps, plan.kernel);
+      ++at;
+    }
+  void* const* of_launch = parameters;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    plan.backend.enqueue(*plan.module, plan.launches[i].function, shapes[i], of_launch, call.stream.handle());
+    of_launch += plan.launches[i].parameters.size();
+  }
+}
+
 }  // namespace
 
 void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const {
@@ -109,13 +135,9 @@ void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space
 }
 
 void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space, const TensorMap* made) const {
-  void* parameters[kMaxLaunches][kMaxParameters];
-  alignas(8) std::byte rooms[kMaxLaunches][kMaxParameters][8];
-  for (std::size_t i = 0; i < launches.size(); ++i)
-    for (std::size_t k = 0; k < launches[i].parameters.size(); ++k)
-      parameters[i][k] = parameter(launches[i].parameters[k], call, space, rooms[i][k], made, kernel);
-  for (std::size_t i = 0; i < launches.size(); ++i)
-    backend.enqueue(*module, launches[i].function, shapes[i], parameters[i], call.stream.handle());
+  if (parameters <= 64) return launch_with<64>(*this, call, shapes, space, made);
+  if (parameters <= 1024) return launch_with<1024>(*this, call, shapes, space, made);
+  launch_with<kMaxParameters>(*this, call, shapes, space, made);
 }
 
 }  // namespace tuner::runtime

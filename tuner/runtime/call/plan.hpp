@@ -25,11 +25,11 @@ namespace tuner::runtime {
 
 /// Where the value of a kernel parameter comes from at launch.
 struct ParameterSource {
-  enum class Kind { constant, pointer, number, size, computed, zeroed, scratch, tensor_map };
+  enum class Kind { constant, pointer, number, structure, size, computed, zeroed, scratch, tensor_map };
   Kind kind = Kind::constant;
-  std::size_t index = 0;  ///< the caller's argument or size, or Plan::maps; for work space: bytes from its start
-  ElementType type{};     ///< for a number or size: the kernel's parameter type
-  Argument constant;
+  std::size_t index = 0;         ///< the caller's argument or size, or Plan::maps; for work space: bytes from its start
+  ElementType type{};            ///< for a number or size: the kernel's parameter type
+  Argument constant;             ///< of a struct, its size alone
   OpenExpression computed = {};  ///< from the sizes; the plan's conditions ensure that it has a value that fits
 };
 
@@ -59,9 +59,10 @@ struct PlannedLaunch {
   std::vector<SizedExtent> sized;
   bool may_exceed = false;    ///< for some sizes of the class, the shape may exceed the device's limits
   std::int64_t resident = 0;  ///< how many blocks of a cooperative launch the device holds; 0: no limit is checked
-  std::vector<ParameterSource> parameters;  ///< at most kMaxParameters
+  std::vector<ParameterSource> parameters;
 };
-inline constexpr std::size_t kMaxParameters = 32;
+/// Of all launches of a plan together.
+inline constexpr std::size_t kMaxParameters = 8192;
 inline constexpr std::size_t kMaxLaunches = 8;
 
 /// A condition that a size must meet and that is not certain for all sizes of the class.
@@ -81,6 +82,7 @@ struct Plan {
   PlanKey key;
   std::shared_ptr<const Module> module;
   std::vector<PlannedLaunch> launches;
+  std::size_t parameters = 0;               ///< of all launches, at most kMaxParameters
   std::vector<PlannedTensorMap> maps = {};  ///< at most kMaxTensorMaps
   std::vector<SizeCondition> conditions;
   std::optional<Sizes> only;  ///< the plan is for these sizes only

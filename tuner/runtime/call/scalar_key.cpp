@@ -24,6 +24,14 @@ std::optional<std::size_t> pointer_of(const KernelSpec& spec, std::string_view c
   return std::nullopt;
 }
 
+/// The code of the element type of pointer number \p wanted of \p call; -1 if there is none.
+int element_of_pointer(const Call& call, std::size_t wanted) {
+  std::size_t pointers = 0;
+  for (std::size_t i = 0; i < call.count; ++i)
+    if (call.is_pointer(i) && pointers++ == wanted) return call.arguments[i].element;
+  return -1;
+}
+
 }  // namespace
 
 ScalarKeys::ScalarKeys(const KernelSpec& spec, const Choices& choices) {
@@ -35,9 +43,12 @@ ScalarKeys::ScalarKeys(const KernelSpec& spec, const Choices& choices) {
 }
 
 void ScalarKeys::read(const KernelSpec& spec, const Choices& choices) {
-  const std::vector<std::string> names = names_of(spec.sizes);
   for (std::size_t i = 0; i < spec.scalars.size(); ++i) {
     const ScalarSpec& given = spec.scalars[i];
+    if (given.record) {
+      read_struct(spec, choices, i);
+      continue;
+    }
     const ChoiceSpec* const choice = choices.contains(given.type) ? nullptr : spec.find_choice(given.type);
     Scalar scalar;
     bool may_be_part = false;
@@ -53,33 +64,57 @@ void ScalarKeys::read(const KernelSpec& spec, const Choices& choices) {
     scalar.number = i;
     scalar.type = resolved_type(spec, {{}, choices}, given.type);
     if (choice != nullptr) scalar.pointer = pointer_of(spec, given.type);
-    scalar.usual = given.values.front().number;
-    if (given.values.front().computed)
-      scalar.computed.emplace(*given.values.front().computed, names, bindings(spec, {{}, choices}, {}));
-    scalars_.push_back(std::move(scalar));
+    add(std::move(scalar), given.values.front(), spec, choices);
   }
 }
 
+void ScalarKeys::read_struct(const KernelSpec& spec, const Choices& choices, std::size_t number) {
+  auto value = spec.scalars[number].values.begin();
+  for (const RecordField& field : spec.scalars[number].record->fields) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(field.count); ++i, ++value) {
+      if (info(field.type).is_floating || !field.pointer.empty()) continue;
+      Scalar scalar;
+      scalar.number = number;
+      scalar.offset = field.offset + i * info(field.type).bytes;
+      scalar.type = field.type;
+      add(std::move(scalar), *value, spec, choices);
+    }
+  }
+}
+
+/// Adds \p scalar, whose \p value is in the kernel file.
+void ScalarKeys::add(Scalar scalar, const ScalarValue& value, const KernelSpec& spec, const Choices& choices) {
+  scalar.usual = value.number;
+  if (value.computed) scalar.computed.emplace(*value.computed, names_of(spec.sizes), bindings(spec, {{}, choices}, {}));
+  scalars_.push_back(std::move(scalar));
+}
+
 std::uint64_t ScalarKeys::of_values(const Call& call) {
-  std::array<std::size_t, kMaxArguments> numbers{}, pointers{};
-  std::size_t number_count = 0, pointer_count = 0;
-  for (std::size_t i = 0; i < call.count; ++i)
-    (call.is_pointer(i) ? pointers[pointer_count++] : numbers[number_count++]) = i;
+  std::size_t at = 0, numbers = 0;  // so many of the arguments before `at` are not pointers
   std::uint64_t key = 0;
   for (const Scalar& scalar : scalars_) {
-    if (scalar.number >= number_count) return 0;  // the call is refused
+    for (; at < call.count && (call.is_pointer(at) || numbers < scalar.number); ++at) numbers += !call.is_pointer(at);
+    if (at == call.count) return 0;  // the call is refused
+    const detail::LaunchArgument& argument = call.arguments[at];
+    const bool is_struct = argument.kind == detail::LaunchArgument::Kind::structure;
+    if (is_struct != scalar.offset.has_value()) return 0;  // likewise
     ElementType type = scalar.type;
-    if (scalar.pointer && *scalar.pointer < pointer_count)
-      if (const int element = call.arguments[pointers[*scalar.pointer]].element; element >= 0)
+    if (scalar.pointer)
+      if (const int element = element_of_pointer(call, *scalar.pointer); element >= 0)
         type = static_cast<ElementType>(element);
     if (info(type).is_floating && !scalar.also_floating) continue;
     std::byte given[8] = {}, usual[8] = {};
-    const bool fits = with_number(call.arguments[numbers[scalar.number]],
-                                  [&](auto number) { return store_number(given, type, number); });
+    bool fits = true;
+    if (!is_struct) {
+      fits = with_number(argument, [&](auto number) { return store_number(given, type, number); });
+    } else if (*scalar.offset + info(type).bytes <= argument.integer) {
+      std::memcpy(given, static_cast<const std::byte*>(argument.pointer) + *scalar.offset, info(type).bytes);
+    }
     const double wanted =
         scalar.computed ? scalar.computed->evaluate_number(call.sizes.data()).value_or(0) : scalar.usual;
     store_number(usual, type, wanted);
     if (fits && std::memcmp(given, usual, sizeof given) == 0) continue;
+    if (is_struct) return kOtherScalars;
     std::uint64_t bits = 0;
     std::memcpy(&bits, given, sizeof bits);
     key = (key ^ bits ^ (scalar.number + 1) << 56) * 0x9e3779b97f4a7c15u;

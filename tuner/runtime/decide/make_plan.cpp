@@ -135,7 +135,14 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
   if (argument.kind == Kind::constant || argument.kind == Kind::null_pointer)
     return {From::constant, 0, argument.type, argument.constant};
   if (argument.kind == Kind::size) return {From::size, argument.index, argument.type, {}};
-  if (argument.kind == Kind::scalar) return {From::number, bound.scalars[argument.index], argument.type, {}};
+  if (argument.kind == Kind::scalar) {
+    const std::size_t given = bound.scalars[argument.index];
+    const std::optional<RecordType>& record = spec.scalars[argument.index].record;
+    if (!record) return {From::number, given, argument.type, {}};
+    ParameterSource source{From::structure, given, argument.type, {}};
+    source.constant.size = record->bytes;
+    return source;
+  }
   const std::size_t callers = bound.buffers[argument.index];
   if (callers != kWorkSpace) return {From::pointer, callers, argument.type, {}};
   const bool zeroed = spec.buffers[argument.index].role == BufferRole::zeroed;
@@ -251,8 +258,9 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (const auto why =
             wrong_type(spec, *launch.spec, launch.expression, arguments, plan.module->parameter_types(added.function)))
       throw refused(": " + *why);
-    if (arguments.size() > kMaxParameters)
-      throw refused(": a launch takes more than " + std::to_string(kMaxParameters) + " arguments");
+    plan.parameters += arguments.size();
+    if (plan.parameters > kMaxParameters)
+      throw refused(": a call's launches take more than " + std::to_string(kMaxParameters) + " arguments");
     for (const BoundArgument& argument : arguments)
       added.parameters.push_back(argument.kind == BoundArgument::Kind::computed ? computed_source(argument, plan, sized)
                                  : argument.kind == BoundArgument::Kind::tensor_map

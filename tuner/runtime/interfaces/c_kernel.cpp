@@ -59,6 +59,12 @@ detail::LaunchArgument number_or_pointer(const tuner_argument& given) {
       argument.kind = given.kind == TUNER_ARGUMENT_SIGNED ? Kind::signed_integer : Kind::unsigned_integer;
       argument.integer = given.value.natural;
       return argument;
+    case TUNER_ARGUMENT_STRUCT:
+      require(given.value.buffer, "a struct");
+      argument.kind = Kind::structure;
+      argument.pointer = given.value.buffer;
+      argument.integer = given.bytes;
+      return argument;
     default:
       break;
   }
@@ -86,27 +92,39 @@ std::vector<std::string> names_in(const char* text) {
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-/// A launch's arguments in C++.
-struct CallArguments {
-  explicit CallArguments(const tuner_call* given) {
-    require(given, "call");
-    constexpr tuner_call defaults = TUNER_CALL;
-    const tuner_call call = options_of(given, defaults);
-    stream = call.stream;
-    workspace = {call.workspace, call.workspace_bytes};
-    sizes = sizes_of(call.sizes, call.size_count);
-    count = call.argument_count;
-    if (count > 0) require(call.arguments, "arguments");
-    if (count > arguments.size()) refuse("more than " + std::to_string(arguments.size()) + " arguments in a launch");
-    std::transform(call.arguments, call.arguments + count, arguments.begin(), number_or_pointer);
-  }
-
+/// A call in C++. Its arguments are on the stack, as a warm launch allocates nothing.
+struct CallInCpp {
   Stream stream;
   Workspace workspace;
   Sizes sizes;
-  std::size_t count = 0;
-  std::array<detail::LaunchArgument, kMaxArguments> arguments;  // a warm launch allocates nothing
+  const detail::LaunchArgument* arguments;
+  std::size_t count;
 };
+
+/// Calls \p act with \p call, which has at most \p most arguments.
+template <std::size_t most, typename Act>
+[[gnu::noinline]] void act_on(const tuner_call& call, const Act& act) {
+  std::array<detail::LaunchArgument, most> arguments;
+  std::transform(call.arguments, call.arguments + call.argument_count, arguments.begin(), number_or_pointer);
+  act(CallInCpp{call.stream,
+                {call.workspace, call.workspace_bytes},
+                sizes_of(call.sizes, call.size_count),
+                arguments.data(),
+                call.argument_count});
+}
+
+template <typename Act>
+void with_call(const tuner_call* given, const Act& act) {
+  require(given, "call");
+  constexpr tuner_call defaults = TUNER_CALL;
+  const tuner_call call = options_of(given, defaults);
+  if (call.argument_count > 0) require(call.arguments, "arguments");
+  if (call.argument_count > kMaxArguments)
+    refuse("more than " + std::to_string(kMaxArguments) + " arguments in a launch");
+  if (call.argument_count <= 32) return act_on<32>(call, act);
+  if (call.argument_count <= 512) return act_on<512>(call, act);
+  act_on<kMaxArguments>(call, act);
+}
 
 /// \p about: what only one of TuneResult and RunResult has.
 template <typename Result>
@@ -203,8 +221,9 @@ tuner_status tuner_kernel_json(const tuner_kernel* kernel, char** json) {
 tuner_status tuner_kernel_launch(const tuner_kernel* kernel, const tuner_call* call) {
   return guarded([&] {
     require(kernel, "kernel");
-    CallArguments made(call);
-    kernel->launch(made.stream, made.workspace, made.sizes, made.arguments.data(), made.count);
+    with_call(call, [&](const CallInCpp& made) {
+      kernel->launch(made.stream, made.workspace, made.sizes, made.arguments, made.count);
+    });
   });
 }
 
@@ -212,9 +231,10 @@ tuner_status tuner_kernel_prepare(const tuner_kernel* kernel, const tuner_call* 
                                   size_t* workspace_bytes) {
   return guarded([&] {
     require(kernel, "kernel");
-    CallArguments made(call);
-    const std::size_t bytes = kernel->prepare(made.stream, made.sizes, made.arguments.data(), made.count, captures);
-    if (workspace_bytes != nullptr) *workspace_bytes = bytes;
+    with_call(call, [&](const CallInCpp& made) {
+      const std::size_t bytes = kernel->prepare(made.stream, made.sizes, made.arguments, made.count, captures);
+      if (workspace_bytes != nullptr) *workspace_bytes = bytes;
+    });
   });
 }
 

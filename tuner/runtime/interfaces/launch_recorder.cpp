@@ -122,8 +122,11 @@ void LaunchRecorder::record(const KernelSpec& spec, const Choices& choices, cons
     auto writer = std::make_unique<RecordingWriter>(record_folder(), recording_name(spec, bound->size, *hash), spec,
                                                     bound->size, backend.device(), *hash);
     if (configuration != nullptr) writer->set_configuration(*configuration);
-    for (std::size_t i = 0; i < spec.scalars.size(); ++i)
+    for (std::size_t i = 0; i < spec.scalars.size(); ++i) {
+      if (spec.scalars[i].record)
+        throw Error("it takes a struct by value ('" + spec.scalars[i].name + "'), which a recording cannot hold");
       writer->add_scalar(spec.scalars[i].name, argument_text(call.arguments[bound->scalars[i]]));
+    }
     add_buffers(*writer, RecordingWriter::When::before, backend, spec, *bound, call);
     begun = std::move(writer);
   });
