@@ -186,6 +186,32 @@ TEST_F(RunnerTest, NeverLaunchesACooperativeGridThatIsNotResidentAtOnce) {
   EXPECT_TRUE(evaluate(*runner(), block(32)).verified) << "32 blocks that need not meet";
 }
 
+TEST_F(RunnerTest, NeverLaunchesAClusterThatContradictsItsKernelOrHasNoRoom) {
+  backend.clusters["scale<64>"] = {4, 1, 1};
+  backend.clusters["scale<32>"] = {5, 1, 1};
+  options.second_inputs = false;
+  LaunchShape launched;
+  backend.kernels["scale<64>"] = scaled_after([&](const Launch& l) { launched = l.shape; });
+  EXPECT_TRUE(evaluate(*runner(), block(64)).verified) << "16 blocks are 4 clusters";
+  EXPECT_EQ(launched.cluster, (std::array<std::int64_t, 3>{4, 1, 1}));
+  const std::size_t before = backend.runs;
+  EXPECT_EQ(
+      failure(block(32)),
+      "invalid: scale<32>: grid of 32x1x1 does not consist of clusters of 5x1x1: its extent in x is not a multiple "
+      "of 5");
+  spec.launches[0].cluster = {parsed("2"), parsed("1"), parsed("1")};
+  EXPECT_EQ(failure(block(64)),
+            "invalid: scale<64>: the launch has a cluster of 2x1x1, and its kernel is compiled for one of 4x1x1 "
+            "(__cluster_dims__): make them equal, or remove one");
+  backend.clusters.clear();
+  backend.resident_clusters = 0;
+  EXPECT_THAT(failure(block(64)), StartsWith("invalid: scale<64>: no cluster of 2 blocks fits on the device, with 64 "
+                                             "threads"));
+  EXPECT_EQ(backend.runs, before + 3) << "only the references ran";
+  backend.resident_clusters = 2;
+  EXPECT_TRUE(evaluate(*runner(), block(64)).verified) << "the clusters of a grid need not run at once";
+}
+
 TEST_F(RunnerTest, ReportsAFaultAsALaunchErrorAndAHangAsATimeout) {
   backend.kernels["scale<32>"] = [](const Launch&) { return LaunchError{"illegal address"}; };
   backend.kernels["scale<64>"] = [](const Launch&) { return Timeout{"endless"}; };

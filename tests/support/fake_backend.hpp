@@ -57,7 +57,14 @@ class FakeModule : public Module {
   explicit FakeModule(Image image) : functions(std::move(image.functions)) {}
   Resources resources(std::size_t function, const LaunchShape&) const override { return functions[function].resources; }
   std::vector<Variable> lasting_variables() const override { return variables; }
+  std::array<std::int64_t, 3> compiled_cluster(std::size_t function) const override {
+    const auto at = clusters.find(functions[function].expression);
+    return at != clusters.end() ? at->second : std::array<std::int64_t, 3>{};
+  }
+  std::optional<std::int64_t> resident_clusters(std::size_t, const LaunchShape&) const override { return resident; }
   std::vector<Variable> variables;
+  std::map<std::string, std::array<std::int64_t, 3>> clusters;  // that are compiled into functions
+  std::optional<std::int64_t> resident;                         // clusters on the device
   std::vector<CompiledFunction> functions;
 };
 
@@ -115,6 +122,8 @@ class FakeBackend : public Backend {
   std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
     auto module = std::make_unique<FakeModule>(image);
     module->variables = variables;
+    module->clusters = clusters;
+    module->resident = resident_clusters;
     return module;
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
@@ -243,6 +252,8 @@ class FakeBackend : public Backend {
   /// The bytes of all memory.
   const std::shared_ptr<std::atomic<std::size_t>> in_use = std::make_shared<std::atomic<std::size_t>>(0);
   std::vector<Variable> variables;  // of each module
+  std::map<std::string, std::array<std::int64_t, 3>> clusters;
+  std::optional<std::int64_t> resident_clusters;
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;

@@ -176,6 +176,17 @@ TEST(RacesExample, CompilesInEveryConfiguration) {
   EXPECT_EQ(compiled(request_of_all(spec, size, "sm_90", all)).log, "");
 }
 
+TEST(ClusterExample, CompilesForDevicesWithClusters) {
+  if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+  if (cuda::nvrtc().includes.empty()) GTEST_SKIP() << "no headers of a CUDA toolkit on this machine";
+  const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/examples/cluster_sum.cu");
+  const ProblemSize size = complete(spec, {});
+  EXPECT_EQ(enumerate(spec, size, cuda::limits_of_architecture("sm_90")).size(), 5u * 3 * 2);
+  EXPECT_EQ(enumerate(spec, size, cuda::limits_of_architecture("sm_80")).size(), 3u) << "one block, no overlap";
+  EXPECT_NO_THROW(compiled(
+      compile_request(spec, size, cuda::limits_of_architecture("sm_90"), "sm_90", *spec.default_configuration)));
+}
+
 class WildKernel : public ::testing::TestWithParam<const char*> {
  protected:
   const KernelSpec spec_ = testing::wild_kernel(GetParam());
@@ -200,13 +211,25 @@ TEST_P(WildKernel, CompilesWithNvrtc) {
   }
 }
 
-TEST_P(WildKernel, IsRightOnTheHost) {
+std::unique_ptr<Backend> host_of_two_threads() {
   static const testing::TemporaryFolder objects;
   HostOptions options;
   options.cache_directory = objects.path();
   options.threads = 2;
-  const auto backend = make_host_backend(options);
+  return make_host_backend(options);
+}
+
+TEST_P(WildKernel, IsRightOnTheHost) {
+  const auto backend = host_of_two_threads();
   testing::expect_right(*backend, spec_, size_, some(backend->device().limits));
+}
+
+TEST(ClusterExample, IsRightOnTheHost) {
+  const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/examples/cluster_sum.cu");
+  const auto backend = host_of_two_threads();
+  for (const std::int64_t n : {0, 1, 100'003})
+    testing::expect_right(*backend, spec, complete(spec, {{{"n", n}}, {}}),
+                          {testing::default_with(spec, "width=1"), *spec.default_configuration});
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WildKernel, ::testing::ValuesIn(testing::kWildKernels),

@@ -270,6 +270,25 @@ __global__ void one(int* y) { *y = 1; }
   EXPECT_THAT(std::string(message(crowded.outcome)), HasSubstr("40000 bytes of shared memory: a cooperative grid of "));
 }
 
+class GpuClusters : public GpuKernels {
+ protected:
+  void SetUp() override {
+    GpuKernels::SetUp();
+    if (!IsSkipped() && gpu_.backend->device().limits.compute_capability < 90)
+      GTEST_SKIP() << "needs compute capability 9.0";
+  }
+  const KernelSpec spec_ = read_kernel_file(TUNER_SOURCE_DIR "/examples/cluster_sum.cu");
+};
+
+TEST_F(GpuClusters, GiveTheRightSumInEveryWidthWithAndWithoutOverlap) {
+  std::vector<Configuration> all;
+  for (const char* width : {"1", "2", "8", "16"})
+    for (const char* overlap : {"true", "false"})
+      all.push_back(testing::default_with(spec_, std::string("width=") + width + " overlap=" + overlap));
+  for (const std::int64_t n : {0, 1, 1'000'003})
+    testing::expect_right(*gpu_.backend, spec_, complete(spec_, {{{"n", n}}, {}}), all);
+}
+
 class WildKernelOnAGpu : public GpuKernels, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(WildKernelOnAGpu, IsRight) {
