@@ -10,11 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include <tuner/backend/all/backends.hpp>
-#include <tuner/backend/host/compile/process.hpp>
 #include <tuner/worker/serve.hpp>
 
 namespace tuner::worker {
@@ -67,13 +65,12 @@ void say_farewell_at_end(int out) {
 
 /// Answers the messages from \p in. Returns the process's exit status.
 int work(int in, int out) {
-  std::optional<host::PrivateDirectory> headers;
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Backend> backend;
   Workplace place;
   place.compiler = [&](const Open& open, const Warn& warn) -> Compiler& {
     keep_freed_memory();
-    compiler = open_compiler(open.backend, open.gpus, warn, [&headers] { return headers.emplace().path(); });
+    compiler = open_compiler(open.backend, open.gpus, warn, /*is_alone=*/true);
     return *compiler;
   };
   place.device = [](const Open& open, const Warn& warn) { return find_device(open.backend, open.device, true, warn); };

@@ -58,7 +58,7 @@ auto fields(Is<TrialTimes> auto& v) { return std::tie(v.compile, v.load, v.verif
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 15;
+constexpr std::uint16_t kProtocolVersion = 16;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 /// The bytes are not a message of this protocol.

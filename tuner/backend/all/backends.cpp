@@ -1,8 +1,11 @@
 #include <tuner/backend/all/backends.hpp>
 
+#include <filesystem>
+#include <functional>
 #include <utility>
 
 #include <tuner/backend/host/compile/compiler.hpp>
+#include <tuner/backend/host/compile/process.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/error.hpp>
@@ -30,7 +33,7 @@ struct Kind {
   std::string_view name;
   Device (*device)(int index, bool compiler, const Warn& warn);
   std::unique_ptr<Backend> (*open)(int index, PreloadedKernels preloaded, const Warn& warn);
-  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus, const Warn& warn, FolderOf headers);
+  std::unique_ptr<Compiler> (*compiler)(const std::vector<int>& gpus, const Warn& warn, bool is_alone);
   std::string (*own_part)();
 };
 
@@ -40,18 +43,29 @@ HostOptions warning(const Warn& warn) {
   return options;
 }
 
+#ifdef TUNER_HAS_CUDA
+/// Makes a private folder, which exists as long as the result, and returns its path.
+std::function<std::filesystem::path()> folder() {
+  return [made = std::shared_ptr<host::PrivateDirectory>()]() mutable {
+    made = std::make_shared<host::PrivateDirectory>();
+    return made->path();
+  };
+}
+#endif
+
 constexpr Kind kKinds[] = {
     {kHostBackend, [](int, bool, const Warn& warn) { return host_device(warning(warn)); },
      [](int, PreloadedKernels, const Warn& warn) { return make_host_backend(warning(warn)); },
-     [](const std::vector<int>&, const Warn& warn, FolderOf) { return make_host_compiler(warning(warn)); },
+     [](const std::vector<int>&, const Warn& warn, bool) { return make_host_compiler(warning(warn)); },
      [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, [](int index, bool compiler, const Warn&) { return cuda::query_device(index, compiler); },
      [](int index, PreloadedKernels preloaded, const Warn&) {
        return make_cuda_backend({.device = index, .preloaded = preloaded});
      },
-     [](const std::vector<int>& gpus, const Warn&, FolderOf headers) {
-       return cuda::make_nvrtc_compiler(cuda::nvrtc(gpus), {.folder_of_headers = std::move(headers)});
+     [](const std::vector<int>& gpus, const Warn&, bool is_alone) {
+       return cuda::make_nvrtc_compiler(
+           cuda::nvrtc(gpus), is_alone ? cuda::NvrtcOptions{.folder_of_headers = folder()} : cuda::NvrtcOptions{});
      },
      &cuda::own_part_of_images},
 #endif
@@ -175,8 +189,8 @@ void measure_ceilings(Device& device) {
 }
 
 std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus, const Warn& warn,
-                                        FolderOf headers) {
-  return kind_of(backend).compiler(gpus, warn, std::move(headers));
+                                        bool is_alone) {
+  return kind_of(backend).compiler(gpus, warn, is_alone);
 }
 
 std::string own_part_of_images(std::string_view backend) { return kind_of(backend).own_part(); }

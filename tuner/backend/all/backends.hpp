@@ -1,8 +1,6 @@
 #pragma once
 /// The backends of this build. Only this file knows them by name; all other code uses the interface Backend.
 
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,12 +40,10 @@ std::unique_ptr<Backend> open_backend(const ContextName& context);
 void measure_ceilings(Device& device);
 /// The compute capabilities of this machine's GPUs, in order: 90 for 9.0.
 std::vector<int> compute_capabilities();
-/// Returns a folder for files of this process. It is called when the first file is made.
-using FolderOf = std::function<std::filesystem::path()>;
 /// The compiler of \p backend, for \p gpus. Opens no device; without \p gpus asks the driver for them. Throws Error.
-/// \p headers: for precompiled headers, in a process that compiles one program at a time; empty: they are not used.
+/// \p is_alone: this process compiles one program at a time, many of them, and may therefore precompile headers.
 std::unique_ptr<Compiler> open_compiler(std::string_view backend, const std::vector<int>& gpus = {},
-                                        const Warn& warn = {}, FolderOf headers = {});
+                                        const Warn& warn = {}, bool is_alone = false);
 /// Identifies the code of tuner's that is part of every image of \p backend. An image depends on the request, the
 /// compiler and this.
 std::string own_part_of_images(std::string_view backend);

@@ -140,6 +140,22 @@ TEST_F(GpuLaunch, ReportsAnImageOfAnotherArchitecture) {
   EXPECT_TRUE(backend().usable());
 }
 
+TEST_F(GpuLaunch, RunsInstructionsOfItsChipAlone) {
+  const int capability = backend().device().limits.compute_capability;
+  if (capability != 90) GTEST_SKIP() << "only Hopper has wgmma";
+  const auto module = load(R"(
+    __global__ void more(int* data) {
+      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+      data[threadIdx.x] = threadIdx.x;
+    })",
+                           {"more"});
+  const auto data = backend().allocate(128 * 4);
+  const Launch ready = launch(*module, 0, 1, 128, {Argument::of(data->address())});
+  EXPECT_EQ(run(ready), "ok");
+  EXPECT_EQ(contents<int>(data->address(), 128)[127], 127);
+  EXPECT_EQ(module->resources(0, ready.shape).target, "sm_90a");
+}
+
 TEST_F(GpuLaunch, CalculatesTheOccupancyThatTheDriverDoes) {
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());

@@ -125,9 +125,15 @@ std::vector<IncludedFile> own_texts(const CompileRequest& request, std::span<con
 std::string add_own_headers(const CompileRequest& request, const std::vector<IncludedFile>& texts,
                             DeviceHeaders& headers) {
   std::map<std::string, std::string> names;  // by file
+  // A text under its own path needs no #line, with which NVRTC would not precompile it.
+  const auto has_own_name = [](const std::string& path) {
+    return path.starts_with('/') && path.find_first_of("\"<>\\") == npos;
+  };
   for (std::size_t i = 1; i < texts.size(); ++i)
     names.emplace(real_name(texts[i].path),
-                  fmt::format("tuner_own/{}/{}", i, fs::path(texts[i].path).filename().string()));
+                  has_own_name(texts[i].path)
+                      ? texts[i].path
+                      : fmt::format("tuner_own/{}/{}", i, fs::path(texts[i].path).filename().string()));
   std::map<std::string, std::string> places;  // by path
   for (const IncludedFile& file : request.includes->files)
     places.emplace(fs::path(file.path).lexically_normal().string(), names.at(real_name(file.path)));
@@ -136,9 +142,11 @@ std::string add_own_headers(const CompileRequest& request, const std::vector<Inc
     return at == places.end() ? std::string() : at->second;
   };
   const IncludeFolders folders(request.file_name, request.include_paths);
-  for (std::size_t i = 1; i < texts.size(); ++i)
-    headers.add(names.at(real_name(texts[i].path)),
-                line_directive(1, texts[i].path) + with_places(texts[i].text, texts[i].path, folders, place));
+  for (std::size_t i = 1; i < texts.size(); ++i) {
+    const std::string& name = names.at(real_name(texts[i].path));
+    headers.add(name, (name == texts[i].path ? std::string() : line_directive(1, texts[i].path)) +
+                          with_places(texts[i].text, texts[i].path, folders, place));
+  }
   return with_places(texts.front().text, request.file_name, folders, place);
 }
 

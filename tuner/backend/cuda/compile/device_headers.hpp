@@ -48,8 +48,9 @@ std::string toolkit_place(const std::string& name, const DeviceHeaders& headers,
 std::vector<IncludedFile> own_texts(const CompileRequest& request, std::span<const std::filesystem::path> toolkit,
                                     const DeviceHeaders& headers);
 
-/// Adds the headers of \p texts, which own_texts() made, under names that no other file has. Returns the source that
-/// includes them so. They are the files that compilers find in the folders of the author, however he names them.
+/// Adds the headers of \p texts, which own_texts() made, under their own paths or names that no other file has. Returns
+/// the source that includes them so. They are the files that compilers find in the folders of the author, however he
+/// names them.
 std::string add_own_headers(const CompileRequest& request, const std::vector<IncludedFile>& texts,
                             DeviceHeaders& headers);
 

@@ -202,7 +202,8 @@ CudaModule::CudaModule(SharedState state, const Image& image)
     entry.kernel = get_function(module_.get(), compiled.symbol);
     entry.expression = compiled.expression;
     entry.symbol = compiled.symbol;
-    entry.spill_bytes = compiled.resources.spill_bytes;
+    entry.kernel.resources.spill_bytes = compiled.resources.spill_bytes;  // the driver knows neither
+    entry.kernel.resources.target = compiled.resources.target;
     const DeviceLimits& limits = state_->device.limits;
     allow_shared_memory(entry.kernel, limits.max_shared_bytes - entry.kernel.resources.static_shared_bytes, limits);
     if (limits.compute_capability < 90) continue;
@@ -232,7 +233,6 @@ CudaModule::~CudaModule() {
 Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) const {
   const Entry& entry = entries_.at(function);
   Resources resources = entry.kernel.resources;
-  resources.spill_bytes = entry.spill_bytes;
   const Occupancy fit = occupancy(state_->device.limits, shape.threads_per_block(), resources.registers,
                                   shape.shared_bytes + resources.static_shared_bytes);
   resources.blocks_per_sm = fit.blocks_per_sm;

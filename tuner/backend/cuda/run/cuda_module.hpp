@@ -87,7 +87,6 @@ class CudaModule final : public Module {
     KernelFunction kernel;
     Variable variable;  ///< instead of a kernel
     std::string expression, symbol;
-    int spill_bytes = 0;           ///< reported by the compiler
     mutable bool has_run = false;  ///< its first launch has ended
   };
   const Entry& entry(std::size_t function) const { return entries_.at(function); }
