@@ -106,6 +106,12 @@ def _locate_by_interface(interface):
     return address or 0, code, math.prod(shape), is_const
 
 
+def _located_by_name(array, located):
+    """The interface has no word for the types of ml_dtypes, which have names."""
+    address, code, count, is_const = located
+    return located if code != VOID else (address, _code_of(getattr(array, "dtype", None)), count, is_const)
+
+
 def _locate_numpys_masked(array):
     masked, numpy = sys.modules["numpy.ma"].getmask(array), sys.modules["numpy"]
     if masked is not sys.modules["numpy.ma"].nomask and numpy.ravel(masked).view(bool).any():
@@ -137,7 +143,7 @@ def locate(array):
         return _locate_numpys_masked
     for name in ("__cuda_array_interface__", "__array_interface__"):
         if hasattr(array, name):
-            return lambda one: _locate_by_interface(getattr(one, name))
+            return lambda one: _located_by_name(one, _locate_by_interface(getattr(one, name)))
     if hasattr(array, "__dlpack__"):
         return _native.dlpack
     raise TypeError(f"tuner takes arrays, for example of PyTorch, CuPy, JAX or NumPy, not {type(array).__name__}")
