@@ -96,7 +96,7 @@ ci_find_changed() {
 ci_seed() { echo $((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1))); }
 
 ci_format() {
-  git ls-files -z -- 'include/*.[ch]pp' 'tuner/*.[ch]pp' 'cache/*.[ch]pp' 'tests/*.[ch]pp' 'tests/*.[ch]pp' 'examples/*.cpp' \
+  git ls-files -z -- 'include/*.[ch]pp' 'tuner/*.[ch]pp' 'cache/*.[ch]pp' 'tests/*.[ch]pp' 'examples/*.cpp' \
     'bench/*.[ch]pp' 'templates/*.hpp' | xargs -0 "$(ci_find_tool clang-format)" --dry-run -Werror
 }
 
