@@ -1,8 +1,8 @@
-// y = softmax of each row of x, for rows so long that no block can keep one: y[r][c] = exp(x[r][c] - max of row r) / sum
-// over the row of exp(x[r][.] - max).
+// y = softmax of each row of x, for rows so long that no block can keep one.
+// y[r][c] = exp(x[r][c] - max of row r) / sum over the row of exp(x[r][.] - max)
 //
-// The blocks of a cluster share a row. Each keeps its part in registers, so that x is read once. They tell each other the
-// largest element and the sum of their parts through distributed shared memory, and only then write the results. Without
+// The blocks of a cluster share a row. Each keeps its part in registers, so that x is read once. They exchange the
+// largest element and the sum of their parts through distributed shared memory, and then write the results. Without
 // clusters a row would be read twice, or half of the multiprocessors would do nothing.
 //
 // See the CUDA C++ Programming Guide, "Thread Block Clusters" and "Distributed Shared Memory", and M. Milakov,

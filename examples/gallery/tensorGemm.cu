@@ -164,7 +164,7 @@ __global__ __launch_bounds__(384, 1) void tensorGemm(const __grid_constant__ CUt
     const int consumer = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
     const int warp = thread / 32, lane = thread % 32;
     Out* const own_panels = panels + consumer * 2 * panel_elements;
-    // A few threads each tell one of the blocks that load for this one that a stage is free.
+    // A few threads arrive at the barriers of the blocks that load for this one, when a stage is free.
     const bool tells = thread < cluster_m + cluster_n - 1;
     const int other = thread - cluster_m + (thread - cluster_m >= rank_n);  // in this row of the cluster
     const int told = split > 1 ? rank : thread < cluster_m ? thread + rank_n * cluster_m : rank_m + other * cluster_m;
