@@ -157,11 +157,9 @@ def is_number(value):
     return isinstance(value, (int, float, numbers.Real)) or type(value).__name__ in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
-def bytes_of_struct(value):
-    """The bytes of a struct: of ctypes', or of an element of NumPy's arrays of structs; None for anything else."""
-    if isinstance(value, ctypes.Structure):
-        return bytes(value)
-    return value.tobytes() if type(value).__name__ in ("void", "record") and hasattr(value, "tobytes") else None
+def is_struct(value):
+    """A struct of ctypes, or an element of NumPy's arrays of structs."""
+    return isinstance(value, ctypes.Structure) or type(value).__name__ in ("void", "record")
 
 
 @functools.cache
