@@ -215,7 +215,7 @@ class Writer {
       add("choice", fmt::format("{} = {}", one.name, fmt::join(all->names, " ")));
       return all->path + one.name;
     }
-    ask(fmt::format("Which value does {}, a {}, have? No launch in the text has one.", one.name, one.type));
+    ask(fmt::format("{}, a {}, has which value? No launch in the text has one.", one.name, one.type));
     return fmt::format("static_cast<{}>(0)", one.type);
   }
 

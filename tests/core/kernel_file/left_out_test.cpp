@@ -6,6 +6,7 @@
 
 #include <tests/core/kernel_texts.hpp>
 
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/compile_values.hpp>

@@ -109,7 +109,15 @@ TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16 fill nan", "e4m3")),
             "tensor map 'from': it is filled with NaN, but its elements are e4m3");
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16", "e4m3")), "valid");
-  EXPECT_THAT(invalid(tiles("x[m, k] box 8, 9223372036854775807")), HasSubstr("overflow"));
+}
+
+TEST(TensorMapRules, AreBrokenByNumbersThatOverflow) {
+  for (const char* const box :
+       {"8, 9223372036854775807", "8, 64 strides 9223372036854775807", "8, k * 100000000000000000"}) {
+    const KernelSpec spec = tiles("x[m, k] box " + std::string(box));
+    EXPECT_THAT(invalid(spec), HasSubstr("overflow")) << box;
+    EXPECT_TRUE(enumerate(spec, problem(), hopper()).empty()) << box;
+  }
 }
 
 TEST(TensorMapRules, DecideWhichConfigurationsThereAre) {

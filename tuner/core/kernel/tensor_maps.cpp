@@ -127,8 +127,13 @@ TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindin
 
 std::vector<Condition> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
   std::vector<Condition> all;
-  for (const TensorMapSpec& map : spec.tensor_maps)
-    Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
+  for (const TensorMapSpec& map : spec.tensor_maps) {
+    try {
+      Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
+    } catch (const EvaluationError& error) {  // its numbers are constants, and one is too large
+      all.push_back({Expression::constant(0), 1, 1, {}, "tensor map '" + map.name + "'", error.what()});
+    }
+  }
   return all;
 }
 
