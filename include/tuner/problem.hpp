@@ -111,15 +111,16 @@ constexpr int element_code() {
   }
 }
 
-/// One launch argument: a pointer with the code of its element type, a number, or a struct.
+/// One launch argument: a pointer with the code of its element type, a number, or a struct. A struct has its address in
+/// `pointer` and its size in `integer`.
 struct LaunchArgument {
   enum class Kind : std::uint8_t { pointer, floating, signed_integer, unsigned_integer, structure };
   Kind kind = Kind::pointer;
-  bool is_const = false;          ///< a pointer to const, which cannot be an output
-  std::int8_t element = -1;       ///< a pointer's element type; -1: void or a struct
-  const void* pointer = nullptr;  ///< to the struct
-  double number = 0;              ///< floating
-  std::uint64_t integer = 0;      ///< the bits of an integer, or the bytes of a struct
+  bool is_const = false;     ///< a pointer to const, which cannot be an output
+  std::int8_t element = -1;  ///< a pointer's element type; -1: void or a struct
+  const void* pointer = nullptr;
+  double number = 0;          ///< floating
+  std::uint64_t integer = 0;  ///< the bits of an integer
 };
 
 /// \p value must live as long as the result, which points to a struct.

@@ -91,9 +91,8 @@ template <Op OP, unsigned BLOCK> __global__ void fold(const float* in, float* ou
 )"),
               Holds("? Does the caller choose OP?", "choice      OP = Sum Max\n",
                     "instantiate acme::fold<acme::Op::OP, BLOCK>\n"));
-  EXPECT_THAT(
-      made("template <cub::Algorithm A> __global__ void fold(float* out) { out[threadIdx.x] = 1; }\n"),
-      Holds("? Which value does A, a cub::Algorithm, have?", "instantiate fold<static_cast<cub::Algorithm>(0)>\n"));
+  EXPECT_THAT(made("template <cub::Algorithm A> __global__ void fold(float* out) { out[threadIdx.x] = 1; }\n"),
+              Holds("? A, a cub::Algorithm, has which value?", "instantiate fold<static_cast<cub::Algorithm>(0)>\n"));
 }
 
 /// The `block` line for a template<int NAME> with this head and index, and this launch.

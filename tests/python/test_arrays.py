@@ -284,6 +284,16 @@ class ExchangeInC(Gpus):
 
         self.array = Array
 
+    def test_knows_types_that_numpy_does_not_have_by_their_names(self):
+        class Array:
+            __array_interface__ = numpy.zeros(3, "V1").__array_interface__
+
+            def __init__(self, dtype):
+                self.dtype = dtype
+
+        for dtype, code in (("float8_e5m2", _arrays.NAMES.index("e5m2")), ("V1", _arrays.VOID)):
+            self.assertEqual(_arrays.locate(Array(dtype))[1], code)
+
     def test_tells_the_types_of_fp8(self):
         for code, name in ((10, "e4m3"), (12, "e5m2")):
             array = self.array(numpy.zeros(3, numpy.uint8))

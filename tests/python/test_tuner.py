@@ -1,6 +1,7 @@
 """The package on the host backend, with NumPy's arrays. Run by bindings/python/test."""
 
 import contextlib
+import ctypes
 import gc
 import importlib.util
 import io
@@ -89,6 +90,34 @@ class Kernels(unittest.TestCase):
         self.axpy(2.0, x, y)
         self.axpy(2, x, y)
         self.assertTrue((y == 13).all())
+
+    def test_structs_are_passed_by_value(self):
+        weigh = tuner.Kernel(name="weigh", text="""
+#pragma tuner kernel      weigh
+#pragma tuner size        n
+#pragma tuner parameter   block = 32 64
+#pragma tuner out         y[n] : float
+#pragma tuner scalar      pass = { 2, 1 }
+#pragma tuner grid        ceil_div(n, block)
+#pragma tuner block       block
+#pragma tuner arguments   y, pass, n
+#pragma tuner default     block=32
+#pragma tuner reference   default
+struct Pass { float factor; int shift; };
+extern "C" __global__ void weigh(float* y, Pass pass, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = pass.factor * pass.shift;
+}
+""")
+
+        class Pass(ctypes.Structure):
+            _fields_ = [("factor", ctypes.c_float), ("shift", ctypes.c_int)]
+
+        y = numpy.zeros(33, numpy.float32)
+        weigh(y, Pass(1.5, 4))
+        self.assertTrue((y == 6).all())
+        weigh(y, numpy.array([(2, 5)], [("factor", "f4"), ("shift", "i4")])[0])
+        self.assertTrue((y == 10).all())
 
     def test_sizes_of_a_matrix_follow_from_its_shape(self):
         a = numpy.arange(33, dtype=numpy.float32).reshape(3, 11)

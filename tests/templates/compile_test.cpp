@@ -141,6 +141,20 @@ TEST_F(KernelsWithOptions, KeepTheirBranchesWithoutOptimisation) {
     EXPECT_GT(branches(variant, "no"), branches(variant, "yes")) << variant;
 }
 
+class GalleryOfHopper : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GalleryOfHopper, CompilesWithItsInstructions) {
+  if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+  const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR "/examples/gallery/") + GetParam() + ".cu");
+  const ProblemSize size = complete(spec, {});
+  testing::Picker picker(15);
+  const EnumeratedSpace space = enumerate(spec, size, cuda::limits_of_architecture("sm_90"));
+  EXPECT_EQ(compiled(request_of_all(spec, size, "sm_90", picker.pick(space, 4))).log, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, GalleryOfHopper, ::testing::Values("tensorGemm", "attention", "longRowSoftmax"),
+                         [](const auto& kernel) { return std::string(kernel.param); });
+
 struct Which {
   const char* kernel;
   const char* architecture;

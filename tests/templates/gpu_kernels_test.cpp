@@ -174,6 +174,35 @@ TEST_F(GpuKernelsWithOptions, ShowTheBranchesOfTheSourceWithoutOptimisation) {
   EXPECT_GT(by_thread, two_conditions);
 }
 
+class GpuGalleryOfHopper : public GpuKernels {
+ protected:
+  void SetUp() override {
+    GpuKernels::SetUp();
+    if (!IsSkipped() && gpu_.backend->device().limits.compute_capability != 90)
+      GTEST_SKIP() << "these kernels are for compute capability 9.0";
+  }
+
+  /// A sample of the configurations of a file is right, on each of \p problems and on the file's own.
+  void expect_right(const char* file, std::size_t count, std::initializer_list<ProblemSize> problems) const {
+    const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR "/examples/gallery/") + file);
+    testing::Picker picker(12);
+    for (const ProblemSize& problem : problems) {
+      const ProblemSize size = complete(spec, problem);
+      const EnumeratedSpace space = enumerate(spec, size, gpu_.backend->device().limits);
+      testing::expect_right(*gpu_.backend, spec, size, picker.pick(space, count));
+    }
+  }
+};
+
+TEST_F(GpuGalleryOfHopper, MultipliesMatricesOfThreeTypes) {
+  for (const char* type : {"bfloat16", "half", "e4m3"})
+    expect_right("tensorGemm.cu", 12, {{{{"m", 300}, {"n", 520}, {"k", 1040}}, {{"T", type}}}});
+}
+TEST_F(GpuGalleryOfHopper, ComputesAttention) { expect_right("attention.cu", 16, {{{{"heads", 2}, {"n", 700}}, {}}}); }
+TEST_F(GpuGalleryOfHopper, SharesLongRowsInClusters) {
+  expect_right("longRowSoftmax.cu", 16, {{{{"rows", 3}, {"columns", 30000}}, {}}});
+}
+
 struct Race {
   const char* tail;
   const char* mistake;

@@ -215,7 +215,7 @@ class Writer {
       add("choice", fmt::format("{} = {}", one.name, fmt::join(all->names, " ")));
       return all->path + one.name;
     }
-    ask(fmt::format("Which value does {}, a {}, have? No launch in the text has one.", one.name, one.type));
+    ask(fmt::format("{}, a {}, has which value? No launch in the text has one.", one.name, one.type));
     return fmt::format("static_cast<{}>(0)", one.type);
   }
 
@@ -408,7 +408,10 @@ class Writer {
     const std::string name = possible_name(one.name), plain = plain_type(one.type);
     const auto numbers = numbers_of(plain);
     const bool is_vector = numbers && numbers->components > 1;
-    if (plain == "cudaTextureObject_t" || plain == "cudaSurfaceObject_t") return add_texture(name, plain);
+    if (plain == "cudaTextureObject_t") return add_view(name, "in", "texture");
+    if (plain == "cudaSurfaceObject_t") return add_view(name, "out", "surface");
+    if (has_word(plain, "CUtensorMap"))
+      return add_view(name, "in", "tensormap", sizes_.size() < 2 ? " box 64" : " box 64, 64");
     if (const auto record = is_vector ? vector_record(*numbers) : record_called(all_, used(plain));
         record && !contains(type_names_, plain)) {
       std::vector<std::string> values;
@@ -425,13 +428,13 @@ class Writer {
                                                              small_values_.contains(name) ? 0 : 1));
   }
 
-  void add_texture(const std::string& name, const std::string& type) {
-    const bool is_texture = type == "cudaTextureObject_t";
+  /// An argument that shows a buffer, by \p directive.
+  void add_view(const std::string& name, const char* role, const char* directive, const char* how = "") {
     const std::string extent = sizes_.empty() ? "1" : sizes_.size() == 1 ? sizes_[0] : sizes_[0] + ", " + sizes_[1];
     const std::string count = sizes_.size() < 2 ? extent : sizes_[0] + " * " + sizes_[1];
     buffers_ += question(fmt::format("Which buffer and which extents does {} show, and how?", name)) +
-                line(is_texture ? "in" : "out", fmt::format("{}_data[{}] : float", name, count)) +
-                line(is_texture ? "texture" : "surface", fmt::format("{0} = {0}_data[{1}]", name, extent));
+                line(role, fmt::format("{}_data[{}] : float", name, count)) +
+                line(directive, fmt::format("{0} = {0}_data[{1}]{2}", name, extent, how));
   }
 
   /// The variables in constant memory that the body names and the text does not initialise, with the number of elements

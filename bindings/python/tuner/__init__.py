@@ -223,7 +223,7 @@ class Kernel:
         return f"<tuner.Kernel {self.name} of {', '.join(self.sizes)}>"
 
     def __call__(self, *arguments, stream=None):
-        arrays = [one for one in arguments if one is None or not _arrays.is_number(one)]
+        arrays = [one for one in arguments if one is None or not (_arrays.is_number(one) or _arrays.is_struct(one))]
         self.launch(self._sizes_of(arrays), *arguments, stream=stream)
 
     def launch(self, sizes, *arguments, stream=None):
@@ -314,12 +314,12 @@ class Kernel:
         sizes, arrays = _integers(sizes), []
         handle, given = 0 if stream is None else _arrays.handle_of(stream), []
         for number, one in enumerate(arguments, 1):
-            if (structure := _arrays.bytes_of_struct(one)) is not None:
-                given.append(structure)
-                continue
             if one is not None and _arrays.is_number(one):
                 given.append(_whole(f"{self.name}: argument {number}", one, -2**63, 2**64 - 1)
                              if isinstance(one, numbers.Integral) else float(one))
+                continue
+            if _arrays.is_struct(one):
+                given.append(one.tobytes() if hasattr(one, "tobytes") else bytes(one))
                 continue
             address, code, count, is_const = (0, _arrays.VOID, 0, False) if one is None else _arrays.locate(one)
             arrays.append((one, code, count))

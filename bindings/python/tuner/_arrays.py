@@ -106,6 +106,12 @@ def _locate_by_interface(interface):
     return address or 0, code, math.prod(shape), is_const
 
 
+def _located_by_name(array, located):
+    """The interface has no word for the types of ml_dtypes, which have names."""
+    address, code, count, is_const = located
+    return located if code != VOID else (address, _code_of(getattr(array, "dtype", None)), count, is_const)
+
+
 def _locate_numpys_masked(array):
     masked, numpy = sys.modules["numpy.ma"].getmask(array), sys.modules["numpy"]
     if masked is not sys.modules["numpy.ma"].nomask and numpy.ravel(masked).view(bool).any():
@@ -137,7 +143,7 @@ def locate(array):
         return _locate_numpys_masked
     for name in ("__cuda_array_interface__", "__array_interface__"):
         if hasattr(array, name):
-            return lambda one: _locate_by_interface(getattr(one, name))
+            return lambda one: _located_by_name(one, _locate_by_interface(getattr(one, name)))
     if hasattr(array, "__dlpack__"):
         return _native.dlpack
     raise TypeError(f"tuner takes arrays, for example of PyTorch, CuPy, JAX or NumPy, not {type(array).__name__}")
@@ -157,11 +163,9 @@ def is_number(value):
     return isinstance(value, (int, float, numbers.Real)) or type(value).__name__ in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
-def bytes_of_struct(value):
-    """The bytes of a struct: of ctypes', or of an element of NumPy's arrays of structs; None for anything else."""
-    if isinstance(value, ctypes.Structure):
-        return bytes(value)
-    return value.tobytes() if type(value).__name__ in ("void", "record") and hasattr(value, "tobytes") else None
+def is_struct(value):
+    """A struct of ctypes, or an element of NumPy's arrays of structs."""
+    return isinstance(value, ctypes.Structure) or type(value).__name__ in ("void", "record")
 
 
 @functools.cache

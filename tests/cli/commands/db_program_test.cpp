@@ -177,6 +177,18 @@ TEST_F(DbProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {
   EXPECT_THAT(again.out, StartsWith("// Tuned configurations of kernel scale"));
 }
 
+TEST_F(DbProgram, ListsInAHeaderTheAttributesThatItsUserMustLaunchWith) {
+  std::string text = contents(folder() / "scale.cu");
+  text.insert(text.find("#pragma tuner block "), "#pragma tuner cluster 1\n#pragma tuner dependent unroll > 1\n");
+  file("late.cu", text);
+  ASSERT_EQ(call("late.cu --trials 2").code, 0);
+  EXPECT_THAT(call("db export --as header - --kernel ./late.cu").out,
+              HasSubstr("// The caller must launch with these attributes, by cudaLaunchKernelEx():\n"
+                        "//   scale: cluster 1, 1, 1; dependent unroll > 1\n"));
+  ASSERT_EQ(call("scale.cu --trials 2").code, 0);
+  EXPECT_THAT(call("db export --as header - --kernel ./scale.cu").out, Not(HasSubstr("attributes")));
+}
+
 TEST_F(DbProgram, WritesOneTuningForOtherTunersAndSaysHowToChooseIt) {
   ASSERT_EQ(call("scale.cu --trials 2 --size n=500").code, 0);
   ASSERT_EQ(call("db export --as t4 t4.json").code, 0);

@@ -154,6 +154,19 @@ __global__ void paint(BYTE* to, const Point* from, cudaTextureObject_t image, Sh
   EXPECT_EQ(check.code, 0) << check.out;
 }
 
+TEST_F(FirstFile, AsksForTheBufferOfATensorMap) {
+  file("tiles.cu", R"(
+__global__ void tiles(const __grid_constant__ CUtensorMap from, float* y, int m, int k) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < m * k) y[i] = 1;
+}
+)");
+  EXPECT_EQ(call("init tiles.cu -o mine.cu").code, 0);
+  EXPECT_THAT(contents(folder() / "mine.cu"),
+              Holds("in          from_data[m * k] : float\n", "tensormap   from = from_data[m, k] box 64, 64\n"));
+  EXPECT_THAT(call("check ./mine.cu").out, HasSubstr("skipped: the kernel is given a tensor map, which is for GPUs"));
+}
+
 TEST_F(FirstFile, TakesTheUsualValuesOfATemplateForItsDefaults) {
   const std::string text = checked(R"(
 template <const int NUM_THREADS = 96, int each = 2, bool flip = true, int product = NUM_THREADS * each>

@@ -116,7 +116,7 @@ TEST(LaunchShape, PrefersAShareOfSharedMemory) {
     EXPECT_EQ(violated_limit(shape, {}), std::nullopt);
   }
   shape.carveout = 101;
-  EXPECT_EQ(violated_limit(shape, {}), "carveout of 101 is no share in percent (-1 leaves it to the driver)");
+  EXPECT_EQ(violated_limit(shape, {}), "carveout of 101 is not a share in percent (-1 leaves it to the driver)");
 }
 
 TEST(LaunchShape, TakesTheClusterThatItsKernelIsCompiledFor) {

@@ -7,6 +7,8 @@
 
 #include <tests/core/kernel_texts.hpp>
 
+#include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/compile_values.hpp>
 #include <tuner/core/kernel/program_text.hpp>

@@ -6,6 +6,7 @@
 
 #include <tests/core/kernel_texts.hpp>
 
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/compile_values.hpp>
@@ -320,6 +321,10 @@ TEST(LeftOut, IsSaidWhereTheTextDoesNot) {
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double* y, const float* x, int m) {}\n")),
               HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is not a buffer, size, scalar, "
                         "texture, tensor map or parameter"));
+  EXPECT_THAT(
+      error(scale_with("", "__global__ void scale(double* y, const __grid_constant__ CUtensorMap from) {}\n")),
+      HasSubstr("has no 'arguments', and 'scale' takes the tensor map 'from': declare it, as in 'tensormap from = "
+                "BUFFER[m, k] box 64, 64'"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double*, const float* x) {}\n")),
               HasSubstr("has no 'arguments', and 'scale' takes an argument without a name"));
   EXPECT_THAT(error(scale_with("", "struct P;\n__global__ void scale(P* y, const float* x, int n) {}\n")),

@@ -1,5 +1,6 @@
 // Elements that are structs, defined in the kernel file or in the text of the kernel.
 
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/data_files.hpp>

@@ -79,9 +79,9 @@ TEST(TensorMapLine, NeedsPointersOf16Bytes) {
 TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(invalid(tiles()), "valid");
   EXPECT_EQ(invalid(tiles(), configuration(64, 4, 0)),
-            "tensor map 'from': the last dimension of its box has 8 bytes, and must have a multiple of 16");
+            "tensor map 'from': a row of its box has 8 bytes, and must have a multiple of 16");
   EXPECT_EQ(invalid(tiles(), configuration(64, 64, 64)),
-            "tensor map 'from': the last dimension of its box has 128 bytes, which exceed its swizzle of 64");
+            "tensor map 'from': a row of its box has 128 bytes, which exceed its swizzle of 64");
   EXPECT_EQ(invalid(tiles("x[m, k] box rows, tile"), configuration(512)),
             "tensor map 'from': its box has 512 elements in dimension 1, not from 1 to 256");
   const auto broken = [](const std::string& map) {
@@ -94,9 +94,9 @@ TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(broken("x[8, 12] box 8, 8"), "its stride in dimension 1 has 24 bytes, and must have a multiple of 16");
   EXPECT_EQ(broken("x[1, 8] strides 549755813888 box 1, 8"),
             "its stride in dimension 1 has 1099511627776 bytes, not from 0 to 2^40");
-  EXPECT_EQ(broken("x[m, k] box 8, 8 swizzle 16"), "its swizzle is 16, not 0, 32, 64 or 128 bytes");
-  EXPECT_EQ(broken("x[1, m, k] box 1, 8, 8 interleave 64B"), "its interleave is 64, not 0, 16 or 32 bytes");
-  EXPECT_EQ(broken("x[m, k] box 8, 8 promotion 32B"), "its promotion is 32, not 0, 64, 128 or 256 bytes");
+  EXPECT_EQ(broken("x[m, k] box 8, 8 swizzle 16"), "its swizzle has 16 bytes, not one of 0, 32, 64, 128");
+  EXPECT_EQ(broken("x[1, m, k] box 1, 8, 8 interleave 64B"), "its interleave has 64 bytes, not one of 0, 16, 32");
+  EXPECT_EQ(broken("x[m, k] box 8, 8 promotion 32B"), "its promotion has 32 bytes, not one of 0, 64, 128, 256");
   EXPECT_EQ(broken("x[m, k] box 8, 8 interleave 16B"), "an interleave of 16 bytes needs at least three dimensions");
   EXPECT_EQ(broken("x[1, m, k] box 1, 8, 8 interleave 32B"),
             "with an interleave of 32 bytes, its swizzle must be 32, not 0");
@@ -109,7 +109,15 @@ TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16 fill nan", "e4m3")),
             "tensor map 'from': it is filled with NaN, but its elements are e4m3");
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16", "e4m3")), "valid");
-  EXPECT_THAT(invalid(tiles("x[m, k] box 8, 9223372036854775807")), HasSubstr("overflow"));
+}
+
+TEST(TensorMapRules, AreBrokenByNumbersThatOverflow) {
+  for (const char* const box :
+       {"8, 9223372036854775807", "8, 64 strides 9223372036854775807", "8, k * 100000000000000000"}) {
+    const KernelSpec spec = tiles("x[m, k] box " + std::string(box));
+    EXPECT_THAT(invalid(spec), HasSubstr("overflow")) << box;
+    EXPECT_TRUE(enumerate(spec, problem(), hopper()).empty()) << box;
+  }
 }
 
 TEST(TensorMapRules, DecideWhichConfigurationsThereAre) {

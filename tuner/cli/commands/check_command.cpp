@@ -166,6 +166,7 @@ class Check {
   }
 
   std::string run_on_host() {
+    if (!spec_.tensor_maps.empty()) throw Error(std::string("the kernel is given a tensor map") + kForGpus);
     const Device device = choose_device(kHostBackend).device;
     ProblemOptions options = problem_options(given_);
     options.host_bytes = kCheckedBytes;

@@ -31,11 +31,11 @@ std::optional<std::string> violated_by_cluster(const LaunchShape& shape) {
   return std::nullopt;
 }
 
-/// What \p shape asks of the device besides grid, block and memory. The host, which has no compute capability, runs
-/// clusters too.
+/// The reason why a device does not have the attributes of \p shape; nothing if it does. The host, whose compute
+/// capability is 0, runs clusters too.
 std::optional<std::string> violated_by_attributes(const LaunchShape& shape, const DeviceLimits& limits) {
   if (shape.carveout < LaunchShape::kNoCarveout || shape.carveout > 100)
-    return "carveout of " + std::to_string(shape.carveout) + " is no share in percent (-1 leaves it to the driver)";
+    return "carveout of " + std::to_string(shape.carveout) + " is not a share in percent (-1 leaves it to the driver)";
   if (auto violated = violated_extent("cluster", shape.cluster, {kMaxCluster, kMaxCluster, kMaxCluster}))
     return violated;
   const std::int64_t blocks = shape.blocks_per_cluster();

@@ -17,7 +17,7 @@ struct LaunchShape {
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::int64_t shared_bytes = 0;  ///< dynamic shared memory per block
   bool cooperative = false;       ///< its blocks may wait for each other, so all must be resident at once
-  bool dependent = false;         ///< may begin before the launch before it has ended, and waits for its results itself
+  bool dependent = false;         ///< may overlap the launch before it, and waits for its results itself
   /// Blocks of a cluster: they run at the same time, and each may access the shared memory of the others. One block: no
   /// cluster.
   std::array<std::int64_t, 3> cluster{1, 1, 1};

@@ -26,7 +26,7 @@ constexpr Refused kRefused[] = {
     {"leaves no machine code to run", {"dlto", "dlink-time-opt", "lto", "gen-opt-lto", "optix-ir"}},
     {kHeaders, {"include-path", "include", "pre-include"}},
     {kMacro, {"define-macro", "undefine-macro"}},
-    {"is not needed: tuner precompiles headers where that pays", {"pch", "create-pch", "use-pch"}},
+    {"is not needed: tuner precompiles headers if that pays", {"pch", "create-pch", "use-pch"}},
     {"would have every compile write a file", {"time", "fdevice-time-trace"}},
 };
 

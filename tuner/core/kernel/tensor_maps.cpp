@@ -1,6 +1,7 @@
 #include <tuner/core/kernel/tensor_maps.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -42,17 +43,17 @@ class Rules {
     names_["interleave"] = map.numbers[Shape::interleave];
     names_["promotion"] = map.numbers[Shape::promotion];
     names_["inner"] = map.numbers[Shape::box + map.rank - 1];
+    names_["row"] = parsed("interleave != 0 ? 0 : inner * bytes");  // with an interleave, boxes have no rows
   }
 
   void add_all() {
     for (std::size_t i = 0; i < map_.rank; ++i) of_dimension(i);
-    add("swizzle in {0, 32, 64, 128}", "its swizzle is {}, not 0, 32, 64 or 128 bytes", {"swizzle"});
-    add("interleave in {0, 16, 32}", "its interleave is {}, not 0, 16 or 32 bytes", {"interleave"});
-    add("promotion in {0, 64, 128, 256}", "its promotion is {}, not 0, 64, 128 or 256 bytes", {"promotion"});
-    add("interleave != 0 or inner * bytes % 16 == 0",
-        "the last dimension of its box has {} bytes, and must have a multiple of 16", {"inner * bytes"});
-    add("interleave != 0 or swizzle == 0 or inner * bytes <= swizzle",
-        "the last dimension of its box has {} bytes, which exceed its swizzle of {}", {"inner * bytes", "swizzle"});
+    add("row % 16 == 0", "a row of its box has {} bytes, and must have a multiple of 16", {"row"});
+    one_of("swizzle", {0, 32, 64, 128});
+    one_of("interleave", {0, 16, 32});
+    one_of("promotion", {0, 64, 128, 256});
+    add("swizzle == 0 or row <= swizzle", "a row of its box has {} bytes, which exceed its swizzle of {}",
+        {"row", "swizzle"});
     add("interleave != 32 or swizzle == 32", "with an interleave of 32 bytes, its swizzle must be 32, not {}",
         {"swizzle"});
     if (map_.rank < 3)
@@ -66,6 +67,13 @@ class Rules {
   }
 
  private:
+  /// A property that has one of some numbers of bytes.
+  void one_of(const std::string& name, std::initializer_list<int> bytes) {
+    std::string allowed;
+    for (const int one : bytes) allowed += (allowed.empty() ? "" : ", ") + std::to_string(one);
+    add(name + " in {" + allowed + "}", "its " + name + " has {} bytes, not one of " + allowed, {name});
+  }
+
   void of_dimension(std::size_t i) {
     const std::string number = std::to_string(i);
     const std::string place = " in dimension " + std::to_string(i + 1);
@@ -119,8 +127,13 @@ TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindin
 
 std::vector<Condition> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
   std::vector<Condition> all;
-  for (const TensorMapSpec& map : spec.tensor_maps)
-    Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
+  for (const TensorMapSpec& map : spec.tensor_maps) {
+    try {
+      Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
+    } catch (const EvaluationError& error) {  // its numbers are constants, and one is too large
+      all.push_back({Expression::constant(0), 1, 1, {}, "tensor map '" + map.name + "'", error.what()});
+    }
+  }
   return all;
 }
 

@@ -7,7 +7,7 @@
 namespace tuner {
 
 void read_tensor_map(KernelReader& kernel, TokenCursor& cursor);
-/// Checks what is known of tensor maps without their numbers. Those follow tensor_map_rules().
+/// Checks what is known of tensor maps without their numbers. The numbers follow tensor_map_rules().
 void validate_tensor_maps(const Checks& checks);
 
 }  // namespace tuner

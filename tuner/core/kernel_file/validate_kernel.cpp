@@ -213,7 +213,7 @@ class Validator : public Checks {
            " is " + type);
   }
 
-  /// Throws SpecError for a name that is unknown or used wrongly, and for a parameter where none is allowed.
+  /// Throws SpecError if a name is unknown, is used wrongly, or is a parameter that may not stand here.
   void expression(const Expression& expression, const ExpressionUse& use) const {
     refuse_parameters(expression, use.why_fixed);
     if (use.may_be_word && is_known_name(expression)) {

@@ -117,8 +117,8 @@ struct PlanKey {
   std::uint64_t hash_of(const Sizes& sizes) const { return hash_with(hash(), sizes); }
 };
 
-/// What a plan depends on in \p argument: its kind, for a pointer also its element type and whether it is to const.
-/// Never 0.
+/// A number for the properties of \p argument that a plan depends on: its kind, for a pointer also its element type and
+/// whether it is to const. Never 0.
 inline std::uint64_t code_of(const detail::LaunchArgument& argument) {
   using Kind = detail::LaunchArgument::Kind;
   if (argument.kind == Kind::structure) return 0x81;

@@ -23,13 +23,13 @@
 
 namespace tuner::runtime {
 
-/// Where the value of a kernel parameter comes from at launch.
+/// Where the value of a kernel parameter comes from at launch. For a struct, `constant` has only the size.
 struct ParameterSource {
   enum class Kind { constant, pointer, number, structure, size, computed, zeroed, scratch, tensor_map };
   Kind kind = Kind::constant;
-  std::size_t index = 0;         ///< the caller's argument or size, or Plan::maps; for work space: bytes from its start
-  ElementType type{};            ///< for a number or size: the kernel's parameter type
-  Argument constant;             ///< of a struct, its size alone
+  std::size_t index = 0;  ///< the caller's argument or size, or Plan::maps; for work space: bytes from its start
+  ElementType type{};     ///< for a number or size: the kernel's parameter type
+  Argument constant;
   OpenExpression computed = {};  ///< from the sizes; the plan's conditions ensure that it has a value that fits
 };
 

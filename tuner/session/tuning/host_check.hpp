@@ -25,8 +25,8 @@ struct HostCheckOptions {
   std::optional<std::chrono::steady_clock::time_point> until = {};
 };
 
-/// The reason to distrust a result of \p spec that is wrong on the host: a file of it has code that `__CUDA_ARCH__`
-/// guards, and the host backend leaves that out. Empty if none has.
+/// The reason to distrust a wrong result of \p spec on the host, or empty. The host backend leaves out code that
+/// `__CUDA_ARCH__` guards.
 std::string_view doubt_about_host(const KernelSpec& spec);
 
 class HostCheck final : public FinalistCheck {

@@ -1,6 +1,7 @@
 // Tensor maps as the driver encodes them.
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <tuner/backend/cuda/driver/context.hpp>

@@ -246,5 +246,32 @@ __global__ void k(int* out) {
   EXPECT_THAT(out, ElementsAre(8, 3, 5, 0));
 }
 
+TEST(HostPipelines, AndBarriersHaveTheirEarlierNames) {
+  const std::vector<float> out = outputs<float>(64, R"(
+#include <cooperative_groups.h>
+#include <cuda_awbarrier.h>
+#include <cuda_pipeline.h>
+using namespace nvcuda::experimental;
+__global__ void k(float* out) {
+  __shared__ float numbers[64];
+  __shared__ awbarrier bar;
+  auto block = cooperative_groups::this_thread_block();
+  if (block.thread_rank() == 0) init(&bar, block.size());
+  auto token = block.barrier_arrive();
+  block.barrier_wait(std::move(token));
+  numbers[63 - threadIdx.x] = threadIdx.x;
+  bar.arrive_and_wait();
+  pipeline pipe;
+  float one, four[4];
+  memcpy_async(one, numbers[threadIdx.x], pipe);
+  memcpy_async(segment<4>(four), segment<2>(numbers), pipe);
+  pipe.commit_and_wait();
+  out[threadIdx.x] = one + four[1] + four[2];
+})",
+                                                "k", shape(1, 64));
+  EXPECT_EQ(out[0], 63 + 62);
+  EXPECT_EQ(out[63], 62);
+}
+
 }  // namespace
 }  // namespace tuner::host_test

@@ -37,8 +37,9 @@ std::vector<Variable> lasting_variables(CUmodule module, std::span<const std::by
 /// not tell. Asking for more than there are would be an error that sanitizers report.
 std::optional<std::vector<unsigned>> parameter_sizes(CUfunction kernel, std::size_t count);
 
-/// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, a cooperative grid that
-/// does not fit onto the device at once, another cluster than the compiled one, or an old driver. nullopt: it can.
+/// Why \p shape cannot be launched; nullopt: it can. Reasons are limits of the device, launch bounds, shared memory and
+/// registers. Others are a cooperative grid that is not resident at once, another cluster than the compiled one, and an
+/// old driver.
 std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
                                               const DeviceLimits& limits);
 

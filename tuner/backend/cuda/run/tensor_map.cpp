@@ -44,7 +44,7 @@ CUtensorMapDataType data_type(const TensorMapShape& shape) {
     default:
       break;
   }
-  // Copies do not read numbers, so those without a type of their own are unsigned integers of their size.
+  // Copies do not read numbers: all others are copied as unsigned integers of the same size.
   constexpr CUtensorMapDataType by_bytes[] = {CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_UINT16,
                                               CU_TENSOR_MAP_DATA_TYPE_UINT32, CU_TENSOR_MAP_DATA_TYPE_UINT64};
   return by_bytes[std::bit_width(info(shape.type).bytes) - 1];

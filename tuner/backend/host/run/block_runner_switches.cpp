@@ -36,7 +36,7 @@ void BlockRunner::yield(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (runner.must_stop()) runner.leave_silently();
   runner.yield_to_others(false);
-  // A thread may wait for one of another block, while others of its own block yield too.
+  // The threads of a block may all yield while they wait for another block.
   constexpr unsigned yields_of_a_turn = 64;
   if (block->cluster_blocks > 1 && ++runner.yields_ % yields_of_a_turn == 0) runner.pass_turn();
 }

@@ -44,7 +44,7 @@ class Cluster {
   std::optional<std::string> end();
   /// As of the BlockRunner that failed in the last run().
   const void* fault_address() const { return fault_address_; }
-  /// The cluster that the last failed run() asked for (`__cluster_dims__`), if that was its failure.
+  /// The cluster that the kernel of the last run() requires (`__cluster_dims__`), if run() failed because of it.
   std::optional<std::array<unsigned, 3>> required() const { return required_; }
   /// Asks all threads of the cluster but the caller of run() to leave their kernel. For any thread.
   void request_stop();

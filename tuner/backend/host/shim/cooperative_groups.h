@@ -9,6 +9,10 @@ namespace cooperative_groups {
 class thread_block {
  public:
   static void sync(TUNER_HOST_SITE) { ::__syncthreads(file, line); }
+  struct arrival_token {};
+  static arrival_token barrier_arrive() { return {}; }
+  /// Waits until all threads are here, where CUDA waits only until they have arrived.
+  static void barrier_wait(arrival_token&&, TUNER_HOST_SITE) { ::__syncthreads(file, line); }
   static unsigned thread_rank() { return tuner_host::context.thread->linear; }
   static unsigned size() { return tuner_host::context.block->threads; }
   static unsigned num_threads() { return size(); }

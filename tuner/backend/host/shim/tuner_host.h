@@ -136,7 +136,8 @@ inline void __tuner_require_cluster(unsigned x, unsigned y = 1, unsigned z = 1) 
 }
 /// In place of an `asm` statement.
 [[noreturn]] inline void __tuner_inline_ptx(TUNER_HOST_SITE) {
-  tuner_host::api->fail(tuner_host::context.block, "this is inline PTX, which only a GPU runs", file, line);
+  tuner_host::api->fail(tuner_host::context.block,
+                        "this is inline PTX, which only a GPU runs: this kernel is checked there", file, line);
   __builtin_unreachable();
 }
 inline void __nanosleep(unsigned) { tuner_host::api->yield(tuner_host::context.block); }

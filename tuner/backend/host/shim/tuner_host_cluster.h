@@ -29,7 +29,8 @@ inline void __cluster_barrier_wait(TUNER_HOST_SITE) {
 
 namespace tuner_host {
 
-/// The block of the cluster in whose shared memory \p address is, and the beginning of that memory. Null if none is.
+/// The block of the cluster that has \p address in its shared memory, and the beginning of that memory; null if no
+/// block has it.
 __tuner_unseen inline const Block* owner_of(const void* address, const char** begin) {
   const Block& own = *context.block;
   const char* const at = static_cast<const char*>(address);

@@ -1,4 +1,4 @@
-// Before a header of the toolkit's libcu++, which is then for the host's compiler; tuner_host_toolkit_end.h follows it.
+// Before a header of the toolkit's libcu++, which is then for the host's compiler; tuner_toolkit_end.h follows it.
 #pragma push_macro("__CUDACC__")
 #pragma push_macro("__NVCC__")
 #undef __CUDACC__
