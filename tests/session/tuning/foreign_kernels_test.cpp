@@ -261,6 +261,7 @@ TEST_F(ForeignKernels, MayReadAndWriteFp8) {
 #pragma tuner fill        q = uniform -400 400
 #pragma tuner in          x[n] : tf32
 #pragma tuner out         y[4 * n] : e5m2
+#pragma tuner aligned     4
 #pragma tuner grid        ceil_div(n, block)
 #pragma tuner block       block
 #pragma tuner arguments   y, q, x, n

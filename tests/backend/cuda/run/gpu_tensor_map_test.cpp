@@ -1,13 +1,10 @@
 // Tensor maps as the driver encodes them.
 
-#include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <tuner/backend/cuda/driver/context.hpp>
 
 #include <tests/support/gpu_fixture.hpp>
-#include <tests/support/processor_time.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -69,22 +66,6 @@ TEST_F(GpuTensorMaps, MovedToAnotherAddressAreThoseThatAreMadeThere) {
   const ContextGuard guard(context.handle());
   backend().move_tensor_map(moved, shape(), second->address());
   EXPECT_EQ(moved.bytes, made.bytes);
-}
-
-TEST_F(GpuTensorMaps, CostAWarmCallAtMost100Nanoseconds) {
-  const auto first = backend().allocate(1 << 20), second = backend().allocate(1 << 20);
-  TensorMap map = backend().tensor_map(shape(), first->address());
-  const Context context = Context::primary(0);
-  const ContextGuard guard(context.handle());
-  constexpr int kMoves = 10'000;
-  double least_ns = 1e9;
-  for (int round = 0; round < 10; ++round) {
-    const double begin = testing::processor_seconds();
-    for (int i = 0; i < kMoves; ++i) backend().move_tensor_map(map, shape(), (i % 2 == 0 ? second : first)->address());
-    least_ns = std::min(least_ns, 1e9 * (testing::processor_seconds() - begin) / kMoves);
-  }
-  std::printf("a map is moved in %.0f ns\n", least_ns);
-  EXPECT_LE(least_ns, 100);
 }
 
 }  // namespace

@@ -247,9 +247,16 @@ Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) 
   return resources;
 }
 
-std::optional<std::int64_t> CudaModule::resident_clusters([[maybe_unused]] std::size_t function,
-                                                          const LaunchShape& shape) const {
+std::optional<std::int64_t> CudaModule::resident_clusters(std::size_t function, const LaunchShape& shape) const {
   if (shape.blocks_per_cluster() == 1) return std::nullopt;
+  LaunchShape of_any_grid = shape;
+  of_any_grid.grid = {1, 1, 1};
+  const std::lock_guard lock(asked_mutex_);
+  const auto known = std::find_if(asked_.begin(), asked_.end(), [&](const ResidentClusters& one) {
+    return one.function == function && one.shape == of_any_grid;
+  });
+  if (known != asked_.end()) return known->clusters;
+  std::optional<std::int64_t> resident;
 #if CUDA_VERSION >= 11080
   if (driver().cuOccupancyMaxActiveClusters != nullptr) {
     const ContextGuard guard(state_->context.handle());
@@ -257,11 +264,12 @@ std::optional<std::int64_t> CudaModule::resident_clusters([[maybe_unused]] std::
     int clusters = 0;
     const CUresult result =
         driver().cuOccupancyMaxActiveClusters(&clusters, entries_.at(function).kernel.handle, launch.config());
-    if (result == CUDA_SUCCESS) return clusters;
-    if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE) return 0;  // the device has no clusters of this size
+    if (result == CUDA_SUCCESS) resident = clusters;
+    if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE) resident = 0;  // the device has no clusters of this size
   }
 #endif
-  return std::nullopt;
+  asked_.push_back({function, of_any_grid, resident});
+  return resident;
 }
 
 std::vector<std::string> CudaModule::parameter_types(std::size_t function) const {

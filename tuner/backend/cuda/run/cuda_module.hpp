@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,6 +78,7 @@ class CudaModule final : public Module {
   std::array<std::int64_t, 3> compiled_cluster(std::size_t function) const override {
     return entries_.at(function).kernel.cluster;
   }
+  /// Keeps the driver's answers, which do not depend on the grid and which it computes anew at each call.
   std::optional<std::int64_t> resident_clusters(std::size_t function, const LaunchShape& shape) const override;
 
   std::vector<std::string> parameter_types(std::size_t function) const override;
@@ -97,6 +99,14 @@ class CudaModule final : public Module {
   UniqueModule module_;
   std::vector<Entry> entries_;
   std::vector<Variable> lasting_variables_;
+
+  struct ResidentClusters {
+    std::size_t function = 0;
+    LaunchShape shape;
+    std::optional<std::int64_t> clusters;
+  };
+  mutable std::mutex asked_mutex_;  // protects asked_
+  mutable std::vector<ResidentClusters> asked_;
 };
 
 class CudaMemory final : public DeviceMemory {
