@@ -87,7 +87,7 @@ struct ResourceRecord {
   std::int64_t static_shared_bytes = 0;
   std::int64_t constant_bytes = 0;
   int blocks_per_sm = 0;
-  double occupancy = 0;  ///< 0..1
+  double occupancy = 0;     ///< 0..1
   std::string target = {};  ///< for which the code was compiled: `sm_90a`; empty: unknown
   friend bool operator==(const ResourceRecord&, const ResourceRecord&) = default;
 };

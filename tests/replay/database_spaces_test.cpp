@@ -155,7 +155,7 @@ TEST_F(DatabaseSpaces, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
 
 TEST(KeptSpaces, AreReplayedAsTheyAre) {
   const std::vector<RecordedSpace> spaces =
-      read_recorded_spaces(TUNER_SOURCE_DIR "/cache/spaces/reduce_float_2e24_h200.jsonl.gz");
+      read_recorded_spaces(TUNER_SOURCE_DIR "/cache/recordings/reduce_float_2e24_h200.jsonl.gz");
   ASSERT_EQ(spaces.size(), 1u);
   EXPECT_EQ(spaces[0].name, "reduce T=float operation=sum order=fixed n=16777216 NVIDIA H200");
   EXPECT_EQ(spaces[0].space->size(), 10080u);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the README's pictures of a report: picture.py TUNE SOURCE_FOLDER FOLDER
 
-They show the recorded space of nbody on an H200 (cache/spaces), report.png light and report-dark.png dark. Each says
+They show the recorded space of nbody on an H200 (cache/recordings), report.png light and report-dark.png dark. Each says
 in itself of which page it is: those of docs/ have to be of the page that TUNE writes now, unless FOLDER is docs/ and they
 are being made anew (scripts/make_first_sight). 77 where no browser is installed, and those of docs/ are up to date.
 """
@@ -102,7 +102,7 @@ def take(browser, page, picture, dark):
 def main(tune, source, folder):
     with tempfile.TemporaryDirectory(prefix="tuner-picture-") as scratch:
         database, page = os.path.join(scratch, "nbody.db"), os.path.join(scratch, "report.html")
-        recording = source / "cache/spaces/nbody_float_16384_h200.jsonl.gz"
+        recording = source / "cache/recordings/nbody_float_16384_h200.jsonl.gz"
         subprocess.run([tune, "db", "import", "--db", database, str(recording)], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([tune, "report", "--db", database, "--kernel", str(source / "examples/gallery/nbody.cu"),
                         "-o", page], check=True, stderr=subprocess.DEVNULL)

@@ -30,8 +30,8 @@ void require_alignment(const KernelSpec& spec, const Call& call) {
     if (reinterpret_cast<std::uintptr_t>(call.arguments[i].pointer) % static_cast<std::uintptr_t>(spec.alignment) == 0)
       continue;
     throw refusal(spec.name, " takes pointers that are multiples of " + std::to_string(spec.alignment) +
-                                 " bytes ('aligned' or a 'tensormap' in its file), but argument " + std::to_string(i + 1) +
-                                 " of the call is not");
+                                 " bytes ('aligned' or a 'tensormap' in its file), but argument " +
+                                 std::to_string(i + 1) + " of the call is not");
   }
 }
 
