@@ -433,5 +433,24 @@ TEST(Records, OfPointersAreWhatAPreparingLaunchChanges) {
       HasSubstr("'part' is work space, which no served call prepares"));
 }
 
+TEST(KernelSpecRecord, IsReadThroughAGridConstant) {
+  const KernelSpec spec = parse_kernel_file(R"(
+#pragma tuner kernel    k
+#pragma tuner size      n = 64
+#pragma tuner parameter tile = 32
+#pragma tuner out       y[n] : float
+#pragma tuner scalar    p = { y, n }
+#pragma tuner grid      1
+#pragma tuner block     tile
+#pragma tuner reference default
+#pragma tuner default   tile=32
+struct Params { float* y; int n; };
+__global__ void k(const __grid_constant__ Params p) {}
+)",
+                                            "k.cu");
+  ASSERT_TRUE(spec.scalars.at(0).record);
+  EXPECT_EQ(spec.scalars.at(0).record->bytes, 16U);
+}
+
 }  // namespace
 }  // namespace tuner

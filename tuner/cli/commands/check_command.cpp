@@ -264,7 +264,7 @@ Command check_command() {
                   "`tune init` that are still in the file. Stores nothing.",
                   "  tune check ./mine.cu                    after each edit\n"
                   "  tune check ./mine.cu --arch sm_80 --arch sm_90\n"
-                  "  tune check reduce --size n=1000 --config block=64\n")
+                  "  tune check reduce --size n=1000 --config threads=64\n")
               .add("size type choice config arch kernel json")
               .arguments({"kernel"}),
           [](const Given& given) { return Check(given).run(); }};

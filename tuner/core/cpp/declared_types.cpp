@@ -168,7 +168,7 @@ std::size_t base_clause(std::string_view head) {
 }
 
 std::string plain_type(std::string type) {
-  type = without_words(type, {"const", "volatile", "__restrict__", "__restrict", "restrict"});
+  type = without_words(type, {"const", "volatile", "__grid_constant__", "__restrict__", "__restrict", "restrict"});
   std::erase(type, '*');
   std::string plain;
   std::istringstream words(type);

@@ -84,7 +84,8 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   };
   throw refusal(spec.name, " takes the arguments (" + signature.substr(0, signature.rfind(',')) +
                                "): " + counts(taken, " pointers and ", spec.scalars.size()) +
-                               " numbers; the call has " + counts(pointers.size(), " and ", bound.scalars.size()));
+                               " numbers or structs; the call has " +
+                               counts(pointers.size(), " and ", bound.scalars.size()));
 }
 
 /// Whether both element types are one in C++, as tf32 and float are.
@@ -125,7 +126,7 @@ CallPlace::CallPlace(const Call& call, int ordinal)
   if (checked.context != context.id()) std::fill(std::begin(checked.pointers), std::end(checked.pointers), nullptr);
   checked.context = context.id();
   for (std::size_t i = 0; i < std::min(call.count, std::size(checked.pointers)); ++i)
-    checked.pointers[i] = call.arguments[i].pointer;
+    checked.pointers[i] = call.is_pointer(i) ? call.arguments[i].pointer : nullptr;
 }
 
 ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices) {
@@ -152,8 +153,13 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
   Choices types = choices;
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
     const ChoiceSpec* choice = spec.find_choice(spec.buffers[i].type);
-    const std::string type = type_of(i);
+    std::string type = type_of(i);
     if (type.empty() || choice == nullptr || !choice->is_type) continue;
+    if (!contains(choice->values, type)) {
+      const auto same =
+          std::ranges::find_if(choice->values, [&](const std::string& one) { return is_same_in_cpp(one, type); });
+      if (same != choice->values.end()) type = *same;  // float for tf32
+    }
     const auto [at, added] = types.emplace(choice->name, type);
     if (added || is_same_in_cpp(at->second, type)) continue;
     throw refusal_of(spec, spec.buffers[i],

@@ -117,7 +117,7 @@ std::uint64_t ScalarKeys::of_values(const Call& call) {
     if (is_struct) return kOtherScalars;
     std::uint64_t bits = 0;
     std::memcpy(&bits, given, sizeof bits);
-    key = (key ^ bits ^ (scalar.number + 1) << 56) * 0x9e3779b97f4a7c15u;
+    key = (key ^ bits ^ (scalar.number + 1) * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
     key ^= key >> 29;
     if (key <= kOtherScalars) key += 2;
   }

@@ -259,8 +259,9 @@ std::shared_ptr<const Module> LoadedModules::from_files(const CompileRequest& re
   std::shared_ptr<const Module> module;
   const auto loads = [&](const cache::Image& stored) {
     const std::optional<Image> image = image_of(stored);
-    if (image && !image->functions.empty() &&
-        is_for_another_chip(image->functions.front().resources.target, backend_.device().key.compute_capability))
+    if (image && std::ranges::any_of(image->functions, [&](const CompiledFunction& one) {
+          return is_for_another_chip(one.resources.target, backend_.device().key.compute_capability);
+        }))
       return false;  // PTX of a kernel that needs instructions of an earlier chip
     if (image && (module = loaded(*image, key, why))) return true;
     if (!image) why.message = "another release of tuner wrote it";

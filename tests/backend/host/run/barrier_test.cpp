@@ -103,6 +103,29 @@ int wrong_sums(const std::string& source) {
 
 TEST(HostBarriers, CarryTilesFromOneWarpToOthersInEachOrder) { EXPECT_EQ(wrong_sums(kWarpRoles), 0); }
 
+TEST(HostBarriers, LetAllThreadsOfABlockMeetWhereverTheySwitch) {
+  CompileRequest compile = request(R"(
+#include <cuda/barrier>
+__global__ void k(int* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  if (threadIdx.x == 0) init(&bar, blockDim.x);
+  __syncthreads();
+  for (int i = 0; i < 4; ++i) bar.arrive_and_wait();
+  atomicAdd(out, 1);
+})",
+                                   {"k"});
+  compile.interleaved = true;
+  const std::unique_ptr<Module> module = load(backend().compiler().compile(compile));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    backend().set_order({ThreadOrder::Kind::interleaved, seed});
+    int out = 0;
+    const std::optional<Outcome> failure = launch(*module, 0, shape(4, 32), 20, backend(), &out);
+    EXPECT_FALSE(failure) << message(*failure);
+    EXPECT_EQ(out, 4 * 32);
+  }
+  backend().set_order({});
+}
+
 TEST(HostBarriers, ThatAreNotWaitedForShowInSomeOrder) {
   std::string source = kWarpRoles;
   const std::string wait = "while (!__mbarrier_test_wait_parity(&full[i % stages], i / stages % 2)) {}";

@@ -125,6 +125,25 @@ __global__ void __cluster_dims__(2) k(int* out) {
             2);
 }
 
+TEST(HostClusters, CountAThreadOnceThatArrivesAndReturns) {
+  EXPECT_EQ(output<int>(R"(
+#include <cooperative_groups.h>
+__global__ void __cluster_dims__(4) k(int* out) {
+  __shared__ int value;
+  const auto cluster = cooperative_groups::this_cluster();
+  if (cluster.block_rank() == 0) {
+    cluster.barrier_arrive();
+    return;
+  }
+  value = 7;
+  cluster.sync();
+  if (cluster.block_rank() == 2) *out = *cluster.map_shared_rank(&value, 3);
+  cluster.sync();
+})",
+                        "k", shape(4, 1)),
+            7);
+}
+
 TEST(HostClusters, WaitForABarrierInTheMemoryOfAnotherBlock) {
   // Block 1 sends numbers to block 0, one at a time.
   EXPECT_EQ(output<int>(R"(

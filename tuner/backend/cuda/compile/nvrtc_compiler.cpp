@@ -69,7 +69,7 @@ bool is_rewritten(const CompileRequest& request, const std::vector<IncludedFile>
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions), or to
 /// how its target is chosen.
-constexpr const char* kTexts = "texts 7";
+constexpr const char* kTexts = "texts 8";
 
 /// An option of every compile, and the first NVRTC that has it.
 struct FixedOption {
@@ -250,8 +250,9 @@ class NvrtcCompiler : public Compiler {
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
     for (const CompileOption& option : request.options) options.push_back(option.text);
 
-    const std::size_t headers_end = precompiled_ ? end_of_headers(source, texts, macro_names(request)) : 0;
-    const std::string text = with_macros(source, name, request.macros, headers_end);
+    // In every process, because images are exchanged.
+    const std::size_t headers_end = end_of_headers(source, texts, macro_names(request));
+    const std::string text = with_macros(source, name, request.macros, headers_end, static_cast<bool>(precompiled_));
     std::unique_ptr<Program> program;
     const auto compile = [&](const std::string& more_options) {
       program = std::make_unique<Program>(library(), text, name, headers);
@@ -261,7 +262,7 @@ class NvrtcCompiler : public Compiler {
         all.insert(all.end(), {more_options, "--pch-messages=false", "--diag-suppress=20283"});
       return program->compile(all);
     };
-    const nvrtcResult result = headers_end == 0
+    const nvrtcResult result = headers_end == 0 || !precompiled_
                                    ? compile({})
                                    : precompiled_.compile(library(), source.substr(0, headers_end), options, headers,
                                                           std::span(texts).subspan(1), compile);

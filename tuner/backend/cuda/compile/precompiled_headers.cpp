@@ -58,7 +58,12 @@ nvrtcResult PrecompiledHeaders::compile(const Nvrtc& nvrtc, const std::string& h
   if (header.state == State::slow) return make(nvrtc, header, compile);
   const bool is_made = header.state == State::made;
   const auto [result, seconds] = timed([&] { return compile(is_made ? "--use-pch=" + header.file.string() : ""); });
-  if (result != NVRTC_SUCCESS) return result;
+  if (result != NVRTC_SUCCESS) {
+    if (!is_made) return result;
+    const nvrtcResult plain = compile({});  // the file may be gone
+    if (plain == NVRTC_SUCCESS) drop(header);
+    return plain;
+  }
   if (is_made) {
     header.fastest = std::min(header.fastest, seconds);
     if (++header.uses == kTries && header.fastest > kWorthIt * header.seconds) drop(header);
@@ -77,7 +82,7 @@ nvrtcResult PrecompiledHeaders::make(const Nvrtc& nvrtc, Header& header, const C
     return result;
   };
   try {
-    if (!has_room_()) return without();
+    if (made_ >= kMost || !has_room_()) return without();
     if (where_.empty()) where_ = folder_();
   } catch (const std::exception&) {  // no folder can be made
     return without();

@@ -25,14 +25,20 @@ auto is_word_of(std::string_view text) {
   return [text](std::string_view macro) { return has_word(text, macro); };
 }
 
+/// Whether the toolkit's headers may read \p macro, which the author sets for them.
+bool is_for_the_toolkit(std::string_view macro) {
+  constexpr std::array kPrefixes{"_", "CCCL_", "CG_", "CUB_", "CUDA_", "CUTE_", "CUTLASS_", "LIBCUDACXX_", "THRUST_"};
+  return std::ranges::any_of(kPrefixes, [&](const char* prefix) { return macro.starts_with(prefix); });
+}
+
 }  // namespace
 
 std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros,
-                        std::size_t at) {
-  if (at == 0 && macros.empty()) return source;
+                        std::size_t at, bool is_precompiled) {
+  if (macros.empty() && (at == 0 || !is_precompiled)) return source;
   const auto line =
       static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  return source.substr(0, at) + (at > 0 ? "#pragma nv_hdrstop\n" : "") + definitions(macros) +
+  return source.substr(0, at) + (at > 0 && is_precompiled ? "#pragma nv_hdrstop\n" : "") + definitions(macros) +
          line_directive(line + 1, name) + source.substr(at);
 }
 
@@ -57,7 +63,7 @@ std::size_t end_of_headers(const std::string& source, const std::vector<Included
   }
   words.resize(last);
   if (code_of(std::string_view(source).substr(end), Literals::kept) != code.substr(end)) return 0;  // in a comment
-  if (std::ranges::any_of(macros, is_word_of(words))) return 0;
+  if (std::ranges::any_of(macros, is_for_the_toolkit) || std::ranges::any_of(macros, is_word_of(words))) return 0;
   for (std::size_t i = 1; end > 0 && i < texts.size(); ++i)
     if (std::ranges::any_of(macros, is_word_of(texts[i].text))) return 0;
   return end;

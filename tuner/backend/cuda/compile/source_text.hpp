@@ -11,9 +11,10 @@
 namespace tuner::cuda {
 
 /// \p source, called \p name, with definitions of \p macros, each `NAME=VALUE`, at the place \p at. Given as options,
-/// they would also be replaced in NVRTC's own headers, which it reads first. A precompiled header ends at \p at.
+/// they would also be replaced in NVRTC's own headers, which it reads first. If \p is_precompiled, a precompiled header
+/// ends at \p at.
 std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros,
-                        std::size_t at = 0);
+                        std::size_t at = 0, bool is_precompiled = true);
 
 /// The place in \p source, a text with the headers texts[1], texts[2] …, after the includes at its beginning. 0 if
 /// there are none, or if they depend on one of \p macros.

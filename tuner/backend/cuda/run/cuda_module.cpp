@@ -99,6 +99,9 @@ std::optional<std::string> why_no_attributes([[maybe_unused]] const LaunchShape&
   if (shape.carveout != LaunchShape::kNoCarveout)
     return "tuner was built with headers of CUDA " + version_text(CUDA_VERSION) +
            ", and 'carveout' needs those of 12.6";
+#else
+  if (shape.carveout != LaunchShape::kNoCarveout && driver_status().version < 12060)
+    return "'carveout' needs a driver for CUDA 12.6, and this one is for " + version_text(driver_status().version);
 #endif
   return std::nullopt;
 #endif
@@ -256,7 +259,6 @@ std::optional<std::int64_t> CudaModule::resident_clusters(std::size_t function, 
     return one.function == function && one.shape == of_any_grid;
   });
   if (known != asked_.end()) return known->clusters;
-  std::optional<std::int64_t> resident;
 #if CUDA_VERSION >= 11080
   if (driver().cuOccupancyMaxActiveClusters != nullptr) {
     const ContextGuard guard(state_->context.handle());
@@ -264,12 +266,15 @@ std::optional<std::int64_t> CudaModule::resident_clusters(std::size_t function, 
     int clusters = 0;
     const CUresult result =
         driver().cuOccupancyMaxActiveClusters(&clusters, entries_.at(function).kernel.handle, launch.config());
-    if (result == CUDA_SUCCESS) resident = clusters;
-    if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE) resident = 0;  // the device has no clusters of this size
+    if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE) clusters = 0;  // the device has none of this size
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_CLUSTER_SIZE) {
+      asked_.push_back({function, of_any_grid, clusters});
+      return clusters;
+    }
+    if (is_sticky(result)) state_->usable = false;
   }
 #endif
-  asked_.push_back({function, of_any_grid, resident});
-  return resident;
+  return std::nullopt;
 }
 
 std::vector<std::string> CudaModule::parameter_types(std::size_t function) const {

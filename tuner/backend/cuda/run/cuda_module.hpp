@@ -103,7 +103,7 @@ class CudaModule final : public Module {
   struct ResidentClusters {
     std::size_t function = 0;
     LaunchShape shape;
-    std::optional<std::int64_t> clusters;
+    std::int64_t clusters = 0;
   };
   mutable std::mutex asked_mutex_;  // protects asked_
   mutable std::vector<ResidentClusters> asked_;

@@ -144,6 +144,7 @@ void BlockRunner::prepare(Fiber& fiber) {
   fiber.context = context::make_fcontext(fiber.stack.top, fiber.stack.bytes(), &BlockRunner::fiber_main);
   fiber.busy = false;
   fiber.waits_at = nullptr;
+  fiber.cluster_phase = kNoPhase;
 }
 
 BlockRunner::Fiber& BlockRunner::new_fiber() {
@@ -246,6 +247,7 @@ void BlockRunner::park(Fiber* self) {
 }
 
 void BlockRunner::wake_parked() {
+  ++changes_;
   for (Fiber* const fiber : parked_) ready(fiber);
   parked_.clear();
 }
@@ -278,8 +280,12 @@ void BlockRunner::await(tuner_host::Block* block, const void* object, const char
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (!runner.is_shared_memory(object)) return yield(block);
   Fiber* const self = runner.current();
-  self->set_wait(name, file, line);
-  runner.park(self);
+  // What the caller tested may have changed before it came here, because threads switch inside of the test.
+  if (self->changes_seen == runner.changes_) {
+    self->set_wait(name, file, line);
+    runner.park(self);
+  }
+  self->changes_seen = runner.changes_;
 }
 
 void BlockRunner::change(tuner_host::Block* block) { static_cast<State*>(block)->runner->cluster_.wake_all(); }

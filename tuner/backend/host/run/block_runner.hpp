@@ -110,14 +110,16 @@ class BlockRunner {
   struct State : tuner_host::Block {
     BlockRunner* runner = nullptr;
   };
+  static constexpr std::uint64_t kNoPhase = ~std::uint64_t{0};
   struct Fiber {
     tuner_host::Thread thread{};
     boost::context::detail::fcontext_t context = nullptr;
     StackPool::Stack stack;
     sanitizer::FiberState sanitizer;
-    int result = 0;                   // of a barrier or of __activemask
-    std::uint64_t cluster_phase = 0;  // of its last arrival at the cluster's barrier
-    bool busy = false;                // somewhere inside a kernel
+    int result = 0;                          // of a barrier or of __activemask
+    std::uint64_t cluster_phase = kNoPhase;  // of its last arrival at the cluster's barrier
+    std::uint64_t changes_seen = 0;          // of changes_, when its last await() returned
+    bool busy = false;                       // somewhere inside a kernel
     const char* waits_at = nullptr;
     const char* file = nullptr;
     int line = 0;
@@ -222,6 +224,7 @@ class BlockRunner {
 
   std::vector<Fiber*> at_barrier_;  // of the block
   std::vector<Fiber*> parked_;      // until a change
+  std::uint64_t changes_ = 0;       // calls of wake_parked()
   unsigned yields_ = 0;
   std::optional<std::array<unsigned, 3>> required_cluster_;
   int barrier_sum_ = 0;

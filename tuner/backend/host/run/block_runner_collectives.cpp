@@ -114,8 +114,11 @@ void BlockRunner::meet_other_blocks(const Fiber& first) {
 void BlockRunner::thread_exited(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (!runner.at_barrier_.empty() && runner.at_barrier_.size() == block->live) runner.complete_barrier(nullptr);
+  Fiber* const self = runner.current();
+  if (self->cluster_phase == runner.cluster_.phase()) runner.cluster_.take_back_arrival();
+  self->cluster_phase = kNoPhase;
   runner.cluster_.complete_barrier();
-  const unsigned warp = runner.current()->thread.linear >> 5;
+  const unsigned warp = self->thread.linear >> 5;
   std::list<Meeting>& meetings = runner.meetings_[warp];
   for (auto next = meetings.begin(); next != meetings.end();) {
     const auto at = next++;

@@ -22,6 +22,9 @@ Cluster::~Cluster() {
 }
 
 void Cluster::grow(unsigned blocks) {
+  members_.reserve(blocks);
+  blocks_.reserve(blocks);
+  threads_.reserve(blocks);
   while (most_blocks() < blocks) {
     const unsigned rank = most_blocks();
     members_.push_back(std::make_unique<BlockRunner>(limits_, *this, rank));

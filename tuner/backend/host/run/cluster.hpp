@@ -57,6 +57,8 @@ class Cluster {
   /// A thread arrives at the barrier of the cluster. Returns the number of the phase that its arrival belongs to.
   std::uint64_t arrive();
   std::uint64_t phase() const { return phase_; }
+  /// A thread that has arrived in this phase returns: it is no longer among those that must arrive.
+  void take_back_arrival() { --arrived_; }
   /// Call it when a thread has returned, which no longer needs to arrive.
   void complete_barrier();
 
