@@ -280,7 +280,7 @@ void BlockRunner::await(tuner_host::Block* block, const void* object, const char
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (!runner.is_shared_memory(object)) return yield(block);
   Fiber* const self = runner.current();
-  // What the caller tested may have changed before it came here, because threads switch inside of the test.
+  // A change may have come after the test of the caller, because threads switch inside of that test.
   if (self->changes_seen == runner.changes_) {
     self->set_wait(name, file, line);
     runner.park(self);
