@@ -65,8 +65,8 @@ std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, c
 }
 
 bool take_after_others(cache::Claim& claim, std::chrono::duration<double> tuning_time) {
-  const auto start = Clock::now();
-  while (seconds_since(start) < (tuning_time + kLastTrial).count()) {
+  const auto deadline = Clock::now() + tuning_time + kLastTrial;
+  while (Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (claim.take()) return true;
   }
