@@ -1,4 +1,5 @@
 #include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/space/search_space.hpp>
