@@ -18,21 +18,6 @@ std::string_view text_of(std::string_view code, const Declaration& one) {
   return code.substr(one.begin, one.end - one.begin);
 }
 
-/// FILE and LINE of the directive `#line LINE "FILE"`, if \p text is one.
-std::optional<CodePlace> renumbered(std::string_view text) {
-  constexpr std::string_view kLine = "#line ";
-  const std::size_t open = text.find('"');
-  if (!text.starts_with(kLine) || open == npos) return std::nullopt;
-  const auto line = number_of<int>(trimmed(text.substr(kLine.size(), open - kLine.size())));
-  if (!line) return std::nullopt;
-  CodePlace place{{}, *line};
-  for (std::size_t i = open + 1; i < text.size() && text[i] != '"'; ++i) {
-    if (text[i] == '\\') ++i;
-    if (i < text.size()) place.file += text[i];
-  }
-  return place;
-}
-
 /// The place of \p place in \p text, which is in its line at least; npos if there is no such line. The text begins as
 /// \p file; a `#line` says where another begins.
 std::size_t offset_of(const CodePlace& place, std::string_view text, const std::string& file) {
@@ -43,7 +28,7 @@ std::size_t offset_of(const CodePlace& place, std::string_view text, const std::
   int line = 1;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1, ++line) {
     end = std::min(text.find('\n', at), text.size());
-    if (const auto next = renumbered(text.substr(at, end - at))) {
+    if (const auto next = place_of_directive(text.substr(at, end - at))) {
       is_here = is_wanted(next->file);
       line = next->line - 1;
       continue;

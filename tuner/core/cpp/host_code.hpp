@@ -16,12 +16,6 @@
 
 namespace tuner {
 
-struct CodePlace {
-  std::string file;
-  int line = 0;
-  int column = 0;  ///< from 1 on; 0: unknown
-};
-
 /// An error of a compiler.
 struct RefusedCode {
   CodePlace place;

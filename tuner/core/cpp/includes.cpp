@@ -181,6 +181,31 @@ std::string line_directive(int line, std::string_view file) {
   return text + "\"\n";
 }
 
+std::optional<CodePlace> place_of_directive(std::string_view text) {
+  constexpr std::string_view kLine = "#line ";
+  const std::size_t open = text.find('"');
+  if (!text.starts_with(kLine) || open == npos) return std::nullopt;
+  const auto line = number_of<int>(trimmed(text.substr(kLine.size(), open - kLine.size())));
+  if (!line) return std::nullopt;
+  CodePlace place{{}, *line};
+  for (std::size_t i = open + 1; i < text.size() && text[i] != '"'; ++i) {
+    if (text[i] == '\\') ++i;
+    if (i < text.size()) place.file += text[i];
+  }
+  return place;
+}
+
+CodePlace place_in(std::string_view text, std::size_t at, const std::string& file) {
+  CodePlace place{file, 1};
+  for (std::size_t begin = 0, end = text.find('\n'); end < at; begin = end + 1, end = text.find('\n', begin)) {
+    if (auto next = place_of_directive(text.substr(begin, end - begin)))
+      place = *std::move(next);
+    else
+      ++place.line;
+  }
+  return place;
+}
+
 std::optional<std::string> included_name(std::string_view text) {
   if (text.empty() || (text[0] != '"' && text[0] != '<')) return std::nullopt;
   const std::size_t end = text.find(text[0] == '"' ? '"' : '>', 1);

@@ -17,6 +17,12 @@ namespace tuner {
 /// The words of $CXX: a C++ compiler and its options, as in `ccache g++ -I headers`. Empty if it is not set.
 std::vector<std::string> words_of_cxx();
 
+struct CodePlace {
+  std::string file;
+  int line = 0;
+  int column = 0;  ///< from 1 on; 0: unknown
+};
+
 /// Where the file that a directive names may be, in the order in which compilers look.
 class IncludeFolders {
  public:
@@ -39,6 +45,10 @@ std::vector<std::string> names_in(const std::vector<std::filesystem::path>& fold
 
 /// `#line LINE "FILE"` with a line end: compilers number the following lines as in that file.
 std::string line_directive(int line, std::string_view file);
+/// FILE and LINE of the directive `#line LINE "FILE"`, if \p line is one.
+std::optional<CodePlace> place_of_directive(std::string_view line);
+/// The file and line of \p at in \p text, which begins as \p file; a `#line` says where another begins.
+CodePlace place_in(std::string_view text, std::size_t at, const std::string& file);
 
 /// \p source is the text of \p file_name, and \p folders are those of IncludeFolders. A file that is not found or
 /// cannot be read is left to the compiler. Does not throw.

@@ -97,6 +97,17 @@ TEST(CompileLog, FindsTheFirstErrorWithFileAndLine) {
   for (const auto& [log, error] : rows) EXPECT_EQ(first_error(log), error);
 }
 
+TEST(CompileLog, NamesThePlacesThatInstantiateRefusedCodeAlsoAfterNotes) {
+  const auto refused = refused_code(
+      "a.cu(28): error: more than one operator \"*\" matches these operands:\n    y = 2 * x;\n          ^\n"
+      "b.h(9): note #3326-D: function \"operator*\" does not match\n  half operator*(half, half);\n       ^\n"
+      "          detected during instantiation of \"void f<T>() [with T=half]\" at line 33\n");
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].place.line, 28);
+  ASSERT_EQ(refused[0].instantiated_at.size(), 1U);
+  EXPECT_EQ(refused[0].instantiated_at[0].line, 33);
+}
+
 TEST(CompileLog, KeepsWarningsAndDropsResourceLines) {
   EXPECT_EQ(without_resource_lines(kCuda13),
             "mine.cu(5): warning #177-D: variable \"u\" was declared but never referenced\n  int u;");

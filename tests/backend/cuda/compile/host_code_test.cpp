@@ -117,6 +117,24 @@ TEST_F(HostCodeBesideKernels, IsLeftOutOfAProgramAndItsHeaders) {
   EXPECT_EQ(error(compiler_->compile(request)), "");
 }
 
+TEST_F(HostCodeBesideKernels, IsLeftOutOfASourceOfAnotherNameWithHeadersAndMacros) {
+  CompileRequest request{R"(#line 1 "theirs/project.cu"
+#include <cuda_fp16.h>
+template <class T> __global__ void twice(T* y, const T* x) { y[threadIdx.x] = threadIdx.x < N ? x[0] : 0; }
+template <class T> void launch(T* y, const T* x) { twice<<<1, 1>>>(y, x); }
+template void launch(float*, const float*);
+template void launch(half*, const half*);
+#line 3 "dir/mine.cu"
+__global__ void k(float* x) { x[threadIdx.x] = N; }
+)",
+                         "dir/mine.cu",
+                         {"k"},
+                         {},
+                         "sm_80"};
+  request.macros = {"N=2"};
+  EXPECT_EQ(error(compiler_->compile(request)), "");
+}
+
 TEST_F(HostCodeBesideKernels, StaysIfAKernelNeedsIt) {
   EXPECT_EQ(why_not("namespace d { template <class T> auto make(T t) -> T* { return nullptr; } }\n"
                     "template <class T> struct Holder { using P = decltype(d::make<T>(T{})); P p; };\n"

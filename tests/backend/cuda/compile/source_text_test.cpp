@@ -41,5 +41,11 @@ TEST(SourceText, DefinesMacrosAtItsBeginningOrAfterItsHeaders) {
             "#include <a>\n#pragma nv_hdrstop\n#define N 1\n#line 2 \"a.cu\"\nint i;\n");
 }
 
+TEST(SourceText, KeepsThePlacesOfLinesOfAnotherFileBehindMacros) {
+  const std::string before = "int j;\n#line 7 \"b.cu\"\n#include <b>\n";
+  EXPECT_EQ(with_macros(before + "int i;\n", "a.cu", {"N=1"}, before.size()),
+            before + "#pragma nv_hdrstop\n#define N 1\n#line 8 \"b.cu\"\nint i;\n");
+}
+
 }  // namespace
 }  // namespace tuner::cuda

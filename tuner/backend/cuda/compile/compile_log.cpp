@@ -146,6 +146,7 @@ std::vector<RefusedCode> refused_code(std::string_view log) {
   while (!log.empty()) {
     const std::string_view line = take_line(log);
     if (auto place = place_of_diagnostic(line)) {
+      if (contains(line, "): note ")) continue;  // it belongs to the error before it
       is_error = contains(line, "error: ");
       if (!is_error) continue;
       const std::string_view code = log.substr(0, log.find('\n')),

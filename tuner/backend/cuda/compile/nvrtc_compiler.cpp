@@ -69,7 +69,7 @@ bool is_rewritten(const CompileRequest& request, const std::vector<IncludedFile>
 
 /// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions), or to
 /// how its target is chosen.
-constexpr const char* kTexts = "texts 8";
+constexpr const char* kTexts = "texts 9";
 
 /// An option of every compile, and the first NVRTC that has it.
 struct FixedOption {

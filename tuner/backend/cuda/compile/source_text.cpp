@@ -36,10 +36,9 @@ bool is_for_the_toolkit(std::string_view macro) {
 std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros,
                         std::size_t at, bool is_precompiled) {
   if (macros.empty() && (at == 0 || !is_precompiled)) return source;
-  const auto line =
-      static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  const CodePlace place = place_in(source, at, name);
   return source.substr(0, at) + (at > 0 && is_precompiled ? "#pragma nv_hdrstop\n" : "") + definitions(macros) +
-         line_directive(line + 1, name) + source.substr(at);
+         line_directive(place.line, place.file) + source.substr(at);
 }
 
 std::size_t end_of_headers(const std::string& source, const std::vector<IncludedFile>& texts,
