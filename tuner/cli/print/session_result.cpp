@@ -61,8 +61,7 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
   if (rows.empty() || !subject.objective.is_time()) return {};
   const Configuration& first = rows.front()->configuration;
   if (first == result.best->configuration || contains(result.ties, first)) return {};
-  return "note      the rows above the best were measured once, in the search; the best is the fastest of those that\n"
-         "          were measured again, side by side\n";
+  return "note      a row above the best lost its lead when both were loaded again, or was not measured again\n";
 }
 
 }  // namespace

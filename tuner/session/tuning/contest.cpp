@@ -156,6 +156,8 @@ void Contest::measure_again(const std::vector<std::size_t>& all) {
     const bool guilty = again[k].crashed || std::holds_alternative<WrongResult>(again[k].outcome);
     if (!again[k].measurement() && !guilty) continue;
     Trial& trial = result.trials[all[k]];
+    if (const Measurement& first = *trial.measurement(); !trial.search)
+      trial.search = SearchTime{first.median_ns, first.low_ns, first.high_ns};
     trial.outcome = again[k].outcome;
     trial.crashed = again[k].crashed;
     trial.verified = again[k].verified;
