@@ -19,7 +19,10 @@ constexpr unsigned long long kHoldLimitNs = 500'000'000;
 
 constexpr double kLeastWaitSeconds = 0.5;
 
-enum TimerKernel : std::size_t { kHold, kStamp, kFlush };
+/// A kernel before the timed one runs long enough for the driver to have the next one ready.
+constexpr unsigned long long kLeadNs = 5'000;
+
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead };
 
 struct Stamp {  // as in support/sampling.cu
   unsigned long long cycles, nanoseconds;
@@ -73,7 +76,8 @@ CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
 }
 
 CompileRequest StreamTimer::request(const std::string& architecture) {
-  return support_request("sampling.cu", {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
+  return support_request("sampling.cu",
+                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead"},
                          architecture);
 }
 
@@ -92,6 +96,7 @@ StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::in
   hold();
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
   flush();
+  lead();
   check(wait_for(stream_, deadline_after(10)), "cuStreamQuery");
 }
 
@@ -101,6 +106,7 @@ StreamTimer::~StreamTimer() {
 
 void StreamTimer::leak() noexcept {
   flush_data_ = 0;
+  graph_.leak();
   mapped_.leak();
   kernels_.leak();
   for (UniqueEvent& event : events_) (void)event.release();
@@ -122,10 +128,45 @@ void StreamTimer::flush() {
                  flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
 }
 
+void StreamTimer::lead() { launch_support(kernels_[kLead], sm_count_, 32, stream_, kLeadNs); }
+
 /// The clock during the group; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {
   const double around = megahertz(shared().let_go, shared().after);
   return around > 0 ? around : megahertz(shared().held, shared().let_go);
+}
+
+/// Queues the runs of one sample. Calls \p queued with the number of operations after each few.
+CUresult StreamTimer::queue_runs(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                 const std::function<void(std::size_t)>& queued) {
+  for (std::size_t run = 0; run < request.batch; ++run) {
+    if (request.refills_each_run) {
+      if (const CUresult result = queue_refills(request.refills, stream_); result != CUDA_SUCCESS) return result;
+      queued(request.refills.size());
+    }
+    for (PreparedLaunch& launch : launches) {
+      if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
+      queued(1);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Makes the graph of one sample, and replays it once: a first replay may wait for the device, which is held later.
+std::optional<SamplingFailure> StreamTimer::capture(std::span<PreparedLaunch> before,
+                                                    std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                                    const Deadline& deadline) {
+  CUresult result =
+      graph_.capture(stream_, [&] { return queue_runs(launches, request, [](std::size_t /*count*/) {}); });
+  if (result != CUDA_SUCCESS) return SamplingFailure{result, true};
+  result = queue_refills(request.refills, stream_);
+  for (PreparedLaunch& launch : before)
+    if (result == CUDA_SUCCESS) result = launch(stream_);
+  if (result == CUDA_SUCCESS) result = graph_.replay(stream_);
+  if (result != CUDA_SUCCESS) return SamplingFailure{result, true};
+  result = wait_for(stream_, deadline);
+  if (result != CUDA_SUCCESS) return SamplingFailure{result, false};
+  return std::nullopt;
 }
 
 std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
@@ -138,28 +179,22 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
     if (queued < kQueueLimit && queued + more >= kQueueLimit) release();
     queued += more;
   };
-  const auto launch_all = [&](std::span<PreparedLaunch> all) {
-    for (PreparedLaunch& launch : all) {
-      if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
+  for (std::size_t sample = 0; sample < count; ++sample) {
+    CUresult result = CUDA_SUCCESS;
+    if (!request.refills_each_run) {
+      result = queue_refills(request.refills, stream_);
+      add(request.refills.size());
+    }
+    for (PreparedLaunch& launch : before) {
+      if (result == CUDA_SUCCESS) result = launch(stream_);
       add(1);
     }
-    return CUDA_SUCCESS;
-  };
-  const auto refill = [&] {
-    const CUresult result = queue_refills(request.refills, stream_);
-    add(request.refills.size());
-    return result;
-  };
-  for (std::size_t sample = 0; sample < count; ++sample) {
-    CUresult result = request.refills_each_run ? CUDA_SUCCESS : refill();
-    if (result == CUDA_SUCCESS) result = launch_all(before);
     // After the preparing launches, which leave the data in L2.
-    if (request.cold && result == CUDA_SUCCESS) flush();
+    if (request.use == Use::single && result == CUDA_SUCCESS) flush();
+    if (request.use == Use::stream && result == CUDA_SUCCESS) lead();
     if (result == CUDA_SUCCESS) check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
-    for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) {
-      if (request.refills_each_run) result = refill();
-      if (result == CUDA_SUCCESS) result = launch_all(launches);
-    }
+    if (result == CUDA_SUCCESS)
+      result = request.use == Use::graph ? graph_.replay(stream_) : queue_runs(launches, request, add);
     if (result != CUDA_SUCCESS) {
       release();
       return SamplingFailure{result, true};
@@ -189,14 +224,18 @@ Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double ea
 std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                                    const Deadline& deadline, std::vector<Sample>& samples,
                                                    std::span<PreparedLaunch> before) {
+  const bool in_graph = request.use == Use::graph;
   const std::size_t a_run = launches.size() + (request.refills_each_run ? request.refills.size() : 0);
   const std::size_t a_sample =
       3 + before.size() + (request.refills_each_run ? 0 : request.refills.size()) + request.batch * a_run;
-  const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
+  // One replay at a time: the driver may wait for the one before, which is held.
+  const std::size_t most = in_graph ? 1 : std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
   std::size_t size = std::min(most, kFirstGroup);
+  if (in_graph)
+    if (std::optional<SamplingFailure> failure = capture(before, launches, request, deadline)) return failure;
   double each = 0;  // seconds for a sample
   for (std::size_t left = request.samples; left > 0;) {
-    if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
+    if (deadline && !samples.empty() && Clock::now() > *deadline) break;
     size = std::min(size, left);
     const Clock::time_point start = Clock::now();
     if (std::optional<SamplingFailure> failure = queue(before, launches, request, size)) return failure;
@@ -214,6 +253,7 @@ std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> lau
     each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(size);
     size = static_cast<std::size_t>(std::clamp(kGroupSeconds / each, 1.0, static_cast<double>(most)));
   }
+  graph_.reset();  // before its kernels are unloaded
   return std::nullopt;
 }
 
