@@ -214,6 +214,9 @@ TEST_F(SamplerTest, RepeatsLongerRunsInAStreamToo) {
   measure();
   EXPECT_EQ(backend.requests.back().use, Use::stream);
   EXPECT_EQ(backend.requests.back().batch, 4u);
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{1e3 + double(i), 0}; };
+  measure();
+  EXPECT_EQ(backend.requests.back().batch, 20u) << "a longer queue changes the time";
 }
 
 TEST_F(SamplerTest, TakesOneRunAtATimeWhereEachMustBePreparedOrRestored) {

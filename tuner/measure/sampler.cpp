@@ -33,6 +33,8 @@ constexpr double kClearlySlower = 3;
 constexpr double kBatchNs = 200e3;
 constexpr std::size_t kMostRuns = 1000;
 constexpr std::size_t kMostNodes = 1000;  ///< of a graph
+/// With more launches behind it, a launch in a stream takes half a microsecond longer (bench/queue_depth.cpp).
+constexpr std::size_t kMostQueued = 20;
 /// The step of the device's clock if samples do not show it. CUDA driver API, cuEventElapsedTime: "resolution of around
 /// 0.5 microseconds".
 constexpr double kClockStepNs = 500;
@@ -219,10 +221,12 @@ std::variant<SampleRuns, Outcome> Sampler::batch_for(const TimedWork& work, doub
   const double ns = std::get<double>(once);
   if (options_.use == Use::hot && ns >= options_.batch_below_ns) return SampleRuns{};
   const bool in_graph = options_.use == Use::graph;
-  const std::size_t nodes = work.launches.size() + work.refills.size();
-  const std::size_t most =
-      in_graph ? std::max<std::size_t>(kMostNodes / std::max<std::size_t>(nodes, 1), 1) : kMostRuns;
-  const auto runs = std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1, most);
+  const std::size_t launches = std::max<std::size_t>(work.launches.size(), 1);
+  const std::size_t most = in_graph                      ? kMostNodes / (launches + work.refills.size())
+                           : options_.use == Use::stream ? kMostQueued / launches
+                                                         : kMostRuns;
+  const auto runs = std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1,
+                                            std::max<std::size_t>(most, 1));
   if (runs == 1 || work.refills.empty()) return SampleRuns{runs};
   auto repeats = repeats_its_work(work, runs, run_s, pause_left_s, announce);
   if (auto* failure = std::get_if<Outcome>(&repeats)) return std::move(*failure);
