@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/numbers/statistics.hpp>
 #include <tuner/session/tuning/contest.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
@@ -72,6 +73,7 @@ double Contest::time_for_finalists() const {
     const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
     seconds += kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
   }
+  seconds += (kPlacements - 1) * evaluator_.seconds_to_start();
   return std::min(seconds, most);
 }
 
@@ -114,17 +116,18 @@ void Contest::settle_finalists() {
   finals_.clear();
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
+  std::optional<Placement> placement = Placement::present;
   do {
     for (const std::size_t i : entering) finals_.push_back({i});
-    if (!measure_again()) break;
+    if (!measure_again(*placement)) break;
     choose_from_finalists();
     if (!best_) return;
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     if (entering.size() > kMostFinalists) entering.resize(kMostFinalists);
-    while (!entering.empty() && seconds_for_round(entering.size()) > time_for_more(begun)) entering.pop_back();
-  } while (!must_not_go_on() && finals_.size() + entering.size() > 0 &&
-           seconds_for_round(entering.size()) <= time_for_more(begun));
+    while (!entering.empty() && !next_placement(entering.size(), begun)) entering.pop_back();
+    placement = next_placement(entering.size(), begun);
+  } while (placement && !must_not_go_on() && finals_.size() + entering.size() > 0);
   if (again_.empty() || must_not_go_on()) return;
   if (const std::size_t left = challengers().size(); left > 0)
     observer_.on_warning(
@@ -141,13 +144,27 @@ double Contest::seconds_for_round(std::size_t others) const {
   return seconds;
 }
 
+/// The best placement for which the time is enough.
+std::optional<Placement> Contest::next_placement(std::size_t others, double begun) const {
+  const double left = time_for_more(begun) - seconds_for_round(others);
+  if (left < 0) return std::nullopt;
+  return left < evaluator_.seconds_to_start() ? Placement::new_memory : Placement::new_process;
+}
+
 /// What is loaded in another order gets other places in memory. Returns false if nothing was learnt.
-bool Contest::measure_again() {
+bool Contest::measure_again(Placement placement) {
   std::ranges::reverse(finals_);
   std::vector<Configuration> finalists;
   for (const Finalist& one : finals_) finalists.push_back(result.trials[one.trial].configuration);
   const double begun = elapsed();
-  const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left(), [this] { return must_not_go_on(); });
+  std::vector<Trial> again;
+  try {
+    again = evaluator_.remeasure(
+        finalists, time_left(), [this] { return must_not_go_on(); }, placement);
+  } catch (const Error& error) {
+    if (placement == Placement::present) throw;
+    observer_.on_warning(fmt::format("the finalists were not measured at another placement: {}", error.what()));
+  }
   // A failure of another kind is not the configuration's.
   const auto says_something = [](const Trial& trial) {
     return trial.measurement() != nullptr || trial.crashed || std::holds_alternative<WrongResult>(trial.outcome);
