@@ -197,6 +197,21 @@ TEST_F(TuneSession, KeepsWhatItHasWhereTheDeviceIsLostAtALaterPlacement) {
   EXPECT_EQ(stored_best(), rival_.text());
 }
 
+TEST_F(TuneSession, KeepsTheMetricsThatOnlyTheFirstOfAllPlacementsHas) {
+  FussyCheck check;
+  options_.check = &check;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  std::set<Configuration> counted;
+  evaluator.again = [&](const Configuration& c) {
+    Trial trial = measured(c, c == rival_ ? 1010 : cost(c));
+    if (counted.insert(c).second) std::get<Measurement>(trial.outcome).metrics["ipc"] = 2;
+    return trial;
+  };
+  const SessionResult result = run(evaluator);
+  EXPECT_GT(check.asked.size(), 1u) << "after the first was wrong, finalists were measured again";
+  EXPECT_EQ(result.best->measurement()->metrics.at("ipc"), 2);
+}
+
 TEST_F(TuneSession, NamesTheDefaultWhereASmallLeadWasSeenAtOnePlacementOnly) {
   spec_.default_configuration = first_;
   for (const std::size_t placements : {1u, 3u}) {

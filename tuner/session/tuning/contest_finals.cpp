@@ -1,5 +1,6 @@
 // Finalists: who is measured again, how often, and which of them wins.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -175,15 +176,24 @@ bool Contest::measure_again(Placement placement) {
   for (std::size_t k = 0; k < again.size(); ++k) {
     Finalist& one = finals_[k];
     Trial& trial = result.trials[one.trial];
-    again_.insert(one.trial);
     result.times += again[k].times;
     one.seconds = trial.times.load + kRunsOverSamples * again[k].times.measure;
-    if (!says_something(again[k])) continue;  // what is known of it stays
+    if (!says_something(again[k])) {
+      again_.insert(one.trial);
+      continue;  // what is known of it stays
+    }
+    // Metrics are collected the first time only, which may have been in finals before these.
+    std::map<std::string, double> metrics;
+    if (again_.contains(one.trial) && trial.measurement() != nullptr) metrics = trial.measurement()->metrics;
+    metrics.erase("clock_step_ns");
+    again_.insert(one.trial);
     trial.outcome = again[k].outcome;
     if (const Measurement* const measured = again[k].measurement()) {
       one.placements.push_back(*measured);
       one.in_pairs &= again[k].round != 0;
-      trial.outcome = combined(one.placements);
+      Measurement all = combined(one.placements);
+      all.metrics.insert(metrics.begin(), metrics.end());
+      trial.outcome = std::move(all);
     }
     trial.crashed = again[k].crashed;
     trial.verified = again[k].verified;
