@@ -32,6 +32,9 @@ using tuner::Error;
 using tuner::Measurement;
 using tuner::Trial;
 
+/// Of a replay in one process, with two samples each.
+constexpr std::size_t kRounds = 15;
+
 /// `16384` or `2^14`.
 std::int64_t size_number(const std::string& text) {
   const auto power = text.find('^');
@@ -52,6 +55,15 @@ std::string quoted(const std::string& word) {
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
 }
+
+/// The times of configurations in the search. The finals replace them in the trials.
+class Search final : public tuner::Observer {
+ public:
+  void on_trial(const Trial& trial, const tuner::Progress&) override {
+    if (trial.measurement()) ns.try_emplace(trial.configuration, trial.measurement()->median_ns);
+  }
+  std::map<Configuration, double> ns;
+};
 
 std::string failures_of(const Problem& problem, const std::vector<Trial>& trials) {
   for (const Trial& trial : trials)
@@ -125,18 +137,15 @@ Tuned Lab::tune(const Problem& problem, std::uint64_t seed, const Limits& limits
   options.session.budget.trials = limits.trials;
   options.host_check = true;
   options.origin = "truth";
-  const tuner::SessionResult result =
-      tune_kernel(problem.spec, problem.size, device_, wisdom, options, /*observer=*/nullptr);
+  Search search;
+  const tuner::SessionResult result = tune_kernel(problem.spec, problem.size, device_, wisdom, options, &search);
   if (!result.best) throw Error(fmt::format("{}: the tuning with seed {} found nothing", problem.text(), seed));
 
   Tuned tuned;
   tuned.configuration = result.best->configuration.text();
   tuned.trials = result.trials.size();
-  for (const Trial& trial : result.trials) {
-    if (trial.configuration != result.best->configuration || !trial.measurement()) continue;
-    tuned.final_ns = trial.measurement()->median_ns;
-    if (tuned.search_ns == 0) tuned.search_ns = tuned.final_ns;
-  }
+  tuned.search_ns = search.ns.at(result.best->configuration);
+  tuned.final_ns = result.best->measurement()->median_ns;
   const tuner::cache::WisdomMatch match = wisdom.lookup(problem.spec, problem.size, device_);
   if (!match.best || match.best->configuration != tuned.configuration)
     throw Error(fmt::format("{}: {} was named, but a call is served with {}", problem.text(), tuned.configuration,
@@ -182,7 +191,9 @@ Placement Lab::place(const Problem& problem, std::span<const std::string> config
   for (int attempt = 0; attempt < 2; ++attempt) {
     tuner::IsolatedOptions workers = isolation();
     if (!compiled_.insert(problem.text()).second) workers.compile_workers = 1;  // images are known by now
-    tuner::IsolatedEvaluator evaluator(problem.spec, problem.size, {}, workers);
+    tuner::MeasureOptions measure;
+    measure.finalist_rounds = kRounds;
+    tuner::IsolatedEvaluator evaluator(problem.spec, problem.size, measure, workers);
     trials = evaluator.remeasure(order);
     if (trials.size() != order.size() || !std::ranges::all_of(trials, [](const Trial& t) { return t.measurement(); }))
       continue;

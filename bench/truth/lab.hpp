@@ -56,7 +56,7 @@ struct Tuned {
   std::string configuration;
   double told_ns = 0;    ///< the stored result
   double search_ns = 0;  ///< the winner's trial during the search
-  double final_ns = 0;   ///< the winner's last trial
+  double final_ns = 0;   ///< among the finalists
   std::size_t trials = 0;
   double seconds = 0;
 };

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tuner/use.hpp>
+
 namespace tuner {
 
 struct KernelSpec;
@@ -47,8 +49,8 @@ struct SamplingOptions {
   double target_width = 0.01;     ///< wanted width of the median's 95% interval, relative to the median
   double max_seconds = 1.0;       ///< for one configuration; min_samples are always taken
 
-  /// Finalists are measured again in this many rounds, with this many samples in each.
-  std::size_t finalist_rounds = 15;
+  /// At each placement, finalists are measured again in this many rounds, with this many samples in each.
+  std::size_t finalist_rounds = 5;
   std::size_t finalist_samples = 2;
 
   /// Shorter hot runs are repeated in one sample, so that the clock's resolution does not matter.
@@ -70,7 +72,7 @@ struct PatienceOptions {
 
 struct MeasureOptions : VerifyOptions, SamplingOptions, PatienceOptions {
   std::uint64_t seed = 1;  ///< for the inputs
-  bool cold = true;        ///< flush L2 before each sample
+  Use use = Use::single;   ///< what runs around a sample: SampleRequest::use
 
   /// Metrics to collect in separate runs: names of core/device/metric.hpp (no sets) or of the chip.
   std::vector<std::string> metrics;
