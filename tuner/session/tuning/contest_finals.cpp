@@ -187,6 +187,8 @@ bool Contest::measure_again(Placement placement) {
     if (again_.contains(one.trial) && trial.measurement() != nullptr) metrics = trial.measurement()->metrics;
     metrics.erase("clock_step_ns");
     again_.insert(one.trial);
+    if (const Measurement* const first = trial.measurement(); first != nullptr && !trial.search)
+      trial.search = SearchTime{first->median_ns, first->low_ns, first->high_ns};
     trial.outcome = again[k].outcome;
     if (const Measurement* const measured = again[k].measurement()) {
       one.placements.push_back(*measured);
