@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // an overflowing 32-bit index does not reach farther
 
-/// Buffers of the next placement lie so much farther behind their guards: some pages, to keep their alignment.
+/// With each placement, buffers begin so many bytes later: some pages, to keep their alignment.
 constexpr std::size_t kMoveBytes = 5 * 4096;
 
 const std::string* recorded_text(const std::map<std::string, std::string>& texts, const std::string& name) {

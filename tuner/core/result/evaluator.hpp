@@ -87,8 +87,8 @@ class Evaluator {
   /// Measures finished configurations again, interleaved so that slow drift affects all of them alike. Returns one
   /// trial for each, in the order given. All are from one lane, except those that were wrong on another lane. Takes as
   /// many samples as fit into \p seconds. Once these have passed, or \p stop returns true, it gives up after the
-  /// present launch and returns nothing. Returns nothing for a recording. What was measured again before has no
-  /// metrics. Precondition: in_flight() == 0.
+  /// present launch and returns nothing. Returns nothing for a recording. Configurations that it has measured
+  /// again before have no metrics. Precondition: in_flight() == 0.
   virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                        double seconds = std::numeric_limits<double>::infinity(),
                                        const std::function<bool()>& stop = {},

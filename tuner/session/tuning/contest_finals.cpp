@@ -51,7 +51,7 @@ std::vector<std::size_t> Contest::leaders() const {
   return leaders;
 }
 
-/// Those whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
+/// All whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
 /// that were given up early: the time that they were compared with may have been a lucky one.
 std::vector<std::size_t> Contest::challengers() const {
   std::vector<std::size_t> all;
@@ -152,7 +152,7 @@ std::optional<Placement> Contest::next_placement(std::size_t others, double begu
   return left < evaluator_.seconds_to_start() ? Placement::new_memory : Placement::new_process;
 }
 
-/// What is loaded in another order gets other places in memory. Returns false if nothing was learnt.
+/// Modules that are loaded in another order get other places in memory. Returns false if nothing was learnt.
 bool Contest::measure_again(Placement placement) {
   std::ranges::reverse(finals_);
   std::vector<Configuration> finalists;
@@ -226,7 +226,7 @@ void Contest::choose_from_finalists() {
     if (!best_) choose_from_all();
     return;
   }
-  // Those that entered later are compared with the others at the placements that they share.
+  // Finalists that entered later are compared with the others at the placements that they share.
   const std::size_t shared =
       std::ranges::min(finals_, {}, [](const Finalist& one) { return one.placements.size(); }).placements.size();
   const auto of = [&](const Finalist& one) { return std::span(one.placements).last(shared); };
