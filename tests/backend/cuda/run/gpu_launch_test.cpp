@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include <tests/support/captured_graph.hpp>
 #include <tests/support/gpu_fixture.hpp>
@@ -99,10 +98,8 @@ __global__ void widen(const T* from, float* to) { to[threadIdx.x] = static_cast<
     const auto values = contents<float>(wide->address(), 256);
     const unsigned most = type == ElementType::e2m1 ? 16 : info(type).spelling.starts_with("__nv_fp6") ? 64 : 256;
     for (unsigned bits = 0; bits < most; ++bits) {
-      const float wanted = with_type(type, [&](auto value) {
-        std::memcpy(&value, &all[bits], 1);
-        return static_cast<float>(number(value));
-      });
+      const float wanted = with_type(
+          type, [&](auto zero) { return static_cast<float>(number(element_at<decltype(zero)>(all.data(), bits))); });
       const bool both_nan = wanted != wanted && values[bits] != values[bits];
       EXPECT_TRUE(both_nan || values[bits] == wanted) << info(type).name << ' ' << bits;
     }
