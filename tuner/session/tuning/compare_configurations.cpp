@@ -85,7 +85,8 @@ PairResult compare_configurations(const StartEvaluator& start, const Configurati
     for (std::size_t load = 0; load < loads && left_s() > 0; ++load) {
       const bool is_turned = lot() % 2 == 1;
       const Configuration both[] = {is_turned ? b : a, is_turned ? a : b};
-      const std::vector<Trial> trials = evaluator->remeasure(both, left_s(), is_stopped);
+      const Placement placement = load == 0 ? Placement::present : Placement::new_memory;
+      const std::vector<Trial> trials = evaluator->remeasure(both, left_s(), is_stopped, placement);
       if (trials.size() != 2) break;  // the time is up
       for (const Trial& trial : trials)
         if (result.failure.empty()) result.failure = failure_of(trial);
