@@ -205,11 +205,13 @@ void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
 void Contest::check_winner() {
   while (options_.check != nullptr && best_ && !must_not_go_on()) {
     Trial& winner = result.trials[*best_];
-    const auto [wrong, why_not] = options_.check->ask(winner.configuration);
+    const auto [wrong, why_not, by] = options_.check->ask(winner.configuration);
+    result.checked = why_not.empty() ? by : "no: " + why_not;
     if (!wrong) {
-      if (!why_not.empty()) observer_.on_warning("the best is not checked for races on the host: " + why_not);
+      if (!why_not.empty()) observer_.on_warning("the best is not checked for races: " + why_not);
       return;
     }
+    result.checked.clear();
     winner.outcome = *wrong;
     winner.verified = false;
     if (store_) store_->append(winner);
